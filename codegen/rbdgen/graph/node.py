@@ -1,0 +1,90 @@
+"""The intermediate representation: a straight line of scalar operations.
+
+Grammar
+-------
+    graph  ::= inputs, node*, outputs            nodes stand in order of evaluation
+    node   ::= (op, arguments, value)            arguments are indices of earlier nodes
+    op     ::= const                 0 arguments, value is a finite float
+             | input                 0 arguments, value is the flat position: see `Graph.inputs`
+             | add sub mul div       2 arguments
+             | neg sq sqrt sin cos   1 argument   (sq(x) = x * x)
+    output ::= name, shape, one node index an element, row-major
+
+A graph holds no width, no type and no language: the printer of a target adds those. Two nodes with
+the same (op, arguments, value) are the same quantity; `cse` makes them one. `labels` gives some
+nodes the name of the physical quantity they hold ("omega[3].x"); labels never change a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+ARITY: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        "const": 0,
+        "input": 0,
+        "add": 2,
+        "sub": 2,
+        "mul": 2,
+        "div": 2,
+        "neg": 1,
+        "sq": 1,
+        "sqrt": 1,
+        "sin": 1,
+        "cos": 1,
+    }
+)
+
+
+class Node(NamedTuple):
+    """One operation. `value` is the constant of `const`, the flat input position of `input`, else 0."""
+
+    op: str
+    args: tuple[int, ...] = ()
+    value: float = 0.0
+
+
+@dataclass(frozen=True)
+class Input:
+    """A named input array; its elements take consecutive flat positions, arrays in order."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Output:
+    """A named output array: the node of every element, row-major."""
+
+    name: str
+    shape: tuple[int, ...]
+    elements: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A function as a straight line of operations; see the grammar above."""
+
+    inputs: tuple[Input, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[Output, ...]
+    labels: Mapping[int, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def input_element(self, position: int) -> tuple[str, int]:
+        """Name of the array and index in it of a flat input position."""
+        for argument in self.inputs:
+            if position < argument.size:
+                return argument.name, position
+            position -= argument.size
+        raise IndexError(position)

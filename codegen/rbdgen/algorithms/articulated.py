@@ -1,0 +1,123 @@
+"""Articulated-body inertia and its factor at a joint (Featherstone 2008, section 7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdgen.algorithms.ldl import LDL, ldl
+from rbdgen.model.inertia import Inertia
+from rbdgen.spatial.ops import NO_FORCE, Force, Matrix, Motion, Transform, Vector, mirrored
+from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub
+
+
+@dataclass(frozen=True, slots=True)
+class ArticulatedInertia:
+    """The symmetric 6 x 6 [[A, B], [B^T, C]] from motion (angular, linear) to force (moment, force)."""
+
+    A: Matrix
+    B: Matrix
+    C: Matrix
+
+    @staticmethod
+    def of(inertia: Inertia) -> ArticulatedInertia:
+        m = inertia.mass
+        return ArticulatedInertia(
+            inertia.rotational, Matrix.skew(inertia.first_moment), Matrix.diagonal(m, m, m)
+        )
+
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        return ArticulatedInertia(
+            _symmetric(self.A, other.A), self.B + other.B, _symmetric(self.C, other.C)
+        )
+
+    def apply(self, m: Motion) -> Force:
+        return Force(
+            self.A.apply(m.angular) + self.B.apply(m.linear),
+            self.B.T.apply(m.angular) + self.C.apply(m.linear),
+        )
+
+    def transformed(self, placement: Transform) -> ArticulatedInertia:
+        """Seen in the parent frame, X^T I X: turned by R, then moved by p.
+
+        A' = A + [p x] B^T - (B + [p x] C) [p x], B' = B + [p x] C, C' = C.
+        """
+        R, p = placement
+        A, B, C = R.congruence(self.A), R @ self.B @ R.T, R.congruence(self.C)
+        skew = Matrix.skew(p)
+        moved_B = B + skew @ C
+        added = skew @ B.T - moved_B @ skew
+        upper = [[A[i][j] if j >= i else 0 for j in range(3)] for i in range(3)]
+        moved_A = mirrored(
+            [[add(upper[i][j], added[i][j]) if j >= i else 0 for j in range(3)] for i in range(3)]
+        )
+        return ArticulatedInertia(moved_A, moved_B, C)
+
+    def named(self, naming: Naming, label: str) -> ArticulatedInertia:
+        return ArticulatedInertia(
+            _named_symmetric(self.A, naming, f"{label}.A"),
+            self.B.named(naming, f"{label}.B"),
+            _named_symmetric(self.C, naming, f"{label}.C"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JointFactor:
+    """U = IA S and D = S^T U of one joint, D factored."""
+
+    S: tuple[Motion, ...]
+    U: tuple[Force, ...]
+    D: LDL
+
+    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """D^-1 right."""
+        return self.D.solve(right)
+
+    def force(self, u: Sequence[Scalar]) -> Force:
+        """U D^-1 u."""
+        total = NO_FORCE
+        for U_k, rate in zip(self.U, self.solve(u), strict=True):
+            total = total + U_k * rate
+        return total
+
+    def project(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
+        """Ia = IA - U D^-1 U^T: what the parent feels through the joint (one degree of freedom)."""
+        (U,) = self.U
+        (inverse,) = self.D.inverse_diagonal
+        scaled = U * inverse
+
+        def rank_one(M: Matrix, left: Vector, right: Vector) -> Matrix:
+            return M - Matrix.outer(left, right)
+
+        def symmetric_rank_one(M: Matrix, left: Vector, right: Vector) -> Matrix:
+            upper = [
+                [sub(M[i][j], mul(left[i], right[j])) if j >= i else 0 for j in range(3)] for i in range(3)
+            ]
+            return mirrored(upper)
+
+        return ArticulatedInertia(
+            symmetric_rank_one(inertia.A, scaled.moment, U.moment),
+            rank_one(inertia.B, scaled.moment, U.force),
+            symmetric_rank_one(inertia.C, scaled.force, U.force),
+        )
+
+
+def factor_joint(inertia: ArticulatedInertia, S: tuple[Motion, ...]) -> JointFactor:
+    """U and D at a joint of any number of degrees of freedom; the base's 6 x 6 D by unrolled LDL^T."""
+    U = tuple(inertia.apply(column) for column in S)
+    return JointFactor(S, U, ldl([[row.dot(column) for column in U] for row in S]))
+
+
+def _symmetric(a: Matrix, b: Matrix) -> Matrix:
+    return mirrored([[add(a[i][j], b[i][j]) if j >= i else 0 for j in range(3)] for i in range(3)])
+
+
+def _named_symmetric(M: Matrix, naming: Naming, label: str) -> Matrix:
+    axes = "xyz"
+    return mirrored(
+        [
+            [naming(f"{label}.{axes[i]}{axes[j]}", M[i][j]) if j >= i else 0 for j in range(3)]
+            for i in range(3)
+        ]
+    )
+

@@ -1,0 +1,63 @@
+"""L^T D L factorisation of symmetric positive definite matrices that keeps the tree's sparsity.
+
+Featherstone 2008, section 6.5: H = L^T D L with L unit lower triangular; L_ij is nonzero only where dof j
+is an ancestor of dof i. No pivoting: the matrices are positive definite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdgen.spatial.scalar import Naming, Scalar, mul, reciprocal, sub, unnamed
+
+
+@dataclass(frozen=True, slots=True)
+class LDL:
+    """`lower[i]` maps an ancestor j of i to L_ij; `inverse_diagonal[i]` = 1 / D_i; `ancestors`: nearest first."""
+
+    lower: tuple[dict[int, Scalar], ...]
+    inverse_diagonal: tuple[Scalar, ...]
+    ancestors: tuple[tuple[int, ...], ...]
+
+    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """H^-1 right."""
+        y = self.scale(self.back_substitute(right))
+        for i, above in enumerate(self.ancestors):
+            for j in above:
+                y[i] = sub(y[i], mul(self.lower[i][j], y[j]))
+        return y
+
+    def back_substitute(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """L^-T right."""
+        y = list(right)
+        for i in reversed(range(len(y))):
+            for j in self.ancestors[i]:
+                y[j] = sub(y[j], mul(self.lower[i][j], y[i]))
+        return y
+
+    def scale(self, y: Sequence[Scalar]) -> list[Scalar]:
+        """D^-1 y."""
+        return [mul(value, inverse) for value, inverse in zip(y, self.inverse_diagonal, strict=True)]
+
+
+def ldl(
+    H: Sequence[Sequence[Scalar]],
+    ancestors: Sequence[Sequence[int]] | None = None,
+    naming: Naming = unnamed,
+) -> LDL:
+    """Factor H, symmetric, n x n; without `ancestors` every earlier index is one (a dense matrix)."""
+    n = len(H)
+    chains = tuple(
+        tuple(reversed(range(i))) if ancestors is None else tuple(ancestors[i]) for i in range(n)
+    )
+    rest = [list(row) for row in H]
+    lower: list[dict[int, Scalar]] = [{} for _ in range(n)]
+    inverse: list[Scalar] = [0] * n
+    for k in reversed(range(n)):
+        inverse[k] = naming(f"1/D[{k}]", reciprocal(rest[k][k]))
+        for position, i in enumerate(chains[k]):
+            factor = lower[k][i] = naming(f"L[{k},{i}]", mul(rest[k][i], inverse[k]))
+            for j in chains[k][position:]:
+                rest[i][j] = rest[j][i] = sub(rest[i][j], mul(factor, rest[k][j]))
+    return LDL(tuple(lower), tuple(inverse), chains)

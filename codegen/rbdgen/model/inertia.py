@@ -1,0 +1,132 @@
+"""The spatial inertia of a rigid body as ten parameters, over numbers or symbols.
+
+Mass m in kg, first moment h = m c in kg m, rotational inertia J about the body's origin in kg m^2
+(Featherstone 2008, eq. 2.63). The ten parameters enter the dynamics linearly, so that bodies merge by
+plain additions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rbdgen.spatial.ops import ZERO, ZERO_MATRIX, Force, Matrix, Motion, Transform, Vector, mirrored
+from rbdgen.spatial.scalar import Naming, Scalar, add, is_zero, mul, neg
+
+
+@dataclass(frozen=True, slots=True)
+class Inertia:
+    """Mass, first moment and rotational inertia about the origin of the body's frame."""
+
+    mass: Scalar
+    first_moment: Vector
+    rotational: Matrix
+
+    @staticmethod
+    def from_center_of_mass(mass: Scalar, center: Vector, about_center: Matrix) -> Inertia:
+        """From the inertia at the centre of mass, its axes parallel to the frame's (parallel-axis theorem)."""
+        h = center * mass
+        return Inertia(mass, h, about_center - Matrix.skew(h) @ Matrix.skew(center))
+
+    @staticmethod
+    def from_second_moment(mass: Scalar, first_moment: Vector, second_moment: Matrix) -> Inertia:
+        """From Sigma = int r r^T dm: J = tr(Sigma) 1 - Sigma."""
+        return Inertia(mass, first_moment, from_second_moment(second_moment))
+
+    @property
+    def second_moment(self) -> Matrix:
+        """Sigma = tr(J)/2 1 - J, the integral of r r^T dm."""
+        J = self.rotational
+        half = mul(J.trace(), 0.5)
+        return Matrix.diagonal(half, half, half) - J
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """The two bodies as one, both given in the same frame."""
+        return Inertia(
+            add(self.mass, other.mass),
+            self.first_moment + other.first_moment,
+            self.rotational + other.rotational,
+        )
+
+    def rotated(self, rotation: Matrix) -> Inertia:
+        """Seen in a frame with the same origin: r' = R r."""
+        return Inertia(self.mass, rotation.apply(self.first_moment), rotation.congruence(self.rotational))
+
+    def translated(self, p: Vector) -> Inertia:
+        """Seen in a parallel frame in which the old origin stands at p.
+
+        J' = J - [h x][p x] - [p x][(h + m p) x], symmetric.
+        """
+        if all(is_zero(value) for value in p):
+            return self
+        h = self.first_moment
+        shifted = h + p * self.mass
+        change = [[0 if j < i else _shift(h, shifted, p, i, j) for j in range(3)] for i in range(3)]
+        return Inertia(self.mass, shifted, self.rotational + mirrored(change))
+
+    def transformed(self, placement: Transform) -> Inertia:
+        """Seen in the parent frame: X^T I X."""
+        return self.rotated(placement.rotation).translated(placement.translation)
+
+    def apply(self, m: Motion) -> Force:
+        """The product I m without a 6 x 6: (J w + h x v, m v - h x w)."""
+        h = self.first_moment
+        return Force(
+            self.rotational.apply(m.angular) + h.cross(m.linear),
+            m.linear * self.mass - h.cross(m.angular),
+        )
+
+    def named(self, naming: Naming, label: str) -> Inertia:
+        return Inertia(
+            naming(f"{label}.m", self.mass),
+            self.first_moment.named(naming, f"{label}.h"),
+            self.rotational.named(naming, f"{label}.J"),
+        )
+
+
+NO_INERTIA = Inertia(0, ZERO, ZERO_MATRIX)
+
+
+def from_second_moment(sigma: Matrix) -> Matrix:
+    """tr(Sigma) 1 - Sigma with each diagonal entry a sum of two."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = (tuple(row) for row in sigma)
+    return mirrored(
+        [[add(yy, zz), neg(xy), neg(xz)], [0, add(xx, zz), neg(yz)], [0, 0, add(xx, yy)]]
+    )
+
+
+def _shift(h: Vector, shifted: Vector, p: Vector, i: int, j: int) -> Scalar:
+    """Entry (i, j) of -[h x][p x] - [p x][(h + m p) x], written with products of components only."""
+    if i == j:
+        k, m = (i + 1) % 3, (i + 2) % 3
+        return add(mul(p[k], add(h[k], shifted[k])), mul(p[m], add(h[m], shifted[m])))
+    return neg(add(mul(shifted[i], p[j]), mul(p[i], h[j])))
+
+
+def pseudo_inertia(inertia: Inertia) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """The 4 x 4 matrix [[Sigma, h], [h^T, m]] of a numeric inertia (Wensing, Kim, Slotine, RA-L 2018, eq. 9)."""
+    matrix = np.zeros((4, 4))
+    matrix[:3, :3] = [list(row) for row in inertia.second_moment]
+    matrix[:3, 3] = matrix[3, :3] = list(inertia.first_moment)
+    matrix[3, 3] = inertia.mass
+    return matrix
+
+
+def is_physical(inertia: Inertia) -> bool:
+    """All ten zero, or m > 0 and the pseudo-inertia positive semidefinite to -1e-12 of its trace."""
+    matrix = pseudo_inertia(inertia)
+    if not matrix.any():
+        return True
+    return bool(inertia.mass > 0 and np.linalg.eigvalsh(matrix)[0] >= -1e-12 * np.trace(matrix))
+
+
+def rank(inertia: Inertia) -> int:
+    """Rank of the 6 x 6 of a numeric inertia: 3 + rank of J at the centre of mass; 0 when all ten are 0."""
+    if inertia.mass == 0:
+        return 0
+    center = inertia.first_moment * (1 / inertia.mass)
+    about_center = inertia.translated(-center).rotational
+    values = np.array([[float(x) for x in row] for row in about_center])
+    return 3 + int(np.linalg.matrix_rank(values, tol=1e-12 * max(1e-300, float(np.trace(values)))))
+

@@ -1,0 +1,112 @@
+"""The model: a tree of bodies joined by moving joints, in the order of Pinocchio, immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from rbdgen.model.inertia import Inertia
+from rbdgen.model.joints import Coordinate, Joint, JointKind
+from rbdgen.spatial.ops import Transform, Vector
+
+WORLD = -1
+"""The parent of the bodies that hang on the world."""
+
+STANDARD_GRAVITY = Vector(0, 0, -9.81)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A moving body, its fixed links merged into it.
+
+    `placement`: the joint's frame at q = 0 in the parent's frame, m. `inertia`: in the body's own frame.
+    """
+
+    name: str
+    parent: int
+    joint: Joint
+    placement: Transform
+    inertia: Inertia
+
+    def transform(self, q: Coordinate) -> Transform:
+        """The moved frame in the parent's frame."""
+        return self.placement @ self.joint.transform(q)
+
+
+@dataclass(frozen=True)
+class Model:
+    """Bodies numbered depth first: parents come first, and subtrees are contiguous.
+
+    `gravity` in m/s^2, in world axes.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    gravity: Vector = STANDARD_GRAVITY
+
+    @property
+    def nbodies(self) -> int:
+        return len(self.bodies)
+
+    @cached_property
+    def nq(self) -> int:
+        return sum(body.joint.nq for body in self.bodies)
+
+    @cached_property
+    def nv(self) -> int:
+        return sum(body.joint.nv for body in self.bodies)
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The symbolic sizes of signatures."""
+        return {"nq": self.nq, "nv": self.nv, "nbodies": self.nbodies}
+
+    @property
+    def is_floating(self) -> bool:
+        return bool(self.bodies) and self.bodies[0].joint.kind is JointKind.FLOATING
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of every body."""
+        lists: list[list[int]] = [[] for _ in self.bodies]
+        for i, body in enumerate(self.bodies):
+            if body.parent != WORLD:
+                lists[body.parent].append(i)
+        return tuple(map(tuple, lists))
+
+    @cached_property
+    def subtree_end(self) -> tuple[int, ...]:
+        """One past the last body of every body's subtree; the subtree of i is range(i, subtree_end[i])."""
+        ends = [i + 1 for i in range(self.nbodies)]
+        for i in reversed(range(self.nbodies)):
+            if (parent := self.bodies[i].parent) != WORLD:
+                ends[parent] = max(ends[parent], ends[i])
+        return tuple(ends)
+
+    @cached_property
+    def subtree_dof_end(self) -> tuple[int, ...]:
+        """One past the last degree of freedom of every body's subtree."""
+        last = (self.bodies[end - 1].joint for end in self.subtree_end)
+        return tuple(joint.idx_v + joint.nv for joint in last)
+
+    @cached_property
+    def body_of_dof(self) -> tuple[int, ...]:
+        return tuple(i for i, body in enumerate(self.bodies) for _ in range(body.joint.nv))
+
+    @cached_property
+    def parent_dof(self) -> tuple[int, ...]:
+        """lambda(k), the next degree of freedom towards the root, WORLD at the root (Featherstone 6.5)."""
+        parents: list[int] = []
+        for body in self.bodies:
+            above = self.bodies[body.parent].joint if body.parent != WORLD else None
+            first = WORLD if above is None else above.idx_v + above.nv - 1
+            parents += [first, *range(body.joint.idx_v, body.joint.idx_v + body.joint.nv - 1)]
+        return tuple(parents)
+
+    def ancestor_dofs(self, dof: int) -> list[int]:
+        """The degrees of freedom from `dof`'s parent up to the root, nearest first."""
+        chain = []
+        while (dof := self.parent_dof[dof]) != WORLD:
+            chain.append(dof)
+        return chain

@@ -1,0 +1,90 @@
+"""The scalar protocol: what an algorithm may do with a number, a symbol or an exact rational.
+
+An algorithm is written once. Run on floats it computes, on `Fraction` it computes exactly, on
+`casadi.SX`, SymPy expressions or `graph.builder.Expr` it leaves a trace. All of these have + - * and
+unary -; what they lack in common stands here. Structural zeros and ones are Python numbers: they vanish
+before an engine sees them, so that every engine traces the same sparse line and `0 * nan` never arises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+Scalar: TypeAlias = Any
+"""A number (int, float, Fraction), or a symbol of any engine; the engines share no base class."""
+
+Naming: TypeAlias = Callable[[str, Scalar], Scalar]
+"""Told the name of an intermediate quantity and its value; returns what to compute on with."""
+
+
+def unnamed(label: str, value: Scalar) -> Scalar:
+    """The `Naming` that leaves values as they are."""
+    del label
+    return value
+
+
+def is_number(value: Scalar) -> bool:
+    """Whether the value is known while tracing."""
+    return isinstance(value, (int, float, Fraction))
+
+
+def is_zero(value: Scalar) -> bool:
+    """Whether the value is structurally zero: a number, and equal to 0."""
+    return isinstance(value, (int, float, Fraction)) and value == 0
+
+
+def add(a: Scalar, b: Scalar) -> Scalar:
+    """a + b; exact zeros vanish."""
+    if is_zero(a):
+        return b
+    if is_zero(b):
+        return a
+    return a + b
+
+
+def sub(a: Scalar, b: Scalar) -> Scalar:
+    """a - b; exact zeros vanish."""
+    if is_zero(b):
+        return a
+    if is_zero(a):
+        return -b
+    return a - b
+
+
+def neg(a: Scalar) -> Scalar:
+    """-a; an exact zero stays the integer 0 (no minus zero)."""
+    return 0 if is_zero(a) else -a
+
+
+def mul(a: Scalar, b: Scalar) -> Scalar:
+    """a b; exact zeros and ones vanish."""
+    if is_number(a):
+        if a == 0:
+            return 0
+        if a == 1:
+            return b
+        if a == -1:
+            return neg(b)
+    if is_number(b):
+        if b == 0:
+            return 0
+        if b == 1:
+            return a
+        if b == -1:
+            return neg(a)
+    return a * b
+
+
+def reciprocal(a: Scalar) -> Scalar:
+    """1 / a, exact for integers and rationals."""
+    return Fraction(1) / a if isinstance(a, (int, Fraction)) else 1 / a
+
+
+def dot(a: tuple[Scalar, ...] | list[Scalar], b: tuple[Scalar, ...] | list[Scalar]) -> Scalar:
+    """Sum of a_k b_k in order."""
+    total: Scalar = 0
+    for x, y in zip(a, b, strict=True):
+        total = add(total, mul(x, y))
+    return total

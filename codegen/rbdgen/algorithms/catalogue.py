@@ -1,0 +1,192 @@
+"""The table of functions: one row each. Command line, templates, loader, docs and tests iterate it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from rbdgen.algorithms.aba import aba
+from rbdgen.algorithms.aba_derivatives import aba_derivatives
+from rbdgen.algorithms.crba import crba
+from rbdgen.algorithms.minv import minv_factored, minv_recursive
+from rbdgen.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
+from rbdgen.algorithms.rnea_derivatives import rnea_derivatives
+from rbdgen.algorithms.state import State
+from rbdgen.errors import OptionError
+from rbdgen.model.model import Model
+from rbdgen.signature import Argument, Signature
+from rbdgen.spatial.scalar import Scalar
+
+Outputs = Sequence[Sequence[Scalar]]
+"""The elements of every output, row-major, in the order of the signature."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One form of an algorithm: how it is named, where it is from, how it is traced."""
+
+    name: str
+    source: str
+    trace: Callable[[Any, State], Outputs]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A row: the signature, one line of what it computes, and its forms, the first one the textbook's."""
+
+    signature: Signature
+    summary: str
+    variants: tuple[Variant, ...]
+
+    @property
+    def name(self) -> str:
+        return self.signature.name
+
+    def variant(self, name: str) -> Variant:
+        """The form of this name; OptionError if there is none."""
+        for variant in self.variants:
+            if variant.name == name:
+                return variant
+        known = ", ".join(variant.name for variant in self.variants)
+        raise OptionError(f"function '{self.name}' has no variant '{name}'; choose from: {known}")
+
+
+Q = Argument("q", ("nq",), "rad, m", "joint positions; a floating base first: x y z, quaternion x y z w")
+V = Argument("v", ("nv",), "rad/s, m/s", "joint velocities; a floating base first: linear, angular, base axes")
+A = Argument("a", ("nv",), "rad/s^2, m/s^2", "joint accelerations")
+TAU = Argument("tau", ("nv",), "N m, N", "joint torques and forces")
+FEXT = Argument(
+    "fext", ("nbodies", 6), "N, N m", "external force on every moving body: force, moment, in its joint frame"
+)
+
+
+def _square(name: str, unit: str, meaning: str) -> Argument:
+    return Argument(name, ("nv", "nv"), unit, meaning)
+
+
+def _flat(matrix: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+    return [value for row in matrix for value in row]
+
+
+def _rnea(model: Model, x: State) -> Outputs:
+    return [rnea(model, x.q, x.v, x.a, x.fext, x.naming)]
+
+
+def _aba(model: Model, x: State) -> Outputs:
+    return [aba(model, x.q, x.v, x.tau, x.fext, x.naming)]
+
+
+def _rnea_derivatives(model: Model, x: State) -> Outputs:
+    return [_flat(matrix) for matrix in rnea_derivatives(model, x.q, x.v, x.a, x.naming)[:3]]
+
+
+def _aba_derivatives(model: Model, x: State) -> Outputs:
+    return [_flat(matrix) for matrix in aba_derivatives(model, x.q, x.v, x.tau, x.naming)]
+
+
+NEWTON_EULER = Variant("newton_euler", "Featherstone 2008, table 5.1", _rnea)
+ARTICULATED = Variant("articulated", "Featherstone 2008, table 7.1", _aba)
+
+_ROWS: Final = (
+    Function(Signature("rnea", (Q, V, A), (TAU,)), "inverse dynamics, tau = ID(q, v, a)", (NEWTON_EULER,)),
+    Function(
+        Signature("nle", (Q, V), (TAU,)),
+        "nonlinear effects, C(q, v) v + g(q)",
+        (
+            Variant(
+                "newton_euler",
+                "Featherstone 2008, table 5.1 at qdd = 0",
+                lambda model, x: [nonlinear_effects(model, x.q, x.v, x.naming)],
+            ),
+        ),
+    ),
+    Function(
+        Signature("gravity", (Q,), (TAU,)),
+        "gravity torques, g(q)",
+        (
+            Variant(
+                "newton_euler",
+                "Featherstone 2008, table 5.1 at rest",
+                lambda model, x: [gravity_torque(model, x.q, x.naming)],
+            ),
+        ),
+    ),
+    Function(Signature("aba", (Q, V, TAU), (A,)), "forward dynamics, a = FD(q, v, tau)", (ARTICULATED,)),
+    Function(
+        Signature("crba", (Q,), (_square("M", "kg m^2, kg m, kg", "joint-space inertia matrix"),)),
+        "joint-space inertia matrix M(q), full symmetric",
+        (
+            Variant(
+                "composite",
+                "Featherstone 2008, table 6.2",
+                lambda model, x: [_flat(crba(model, x.q, x.naming))],
+            ),
+        ),
+    ),
+    Function(
+        Signature("minv", (Q,), (_square("Minv", "1/(kg m^2), 1/(kg m), 1/kg", "inverse of M"),)),
+        "inverse of the joint-space inertia matrix, full symmetric",
+        (
+            Variant(
+                "recursive",
+                "Carpentier, LAAS 2018, corrected",
+                lambda model, x: [_flat(minv_recursive(model, x.q, x.naming))],
+            ),
+            Variant(
+                "factored",
+                "CRBA and sparse L^T D L, Featherstone 2008, section 6.5",
+                lambda model, x: [_flat(minv_factored(model, x.q, x.naming))],
+            ),
+        ),
+    ),
+    Function(
+        Signature(
+            "rnea_derivatives",
+            (Q, V, A),
+            (
+                _square("dtau_dq", "N m/rad, N/m", "dID/dq, in the tangent space of q"),
+                _square("dtau_dv", "N m s/rad, N s/m", "dID/dv"),
+                _square("dtau_da", "kg m^2, kg m, kg", "dID/da = M"),
+            ),
+        ),
+        "analytical derivatives of inverse dynamics",
+        (Variant("one_frame", "Singh, Russell, Wensing, RA-L 2022", _rnea_derivatives),),
+    ),
+    Function(
+        Signature(
+            "aba_derivatives",
+            (Q, V, TAU),
+            (
+                _square("da_dq", "1/s^2, m/s^2/rad", "dFD/dq, in the tangent space of q"),
+                _square("da_dv", "1/s, m/s/rad", "dFD/dv"),
+                _square("da_dtau", "1/(kg m^2), 1/(kg m), 1/kg", "dFD/dtau = M^-1"),
+            ),
+        ),
+        "analytical derivatives of forward dynamics",
+        (Variant("product", "Carpentier and Mansard, RSS 2018, eq. 24", _aba_derivatives),),
+    ),
+    Function(
+        Signature("rnea_fext", (Q, V, A, FEXT), (TAU,)),
+        "inverse dynamics with external forces",
+        (NEWTON_EULER,),
+    ),
+    Function(
+        Signature("aba_fext", (Q, V, TAU, FEXT), (A,)),
+        "forward dynamics with external forces",
+        (ARTICULATED,),
+    ),
+)
+
+CATALOGUE: Final[Mapping[str, Function]] = MappingProxyType({row.name: row for row in _ROWS})
+
+DEFAULT_FUNCTIONS: Final = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
+
+
+def lookup(name: str) -> Function:
+    """The row of this name; OptionError if there is none."""
+    try:
+        return CATALOGUE[name]
+    except KeyError:
+        raise OptionError(f"unknown function '{name}'; choose from: {', '.join(CATALOGUE)}") from None

@@ -1,0 +1,53 @@
+"""The state an algorithm runs on, made from the flat vectors of the interface.
+
+Pinocchio's layout: a floating base has q = [x y z qx qy qz qw] and v = [linear, angular] in base axes; a
+spatial force in a row of fext is [force, moment].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rbdgen.model.joints import Angle, Coordinate, JointKind, Pose
+from rbdgen.model.model import Model
+from rbdgen.spatial.ops import Force, Vector
+from rbdgen.spatial.scalar import Naming, Scalar, unnamed
+
+Trigonometric = Callable[[Scalar], Scalar]
+
+
+@dataclass(frozen=True)
+class State:
+    """Inputs of a function by name; those it does not take are empty (fext: None)."""
+
+    q: Sequence[Coordinate]
+    v: Sequence[Scalar] = ()
+    a: Sequence[Scalar] = ()
+    tau: Sequence[Scalar] = ()
+    fext: Sequence[Force] | None = None
+    naming: Naming = unnamed
+
+
+def coordinates(
+    model: Model, q: Sequence[Scalar], cos: Trigonometric, sin: Trigonometric
+) -> list[Coordinate]:
+    """One coordinate a body from the nq elements of q."""
+    result: list[Coordinate] = []
+    for body in model.bodies:
+        joint = body.joint
+        part = q[joint.idx_q : joint.idx_q + joint.nq]
+        if joint.kind is JointKind.FLOATING:
+            result.append(Pose(Vector(*part[:3]), (part[3], part[4], part[5], part[6])))
+        elif joint.kind is JointKind.REVOLUTE:
+            result.append(Angle(cos(part[0]), sin(part[0])))
+        else:
+            result.append(part[0])
+    return result
+
+
+def external_forces(flat: Sequence[Scalar]) -> list[Force]:
+    """One force a body from the rows [force, moment] of fext, row-major."""
+    return [
+        Force(Vector(*flat[k + 3 : k + 6]), Vector(*flat[k : k + 3])) for k in range(0, len(flat), 6)
+    ]

@@ -1,0 +1,156 @@
+"""The expression engines an algorithm can be traced with; each ends in the same `Graph`.
+
+An engine makes symbols, knows their sine and cosine, is told the names of intermediate quantities, and
+turns what was computed into a graph. `casadi` is the default, `sympy` gives readable formulas, `graph`
+traces straight into the intermediate representation and is what searches count with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from rbdgen.errors import OptionError
+from rbdgen.graph.builder import Builder
+from rbdgen.graph.from_casadi import from_casadi
+from rbdgen.graph.from_sympy import from_sympy
+from rbdgen.graph.node import Graph
+
+Scalar = Any
+Results = Sequence[tuple[str, tuple[int, ...], Sequence[Scalar]]]
+"""Name, shape and row-major elements of every output."""
+
+
+class Engine(Protocol):
+    """What tracing needs of an expression library."""
+
+    def symbols(self, name: str, size: int) -> Sequence[Scalar]:
+        """The elements of a new input array."""
+
+    def cos(self, x: Scalar) -> Scalar: ...
+
+    def sin(self, x: Scalar) -> Scalar: ...
+
+    def named(self, label: str, value: Scalar) -> Scalar:
+        """Told the name of an intermediate quantity; gives back what to compute on with."""
+
+    def expression(self, outputs: Results) -> Any:
+        """What was traced, in the engine's own terms, for a user's own work."""
+
+    def graph(self, outputs: Results) -> Graph:
+        """What was traced, as a graph."""
+
+
+class CasadiEngine:
+    """Traces `casadi.SX`."""
+
+    def __init__(self) -> None:
+        import casadi  # noqa: PLC0415  (heavy: loaded when used)
+
+        self._casadi = casadi
+        self._inputs: list[tuple[str, Any]] = []
+        self._labels: list[tuple[Any, str]] = []
+
+    def symbols(self, name: str, size: int) -> Sequence[Scalar]:
+        column = self._casadi.SX.sym(name, size)
+        self._inputs.append((name, column))
+        return [column[k] for k in range(size)]
+
+    def cos(self, x: Scalar) -> Scalar:
+        return self._casadi.cos(x)
+
+    def sin(self, x: Scalar) -> Scalar:
+        return self._casadi.sin(x)
+
+    def named(self, label: str, value: Scalar) -> Scalar:
+        if isinstance(value, self._casadi.SX):
+            self._labels.append((value, label))
+        return value
+
+    def expression(self, outputs: Results) -> Any:
+        """A `casadi.Function` with the signature's inputs and outputs, matrices as matrices."""
+        results = []
+        for _, shape, elements in outputs:
+            column = self._casadi.vertcat(*elements)
+            results.append(column if len(shape) == 1 else self._casadi.reshape(column, *reversed(shape)).T)
+        names = [name for name, _ in self._inputs], [name for name, _, _ in outputs]
+        return self._casadi.Function("f", [column for _, column in self._inputs], results, *names)
+
+    def graph(self, outputs: Results) -> Graph:
+        return from_casadi(self._inputs, outputs, self._labels)
+
+
+class SympyEngine:
+    """Traces SymPy expressions; every named quantity becomes a symbol, so that sharing survives."""
+
+    def __init__(self) -> None:
+        import sympy  # noqa: PLC0415  (heavy: loaded when used)
+
+        self._sympy = sympy
+        self._inputs: list[tuple[str, Sequence[Any]]] = []
+        self._assignments: list[tuple[Any, Any]] = []
+
+    def symbols(self, name: str, size: int) -> Sequence[Scalar]:
+        elements = [self._sympy.Symbol(f"{name}_{k}", real=True) for k in range(size)]
+        self._inputs.append((name, elements))
+        return elements
+
+    def cos(self, x: Scalar) -> Scalar:
+        return self._sympy.cos(x)
+
+    def sin(self, x: Scalar) -> Scalar:
+        return self._sympy.sin(x)
+
+    def named(self, label: str, value: Scalar) -> Scalar:
+        if not isinstance(value, self._sympy.Expr) or value.is_Atom:
+            return value
+        symbol = self._sympy.Dummy(label, real=True)
+        self._assignments.append((symbol, value))
+        return symbol
+
+    def expression(self, outputs: Results) -> Any:
+        """The assignments of intermediate quantities in order, and one SymPy matrix an output."""
+        results = []
+        for _, shape, elements in outputs:
+            rows, columns = shape if len(shape) == 2 else (shape[0], 1)
+            results.append(self._sympy.Matrix(rows, columns, list(elements)))
+        return list(self._assignments), results
+
+    def graph(self, outputs: Results) -> Graph:
+        return from_sympy(self._inputs, self._assignments, outputs)
+
+
+class GraphEngine:
+    """Traces straight into the graph's builder."""
+
+    def __init__(self) -> None:
+        self._builder = Builder()
+
+    def symbols(self, name: str, size: int) -> Sequence[Scalar]:
+        return self._builder.input(name, size)
+
+    def cos(self, x: Scalar) -> Scalar:
+        return x.cos()
+
+    def sin(self, x: Scalar) -> Scalar:
+        return x.sin()
+
+    def named(self, label: str, value: Scalar) -> Scalar:
+        self._builder.label(value, label)
+        return value
+
+    def expression(self, outputs: Results) -> Any:
+        return self.graph(outputs)
+
+    def graph(self, outputs: Results) -> Graph:
+        return self._builder.graph(outputs)
+
+
+ENGINES = {"casadi": CasadiEngine, "sympy": SympyEngine, "graph": GraphEngine}
+
+
+def new_engine(name: str) -> Engine:
+    """A fresh engine; OptionError if there is none of this name."""
+    if name not in ENGINES:
+        raise OptionError(f"unknown engine '{name}'; choose from: {', '.join(ENGINES)}")
+    return ENGINES[name]()

@@ -1,0 +1,252 @@
+"""From a description to a model: fixed links merged, bodies numbered depth first as Pinocchio does."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from rbdgen.description.schema import Description, Link
+from rbdgen.description.schema import Joint as DescribedJoint
+from rbdgen.errors import ModelError
+from rbdgen.model.inertia import NO_INERTIA, Inertia, is_physical, rank
+from rbdgen.model.joints import Joint, JointKind, Limit
+from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
+from rbdgen.model.rotations import Snapped, rotation_from_rpy, snap_axis, snap_rotation
+from rbdgen.spatial.ops import NO_TRANSFORM, ZERO, Transform, Vector, mirrored
+
+Base: TypeAlias = Literal["fixed", "floating"]
+
+BASE_JOINT = "root_joint"
+"""The name of the floating base's joint, as in Pinocchio."""
+
+DEFAULT_SNAP = 1e-9
+
+ALMOST_RIGHT = 1e-3
+"""Entries of a rotation below this, but not 0, look like a right angle written with too few digits."""
+
+ROUNDING = 1e-15
+"""A snap below this is the rounding of cos(pi/2), not worth a report."""
+
+SINGULAR = 1e-14
+"""A joint's inertia below this fraction of its subtree's largest moment counts as none."""
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A fixed link whose inertia was added to a body's (or to the world, where body is WORLD)."""
+
+    link: str
+    body: int
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A model and where it came from: what the generator needs to know of one robot."""
+
+    model: Model
+    description: Description
+    base: Base
+    snap: float
+    merged: tuple[Merged, ...]
+    snapped: tuple[Snapped, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Moving joints in order, without the base."""
+        return tuple(joint.name for joint in self.joints)
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """Moving joints in order, without the base."""
+        return tuple(b.joint for b in self.model.bodies if b.joint.kind is not JointKind.FLOATING)
+
+
+def build_robot(
+    description: Description,
+    base: Base = "fixed",
+    snap: float = DEFAULT_SNAP,
+    gravity: Vector = STANDARD_GRAVITY,
+) -> Robot:
+    """The model of a described robot.
+
+    `snap`: entries of fixed rotations within this of 0 become 0 (0: none). Raises ModelError where the
+    mechanics are impossible: no moving joint, an inertia that no body has, a joint that nothing resists.
+    """
+    builder = _Builder(description, snap)
+    builder.walk(base)
+    model = Model(description.name, tuple(builder.finished_bodies()), gravity)
+    _check_moving(model, description)
+    _check_resisted(model, description)
+    return Robot(
+        model,
+        description,
+        base,
+        snap,
+        tuple(builder.merged),
+        tuple(builder.snapped),
+        description.warnings + tuple(builder.warnings),
+    )
+
+
+class _Builder:
+    """The walk over the links: `bodies` grows depth first, `inertias` collects what is merged."""
+
+    def __init__(self, description: Description, snap: float) -> None:
+        self.description = description
+        self.snap = snap
+        self.links = {link.name: link for link in description.links}
+        self.children: dict[str, list[DescribedJoint]] = defaultdict(list)
+        for joint in description.joints:
+            self.children[joint.parent].append(joint)
+        self.bodies: list[Body] = []
+        self.inertias: list[Inertia] = []
+        self.merged: list[Merged] = []
+        self.snapped: list[Snapped] = []
+        self.warnings: list[str] = []
+        self.nq = self.nv = 0
+
+    def walk(self, base: Base) -> None:
+        """Depth first, the children of a link by joint name; a stack, so that no chain is too deep."""
+        root = self.links[self.description.root]
+        body = WORLD
+        if base == "floating":
+            body = self.add_body(root.name, BASE_JOINT, JointKind.FLOATING, ZERO, WORLD, NO_TRANSFORM, None)
+        self.attach(root, body, NO_TRANSFORM, merged=base == "fixed")
+        stack = self.pending(root, body, NO_TRANSFORM)
+        while stack:
+            joint, parent, frame = stack.pop()
+            link = self.links[joint.child]
+            placement = self.cleaned(frame @ self.placement(joint))
+            if joint.type == "fixed":
+                self.attach(link, parent, placement, merged=True)
+                stack += self.pending(link, parent, placement)
+            else:
+                kind = JointKind.PRISMATIC if joint.type == "prismatic" else JointKind.REVOLUTE
+                axis = snap_axis(Vector(*joint.axis), self.snap)
+                body = self.add_body(link.name, joint.name, kind, axis, parent, placement, joint)
+                self.attach(link, body, NO_TRANSFORM, merged=False)
+                stack += self.pending(link, body, NO_TRANSFORM)
+
+    def pending(
+        self, link: Link, body: int, frame: Transform
+    ) -> list[tuple[DescribedJoint, int, Transform]]:
+        ordered = sorted(self.children[link.name], key=lambda joint: joint.name, reverse=True)
+        return [(joint, body, frame) for joint in ordered]
+
+    def placement(self, joint: DescribedJoint) -> Transform:
+        """The joint's origin as a transform, its rotation snapped by itself, so that chains stay exact."""
+        rotation, change = snap_rotation(rotation_from_rpy(*joint.origin.rpy), self.snap)
+        if change > ROUNDING:
+            self.snapped.append(Snapped(joint.name, change))
+        smallest = min((abs(x) for row in rotation for x in row if x != 0), default=1.0)
+        if self.snap > 0 and smallest < ALMOST_RIGHT:
+            self.warnings.append(
+                f"{self.description.path}:{joint.line}: joint '{joint.name}' is {smallest:.1e} off a right "
+                f"angle, which costs operations; if it is meant to be right, pass --snap {2 * smallest:.0e}"
+            )
+        return Transform(rotation, Vector(*joint.origin.xyz))
+
+    def cleaned(self, placement: Transform) -> Transform:
+        """Rounding left over from a chain of fixed rotations, snapped as well."""
+        return Transform(snap_rotation(placement.rotation, self.snap)[0], placement.translation)
+
+    def add_body(
+        self,
+        name: str,
+        joint_name: str,
+        kind: JointKind,
+        axis: Vector,
+        parent: int,
+        placement: Transform,
+        described: DescribedJoint | None,
+    ) -> int:
+        limit = None
+        if described is not None and described.limit is not None:
+            given = described.limit
+            limit = Limit(given.lower, given.upper, given.velocity, given.effort)
+        joint = Joint(
+            joint_name,
+            kind,
+            axis,
+            self.nq,
+            self.nv,
+            limit,
+            described.damping if described else 0.0,
+            described.friction if described else 0.0,
+        )
+        self.nq += joint.nq
+        self.nv += joint.nv
+        self.bodies.append(Body(name, parent, joint, placement, NO_INERTIA))
+        self.inertias.append(NO_INERTIA)
+        return len(self.bodies) - 1
+
+    def attach(self, link: Link, body: int, frame: Transform, *, merged: bool) -> None:
+        """Add a link's inertia to the body that carries it; what the world carries does not move."""
+        if merged:
+            self.merged.append(Merged(link.name, body))
+        if body != WORLD:
+            self.inertias[body] = self.inertias[body] + self.inertia_of(link).transformed(frame)
+
+    def inertia_of(self, link: Link) -> Inertia:
+        """A link's ten parameters in the link's frame."""
+        given = link.inertial
+        if given is None:
+            return NO_INERTIA
+        rotation, _ = snap_rotation(rotation_from_rpy(*given.origin.rpy), self.snap)
+        about_center = rotation.congruence(
+            mirrored(
+                [
+                    [given.ixx, given.ixy, given.ixz],
+                    [0, given.iyy, given.iyz],
+                    [0, 0, given.izz],
+                ]
+            )
+        )
+        inertia = Inertia.from_center_of_mass(given.mass, Vector(*given.origin.xyz), about_center)
+        if given.mass == 0 and not is_physical(inertia):
+            raise ModelError(
+                f"{self.description.path}:{given.line}: link '{link.name}' has a rotational inertia but no "
+                "mass, which no body has; give it a mass, or set its inertia to 0"
+            )
+        return inertia
+
+    def finished_bodies(self) -> list[Body]:
+        return [
+            Body(body.name, body.parent, body.joint, body.placement, inertia)
+            for body, inertia in zip(self.bodies, self.inertias, strict=True)
+        ]
+
+
+def _check_moving(model: Model, description: Description) -> None:
+    if model.nv == 0:
+        raise ModelError(
+            f"{description.path}: the robot has no moving joint; nothing to generate with a fixed base: "
+            "pass --base floating or add a joint"
+        )
+
+
+def _check_resisted(model: Model, description: Description) -> None:
+    """Refuse a joint about which its whole subtree has no inertia: M would be singular everywhere."""
+    lines = {joint.name: joint.line for joint in description.joints}
+    composite = [body.inertia for body in model.bodies]
+    for i in reversed(range(model.nbodies)):
+        body = model.bodies[i]
+        if body.parent != WORLD:
+            composite[body.parent] = composite[body.parent] + composite[i].transformed(body.placement)
+        total = composite[i]
+        if body.joint.kind is JointKind.FLOATING:
+            singular = rank(total) < 6
+        else:
+            (S,) = body.joint.motion_subspace
+            scale = max(abs(float(x)) for x in (total.mass, *(total.rotational[k][k] for k in range(3))))
+            singular = float(S.dot(total.apply(S))) <= SINGULAR * scale
+        if singular:
+            line = lines.get(body.joint.name)
+            where = description.path if line is None else f"{description.path}:{line}"
+            raise ModelError(
+                f"{where}: nothing that joint '{body.joint.name}' moves has inertia about it, so that the "
+                "inertia matrix is singular; give its links mass and inertia, or make the joint fixed"
+            )
+

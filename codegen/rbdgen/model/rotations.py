@@ -1,0 +1,64 @@
+"""Fixed rotations: from roll, pitch, yaw, and cleared of almost-zeros that cost operations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, hypot, sin
+
+from rbdgen.spatial.ops import Matrix, Vector
+
+
+@dataclass(frozen=True)
+class Snapped:
+    """A joint whose placement was snapped, and by how much its rotation's entries changed at most."""
+
+    joint: str
+    change: float
+
+
+def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> Matrix:
+    """Rz(yaw) Ry(pitch) Rx(roll), URDF's convention."""
+    cr, sr, cp, sp, cy, sy = cos(roll), sin(roll), cos(pitch), sin(pitch), cos(yaw), sin(yaw)
+    return Matrix(
+        Vector(cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        Vector(sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        Vector(-sp, cp * sr, cp * cr),
+    )
+
+
+def snap_rotation(rotation: Matrix, tolerance: float) -> tuple[Matrix, float]:
+    """The rotation with entries within `tolerance` of 0 set to 0, and the largest change made.
+
+    Where a row and a column then hold one entry it becomes +-1, and a remaining 2 x 2 block is divided by
+    hypot(c, s); anything else stays as written, as a general re-orthonormalisation would refill zeros.
+    """
+    if tolerance <= 0:
+        return rotation, 0.0
+    entries = [[0.0 if abs(x) <= tolerance else float(x) for x in row] for row in rotation]
+    lone = [
+        (i, j)
+        for i in range(3)
+        for j in range(3)
+        if entries[i][j] != 0
+        and sum(x != 0 for x in entries[i]) == 1
+        and sum(row[j] != 0 for row in entries) == 1
+    ]
+    for i, j in lone:
+        entries[i][j] = 1.0 if entries[i][j] > 0 else -1.0
+    if len(lone) == 1:
+        i, j = lone[0]
+        rows, columns = [k for k in range(3) if k != i], [k for k in range(3) if k != j]
+        c, s = entries[rows[0]][columns[0]], entries[rows[1]][columns[0]]
+        length = hypot(c, s)
+        for r in rows:
+            for k in columns:
+                entries[r][k] /= length
+    change = max(abs(entries[i][j] - rotation[i][j]) for i in range(3) for j in range(3))
+    return Matrix(*(Vector(*row) for row in entries)), change
+
+
+def snap_axis(axis: Vector, tolerance: float) -> Vector:
+    """A unit axis with entries within `tolerance` of 0 set to 0, of unit length again."""
+    entries = [0.0 if abs(x) <= tolerance else float(x) for x in axis]
+    length = hypot(*entries)
+    return Vector(*(x / length for x in entries))

@@ -1,0 +1,212 @@
+"""From bytes to checked XML (size, encoding, entities, syntax), with typed access to elements."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from lxml import etree
+
+from rbdgen.description.schema import Vector3
+from rbdgen.errors import DescriptionError
+
+MAX_BYTES = 20_000_000
+"""Files above this size are refused unread: the largest humanoids with hands stay under 1 MB."""
+
+# What XML Schema calls a double, without INF and NaN; Python's float() would also take 1_000 and nan.
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+
+
+def read_bytes(path: str) -> bytes:
+    """The file's bytes, at most `MAX_BYTES` of them.
+
+    Raises DescriptionError for a missing or unreadable file, a directory and a file that is too large.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            # A pipe or a device says size 0, so that the bytes read are bounded as well.
+            data = file.read(MAX_BYTES + 1) if size <= MAX_BYTES else b""
+    except FileNotFoundError:
+        raise DescriptionError(path, None, "no such file", "give the path of a URDF file") from None
+    except IsADirectoryError:
+        raise DescriptionError(path, None, "is a directory", "give the URDF file in it") from None
+    except PermissionError:
+        raise DescriptionError(path, None, "may not be read", "check the file's permissions") from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a null character
+        what = f"cannot be read ({error.strerror if isinstance(error, OSError) else error})"
+        raise DescriptionError(path, None, what, "give the path of a URDF file") from None
+    if max(size, len(data)) > MAX_BYTES:
+        found = f"{size / 1e6:.1f} MB" if size > MAX_BYTES else "larger"
+        what = f"is {found}, more than the {MAX_BYTES / 1e6:.0f} MB a description may have"
+        raise DescriptionError(
+            path, None, what, "check that it is a URDF, and keep meshes in files of their own"
+        )
+    return data
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed robot file. Its methods find elements and convert attributes, or raise DescriptionError."""
+
+    path: str
+    root: etree._Element
+
+    def error(self, line: int, what: str, what_to_do: str) -> DescriptionError:
+        return DescriptionError(self.path, line, what, what_to_do)
+
+    def warning(self, line: int, what: str) -> str:
+        return f"{self.path}:{line}: {what}"
+
+    def children(self, element: etree._Element, tag: str) -> list[etree._Element]:
+        """Direct children by tag, in the namespace of the root (some files declare a default namespace)."""
+        namespace = etree.QName(self.root).namespace
+        return element.findall(tag if namespace is None else f"{{{namespace}}}{tag}")
+
+    def child(self, element: etree._Element, tag: str) -> etree._Element | None:
+        found = self.children(element, tag)
+        if len(found) > 1:
+            what = f"{_said(element)} has {len(found)} <{tag}> elements"
+            raise self.error(line_of(found[1]), what, "keep one")
+        return found[0] if found else None
+
+    def required_child(self, element: etree._Element, tag: str, what_to_do: str) -> etree._Element:
+        found = self.child(element, tag)
+        if found is None:
+            raise self.error(line_of(element), f"{_said(element)} has no <{tag}>", what_to_do)
+        return found
+
+    def attribute(self, element: etree._Element, name: str) -> str:
+        """A required attribute that is not blank."""
+        value = element.get(name)
+        if value is None or not value.strip():
+            found = "has no" if value is None else "has an empty"
+            raise self.error(line_of(element), f"{_said(element)} {found} {name}", f'write {name}="..."')
+        return value
+
+    def number(self, element: etree._Element, name: str, default: float | None = None) -> float:
+        """A finite number; without the attribute the default, where there is one."""
+        if default is not None and name not in element.attrib:
+            return default
+        return self._finite(element, name, self.attribute(element, name))
+
+    def optional_number(self, element: etree._Element, name: str) -> float | None:
+        return self.number(element, name) if name in element.attrib else None
+
+    def vector(self, element: etree._Element, name: str) -> Vector3:
+        """Three finite numbers separated by blanks."""
+        words = self.attribute(element, name).split()
+        if len(words) != 3:
+            what = f"{name} of {_said(element)} has {len(words)} numbers, not 3"
+            raise self.error(line_of(element), what, f'write {name}="X Y Z"')
+        x, y, z = (self._finite(element, name, word) for word in words)
+        return x, y, z
+
+    def _finite(self, element: etree._Element, name: str, text: str) -> float:
+        value = float(text) if _NUMBER.fullmatch(text.strip()) else math.nan
+        if not math.isfinite(value):
+            what = f"{name} of {_said(element)} is {quoted(text)}, not a finite number"
+            what_to_do = "expand the file with xacro first" if "${" in text else "write a decimal number"
+            raise self.error(line_of(element), what, what_to_do)
+        return value
+
+
+def parse(data: bytes, path: str) -> Document:
+    """The document, with `<robot>` at its root.
+
+    Raises DescriptionError for anything but one well-formed UTF-8 document without a DOCTYPE.
+    """
+    if not data.strip():
+        raise DescriptionError(path, None, "the file is empty", "give a URDF file")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise DescriptionError(path, line, "the file is not UTF-8", "save it in UTF-8") from None
+    _refuse_doctype(text, path)
+    # The encoding is given, so that the file's own declaration cannot hide a DOCTYPE from the check above.
+    parser = etree.XMLParser(
+        encoding="utf-8",
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = etree.fromstring(text.encode(), parser)
+    except etree.XMLSyntaxError as error:
+        raise _syntax_error(error, path) from None
+    _refuse_other_formats(root, path)
+    return Document(path, root)
+
+
+def line_of(element: etree._Element) -> int:
+    return cast(int, element.sourceline)  # always there on elements that come from a parser
+
+
+def quoted(name: str) -> str:
+    """A name of the file, fit for a message of one line: control characters escaped, long ones cut."""
+    return repr(name if len(name) <= 80 else f"{name[:77]}...")
+
+
+def _said(element: etree._Element) -> str:
+    """How messages call an element: by its own name, or by that of the link or joint it belongs to."""
+    tag = etree.QName(element).localname
+    if (name := element.get("name")) is not None:
+        return f"{tag} {quoted(name)}"
+    for owner in element.iterancestors():
+        if (name := owner.get("name")) is not None:
+            return f"<{tag}> of {etree.QName(owner).localname} {quoted(name)}"
+    return f"<{tag}>"
+
+
+def _refuse_doctype(text: str, path: str) -> None:
+    """Before any parser sees the text: a DOCTYPE, the one place for entities, precedes the root element."""
+    position = 0
+    while (position := text.find("<", position)) >= 0:
+        if text.startswith("<!DOCTYPE", position):
+            line = text.count("\n", 0, position) + 1
+            what = "the file has a DOCTYPE, which can define entities"
+            raise DescriptionError(path, line, what, "delete the DOCTYPE: a URDF needs none")
+        if text.startswith("<!--", position):
+            end = text.find("-->", position + 4)
+        elif text.startswith("<?", position):
+            end = text.find("?>", position)
+        else:
+            return
+        if end < 0:
+            return
+        position = end
+
+
+def _syntax_error(error: etree.XMLSyntaxError, path: str) -> DescriptionError:
+    message = " ".join((error.msg or "").split()).rpartition(", line ")[0].partition(", use XML_PARSE")[0]
+    if message.startswith("Namespace prefix xacro "):
+        return DescriptionError(
+            path, error.lineno, "the file is a xacro, not a URDF", "run xacro on it first"
+        )
+    if message.startswith("Excessive depth"):
+        message = "elements nested more than 256 deep"
+    return DescriptionError(path, error.lineno, f"not XML: {message}", "correct the file")
+
+
+def _refuse_other_formats(root: etree._Element, path: str) -> None:
+    for element in root.iter("*"):
+        if element.prefix == "xacro" or "xacro" in (etree.QName(element).namespace or ""):
+            what = f"the file is a xacro: it has <xacro:{etree.QName(element).localname}>"
+            raise DescriptionError(path, line_of(element), what, "run xacro on it first")
+    tag = etree.QName(root).localname
+    if tag != "robot":
+        form = {"sdf": "an SDF", "mujoco": "an MJCF", "COLLADA": "a COLLADA"}.get(tag)
+        what = (
+            f"the root element is <{tag}>, not <robot>"
+            if form is None
+            else f"the file is {form} file, not a URDF"
+        )
+        raise DescriptionError(path, line_of(root), what, "give a URDF file")

@@ -1,0 +1,93 @@
+"""What a robot description says, as frozen types: the file's names and numbers, nothing derived but the root.
+
+SI units throughout (m, rad, kg, kg m^2, N, N m, s). `line` is the line of the element in the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Vector3 = tuple[float, float, float]
+JointType = Literal["revolute", "continuous", "prismatic", "fixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A frame seen from another: r_outer = R r_inner + xyz with R = Rz(yaw) Ry(pitch) Rx(roll)."""
+
+    xyz: Vector3 = (0.0, 0.0, 0.0)  # m
+    rpy: Vector3 = (0.0, 0.0, 0.0)  # rad: roll, pitch, yaw about the outer frame's fixed axes
+
+
+@dataclass(frozen=True, slots=True)
+class Inertial:
+    """Mass and inertia in the axes of `origin`, a frame that stands at the centre of mass."""
+
+    origin: Origin  # in the link's frame
+    mass: float  # kg, never negative
+    ixx: float  # kg m^2
+    ixy: float
+    ixz: float
+    iyy: float
+    iyz: float
+    izz: float
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A joint's limits; None where the file says nothing (`continuous` joints have no position limits)."""
+
+    lower: float | None  # rad or m
+    upper: float | None  # rad or m
+    effort: float | None  # N m or N
+    velocity: float | None  # rad/s or m/s
+
+
+@dataclass(frozen=True, slots=True)
+class Mimic:
+    """q = multiplier q_joint + offset."""
+
+    joint: str
+    multiplier: float
+    offset: float  # rad or m
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A joint; its frame, also the child link's frame at q = 0, stands at `origin` in the parent link."""
+
+    name: str
+    type: JointType
+    parent: str
+    child: str
+    origin: Origin
+    axis: Vector3  # of unit length, in the joint's frame
+    limit: Limit | None
+    damping: float  # N m s/rad or N s/m
+    friction: float  # N m or N
+    mimic: Mimic | None  # None on fixed joints
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A rigid body; `inertial` is None where the file gives none."""
+
+    name: str
+    inertial: Inertial | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A robot whose links and joints form one tree under the link `root`; both in the order of the file."""
+
+    name: str
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...]
+    root: str
+    path: str  # as given
+    sha256: str  # of the file's bytes, in hexadecimal
+    warnings: tuple[str, ...]  # each `FILE:LINE: what is odd and what was done about it`

@@ -1,0 +1,271 @@
+"""Reads URDF: text to `Description`, or one error that names the line.
+
+Conventions where an element is missing are those of urdfdom, the parser that Pinocchio uses: no <origin> is
+the identity, no <axis> is 1 0 0, no <dynamics> is no damping and no friction, no <inertial> is no mass.
+Stricter than urdfdom: what it would guess (doubled elements, numbers with trailing characters, NaN) is
+refused. More lenient: a moving joint without <limit> is accepted, as limits do not enter the dynamics.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from typing import get_args
+
+import numpy as np
+from lxml import etree
+
+from rbdgen.description.document import Document, line_of, parse, quoted, read_bytes
+from rbdgen.description.schema import (
+    Description,
+    Inertial,
+    Joint,
+    JointType,
+    Limit,
+    Link,
+    Mimic,
+    Origin,
+    Vector3,
+)
+from rbdgen.description.tree import find_root
+
+UNIT_TOLERANCE = 1e-6
+"""An axis whose length differs more from 1 is warned of; six printed digits pass."""
+
+PHYSICAL_TOLERANCE = 1e-12
+"""The least eigenvalue of the pseudo-inertia may be this far below zero, relative to its trace."""
+
+_TYPES: tuple[JointType, ...] = get_args(JointType)
+
+_INSTEAD = {
+    "floating": "delete it, make its child the root link and generate with --base floating",
+    "planar": "write two prismatic joints and a continuous one in series",
+    "spherical": "write three revolute joints in series",
+}
+
+
+def read_urdf(path: str | os.PathLike[str]) -> Description:
+    """Read a URDF file of at most 20 MB.
+
+    Raises DescriptionError, whose message is `FILE:LINE: what is wrong; what to do`, for every file that
+    cannot be read or does not describe one tree of revolute, continuous, prismatic and fixed joints.
+    """
+    name = os.fspath(path)
+    return parse_urdf(read_bytes(name), name)
+
+
+def parse_urdf(data: bytes | str, path: str = "<string>") -> Description:
+    """As `read_urdf`, from the file's contents; `path` only appears in messages and in the result."""
+    raw = data.encode(errors="surrogatepass") if isinstance(data, str) else data
+    document = parse(raw, path)
+    name = document.attribute(document.root, "name")
+    link_elements = document.children(document.root, "link")
+    if not link_elements:
+        raise document.error(line_of(document.root), f"robot {quoted(name)} has no links", "add a <link>")
+    links = tuple(_link(document, element) for element in link_elements)
+    joint_elements = document.children(document.root, "joint")
+    joints = tuple(_joint(document, element) for element in joint_elements)
+    return Description(
+        name=name,
+        links=links,
+        joints=joints,
+        root=find_root(document, links, joints),
+        path=path,
+        sha256=hashlib.sha256(raw).hexdigest(),
+        warnings=(
+            *_axis_warnings(document, joint_elements, joints),
+            *_mimic_warnings(document, joints),
+            *_inertia_warnings(document, links),
+            *_missing_inertial_warnings(document, link_elements, links, joints),
+        ),
+    )
+
+
+def _link(document: Document, element: etree._Element) -> Link:
+    name = document.attribute(element, "name")
+    inertial = document.child(element, "inertial")
+    return Link(name, None if inertial is None else _inertial(document, inertial), line_of(element))
+
+
+def _inertial(document: Document, element: etree._Element) -> Inertial:
+    mass_element = document.required_child(element, "mass", 'write <mass value="..."/>, or delete <inertial>')
+    mass = document.number(mass_element, "value")
+    if mass < 0.0:
+        what = f"mass of link {quoted(_owner(element))} is {mass:g} kg, less than zero"
+        raise document.error(line_of(mass_element), what, "write a mass of zero or more")
+    inertia = document.required_child(
+        element, "inertia", "write <inertia> with its six numbers, or delete <inertial>"
+    )
+    ixx, ixy, ixz, iyy, iyz, izz = (
+        document.number(inertia, component) for component in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    )
+    return Inertial(_origin(document, element), mass, ixx, ixy, ixz, iyy, iyz, izz, line_of(element))
+
+
+def _joint(document: Document, element: etree._Element) -> Joint:
+    name = document.attribute(element, "name")
+    joint_type = _joint_type(document, element, name)
+    parent = document.required_child(element, "parent", 'write <parent link="..."/>')
+    child = document.required_child(element, "child", 'write <child link="..."/>')
+    dynamics = document.child(element, "dynamics")
+    mimic = document.child(element, "mimic")
+    return Joint(
+        name=name,
+        type=joint_type,
+        parent=document.attribute(parent, "link"),
+        child=document.attribute(child, "link"),
+        origin=_origin(document, element),
+        axis=(1.0, 0.0, 0.0) if joint_type == "fixed" else _unit(*_axis(document, element)),
+        limit=_limit(document, element, joint_type),
+        damping=0.0 if dynamics is None else document.number(dynamics, "damping", 0.0),
+        friction=0.0 if dynamics is None else document.number(dynamics, "friction", 0.0),
+        mimic=None if mimic is None or joint_type == "fixed" else _mimic(document, mimic),
+        line=line_of(element),
+    )
+
+
+def _joint_type(document: Document, element: etree._Element, name: str) -> JointType:
+    found = document.attribute(element, "type")
+    for known in _TYPES:
+        if found == known:
+            return known
+    what_to_do = _INSTEAD.get(found, "use revolute, continuous, prismatic or fixed")
+    what = f"joint {quoted(name)} is of type {quoted(found)}, which is not supported"
+    raise document.error(line_of(element), what, what_to_do)
+
+
+def _origin(document: Document, element: etree._Element) -> Origin:
+    origin = document.child(element, "origin")
+    if origin is None:
+        return Origin()
+    if "quat_xyzw" in origin.attrib:
+        what = f"origin of {quoted(_owner(origin))} is given by quat_xyzw, which is not supported"
+        raise document.error(line_of(origin), what, "write the rotation as rpy")
+    return Origin(
+        xyz=document.vector(origin, "xyz") if "xyz" in origin.attrib else (0.0, 0.0, 0.0),
+        rpy=document.vector(origin, "rpy") if "rpy" in origin.attrib else (0.0, 0.0, 0.0),
+    )
+
+
+def _axis(document: Document, element: etree._Element) -> Vector3:
+    """The axis as written; 1 0 0 where there is none."""
+    axis = document.child(element, "axis")
+    if axis is None:
+        return 1.0, 0.0, 0.0
+    xyz = document.vector(axis, "xyz")
+    if math.hypot(*xyz) < 1e-9:
+        what = f"axis of joint {quoted(_owner(axis))} has zero length"
+        raise document.error(line_of(axis), what, 'write a direction, such as xyz="0 0 1"')
+    return xyz
+
+
+def _unit(x: float, y: float, z: float) -> Vector3:
+    """The direction; scaled first, so that the length cannot overflow, and + 0.0 turns -0.0 into 0.0."""
+    scale = max(abs(x), abs(y), abs(z))
+    x, y, z = x / scale, y / scale, z / scale
+    length = math.hypot(x, y, z)
+    return x / length + 0.0, y / length + 0.0, z / length + 0.0
+
+
+def _limit(document: Document, element: etree._Element, joint_type: JointType) -> Limit | None:
+    limit = document.child(element, "limit")
+    if limit is None:
+        return None
+    bounded = joint_type in ("revolute", "prismatic")
+    return Limit(
+        lower=document.number(limit, "lower", 0.0) if bounded else None,
+        upper=document.number(limit, "upper", 0.0) if bounded else None,
+        effort=document.optional_number(limit, "effort"),
+        velocity=document.optional_number(limit, "velocity"),
+    )
+
+
+def _mimic(document: Document, element: etree._Element) -> Mimic:
+    return Mimic(
+        joint=document.attribute(element, "joint"),
+        multiplier=document.number(element, "multiplier", 1.0),
+        offset=document.number(element, "offset", 0.0),
+    )
+
+
+def _owner(element: etree._Element) -> str:
+    """The name of the link or joint that an element belongs to."""
+    return next(name for owner in element.iterancestors() if (name := owner.get("name")) is not None)
+
+
+def _axis_warnings(
+    document: Document, elements: list[etree._Element], joints: tuple[Joint, ...]
+) -> list[str]:
+    warnings = []
+    for element, joint in zip(elements, joints, strict=True):
+        length = 1.0 if joint.type == "fixed" else math.hypot(*_axis(document, element))
+        if abs(length - 1.0) > UNIT_TOLERANCE:
+            what = f"axis of joint {quoted(joint.name)} has length {length:.9g}; normalised"
+            warnings.append(document.warning(joint.line, what))
+    return warnings
+
+
+def _mimic_warnings(document: Document, joints: tuple[Joint, ...]) -> list[str]:
+    names = {joint.name for joint in joints}
+    warnings = []
+    for joint in joints:
+        if joint.mimic is not None:
+            unknown = "" if joint.mimic.joint in names else ", which is no joint of this file"
+            what = f"joint {quoted(joint.name)} mimics {quoted(joint.mimic.joint)}{unknown}"
+            warnings.append(document.warning(joint.line, f"{what}; taken as an independent joint"))
+    return warnings
+
+
+def _inertia_warnings(document: Document, links: tuple[Link, ...]) -> list[str]:
+    """Links that no distribution of mass can have.
+
+    Sigma = tr(J)/2 1 - J, the second moment about the centre of mass, has no negative eigenvalue, which is the
+    triangle inequality of the principal moments (Wensing, Kim, Slotine, RA-L 2018), and vanishes with the mass.
+    """
+    bodies = [(link.name, link.inertial) for link in links if link.inertial is not None]
+    if not bodies:
+        return []
+    J = np.array([[[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]] for _, i in bodies])
+    # Scaled by the largest entry, so that no sum of finite numbers overflows; the floor keeps 0 / 0 away.
+    scale = np.maximum(np.abs(J).max(axis=(1, 2)), 1e-100)
+    J /= scale[:, None, None]
+    half_trace = np.trace(J, axis1=1, axis2=2) / 2.0
+    least = np.linalg.eigvalsh(half_trace[:, None, None] * np.eye(3) - J)[:, 0]
+    warnings = []
+    for (name, body), moment, size, unit in zip(
+        bodies, least.tolist(), half_trace.tolist(), scale.tolist(), strict=True
+    ):
+        if moment < -PHYSICAL_TOLERANCE * (abs(size) + body.mass / unit):
+            what = f"inertia of link {quoted(name)} violates the triangle inequality; used as it stands"
+            warnings.append(document.warning(body.line, what))
+        elif body.mass == 0.0 and size != 0.0:
+            what = f"link {quoted(name)} has rotational inertia but no mass; used as it stands"
+            warnings.append(document.warning(body.line, what))
+    return warnings
+
+
+def _missing_inertial_warnings(
+    document: Document, elements: list[etree._Element], links: tuple[Link, ...], joints: tuple[Joint, ...]
+) -> list[str]:
+    """One warning for all links that look like bodies but have no <inertial>.
+
+    A link without geometry that does not move on its own is a mere frame (world, tool0) and needs none.
+    """
+    moved = {joint.child for joint in joints if joint.type != "fixed"}
+    missing = [
+        link
+        for element, link in zip(elements, links, strict=True)
+        if link.inertial is None
+        and (
+            link.name in moved
+            or document.children(element, "visual")
+            or document.children(element, "collision")
+        )
+    ]
+    if not missing:
+        return []
+    named = ", ".join(quoted(link.name) for link in missing[:8])
+    more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+    what = f"no <inertial> in {'link' if len(missing) == 1 else 'links'} {named}{more}; taken as massless"
+    return [document.warning(missing[0].line, what)]

@@ -30,15 +30,13 @@ def aba(
         body, X = model.bodies[i], transforms[i]
         columns = body.joint.motion_subspace
         factor = factors[i] = factor_joint(articulated[i], columns)
-        u[i] = [
-            sub(tau[k], S.dot(bias[i])) for k, S in enumerate(columns, body.joint.idx_v)
-        ]
+        u[i] = [sub(tau[k], S.dot(bias[i])) for k, S in enumerate(columns, body.joint.idx_v)]
         if body.parent != WORLD:
             remaining = factor.project(articulated[i])
             passed = bias[i] + remaining.apply(drift[i]) + factor.force(u[i])
-            articulated[body.parent] = (
-                articulated[body.parent] + remaining.transformed(X)
-            ).named(naming, f"IA[{body.parent}]")
+            articulated[body.parent] = (articulated[body.parent] + remaining.transformed(X)).named(
+                naming, f"IA[{body.parent}]"
+            )
             bias[body.parent] = (bias[body.parent] + X.force_to_parent(passed)).named(
                 naming, f"pA[{body.parent}]"
             )
@@ -61,7 +59,7 @@ def velocity_terms(
         parent_v = NO_MOTION if body.parent == WORLD else velocity[body.parent]
         velocity.append((X.motion_to_child(parent_v) + joint_v).named(naming, f"v[{i}]"))
         drift.append(velocity[i].cross(joint_v))
-        p = velocity[i].cross_force(body.inertia.apply(velocity[i]))
+        p = body.inertia.equation_of_motion(velocity[i], NO_MOTION)
         bias.append(p if fext is None else p - fext[i])
     return drift, bias
 
@@ -88,4 +86,3 @@ def accelerations(
             a = a + S * qdd[k]
         acceleration.append(a)
     return qdd
-

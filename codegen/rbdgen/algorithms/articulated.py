@@ -27,9 +27,7 @@ class ArticulatedInertia:
         )
 
     def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
-        return ArticulatedInertia(
-            _symmetric(self.A, other.A), self.B + other.B, _symmetric(self.C, other.C)
-        )
+        return ArticulatedInertia(_symmetric(self.A, other.A), self.B + other.B, _symmetric(self.C, other.C))
 
     def apply(self, m: Motion) -> Force:
         return Force(
@@ -81,24 +79,28 @@ class JointFactor:
         return total
 
     def project(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
-        """Ia = IA - U D^-1 U^T: what the parent feels through the joint (one degree of freedom)."""
-        (U,) = self.U
-        (inverse,) = self.D.inverse_diagonal
+        """Ia = IA - U D^-1 U^T: what the parent feels through the joint (one degree of freedom).
+
+        Ia S = 0: along a coordinate axis that makes a row and a column of exact zeros.
+        """
+        (S,), (U,), (inverse,) = self.S, self.U, self.D.inverse_diagonal
         scaled = U * inverse
 
-        def rank_one(M: Matrix, left: Vector, right: Vector) -> Matrix:
-            return M - Matrix.outer(left, right)
+        def entry(
+            M: Matrix, i: int, j: int, left: Vector, right: Vector, free: tuple[Vector, Vector]
+        ) -> Scalar:
+            if abs(free[0][i]) == 1 or abs(free[1][j]) == 1:
+                return 0
+            return sub(M[i][j], mul(left[i], right[j]))
 
-        def symmetric_rank_one(M: Matrix, left: Vector, right: Vector) -> Matrix:
-            upper = [
-                [sub(M[i][j], mul(left[i], right[j])) if j >= i else 0 for j in range(3)] for i in range(3)
-            ]
-            return mirrored(upper)
+        def block(M: Matrix, left: Vector, right: Vector, free: tuple[Vector, Vector]) -> list[list[Scalar]]:
+            return [[entry(M, i, j, left, right, free) for j in range(3)] for i in range(3)]
 
+        turning, sliding = S.angular, S.linear
         return ArticulatedInertia(
-            symmetric_rank_one(inertia.A, scaled.moment, U.moment),
-            rank_one(inertia.B, scaled.moment, U.force),
-            symmetric_rank_one(inertia.C, scaled.force, U.force),
+            mirrored(block(inertia.A, scaled.moment, U.moment, (turning, turning))),
+            Matrix(*(Vector(*row) for row in block(inertia.B, scaled.moment, U.force, (turning, sliding)))),
+            mirrored(block(inertia.C, scaled.force, U.force, (sliding, sliding))),
         )
 
 
@@ -120,4 +122,3 @@ def _named_symmetric(M: Matrix, naming: Naming, label: str) -> Matrix:
             for i in range(3)
         ]
     )
-

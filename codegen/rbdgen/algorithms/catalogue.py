@@ -54,7 +54,9 @@ class Function:
 
 
 Q = Argument("q", ("nq",), "rad, m", "joint positions; a floating base first: x y z, quaternion x y z w")
-V = Argument("v", ("nv",), "rad/s, m/s", "joint velocities; a floating base first: linear, angular, base axes")
+V = Argument(
+    "v", ("nv",), "rad/s, m/s", "joint velocities; a floating base first: linear, angular, base axes"
+)
 A = Argument("a", ("nv",), "rad/s^2, m/s^2", "joint accelerations")
 TAU = Argument("tau", ("nv",), "N m, N", "joint torques and forces")
 FEXT = Argument(

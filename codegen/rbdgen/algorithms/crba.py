@@ -20,9 +20,9 @@ def crba(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> lis
     for i in reversed(range(model.nbodies)):
         body = model.bodies[i]
         if body.parent != WORLD:
-            composite[body.parent] = (
-                composite[body.parent] + composite[i].transformed(transforms[i])
-            ).named(naming, f"Ic[{body.parent}]")
+            composite[body.parent] = (composite[body.parent] + composite[i].transformed(transforms[i])).named(
+                naming, f"Ic[{body.parent}]"
+            )
         for k, S in enumerate(body.joint.motion_subspace, body.joint.idx_v):
             force = composite[i].apply(S)
             j = i

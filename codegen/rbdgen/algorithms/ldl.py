@@ -48,9 +48,7 @@ def ldl(
 ) -> LDL:
     """Factor H, symmetric, n x n; without `ancestors` every earlier index is one (a dense matrix)."""
     n = len(H)
-    chains = tuple(
-        tuple(reversed(range(i))) if ancestors is None else tuple(ancestors[i]) for i in range(n)
-    )
+    chains = tuple(tuple(reversed(range(i))) if ancestors is None else tuple(ancestors[i]) for i in range(n))
     rest = [list(row) for row in H]
     lower: list[dict[int, Scalar]] = [{} for _ in range(n)]
     inverse: list[Scalar] = [0] * n

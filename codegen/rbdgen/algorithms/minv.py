@@ -56,9 +56,9 @@ def _inward(
             continue
         for column in subtree:
             passed = F[i][column] + _combination(factor.U, [Minv[k][column] for k in own])
-            F[body.parent][column] = (
-                F[body.parent][column] + X.force_to_parent(passed)
-            ).named(naming, f"F[{body.parent},{column}]")
+            F[body.parent][column] = (F[body.parent][column] + X.force_to_parent(passed)).named(
+                naming, f"F[{body.parent},{column}]"
+            )
         articulated[body.parent] = (
             articulated[body.parent] + factor.project(articulated[i]).transformed(X)
         ).named(naming, f"IA[{body.parent}]")
@@ -97,9 +97,7 @@ def _outward(
 
 def minv_factored(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[list[Scalar]]:
     """M(q)^-1, nv x nv, full symmetric, from CRBA and sparse L^T D L."""
-    factor = ldl(
-        crba(model, q, naming), [model.ancestor_dofs(k) for k in range(model.nv)], naming
-    )
+    factor = ldl(crba(model, q, naming), [model.ancestor_dofs(k) for k in range(model.nv)], naming)
     return inverse(factor)
 
 
@@ -116,9 +114,7 @@ def inverse(factor: LDL) -> list[list[Scalar]]:
                     value = sub(value, mul(factor.lower[i][k], W[k][j]))
             row[j] = value
         W.append(row)
-    scaled = [
-        {k: mul(value, factor.inverse_diagonal[k]) for k, value in row.items()} for row in W
-    ]
+    scaled = [{k: mul(value, factor.inverse_diagonal[k]) for k, value in row.items()} for row in W]
     H: list[list[Scalar]] = [[0] * n for _ in range(n)]
     for i in range(n):
         for j in range(i, n):

@@ -34,7 +34,7 @@ def rnea(
         v_i, a_i = step_outward(model, body, X, velocity, acceleration, v, a)
         velocity.append(v_i.named(naming, f"v[{i}]"))
         acceleration.append(a_i.named(naming, f"a[{i}]"))
-        f_i = body.inertia.apply(acceleration[i]) + velocity[i].cross_force(body.inertia.apply(velocity[i]))
+        f_i = body.inertia.equation_of_motion(velocity[i], acceleration[i])
         force.append((f_i if fext is None else f_i - fext[i]).named(naming, f"f[{i}]"))
     return collect_inward(model, transforms, force, naming)
 

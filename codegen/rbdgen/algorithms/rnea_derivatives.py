@@ -208,4 +208,3 @@ def _combination(columns: Sequence[Motion], rates: Sequence[Scalar]) -> Motion:
     for column, rate in zip(columns, rates, strict=True):
         total = total + column * rate
     return total
-

@@ -48,6 +48,4 @@ def coordinates(
 
 def external_forces(flat: Sequence[Scalar]) -> list[Force]:
     """One force a body from the rows [force, moment] of fext, row-major."""
-    return [
-        Force(Vector(*flat[k + 3 : k + 6]), Vector(*flat[k : k + 3])) for k in range(0, len(flat), 6)
-    ]
+    return [Force(Vector(*flat[k + 3 : k + 6]), Vector(*flat[k : k + 3])) for k in range(0, len(flat), 6)]

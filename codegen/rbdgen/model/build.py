@@ -129,9 +129,7 @@ class _Builder:
                 self.attach(link, body, NO_TRANSFORM, merged=False)
                 stack += self.pending(link, body, NO_TRANSFORM)
 
-    def pending(
-        self, link: Link, body: int, frame: Transform
-    ) -> list[tuple[DescribedJoint, int, Transform]]:
+    def pending(self, link: Link, body: int, frame: Transform) -> list[tuple[DescribedJoint, int, Transform]]:
         ordered = sorted(self.children[link.name], key=lambda joint: joint.name, reverse=True)
         return [(joint, body, frame) for joint in ordered]
 
@@ -249,4 +247,3 @@ def _check_resisted(model: Model, description: Description) -> None:
                 f"{where}: nothing that joint '{body.joint.name}' moves has inertia about it, so that the "
                 "inertia matrix is singular; give its links mass and inertia, or make the joint fixed"
             )
-

@@ -25,7 +25,7 @@ class Inertia:
 
     @staticmethod
     def from_center_of_mass(mass: Scalar, center: Vector, about_center: Matrix) -> Inertia:
-        """From the inertia at the centre of mass, its axes parallel to the frame's (parallel-axis theorem)."""
+        """From the inertia at the centre of mass, its axes parallel to the frame's (parallel axes)."""
         h = center * mass
         return Inertia(mass, h, about_center - Matrix.skew(h) @ Matrix.skew(center))
 
@@ -77,6 +77,20 @@ class Inertia:
             m.linear * self.mass - h.cross(m.angular),
         )
 
+    def equation_of_motion(self, v: Motion, a: Motion) -> Force:
+        """I a + v x* I v, the force that the motion takes (Featherstone 2008, eq. 2.72).
+
+        Written with the classical acceleration a' = a + w x v of the origin, which needs no I v:
+        f = m a' + wdot x h + w x (w x h), n = J wdot + w x J w + h x a'.
+        """
+        w, wdot = v.angular, a.angular
+        h, J = self.first_moment, self.rotational
+        classical = a.linear + w.cross(v.linear)
+        return Force(
+            J.apply(wdot) + w.cross(J.apply(w)) + h.cross(classical),
+            classical * self.mass + wdot.cross(h) + w.cross(w.cross(h)),
+        )
+
     def named(self, naming: Naming, label: str) -> Inertia:
         return Inertia(
             naming(f"{label}.m", self.mass),
@@ -91,9 +105,7 @@ NO_INERTIA = Inertia(0, ZERO, ZERO_MATRIX)
 def from_second_moment(sigma: Matrix) -> Matrix:
     """tr(Sigma) 1 - Sigma with each diagonal entry a sum of two."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = (tuple(row) for row in sigma)
-    return mirrored(
-        [[add(yy, zz), neg(xy), neg(xz)], [0, add(xx, zz), neg(yz)], [0, 0, add(xx, yy)]]
-    )
+    return mirrored([[add(yy, zz), neg(xy), neg(xz)], [0, add(xx, zz), neg(yz)], [0, 0, add(xx, yy)]])
 
 
 def _shift(h: Vector, shifted: Vector, p: Vector, i: int, j: int) -> Scalar:
@@ -105,7 +117,7 @@ def _shift(h: Vector, shifted: Vector, p: Vector, i: int, j: int) -> Scalar:
 
 
 def pseudo_inertia(inertia: Inertia) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """The 4 x 4 matrix [[Sigma, h], [h^T, m]] of a numeric inertia (Wensing, Kim, Slotine, RA-L 2018, eq. 9)."""
+    """The 4 x 4 matrix [[Sigma, h], [h^T, m]] of a numeric inertia (Wensing et al., RA-L 2018, eq. 9)."""
     matrix = np.zeros((4, 4))
     matrix[:3, :3] = [list(row) for row in inertia.second_moment]
     matrix[:3, 3] = matrix[3, :3] = list(inertia.first_moment)
@@ -129,4 +141,3 @@ def rank(inertia: Inertia) -> int:
     about_center = inertia.translated(-center).rotational
     values = np.array([[float(x) for x in row] for row in about_center])
     return 3 + int(np.linalg.matrix_rank(values, tol=1e-12 * max(1e-300, float(np.trace(values)))))
-

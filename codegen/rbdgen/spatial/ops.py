@@ -148,9 +148,7 @@ class Matrix:
 
 def mirrored(upper: list[list[Scalar]]) -> Matrix:
     """The symmetric matrix with this upper triangle."""
-    return Matrix(
-        *(Vector(*(upper[i][j] if j >= i else upper[j][i] for j in range(3))) for i in range(3))
-    )
+    return Matrix(*(Vector(*(upper[i][j] if j >= i else upper[j][i] for j in range(3))) for i in range(3)))
 
 
 IDENTITY = Matrix.diagonal(1, 1, 1)

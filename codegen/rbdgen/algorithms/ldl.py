@@ -14,7 +14,10 @@ from rbdgen.spatial.scalar import Naming, Scalar, mul, reciprocal, sub, unnamed
 
 @dataclass(frozen=True, slots=True)
 class LDL:
-    """`lower[i]` maps an ancestor j of i to L_ij; `inverse_diagonal[i]` = 1 / D_i; `ancestors`: nearest first."""
+    """`lower[i]` maps an ancestor j of i to L_ij; `inverse_diagonal[i]` = 1 / D_i.
+
+    `ancestors[i]` stand nearest first.
+    """
 
     lower: tuple[dict[int, Scalar], ...]
     inverse_diagonal: tuple[Scalar, ...]

@@ -87,9 +87,8 @@ def rnea_derivatives(
 ) -> InverseDynamicsDerivatives:
     """dID/dq, dID/dv and M, and tau itself on the way; arguments as in `rnea`."""
     directions, composite = outward(model, q, v, a, naming)
-    result = InverseDynamicsDerivatives(
-        *([[0] * model.nv for _ in range(model.nv)] for _ in range(3)), tau=[0] * model.nv
-    )
+    dtau_dq, dtau_dv, dtau_da = ([[0] * model.nv for _ in range(model.nv)] for _ in range(3))
+    result = InverseDynamicsDerivatives(dtau_dq, dtau_dv, dtau_da, [0] * model.nv)
     for i in reversed(range(model.nbodies)):
         parent = model.bodies[i].parent
         fill_columns(model, i, composite[i], directions, result)

@@ -10,7 +10,7 @@ from rbdgen.description.schema import Description, Link
 from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
 from rbdgen.model.inertia import NO_INERTIA, Inertia, is_physical, rank
-from rbdgen.model.joints import Joint, JointKind, Limit
+from rbdgen.model.joints import Joint, JointKind
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
 from rbdgen.model.rotations import Snapped, rotation_from_rpy, snap_axis, snap_rotation
 from rbdgen.spatial.ops import NO_TRANSFORM, ZERO, Transform, Vector, mirrored
@@ -160,17 +160,13 @@ class _Builder:
         placement: Transform,
         described: DescribedJoint | None,
     ) -> int:
-        limit = None
-        if described is not None and described.limit is not None:
-            given = described.limit
-            limit = Limit(given.lower, given.upper, given.velocity, given.effort)
         joint = Joint(
             joint_name,
             kind,
             axis,
             self.nq,
             self.nv,
-            limit,
+            described.limit if described else None,
             described.damping if described else 0.0,
             described.friction if described else 0.0,
         )

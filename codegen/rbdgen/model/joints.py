@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
+from rbdgen.description.schema import Limit
 from rbdgen.spatial.ops import IDENTITY, ZERO, Matrix, Motion, Transform, Vector
 from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
 
@@ -37,7 +38,7 @@ class Angle(NamedTuple):
     cos: Scalar
     sin: Scalar
 
-    def __add__(self, other: object) -> Angle:  # type: ignore[override]
+    def __add__(self, other: object) -> Angle:
         """The sum of two angles by the addition theorems."""
         if not isinstance(other, Angle):
             return NotImplemented
@@ -59,18 +60,11 @@ Coordinate: TypeAlias = Angle | Pose | Scalar
 
 
 @dataclass(frozen=True)
-class Limit:
-    """Position in rad or m, velocity in rad/s or m/s, effort in N m or N; carried, never enforced."""
-
-    lower: float
-    upper: float
-    velocity: float
-    effort: float
-
-
-@dataclass(frozen=True)
 class Joint:
-    """A moving joint. `axis` is a unit vector in the joint's frame; unused by a floating base."""
+    """A moving joint. `axis` is a unit vector in the joint's frame; unused by a floating base.
+
+    Limits are carried, never enforced.
+    """
 
     name: str
     kind: JointKind
@@ -104,11 +98,11 @@ class Joint:
 
     def transform(self, q: Coordinate) -> Transform:
         """The moved frame seen in the frame at q = 0."""
-        if self.kind is JointKind.REVOLUTE:
+        if isinstance(q, Angle):
             return Transform(rotation_about(self.axis, q), ZERO)
-        if self.kind is JointKind.PRISMATIC:
-            return Transform(IDENTITY, self.axis * q)
-        return Transform(rotation_of(q.quaternion), q.position)
+        if isinstance(q, Pose):
+            return Transform(rotation_of(q.quaternion), q.position)
+        return Transform(IDENTITY, self.axis * q)
 
 
 def rotation_about(axis: Vector, angle: Angle) -> Matrix:

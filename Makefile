@@ -1,0 +1,34 @@
+# Everything a newcomer needs: `make demo`, `make test`. Each target does its own set-up in .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test check format bench clean
+
+demo: .venv/run
+	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
+	$(BIN)/python examples/demo.py build/demo
+
+test: .venv/develop
+	$(BIN)/pytest -n 2
+
+check: .venv/develop
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: .venv/develop
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf build .venv
+
+.venv/run: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+.venv/develop: .venv/run
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	touch $@

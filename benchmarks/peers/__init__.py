@@ -1,0 +1,1 @@
+"""The libraries that generated functions are measured against, one driver each."""

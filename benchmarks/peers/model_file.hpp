@@ -1,0 +1,114 @@
+// The robot and its states as plain numbers in text files, written by pinocchio_cpp.py and read by the C++ drivers:
+// Pinocchio's own URDF reader lives in its compiled library, which an -march=native program must not link.
+#pragma once
+
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "pinocchio/multibody.hpp"
+
+namespace peers
+{
+struct State
+{
+  Eigen::VectorXd q, v, a, tau;
+};
+
+inline std::ifstream open_text(const std::string & path)
+{
+  std::ifstream file(path);
+  if (!file)
+    throw std::runtime_error(path + ": cannot be opened");
+  return file;
+}
+
+inline double read_number(std::istream & in)
+{
+  double value;
+  if (!(in >> value))
+    throw std::runtime_error("a number is missing or malformed");
+  return value;
+}
+
+template<class Matrix>
+Matrix read_matrix(std::istream & in)
+{
+  Matrix m;
+  for (Eigen::Index row = 0; row < m.rows(); ++row)
+    for (Eigen::Index col = 0; col < m.cols(); ++col)
+      m(row, col) = read_number(in);
+  return m;
+}
+
+// The joint model of that name; the axis only counts for the "unaligned" ones.
+inline pinocchio::JointModel make_joint(const std::string & type, const Eigen::Vector3d & axis)
+{
+  using namespace pinocchio;
+  if (type == "JointModelFreeFlyer") return JointModelFreeFlyer();
+  if (type == "JointModelRX") return JointModelRX();
+  if (type == "JointModelRY") return JointModelRY();
+  if (type == "JointModelRZ") return JointModelRZ();
+  if (type == "JointModelRevoluteUnaligned") return JointModelRevoluteUnaligned(axis);
+  if (type == "JointModelRUBX") return JointModelRUBX();
+  if (type == "JointModelRUBY") return JointModelRUBY();
+  if (type == "JointModelRUBZ") return JointModelRUBZ();
+  if (type == "JointModelRevoluteUnboundedUnaligned") return JointModelRevoluteUnboundedUnaligned(axis);
+  if (type == "JointModelPX") return JointModelPX();
+  if (type == "JointModelPY") return JointModelPY();
+  if (type == "JointModelPZ") return JointModelPZ();
+  if (type == "JointModelPrismaticUnaligned") return JointModelPrismaticUnaligned(axis);
+  if (type == "JointModelPlanar") return JointModelPlanar();
+  throw std::runtime_error("joint type " + type + " is not known to this driver");
+}
+
+// gravity (3); number of joints; then a line a joint:
+// parent (0 is the world), type, axis (3), placement in the parent joint's frame: rotation (9, row by row) and
+// translation (3), mass, centre of mass (3), inertia about it (xx xy yy xz yz zz), all in the joint's frame.
+inline pinocchio::Model read_model(const std::string & path)
+{
+  std::ifstream in = open_text(path);
+  pinocchio::Model model;
+  model.name = "robot";
+  model.gravity.linear() = read_matrix<Eigen::Vector3d>(in);
+  const long count = static_cast<long>(read_number(in));
+  for (long joint = 1; joint <= count; ++joint)
+  {
+    const auto parent = static_cast<pinocchio::JointIndex>(read_number(in));
+    std::string type;
+    in >> type;
+    const Eigen::Vector3d axis = read_matrix<Eigen::Vector3d>(in);
+    const Eigen::Matrix3d rotation = read_matrix<Eigen::Matrix3d>(in);
+    const Eigen::Vector3d translation = read_matrix<Eigen::Vector3d>(in);
+    const double mass = read_number(in);
+    const Eigen::Vector3d com = read_matrix<Eigen::Vector3d>(in);
+    const auto i = read_matrix<Eigen::Matrix<double, 6, 1>>(in);
+    const pinocchio::JointIndex index = model.addJoint(
+      parent, make_joint(type, axis), pinocchio::SE3(rotation, translation), "joint" + std::to_string(joint));
+    model.appendBodyToJoint(
+      index,
+      pinocchio::Inertia(mass, com, pinocchio::Symmetric3(i[0], i[1], i[2], i[3], i[4], i[5])),
+      pinocchio::SE3::Identity());
+  }
+  return model;
+}
+
+// Number of states, nq, nv; then a line a state: q, v, a, tau.
+inline std::vector<State> read_states(const std::string & path, const pinocchio::Model & model)
+{
+  std::ifstream in = open_text(path);
+  const auto count = static_cast<std::size_t>(read_number(in));
+  if (read_number(in) != model.nq || read_number(in) != model.nv)
+    throw std::runtime_error(path + ": sizes of q and v are not the model's");
+  std::vector<State> states(count);
+  for (State & state : states)
+  {
+    state = {Eigen::VectorXd(model.nq), Eigen::VectorXd(model.nv), Eigen::VectorXd(model.nv), Eigen::VectorXd(model.nv)};
+    for (Eigen::VectorXd * part : {&state.q, &state.v, &state.a, &state.tau})
+      for (double & x : *part)
+        x = read_number(in);
+  }
+  return states;
+}
+} // namespace peers

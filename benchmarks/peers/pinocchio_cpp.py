@@ -1,0 +1,226 @@
+"""Pinocchio's C++: its headers compiled with -O3 -march=native, timed by peers/pinocchio_driver.cpp.
+
+Needs the packages `pin` (which brings `libpinocchio` and `cmeel-boost`) and Eigen's headers (in Debian:
+libeigen3-dev).
+The driver takes minutes to compile, once a compiler; its object stays in benchmarks/build.
+`python -m benchmarks.peers.pinocchio_cpp ROBOT.urdf [--floating]` prints the times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import toolchain
+from benchmarks.measurement import Measurement, best, best_of_each
+from benchmarks.states import Rows, States, random_states
+from benchmarks.toolchain import Compiler, ToolError
+
+Values = dict[str, list[NDArray[np.float64]]]
+
+DRIVER = Path(__file__).with_name("pinocchio_driver.cpp")
+# 25 joint types overflow Boost's preprocessed lists of 20. Pinocchio's own libraries are not linked: in them
+# Eigen's matrices are aligned otherwise than -march=native aligns them.
+BOOST_LIMITS = (
+    "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
+    "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
+    "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
+    "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
+)
+FLAGS = ("-std=c++17", "-O3", "-DNDEBUG", "-march=native", "-w", *BOOST_LIMITS)
+EIGEN = (Path("/usr/include/eigen3"), Path("/usr/local/include/eigen3"))
+
+
+def include_flags() -> tuple[str, ...]:
+    """Where the headers of Pinocchio, Boost and Eigen are.
+
+    Raises ToolError where one of them is not installed.
+    """
+    # The packages of the cmeel family install into one folder beside the importable `cmeel` module.
+    cmeel = find_spec("cmeel")
+    prefix = Path(cmeel.origin).parent.parent / "cmeel.prefix" if cmeel and cmeel.origin else None
+    if prefix is None or not (prefix / "include/pinocchio/multibody.hpp").is_file():
+        raise ToolError("Pinocchio's headers are not installed: pip install 'pin>=4'")
+    if not (prefix / "include/boost/variant.hpp").is_file():
+        raise ToolError("Boost's headers are not installed: pip install cmeel-boost")
+    eigen = next((path for path in EIGEN if (path / "Eigen/Core").is_file()), None)
+    if eigen is None:
+        raise ToolError("Eigen's headers are not installed: apt-get install libeigen3-dev")
+    return (f"-isystem{prefix / 'include'}", f"-isystem{eigen}")
+
+
+def load_model(urdf: Path, *, floating: bool) -> Any:
+    """The `pinocchio.Model` of a URDF, as Pinocchio reads it."""
+    import pinocchio  # noqa: PLC0415  (optional)
+
+    if floating:
+        return pinocchio.buildModelFromUrdf(str(urdf), pinocchio.JointModelFreeFlyer())
+    return pinocchio.buildModelFromUrdf(str(urdf))
+
+
+def pinocchio_q(model: Any, q: Rows) -> Rows:
+    """Rows of q as Pinocchio wants them: a continuous joint's angle becomes its cosine and sine."""
+    columns = []
+    at = 0
+    for joint in list(model.joints)[1:]:
+        if joint.nq == 2 and joint.nv == 1:
+            columns += [np.cos(q[:, at]), np.sin(q[:, at])]
+            at += 1
+        else:
+            columns += list(q[:, at : at + joint.nq].T)
+            at += joint.nq
+    return np.stack(columns, axis=1)
+
+
+def write_model(model: Any, path: Path) -> None:
+    """Writes the numbers of a `pinocchio.Model` as peers/model_file.hpp reads them."""
+    lines = [_line(model.gravity.linear), str(model.njoints - 1)]
+    for index in range(1, model.njoints):
+        joint, placement, inertia = model.joints[index], model.jointPlacements[index], model.inertias[index]
+        axis = getattr(joint.extract(), "axis", np.zeros(3))
+        where = (axis, placement.rotation, placement.translation)
+        # xx xy yy xz yz zz, about the centre of mass
+        mass = ([inertia.mass], inertia.lever, inertia.inertia[np.tril_indices(3)])
+        lines.append(f"{model.parents[index]} {joint.shortname()} {_line(*where, *mass)}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def write_states(model: Any, states: States, path: Path) -> None:
+    """Writes states as peers/model_file.hpp reads them."""
+    rows = np.hstack([pinocchio_q(model, states.q), states.v, states.a, states.tau])
+    lines = [f"{len(states)} {model.nq} {model.nv}", *(_line(row) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _line(*parts: Any) -> str:
+    return " ".join(repr(float(x)) for part in parts for x in np.ravel(part))
+
+
+@lru_cache
+def build(compiler: Compiler) -> Path:
+    """The driver's object for this machine; minutes of work where it is not in benchmarks/build yet."""
+    return toolchain.cached_object(compiler, DRIVER, (*FLAGS, *include_flags()))
+
+
+def values(model: Any, states: States, *, compiler: Compiler = toolchain.GCC) -> Values:
+    """What the driver computes: for each function its outputs, stacked over the states.
+
+    Shapes are (states, nv) or (states, nv, nv), matrices full and symmetric ones mirrored.
+    """
+    table = _run(model, states, ["values"], compiler=compiler)
+    result: Values = {}
+    for name, per_state in table.items():
+        outputs = [np.array(output) for output in zip(*per_state, strict=True)]
+        result[name] = [
+            o if o.shape[1] == model.nv else o.reshape(len(states), model.nv, model.nv) for o in outputs
+        ]
+    return result
+
+
+def measure(
+    model: Any, states: States, *, compiler: Compiler = toolchain.GCC, relinks: int = 1, seconds: float = 0.2
+) -> dict[str, Measurement]:
+    """Nanoseconds a call of each function, by the catalogue's names.
+
+    ABA and CRBA are timed in both of Pinocchio's conventions; the faster one stands, named as the variant.
+    """
+    times: dict[str, list[float]] = {}
+    for draw in range(relinks):
+        report = _run(model, states, ["time", str(seconds)], compiler=compiler, draw=draw)
+        for name, entry in report.items():
+            times.setdefault(name, []).append(float(entry["ns"]))
+    rivals: dict[str, list[Measurement]] = {}
+    for name, link_ns in times.items():
+        function, _, variant = name.partition(":")
+        rivals.setdefault(function, []).append(Measurement(tuple(link_ns), compiler.version, FLAGS, variant))
+    return {function: best(entries) for function, entries in rivals.items()}
+
+
+def measure_best(
+    model: Any, states: States, *, relinks: int = 3, seconds: float = 0.2, compilers: Sequence[Compiler] = ()
+) -> dict[str, Measurement]:
+    """`measure` with each compiler (by default, all that are installed), the faster one for each function."""
+    return best_of_each(
+        [
+            measure(model, states, compiler=compiler, relinks=relinks, seconds=seconds)
+            for compiler in compilers or toolchain.available()
+        ]
+    )
+
+
+def _run(
+    model: Any, states: States, words: list[str], *, compiler: Compiler, draw: int = 0
+) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="bench-pinocchio-") as folder:
+        work = Path(folder)
+        write_model(model, work / "model")
+        write_states(model, states, work / "states")
+        program = work / "driver"
+        toolchain.link(compiler, [build(compiler)], program, draw=draw)
+        report: dict[str, Any] = json.loads(toolchain.run([program, work / "model", work / "states", *words]))
+    return report
+
+
+def check(model: Any, states: States, *, compiler: Compiler = toolchain.GCC) -> float:
+    """Largest relative error of the driver's values against the installed Python module's own."""
+    import pinocchio  # noqa: PLC0415  (optional)
+
+    data = model.createData()
+    got = values(model, states, compiler=compiler)
+    worst = 0.0
+    for k, q in enumerate(pinocchio_q(model, states.q)):
+        v, a, tau = states.v[k], states.a[k], states.tau[k]
+        dtau_dq, dtau_dv, mass = pinocchio.computeRNEADerivatives(model, data, q, v, a)
+        d_id = [dtau_dq.copy(), dtau_dv.copy(), _mirrored(mass)]
+        da_dq, da_dv, inverse = pinocchio.computeABADerivatives(model, data, q, v, tau)
+        expected = {
+            "rnea": [pinocchio.rnea(model, data, q, v, a).copy()],
+            "nle": [pinocchio.nonLinearEffects(model, data, q, v).copy()],
+            "gravity": [pinocchio.computeGeneralizedGravity(model, data, q).copy()],
+            "aba": [pinocchio.aba(model, data, q, v, tau).copy()],
+            "crba": [_mirrored(pinocchio.crba(model, data, q))],
+            "minv": [_mirrored(pinocchio.computeMinverse(model, data, q))],
+            "rnea_derivatives": d_id,
+            "aba_derivatives": [da_dq.copy(), da_dv.copy(), _mirrored(inverse)],
+        }
+        for name, outputs in got.items():
+            for output, reference in zip(outputs, expected[name.partition(":")[0]], strict=True):
+                error = np.max(np.abs(output[k] - reference)) / np.max(np.abs(reference))
+                worst = max(worst, float(error))
+    return worst
+
+
+def _mirrored(upper: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A new full matrix from an upper triangle: below it Pinocchio leaves what was there before."""
+    return np.triu(upper) + np.triu(upper, 1).T
+
+
+def main() -> None:
+    """Prints microseconds a call, function by function and compiler by compiler."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("urdf", type=Path)
+    parser.add_argument("--floating", action="store_true", help="with a floating base")
+    parser.add_argument("--relinks", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.2, help="a function and link")
+    arguments = parser.parse_args()
+    model = load_model(arguments.urdf, floating=arguments.floating)
+    states = random_states(model.nv, floating=arguments.floating)
+    for compiler in toolchain.available():
+        error = check(model, states.head(4), compiler=compiler)
+        print(f"{compiler.version}: relative error against the Python module {error:.1e}")
+        effort = {"relinks": arguments.relinks, "seconds": arguments.seconds}
+        for name, entry in measure(model, states, compiler=compiler, **effort).items():
+            print(f"  {name:18} {entry.ns / 1000:8.3f} us  spread {entry.spread:.2f}  {entry.variant}")
+
+
+if __name__ == "__main__":
+    main()

@@ -218,10 +218,10 @@ def _mimic_warnings(document: Document, joints: tuple[Joint, ...]) -> list[str]:
 
 
 def _inertia_warnings(document: Document, links: tuple[Link, ...]) -> list[str]:
-    """Links that no distribution of mass can have.
+    """Links whose inertia no distribution of mass can have.
 
-    Sigma = tr(J)/2 1 - J, the second moment about the centre of mass, has no negative eigenvalue, which is the
-    triangle inequality of the principal moments (Wensing, Kim, Slotine, RA-L 2018), and vanishes with the mass.
+    A body's second moment about its centre of mass, Sigma = tr(J)/2 1 - J, has no negative eigenvalue, the
+    triangle inequality of the principal moments (Wensing, Kim, Slotine, RA-L 2018), and no mass means no J.
     """
     bodies = [(link.name, link.inertial) for link in links if link.inertial is not None]
     if not bodies:

@@ -23,14 +23,18 @@ class ToolError(Exception):
     """A compiler or a benchmark program is missing or failed; the message says which and why."""
 
 
-def run(command: Sequence[str | Path], *, stdin: str = "", timeout: float = 3600.0) -> str:
-    """Standard output of a command that must succeed.
+def run(
+    command: Sequence[str | Path], *, stdin: str = "", folder: Path | None = None, timeout: float = 3600.0
+) -> str:
+    """Standard output of a command that must succeed, run in `folder` where one is given.
 
     Raises ToolError where it fails (with the end of its error output), is not found or exceeds `timeout` s.
     """
     words = [str(word) for word in command]
     try:
-        done = subprocess.run(words, input=stdin, capture_output=True, text=True, check=True, timeout=timeout)
+        done = subprocess.run(
+            words, input=stdin, cwd=folder, capture_output=True, text=True, check=True, timeout=timeout
+        )
     except FileNotFoundError as error:
         raise ToolError(f"{words[0]}: not found; install it or leave this contestant out") from error
     except subprocess.TimeoutExpired as error:

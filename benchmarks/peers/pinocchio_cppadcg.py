@@ -1,0 +1,129 @@
+"""Pinocchio with CppADCodeGen: generated C, compiled with the default flags, timed by cppadcg_driver.cpp.
+
+Needs, beside what peers/pinocchio_cpp.py needs, the packages `cmeel-cppad` and `cmeel-cppadcodegen`, and gcc,
+which Pinocchio's generator calls itself. The driver takes minutes to compile, once; generating and compiling
+a robot's functions takes minutes again, each time.
+`python -m benchmarks.peers.pinocchio_cppadcg ROBOT.urdf [--floating]` prints the times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import toolchain
+from benchmarks.measurement import Measurement
+from benchmarks.peers import pinocchio_cpp
+from benchmarks.states import States, random_states
+from benchmarks.toolchain import Compiler, ToolError
+
+DRIVER = Path(__file__).with_name("cppadcg_driver.cpp")
+FUNCTIONS = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
+# Of the driver, which only hands arrays over; the generated C is compiled by Pinocchio with GENERATED_FLAGS.
+DRIVER_FLAGS = ("-std=c++17", "-O2", "-DNDEBUG", "-march=native", "-w", *pinocchio_cpp.BOOST_LIMITS)
+GENERATED_FLAGS = ("-Ofast",)
+
+
+@dataclass(frozen=True)
+class Generated:
+    """One generated function."""
+
+    measurement: Measurement
+    generation_seconds: float  # from the model to the loaded library, the C compiler's time included
+    outputs: tuple[NDArray[np.float64], ...]  # for the first states, as `pinocchio_cpp.values` shapes them
+
+
+@lru_cache
+def build(compiler: Compiler) -> Path:
+    """The driver's object; minutes of work where it is not in benchmarks/build yet."""
+    includes = pinocchio_cpp.include_flags()
+    prefix = Path(includes[0].removeprefix("-isystem"))
+    if not (prefix / "cppad/cg.hpp").is_file():
+        raise ToolError("CppADCodeGen is not installed: pip install cmeel-cppad cmeel-cppadcodegen")
+    return toolchain.cached_object(compiler, DRIVER, (*DRIVER_FLAGS, *includes))
+
+
+def measure(
+    model: Any,
+    states: States,
+    *,
+    functions: Sequence[str] = FUNCTIONS,
+    compiler: Compiler | None = None,
+    seconds: float = 0.2,
+) -> dict[str, Generated]:
+    """Generates, compiles and times each of the functions.
+
+    Args:
+        model: a `pinocchio.Model`.
+        states: cycled through while timing.
+        functions: which of FUNCTIONS.
+        compiler: for the driver alone; by default clang where it is installed, which takes half gcc's memory.
+        seconds: time spent measuring, a function.
+
+    Raises:
+        ToolError: a header is missing, or the driver or the generator's compiler fails.
+    """
+    chosen = compiler or toolchain.available((toolchain.CLANG, toolchain.GCC))[0]
+    with tempfile.TemporaryDirectory(prefix="bench-cppadcg-") as folder:
+        work = Path(folder)
+        pinocchio_cpp.write_model(model, work / "model")
+        pinocchio_cpp.write_states(model, states, work / "states")
+        toolchain.link(chosen, [build(chosen)], work / "driver", libraries=("-ldl", "-lm"))
+        words: list[str | Path] = [work / "driver", work / "model", work / "states", str(seconds), *functions]
+        report = json.loads(toolchain.run(words, folder=work))
+    return {
+        name: Generated(
+            Measurement((float(entry["ns"]),), toolchain.GCC.version, GENERATED_FLAGS),
+            float(entry["generation_seconds"]),
+            _unpacked(np.array(entry["values"]), model.nv),
+        )
+        for name, entry in report.items()
+    }
+
+
+def _unpacked(rows: NDArray[np.float64], nv: int) -> tuple[NDArray[np.float64], ...]:
+    """A vector, a packed upper triangle, or three matrices of which the last is symmetric and only its upper
+    triangle to be trusted, told apart by length."""
+    count, length = rows.shape
+    if length == nv:
+        return (rows,)
+    if length == 3 * nv * nv:
+        d_dq, d_dv, upper = np.moveaxis(rows.reshape(count, 3, nv, nv), 1, 0)
+        return d_dq, d_dv, np.triu(upper) + np.triu(upper, 1).transpose(0, 2, 1)
+    full = np.zeros((count, nv, nv))
+    above = np.triu_indices(nv)
+    full[:, above[0], above[1]] = rows
+    full[:, above[1], above[0]] = rows
+    return (full,)
+
+
+def main() -> None:
+    """Prints microseconds a call and the seconds that generating took, function by function."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("urdf", type=Path)
+    parser.add_argument("--floating", action="store_true", help="with a floating base")
+    parser.add_argument("--functions", nargs="+", choices=FUNCTIONS, default=FUNCTIONS)
+    parser.add_argument("--seconds", type=float, default=0.2, help="a function")
+    arguments = parser.parse_args()
+    model = pinocchio_cpp.load_model(arguments.urdf, floating=arguments.floating)
+    states = random_states(model.nv, floating=arguments.floating)
+    table = measure(model, states, functions=arguments.functions, seconds=arguments.seconds)
+    outputs = {name: entry.outputs for name, entry in table.items()}
+    error = pinocchio_cpp.worst_error(outputs, model, states)
+    print(f"relative error against the Python module {error:.1e}")
+    for name, entry in table.items():
+        ns, generation = entry.measurement.ns, entry.generation_seconds
+        print(f"  {name:18} {ns / 1000:8.3f} us  generated and compiled in {generation:.1f} s")
+
+
+if __name__ == "__main__":
+    main()

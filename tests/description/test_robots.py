@@ -1,0 +1,100 @@
+"""The bundled robots: sound, physical, and true to the figures they were written from."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from rbdgen.description.schema import Inertial
+from rbdgen.description.urdf import read_urdf
+
+ROBOTS = Path(__file__).parents[2] / "robots"
+MOVING = {"double_pendulum": 2, "planar3r": 3, "puma560": 6, "arm7": 7, "quadruped12": 12, "humanoid30": 30}
+
+
+def test_the_bundled_robots_are_these() -> None:
+    assert {path.stem for path in ROBOTS.glob("*.urdf")} == set(MOVING)
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_bundled_robot_is_sound(name: str) -> None:
+    """No warning: every inertia is physical; every link has one, so that the base may float as well."""
+    robot = read_urdf(ROBOTS / f"{name}.urdf")
+    assert robot.name == name
+    assert robot.warnings == ()
+    assert sum(joint.type != "fixed" for joint in robot.joints) == MOVING[name]
+    assert all(link.inertial is not None and link.inertial.mass > 0.0 for link in robot.links)
+    assert all(joint.limit is not None for joint in robot.joints)
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_bundled_robot_states_its_sources_and_exact_right_angles(name: str) -> None:
+    text = (ROBOTS / f"{name}.urdf").read_text()
+    assert re.search(r"19\d\d|20\d\d|Exp\[licit\]", text.partition("<robot ")[0])
+    assert "mesh" not in text
+    assert set(re.findall(r'rpy="-?([\d.]+) 0 0"', text)) <= {"1.5707963267948966"}
+    assert len(re.findall("rpy=", text)) == len(re.findall(r'rpy="-?1\.5707963267948966 0 0"', text))
+
+
+@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+@pytest.mark.parametrize("name", MOVING)
+def test_pinocchio_reads_the_same_robot_with_a_regular_mass_matrix(name: str, floating: bool) -> None:
+    path = str(ROBOTS / f"{name}.urdf")
+    model = (
+        pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(path)
+    )
+    assert model.nv == MOVING[name] + 6 * floating
+    M = pin.crba(model, model.createData(), pin.neutral(model))
+    M = np.triu(M) + np.triu(M, 1).T
+    assert np.linalg.eigvalsh(M).min() > 1e-6
+
+
+def test_puma560_reproduces_published_torques_and_inertias() -> None:
+    """Gravity load and inertia matrix at qn = (0, pi/4, pi, 0, pi/4, 0), printed to four digits in P. Corke,
+    Robotics, Vision and Control, Springer 2011, chapter 9; the matrix there holds the rotors, G^2 Jm."""
+    model = pin.buildModelFromUrdf(str(ROBOTS / "puma560.urdf"))
+    qn = np.array([0.0, np.pi / 4, np.pi, 0.0, np.pi / 4, 0.0])
+    gravity = pin.computeGeneralizedGravity(model, model.createData(), qn)
+    np.testing.assert_allclose(gravity, [0.0, 31.6399, 6.0351, 0.0, 0.0283, 0.0], atol=5e-5)
+    M = np.triu(pin.crba(model, model.createData(), qn))
+    gear = np.array([-62.6111, 107.815, -53.7063, 76.0364, 71.923, 76.686])
+    rotor = np.array([200e-6, 200e-6, 200e-6, 33e-6, 33e-6, 33e-6])
+    M += np.diag(gear**2 * rotor)
+    np.testing.assert_allclose(np.diag(M), [3.6594, 4.4137, 0.9378, 0.1925, 0.1713, 0.1941], atol=5e-5)
+    published = [M[0, 1], M[0, 2], M[0, 3], M[1, 2], M[1, 4], M[2, 4]]
+    np.testing.assert_allclose(published, [-0.4044, 0.1006, -0.0025, 0.3509, 0.0024, 0.0015], atol=5e-5)
+
+
+def test_humanoid30_weighs_and_measures_what_its_source_says() -> None:
+    model = pin.buildModelFromUrdf(str(ROBOTS / "humanoid30.urdf"), pin.JointModelFreeFlyer())
+    assert pin.computeTotalMass(model) == pytest.approx(73.0, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["quadruped12", "humanoid30"])
+def test_legs_and_arms_are_mirrored(name: str) -> None:
+    """What is left is right with y turned round: y of positions, xy and yz of inertias."""
+    robot = read_urdf(ROBOTS / f"{name}.urdf")
+
+    def mirrored(body: Inertial | None) -> tuple[float, ...]:
+        assert body is not None
+        x, y, z = body.origin.xyz
+        return (x, -y, z, body.mass, body.ixx, -body.ixy, body.ixz, body.iyy, -body.iyz, body.izz)
+
+    def plain(body: Inertial | None) -> tuple[float, ...]:
+        assert body is not None
+        return (*body.origin.xyz, body.mass, body.ixx, body.ixy, body.ixz, body.iyy, body.iyz, body.izz)
+
+    links = {link.name: link for link in robot.links}
+    joints = {joint.name: joint for joint in robot.joints}
+    left_links = [link for link in links if "left" in link]
+    left_joints = [joint for joint in joints if "left" in joint]
+    assert len(left_links) == len(left_joints) >= 6
+    for link in left_links:
+        assert plain(links[link.replace("left", "right")].inertial) == mirrored(links[link].inertial)
+    for joint in left_joints:
+        x, y, z = joints[joint].origin.xyz
+        assert joints[joint.replace("left", "right")].origin.xyz == (x, -y, z)

@@ -79,7 +79,7 @@ void report(const pinocchio::Model & model, const Inputs & inputs, double second
   {
     function.evalFunction(inputs[k]);
     for (Eigen::Index i = 0; i < generator.y.size(); ++i)
-      std::printf("%s%.17g", i ? "," : k ? ",[" : "[[", generator.y[i]);
+      std::printf("%s%.17g", i ? "," : k ? ",[" : "[[", peers::finite(generator.y[i]));
     std::printf("]");
   }
   std::printf("]}");

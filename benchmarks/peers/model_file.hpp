@@ -2,6 +2,7 @@
 // Pinocchio's own URDF reader lives in its compiled library, which an -march=native program must not link.
 #pragma once
 
+#include <cmath>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,14 @@ struct State
 {
   Eigen::VectorXd q, v, a, tau;
 };
+
+// A result that can be written as JSON, which has no word for NaN.
+inline double finite(double x)
+{
+  if (!std::isfinite(x))
+    throw std::runtime_error("a result is not a finite number");
+  return x;
+}
 
 inline std::ifstream open_text(const std::string & path)
 {
@@ -59,7 +68,6 @@ inline pinocchio::JointModel make_joint(const std::string & type, const Eigen::V
   if (type == "JointModelPY") return JointModelPY();
   if (type == "JointModelPZ") return JointModelPZ();
   if (type == "JointModelPrismaticUnaligned") return JointModelPrismaticUnaligned(axis);
-  if (type == "JointModelPlanar") return JointModelPlanar();
   throw std::runtime_error("joint type " + type + " is not known to this driver");
 }
 

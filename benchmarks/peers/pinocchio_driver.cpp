@@ -77,7 +77,7 @@ private:
         const char * before_number = "[";
         std::printf("%s", before_output);
         for (Eigen::Index i = 0; i < m.size(); ++i, before_number = ",")
-          std::printf("%s%.17g", before_number, m.data()[i]);
+          std::printf("%s%.17g", before_number, peers::finite(m.data()[i]));
         std::printf("]");
         before_output = ",";
       }

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from rbdgen.description.schema import Description, Link
 from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
-from rbdgen.model.inertia import NO_INERTIA, Inertia, is_physical, rank
+from rbdgen.model.inertia import NO_INERTIA, Inertia, rank
 from rbdgen.model.joints import Joint, JointKind
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
 from rbdgen.model.rotations import Snapped, rotation_from_rpy, snap_axis, snap_rotation
@@ -72,7 +72,7 @@ def build_robot(
     """The model of a described robot.
 
     `snap`: entries of fixed rotations within this of 0 become 0 (0: none). Raises ModelError where the
-    mechanics are impossible: no moving joint, an inertia that no body has, a joint that nothing resists.
+    mechanics are impossible: no moving joint, a joint that nothing resists.
     """
     builder = _Builder(description, snap)
     builder.walk(base)
@@ -198,13 +198,7 @@ class _Builder:
                 ]
             )
         )
-        inertia = Inertia.from_center_of_mass(given.mass, Vector(*given.origin.xyz), about_center)
-        if given.mass == 0 and not is_physical(inertia):
-            raise ModelError(
-                f"{self.description.path}:{given.line}: link '{link.name}' has a rotational inertia but no "
-                "mass, which no body has; give it a mass, or set its inertia to 0"
-            )
-        return inertia
+        return Inertia.from_center_of_mass(given.mass, Vector(*given.origin.xyz), about_center)
 
     def finished_bodies(self) -> list[Body]:
         return [

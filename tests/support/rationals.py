@@ -1,0 +1,93 @@
+"""Exact rational geometry: rotations, axes, angles and inertias of which every identity holds without rounding."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+from rbdgen.model.inertia import Inertia
+from rbdgen.model.joints import Angle, Coordinate, Joint, JointKind, Pose, rotation_of
+from rbdgen.model.model import Body, Model
+from rbdgen.spatial.ops import ZERO, ZERO_MATRIX, Matrix, Transform, Vector
+
+Quaternion = tuple[Fraction, Fraction, Fraction, Fraction]
+
+GRAVITY = Vector(0, 0, Fraction(-981, 100))
+
+COORDINATE_AXES = (Vector(1, 0, 0), Vector(0, -1, 0), Vector(0, 0, 1))
+
+
+class Rationals:
+    """A stream of small random rationals and of what can be made of them; the same seed, the same stream."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)
+
+    def number(self) -> Fraction:
+        """Within [-2, 2], with a small denominator."""
+        return Fraction(self._random.randint(-6, 6), self._random.randint(3, 7))
+
+    def positive(self) -> Fraction:
+        return Fraction(self._random.randint(1, 6), self._random.randint(2, 5))
+
+    def numbers(self, count: int) -> list[Fraction]:
+        return [self.number() for _ in range(count)]
+
+    def vector(self) -> Vector:
+        return Vector(*self.numbers(3))
+
+    def angle(self) -> Angle:
+        """Cosine and sine from the tangent t of half the angle: (1 - t^2, 2 t) / (1 + t^2)."""
+        t = self.number()
+        return Angle((1 - t * t) / (1 + t * t), 2 * t / (1 + t * t))
+
+    def quaternion(self) -> Quaternion:
+        """A unit quaternion: the stereographic image of a point."""
+        x, y, z = self.numbers(3)
+        s = x * x + y * y + z * z
+        return 2 * x / (1 + s), 2 * y / (1 + s), 2 * z / (1 + s), (1 - s) / (1 + s)
+
+    def rotation(self) -> Matrix:
+        return rotation_of(self.quaternion())
+
+    def transform(self) -> Transform:
+        return Transform(self.rotation(), self.vector())
+
+    def axis(self) -> Vector:
+        """A coordinate axis, either way, or a general unit vector (the stereographic image of a point)."""
+        if self._random.random() < 0.5:
+            axis = self._random.choice(COORDINATE_AXES)
+            return axis if self._random.random() < 0.5 else -axis
+        x, y = self.numbers(2)
+        s = x * x + y * y
+        return Vector(2 * x / (1 + s), 2 * y / (1 + s), (1 - s) / (1 + s))
+
+    def inertia(self, points: int = 4) -> Inertia:
+        """That of point masses: physical, and regular from three points on that are not in line."""
+        total = Inertia(0, ZERO, ZERO_MATRIX)
+        for _ in range(points):
+            total = total + Inertia.from_center_of_mass(self.positive(), self.vector(), ZERO_MATRIX)
+        return total
+
+    def coordinate(self, kind: JointKind) -> Coordinate:
+        if kind is JointKind.FLOATING:
+            return Pose(self.vector(), self.quaternion())
+        return self.angle() if kind is JointKind.REVOLUTE else self.number()
+
+    def coordinates(self, model: Model) -> list[Coordinate]:
+        return [self.coordinate(body.joint.kind) for body in model.bodies]
+
+    def model(self, parents: tuple[int, ...], kinds: str) -> Model:
+        """A robot with these parents, one letter a body: F floating, R revolute, P prismatic."""
+        bodies: list[Body] = []
+        idx_q = idx_v = 0
+        for i, (parent, letter) in enumerate(zip(parents, kinds, strict=True)):
+            kind = {"F": JointKind.FLOATING, "R": JointKind.REVOLUTE, "P": JointKind.PRISMATIC}[letter]
+            axis = ZERO if kind is JointKind.FLOATING else self.axis()
+            joint = Joint(f"joint{i}", kind, axis, idx_q, idx_v)
+            placement = self.transform()
+            if kind is JointKind.FLOATING:
+                placement = Transform(Matrix.diagonal(1, 1, 1), ZERO)
+            bodies.append(Body(f"body{i}", parent, joint, placement, self.inertia()))
+            idx_q, idx_v = idx_q + joint.nq, idx_v + joint.nv
+        return Model("rational", tuple(bodies), GRAVITY)

@@ -1,0 +1,362 @@
+"""Expressions that become a graph as they are written, simplified on the way.
+
+A `Builder` keeps every distinct operation once (hash-consing) under signed edges: an edge is the integer
+2 node + sign, so that negation flips its last bit and costs nothing, as in and-inverter graphs. With
+sums stored up to sign, a - b, b - a and -(a + b) need no node beyond their positive twins, and `lower`
+decides at the end which of two signs each value is computed with.
+
+Nodes of a builder, arguments are edges, `+` an edge of positive sign:
+
+    const                   magnitude in `constants`, never negative; node 0 is 0, node 1 is 1
+    input                   flat position in `positions`
+    add   a+ b              b of either sign; add a+ a+ is a doubling
+    mul   a+ b+             a constant comes first
+    sq cos sin inv   a+     inv is 1 / a; `lower` joins x inv(a) to x / a where inv(a) has no other use
+    sqrt  a                 of either sign
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from rbdgen.errors import GraphError
+from rbdgen.graph.cost import Cost
+from rbdgen.graph.lower import lower, lowered_cost
+from rbdgen.graph.node import Graph, Input
+
+Number: TypeAlias = int | float | Fraction
+"""What an expression combines with; NumPy's scalars are accepted too."""
+
+ZERO: Final = 0
+ONE: Final = 2
+
+
+class Expr:
+    """A scalar under construction: arithmetic with expressions of the same builder and with numbers.
+
+    Immutable. `+ - * /` and unary minus build; `sin`, `cos` and `sqrt` are methods, which NumPy's
+    functions of the same names find on arrays of expressions.
+    """
+
+    __slots__ = ("builder", "edge")
+
+    def __init__(self, builder: Builder, edge: int) -> None:
+        self.builder = builder
+        self.edge = edge
+
+    def __repr__(self) -> str:
+        sign = "-" if self.edge & 1 else ""
+        node = self.edge >> 1
+        return f"<Expr {sign}{node}: {' '.join(map(str, self.builder.nodes[node]))}>"
+
+    @property
+    def constant(self) -> float | None:
+        """The value if it is known, else None."""
+        return self.builder.constant_value(self.edge)
+
+    def __neg__(self) -> Expr:
+        return Expr(self.builder, self.edge ^ 1)
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __add__(self, other: Expr | Number) -> Expr:
+        builder = self.builder
+        if isinstance(other, Expr) and other.builder is builder:
+            return Expr(builder, builder.sum(self.edge, other.edge))
+        edge = builder.edge_of(other)
+        return NotImplemented if edge is None else Expr(builder, builder.sum(self.edge, edge))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Expr | Number) -> Expr:
+        builder = self.builder
+        if isinstance(other, Expr) and other.builder is builder:
+            return Expr(builder, builder.sum(self.edge, other.edge ^ 1))
+        edge = builder.edge_of(other)
+        return NotImplemented if edge is None else Expr(builder, builder.sum(self.edge, edge ^ 1))
+
+    def __rsub__(self, other: Number) -> Expr:
+        edge = self.builder.edge_of(other)
+        return NotImplemented if edge is None else Expr(self.builder, self.builder.sum(edge, self.edge ^ 1))
+
+    def __mul__(self, other: Expr | Number) -> Expr:
+        builder = self.builder
+        if isinstance(other, Expr) and other.builder is builder:
+            return Expr(builder, builder.product(self.edge, other.edge))
+        edge = builder.edge_of(other)
+        return NotImplemented if edge is None else Expr(builder, builder.product(self.edge, edge))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Expr | Number) -> Expr:
+        builder = self.builder
+        edge = builder.edge_of(other)
+        if edge is None:
+            return NotImplemented
+        return Expr(builder, builder.product(self.edge, builder.reciprocal(edge)))
+
+    def __rtruediv__(self, other: Number) -> Expr:
+        builder = self.builder
+        edge = builder.edge_of(other)
+        if edge is None:
+            return NotImplemented
+        return Expr(builder, builder.product(edge, builder.reciprocal(self.edge)))
+
+    def sin(self) -> Expr:
+        """Sine of an angle in rad."""
+        return Expr(self.builder, self.builder.sine(self.edge))
+
+    def cos(self) -> Expr:
+        """Cosine of an angle in rad."""
+        return Expr(self.builder, self.builder.cosine(self.edge))
+
+    def sqrt(self) -> Expr:
+        """Square root."""
+        return Expr(self.builder, self.builder.square_root(self.edge))
+
+
+class Builder:
+    """The operations built so far, each one once. Methods that take and return edges serve the passes."""
+
+    def __init__(self) -> None:
+        self.inputs: list[Input] = []
+        self.nodes: list[tuple[Any, ...]] = []
+        self.constants: dict[int, float] = {}
+        self.positions: dict[int, int] = {}
+        self.labels: dict[int, str] = {}
+        self._constant_edges: dict[float, int] = {}
+        self._edges: dict[tuple[Any, ...], int] = {}  # what an operation on edges came to
+        self.number(0.0)
+        self.number(1.0)
+
+    # ---- the public face: expressions
+
+    def input(self, name: str, size: int) -> list[Expr]:
+        """Declare the next input array and return its elements."""
+        if size < 0 or any(declared.name == name for declared in self.inputs):
+            raise GraphError(f"input {name!r}: its name must be new and its size, {size}, not negative")
+        start = sum(declared.size for declared in self.inputs)
+        self.inputs.append(Input(name, size))
+        elements = []
+        for position in range(start, start + size):
+            self.positions[len(self.nodes)] = position
+            elements.append(Expr(self, self._new(("input",))))
+        return elements
+
+    def constant(self, value: Number) -> Expr:
+        """A number as an expression of this builder."""
+        return Expr(self, self.number(float(value)))
+
+    def label(self, expression: Expr | Number, text: str) -> None:
+        """Name the quantity an expression holds; a value keeps its first name, numbers and inputs none."""
+        edge = self.edge_of(expression)
+        if edge is not None and self.nodes[edge >> 1][0] not in ("const", "input"):
+            self.labels.setdefault(edge >> 1, f"-{text}" if edge & 1 else text)
+
+    def graph(self, outputs: Sequence[tuple[str, tuple[int, ...], Sequence[Expr | Number]]]) -> Graph:
+        """The live part as a graph; an output is a name, a shape and its elements, row-major.
+
+        Negations stand at outputs only, and at arguments of square roots that no other choice of signs
+        makes positive.
+        """
+        return self.lower([(name, shape, self._edges_of(elements)) for name, shape, elements in outputs])
+
+    def cost(self, expressions: Sequence[Expr | Number]) -> Cost:
+        """Counts of the graph that would compute the expressions, without making it."""
+        return lowered_cost(self, self._edges_of(expressions))
+
+    # ---- edges
+
+    def lower(self, outputs: Sequence[tuple[str, tuple[int, ...], Sequence[int]]]) -> Graph:
+        """`graph` of edges instead of expressions."""
+        return lower(self, outputs)
+
+    def replay(self, graph: Graph) -> list[int]:
+        """Build a graph's operations here, its inputs and labels included; returns the edge of every node."""
+        inputs: list[int] = []
+        for argument in graph.inputs:
+            inputs += [element.edge for element in self.input(argument.name, argument.size)]
+        edges: list[int] = []
+        for op, args, value in graph.nodes:
+            if op == "mul":
+                edge = self.product(edges[args[0]], edges[args[1]])
+            elif op == "add":
+                edge = self.sum(edges[args[0]], edges[args[1]])
+            elif op == "sub":
+                edge = self.sum(edges[args[0]], edges[args[1]] ^ 1)
+            elif op == "const":
+                edge = self.number(value)
+            elif op == "input":
+                edge = inputs[int(value)]
+            elif op == "neg":
+                edge = edges[args[0]] ^ 1
+            elif op == "div":
+                edge = self.product(edges[args[0]], self.reciprocal(edges[args[1]]))
+            elif op == "sq":
+                edge = self.product(edges[args[0]], edges[args[0]])
+            else:
+                unary = {"sin": self.sine, "cos": self.cosine, "sqrt": self.square_root}[op]
+                edge = unary(edges[args[0]])
+            edges.append(edge)
+        for index, text in graph.labels.items():
+            self.label(Expr(self, edges[index]), text)
+        return edges
+
+    def edge_of(self, operand: object) -> int | None:
+        """Edge of an expression of this builder or of a number; None for any other type.
+
+        Raises:
+            GraphError: for an expression of another builder.
+        """
+        if isinstance(operand, Expr):
+            return self._own(operand)
+        if isinstance(operand, (float, int, Fraction, np.floating, np.integer)):
+            return self.number(float(operand))
+        return None
+
+    def constant_value(self, edge: int) -> float | None:
+        """Value of a constant's edge, None for others."""
+        value = self.constants.get(edge >> 1)
+        return -value if value and edge & 1 else value
+
+    def number(self, value: float) -> int:
+        """Edge of a constant."""
+        magnitude = abs(value)
+        edge = self._constant_edges.get(magnitude)
+        if edge is None:
+            if not math.isfinite(value):
+                raise GraphError(f"a constant of value {value}; constants must be finite")
+            edge = 2 * len(self.nodes)
+            self.constants[edge >> 1] = magnitude
+            self._constant_edges[magnitude] = edge
+            self.nodes.append(("const",))
+        return edge + 1 if value < 0 else edge
+
+    def sum(self, a: int, b: int) -> int:
+        """Edge of a + b."""
+        if a > b:
+            a, b = b, a
+        if a <= 1:
+            return b
+        sign = a & 1
+        key = ("add", a - sign, b ^ sign)
+        edge = self._edges.get(key)
+        if edge is None:
+            edge = self._edges[key] = self._new_sum(key)
+        return edge ^ sign
+
+    def product(self, a: int, b: int) -> int:
+        """Edge of a b."""
+        if a > b:
+            a, b = b, a
+        if a <= 1:
+            return ZERO
+        key = ("mul", a & -2, b & -2)
+        edge = self._edges.get(key)
+        if edge is None:
+            edge = self._edges[key] = self._new_product(key)
+        return edge ^ ((a ^ b) & 1)
+
+    def reciprocal(self, a: int) -> int:
+        """Edge of 1 / a."""
+        sign = a & 1
+        key = ("inv", a - sign)
+        edge = self._edges.get(key)
+        if edge is None:
+            value = self.constants.get(a >> 1)
+            if value is not None:
+                if value == 0 or math.isinf(1 / value):
+                    raise GraphError("a division by zero while building; the divisor vanishes identically")
+                edge = self.number(1 / value)
+            elif self.nodes[a >> 1][0] == "inv":
+                edge = self.nodes[a >> 1][1]
+            else:
+                edge = self._new(key)
+            self._edges[key] = edge
+        return edge ^ sign
+
+    def sine(self, a: int) -> int:
+        """Edge of sin a = -sin(-a)."""
+        sign = a & 1
+        return self._elementary("sin", a - sign, math.sin) ^ sign
+
+    def cosine(self, a: int) -> int:
+        """Edge of cos a = cos(-a)."""
+        return self._elementary("cos", a & -2, math.cos)
+
+    def square_root(self, a: int) -> int:
+        """Edge of the square root of a."""
+        value = self.constant_value(a)
+        if value is not None and value < 0:
+            raise GraphError(f"the square root of {value} while building; the argument must not be negative")
+        return self._elementary("sqrt", a, math.sqrt)
+
+    def _new(self, node: tuple[Any, ...]) -> int:
+        self.nodes.append(node)
+        return 2 * len(self.nodes) - 2
+
+    def _new_sum(self, key: tuple[Any, int, int]) -> int:
+        _, a, b = key
+        if a ^ b == 1:
+            return ZERO
+        if a >> 1 in self.constants and b >> 1 in self.constants:
+            return self.number(self.constants[a >> 1] + (self.constant_value(b) or 0.0))
+        if a == b:
+            scaled = self._scaled(a)
+            if scaled is not None:
+                return self.product(self.number(2 * scaled[0]), scaled[1])
+        return self._new(key)
+
+    def _new_product(self, key: tuple[Any, int, int]) -> int:
+        _, a, b = key
+        if a == ONE:
+            return b
+        if b >> 1 in self.constants:
+            a, b = b, a
+        value = self.constants.get(a >> 1)
+        if value is not None:
+            if b >> 1 in self.constants:
+                return self.number(value * self.constants[b >> 1])
+            scaled = self._scaled(b)
+            if scaled is not None:
+                return self.product(self.number(value * scaled[0]), scaled[1])
+            return self.sum(b, b) if value == 2 else self._new(("mul", a, b))
+        return self._new(("sq", a) if a == b else key)
+
+    def _scaled(self, a: int) -> tuple[float, int] | None:
+        """(c, x) where a is c x with a constant c, a doubling included."""
+        node = self.nodes[a >> 1]
+        if node[0] == "mul" and node[1] >> 1 in self.constants:
+            return self.constants[node[1] >> 1], node[2]
+        if node[0] == "add" and node[1] == node[2]:
+            return 2.0, node[1]
+        return None
+
+    def _elementary(self, op: str, a: int, function: Any) -> int:
+        key = (op, a)
+        edge = self._edges.get(key)
+        if edge is None:
+            value = self.constants.get(a >> 1)
+            edge = self._new(key) if value is None else self.number(function(value))
+            self._edges[key] = edge
+        return edge
+
+    def _own(self, expression: Expr) -> int:
+        if expression.builder is not self:
+            raise GraphError("expressions of two builders cannot be combined; trace with one builder")
+        return expression.edge
+
+    def _edges_of(self, elements: Sequence[Expr | Number]) -> list[int]:
+        edges = []
+        for element in elements:
+            edge = self.edge_of(element)
+            if edge is None:
+                raise GraphError(f"an output element is a {type(element).__name__}; give Expr or numbers")
+            edges.append(edge)
+        return edges

@@ -1,0 +1,126 @@
+"""Operation counts, read from a graph.
+
+Counting rule: every node that computes is one operation; constants and inputs are free; 2 x is an
+addition (x + x); x x is `sq`, a multiplication in sums; a sine and cosine of one angle are two
+operations; 1 / x is one division.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from rbdgen.graph.node import Graph
+
+DIVISION_WORK = 4
+"""Work of a division or square root in additions: its throughput on current cores is at least that much
+worse, so sharing one reciprocal among two quotients pays although it is one operation more."""
+
+TRIGONOMETRY_WORK = 20
+"""Work of a sine or cosine in additions: the operations of a short polynomial and its reduction."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Operations of a graph, by kind."""
+
+    add: int = 0
+    sub: int = 0
+    mul: int = 0
+    div: int = 0
+    neg: int = 0
+    sq: int = 0
+    sqrt: int = 0
+    sin: int = 0
+    cos: int = 0
+
+    @property
+    def total(self) -> int:
+        """All operations, each counted once."""
+        return (
+            self.add + self.sub + self.mul + self.div + self.neg + self.sq + self.sqrt + self.sin + self.cos
+        )
+
+    @property
+    def additions(self) -> int:
+        """Additions and subtractions."""
+        return self.add + self.sub
+
+    @property
+    def multiplications(self) -> int:
+        """Products and squares."""
+        return self.mul + self.sq
+
+    @property
+    def trigonometric(self) -> int:
+        """Sines and cosines."""
+        return self.sin + self.cos
+
+    @property
+    def work(self) -> int:
+        """Operations weighted by what they take to execute: the measure that passes must not increase."""
+        return (
+            self.total
+            + (DIVISION_WORK - 1) * (self.div + self.sqrt)
+            + (TRIGONOMETRY_WORK - 1) * self.trigonometric
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{self.total} = {self.multiplications} mul + {self.additions} add + {self.div} div"
+            f" + {self.neg} neg + {self.sqrt} sqrt + {self.trigonometric} trig"
+        )
+
+
+OPERATIONS: tuple[str, ...] = tuple(kind.name for kind in fields(Cost))
+"""The ops that compute, in the order of `Cost`'s fields: all of the grammar but `const` and `input`."""
+
+
+def cost(graph: Graph) -> Cost:
+    """Counts of all nodes of the graph, needed by an output or not."""
+    counts = dict.fromkeys(("const", "input", *OPERATIONS), 0)
+    for node in graph.nodes:
+        counts[node.op] += 1
+    return Cost(*(counts[op] for op in OPERATIONS))
+
+
+def critical_path(graph: Graph) -> int:
+    """Operations on the longest chain of dependent ones: what no amount of parallelism can shorten."""
+    depth = [0] * len(graph.nodes)
+    for index, node in enumerate(graph.nodes):
+        if node.args:
+            depth[index] = 1 + max(depth[argument] for argument in node.args)
+    return max(depth, default=0)
+
+
+def last_uses(graph: Graph) -> list[int]:
+    """For every node the index of the last node that reads it; its own index when none does."""
+    last = list(range(len(graph.nodes)))
+    for index, node in enumerate(graph.nodes):
+        for argument in node.args:
+            last[argument] = index
+    return last
+
+
+def live_counts(graph: Graph) -> list[int]:
+    """For every node the number of computed values still to be read once it is evaluated.
+
+    Constants and inputs do not count: they can be read again at any time. An output is stored when it is
+    computed and lives on only if a later node reads it.
+    """
+    last = last_uses(graph)
+    change = [0] * (len(graph.nodes) + 1)
+    for index, node in enumerate(graph.nodes):
+        if node.args and last[index] > index:
+            change[index] += 1
+            change[last[index]] -= 1
+    counts = []
+    live = 0
+    for index in range(len(graph.nodes)):
+        live += change[index]
+        counts.append(live)
+    return counts
+
+
+def max_live(graph: Graph) -> int:
+    """Largest number of computed values alive at once: registers below it must spill."""
+    return max(live_counts(graph), default=0)

@@ -1,0 +1,126 @@
+"""The interpreter: a graph evaluated with NumPy, over any leading axes and in any scalar type."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rbdgen.errors import GraphError
+from rbdgen.graph.cost import last_uses
+from rbdgen.graph.node import Graph
+
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "neg": lambda a: -a,
+    "sq": lambda a: a * a,
+}
+
+
+def evaluate(graph: Graph, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, npt.NDArray[Any]]:
+    """Values of the outputs.
+
+    Args:
+        graph: a legal graph.
+        inputs: for every input an array (..., size); the leading axes broadcast against each other. They
+            are computed in their common dtype, float64 for integers. Arrays of objects hold any type
+            with arithmetic: `Fraction` (constants are then exact too), mpmath's mpf, `Expr`; for a sine,
+            cosine or root the object needs a method of that name or, as mpf, a context with one.
+
+    Returns:
+        For every output an array (..., *shape). Division by zero and overflow give what IEEE 754 says.
+
+    Raises:
+        GraphError: for a missing or misshapen input, or objects without the elementary function asked for.
+    """
+    columns, dtype, leading = _columns(graph, inputs)
+    lift = _lift(columns, dtype)
+    functions = _ARITHMETIC | {op: _elementary(op, dtype) for op in ("sqrt", "sin", "cos")}
+    outputs = {output.name: np.empty((*leading, output.size), dtype) for output in graph.outputs}
+    places: dict[int, list[npt.NDArray[Any]]] = {}
+    for output in graph.outputs:
+        for position, element in enumerate(output.elements):
+            places.setdefault(element, []).append(outputs[output.name][..., position])
+    last = last_uses(graph)
+    values: list[Any] = [None] * len(graph.nodes)
+    with np.errstate(all="ignore"):
+        for index, (op, args, value) in enumerate(graph.nodes):
+            if op == "input":
+                result = columns[int(value)] if lift is not Fraction else _rational(columns[int(value)])
+            elif op == "const":
+                result = lift(value)
+            else:
+                result = functions[op](*(values[argument] for argument in args))
+            for argument in args:
+                if last[argument] == index:
+                    values[argument] = None
+            for place in places.get(index, ()):
+                place[...] = result
+            if last[index] > index:
+                values[index] = result
+    return {output.name: outputs[output.name].reshape((*leading, *output.shape)) for output in graph.outputs}
+
+
+def _columns(
+    graph: Graph, inputs: Mapping[str, npt.ArrayLike]
+) -> tuple[list[Any], np.dtype[Any], tuple[int, ...]]:
+    """Every input element over its array's leading axes, the common dtype, the common leading axes."""
+    arrays = []
+    for argument in graph.inputs:
+        if argument.name not in inputs:
+            raise GraphError(f"input {argument.name!r} is missing; give an array (..., {argument.size})")
+        array = np.asarray(inputs[argument.name])
+        if array.ndim == 0 or array.shape[-1] != argument.size:
+            raise GraphError(
+                f"input {argument.name!r}: shape {array.shape}; give an array (..., {argument.size})"
+            )
+        arrays.append(array)
+    dtype = np.result_type(*arrays) if arrays else np.dtype(float)
+    if dtype.kind in "iub":
+        dtype = np.dtype(float)
+    try:
+        leading = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+    except ValueError as error:
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise GraphError(f"the inputs' leading axes do not broadcast: shapes {shapes}") from error
+    columns = [array.astype(dtype)[..., k] for array in arrays for k in range(array.shape[-1])]
+    return columns, dtype, leading
+
+
+def _lift(columns: list[Any], dtype: np.dtype[Any]) -> Callable[[float], Any]:
+    """From the float of a constant to the type that is computed in."""
+    if dtype.kind != "O":
+        return dtype.type
+    sample = next((x for column in columns for x in np.ravel(column)), None)
+    return Fraction if isinstance(sample, Rational) else float
+
+
+_rational = np.frompyfunc(Fraction, 1, 1)
+"""Integers among fractions as fractions, so that their quotients stay exact."""
+
+
+def _elementary(op: str, dtype: np.dtype[Any]) -> Callable[[Any], Any]:
+    """sqrt, sin or cos of an array or a scalar of the dtype."""
+    if dtype.kind != "O":
+        function: Callable[[Any], Any] = getattr(np, op)
+        return function
+
+    def of_object(x: Any) -> Any:
+        if hasattr(x, op):
+            return getattr(x, op)()
+        if hasattr(x, "context"):  # mpmath: a number knows the context whose functions apply to it
+            return getattr(x.context, op)(x)
+        if isinstance(x, float):
+            return getattr(math, op)(x)
+        raise GraphError(f"{op} of a {type(x).__name__}: it has no such method; evaluate in another type")
+
+    each: Callable[[Any], Any] = np.frompyfunc(of_object, 1, 1)
+    return each

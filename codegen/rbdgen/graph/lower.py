@@ -1,0 +1,211 @@
+"""From a builder's signed edges to the unsigned graph: liveness, signs, quotients, emission."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rbdgen.graph.cost import OPERATIONS, Cost
+from rbdgen.graph.node import Graph, Node, Output
+from rbdgen.graph.polarity import choose_flips
+
+if TYPE_CHECKING:
+    from rbdgen.graph.builder import Builder
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What will be computed and how."""
+
+    order: list[int]  # live nodes, operands first
+    uses: list[int]  # by node: how many operands and outputs read it
+    flipped: set[int]  # nodes computed with the opposite sign
+    demands: list[int]  # edges whose very value is wanted: outputs, arguments of square roots
+    quotients: dict[int, tuple[int, int]]  # products best done as a division: numerator, reciprocal's node
+
+
+def lower(builder: Builder, outputs: Sequence[tuple[str, tuple[int, ...], Sequence[int]]]) -> Graph:
+    """The graph that computes the outputs (name, shape, edges), live operations only, in builder order."""
+    edges = [edge for _, _, elements in outputs for edge in elements]
+    emission = _Emission(builder, _plan(builder, edges))
+    emission.run()
+    placed = tuple(
+        Output(name, tuple(shape), tuple(emission.demanded(edge) for edge in elements))
+        for name, shape, elements in outputs
+    )
+    return Graph(tuple(builder.inputs), tuple(emission.out), placed, emission.labels)
+
+
+def lowered_cost(builder: Builder, edges: Sequence[int]) -> Cost:
+    """Cost of the graph that `lower` would make of the edges."""
+    plan = _plan(builder, edges)
+    nodes, constants, flipped = builder.nodes, builder.constants, plan.flipped
+    counts = dict.fromkeys(("const", "input", "inv", *OPERATIONS), 0)
+    for index in plan.order:
+        node = nodes[index]
+        op = node[0]
+        if op == "add" and (flipped or node[2] & 1):
+            op = "sub" if _is_difference(node, index, constants, flipped) else "add"
+        elif op == "mul" and index in plan.quotients:
+            continue  # one with the division counted at its reciprocal
+        counts[op] += 1
+    counts["div"] = counts["inv"]
+    negated = {edge for edge in plan.demands if (edge & 1) != (edge >> 1 in flipped)}
+    counts["neg"] = sum(edge >> 1 not in constants for edge in negated)
+    return Cost(*(counts[op] for op in OPERATIONS))
+
+
+def _plan(builder: Builder, edges: Sequence[int]) -> _Plan:
+    nodes = builder.nodes
+    top = max(edges, default=-1) >> 1
+    uses = [0] * (top + 1)
+    demands = list(edges)
+    for edge in edges:
+        uses[edge >> 1] += 1
+    order = []
+    reciprocals = set()
+    for index in range(top, -1, -1):
+        if uses[index]:
+            order.append(index)
+            node = nodes[index]
+            size = len(node)
+            if size == 3:
+                uses[node[1] >> 1] += 1
+                uses[node[2] >> 1] += 1
+            elif size == 2:
+                uses[node[1] >> 1] += 1
+                if node[0] == "sqrt":
+                    demands.append(node[1])
+                elif node[0] == "inv" and uses[index] == 1:
+                    reciprocals.add(index)
+    order.reverse()
+    quotients = _quotients(nodes, order, reciprocals) if reciprocals else {}
+    flipped = choose_flips(nodes, builder.constants, order, uses, demands)
+    return _Plan(order, uses, flipped, demands, quotients)
+
+
+def _is_difference(
+    node: tuple[Any, ...], index: int, constants: Mapping[int, float], flipped: set[int]
+) -> bool:
+    """Whether a sum comes out as `sub`; a constant operand carries its own sign unless it is subtracted."""
+    a, b = node[1] >> 1, node[2] >> 1
+    sign = index in flipped
+    minus_a = sign ^ (a in flipped)
+    minus_b = sign ^ (b in flipped) ^ bool(node[2] & 1)
+    if a in constants or b in constants:
+        return minus_a or minus_b
+    return minus_a != minus_b
+
+
+def _quotients(
+    nodes: Sequence[tuple[Any, ...]], order: Sequence[int], reciprocals: set[int]
+) -> dict[int, tuple[int, int]]:
+    """The products that read one of the reciprocals given, which have no other use."""
+    quotients = {}
+    for index in order:
+        node = nodes[index]
+        if node[0] == "mul":
+            if node[2] >> 1 in reciprocals:
+                quotients[index] = (node[1], node[2] >> 1)
+            elif node[1] >> 1 in reciprocals:
+                quotients[index] = (node[2], node[1] >> 1)
+    return quotients
+
+
+class _Emission:
+    """Writes the nodes of a plan; `place` maps a builder's node to its index in the graph."""
+
+    def __init__(self, builder: Builder, plan: _Plan) -> None:
+        self.builder = builder
+        self.plan = plan
+        self.out: list[Node] = []
+        self.labels: dict[int, str] = {}
+        self._place: dict[int, int] = {}
+        self._constants: dict[float, int] = {}
+        self._negated: dict[int, int] = {}
+        self._joined = {reciprocal for _, reciprocal in plan.quotients.values()}
+
+    def run(self) -> None:
+        nodes, constants = self.builder.nodes, self.builder.constants
+        names, flipped = self.builder.labels, self.plan.flipped
+        for index in self.plan.order:
+            if index in constants or index in self._joined:
+                continue
+            node = nodes[index]
+            op = node[0]
+            if op == "add":
+                place = self._sum(index, node)
+            elif op == "mul":
+                place = self._product(index, node)
+            elif op == "inv":
+                place = self._division(index, 2, node[1])
+            elif op == "input":
+                place = self._put("input", (), float(self.builder.positions[index]))
+            elif op == "sqrt":
+                place = self._put("sqrt", (self.demanded(node[1]),))
+            else:
+                place = self._put(op, (self._place[node[1] >> 1],))
+            self._place[index] = place
+            if index in names:
+                text = names[index]
+                self.labels[place] = f"-{text}".removeprefix("--") if index in flipped else text
+
+    def demanded(self, edge: int) -> int:
+        """Index of the node with an edge's very value, a negation if need be."""
+        node = edge >> 1
+        if node in self.builder.constants:
+            return self._constant(self.builder.constants[node], bool(edge & 1))
+        place = self._place[node]
+        if bool(edge & 1) == (node in self.plan.flipped):
+            return place
+        if place not in self._negated:
+            self._negated[place] = self._put("neg", (place,))
+        return self._negated[place]
+
+    def _sum(self, index: int, node: tuple[Any, ...]) -> int:
+        constants, flipped = self.builder.constants, self.plan.flipped
+        a, b = node[1] >> 1, node[2] >> 1
+        minus_a = (index in flipped) ^ (a in flipped)
+        minus_b = (index in flipped) ^ (b in flipped) ^ bool(node[2] & 1)
+        if a in constants:
+            a, b, minus_a, minus_b = b, a, minus_b, minus_a
+        if b in constants:
+            if minus_a:
+                return self._put("sub", (self._constant(constants[b], minus_b), self._place[a]))
+            return self._put(
+                "sub" if minus_b else "add", (self._place[a], self._constant(constants[b], False))
+            )
+        if minus_a:
+            return self._put("sub", (self._place[b], self._place[a]))
+        return self._put("sub" if minus_b else "add", (self._place[a], self._place[b]))
+
+    def _product(self, index: int, node: tuple[Any, ...]) -> int:
+        constants, flipped = self.builder.constants, self.plan.flipped
+        if index in self.plan.quotients:
+            numerator, reciprocal = self.plan.quotients[index]
+            return self._division(index, numerator, self.builder.nodes[reciprocal][1])
+        a, b = node[1] >> 1, node[2] >> 1
+        if a in constants:
+            negative = (index in flipped) ^ (b in flipped)
+            return self._put("mul", (self._place[b], self._constant(constants[a], negative)))
+        return self._put("mul", (self._place[a], self._place[b]))
+
+    def _division(self, index: int, numerator: int, denominator: int) -> int:
+        constants, flipped = self.builder.constants, self.plan.flipped
+        top, bottom = numerator >> 1, denominator >> 1
+        if top in constants:
+            above = self._constant(constants[top], (index in flipped) ^ (bottom in flipped))
+        else:
+            above = self._place[top]
+        return self._put("div", (above, self._place[bottom]))
+
+    def _constant(self, magnitude: float, negative: bool) -> int:
+        value = -magnitude if negative and magnitude else magnitude
+        if value not in self._constants:
+            self._constants[value] = self._put("const", (), value)
+        return self._constants[value]
+
+    def _put(self, op: str, args: tuple[int, ...], value: float = 0.0) -> int:
+        self.out.append(Node(op, args, value))
+        return len(self.out) - 1

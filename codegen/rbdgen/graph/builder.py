@@ -26,7 +26,7 @@ import numpy as np
 
 from rbdgen.errors import GraphError
 from rbdgen.graph.cost import Cost
-from rbdgen.graph.lower import lower, lowered_cost
+from rbdgen.graph.lower import lower, lowered_cost, negated_label
 from rbdgen.graph.node import Graph, Input
 
 Number: TypeAlias = int | float | Fraction
@@ -156,8 +156,8 @@ class Builder:
     def label(self, expression: Expr | Number, text: str) -> None:
         """Name the quantity an expression holds; a value keeps its first name, numbers and inputs none."""
         edge = self.edge_of(expression)
-        if edge is not None and self.nodes[edge >> 1][0] not in ("const", "input"):
-            self.labels.setdefault(edge >> 1, f"-{text}" if edge & 1 else text)
+        if edge is not None:
+            self.label_edge(edge, text)
 
     def graph(self, outputs: Sequence[tuple[str, tuple[int, ...], Sequence[Expr | Number]]]) -> Graph:
         """The live part as a graph; an output is a name, a shape and its elements, row-major.
@@ -205,8 +205,13 @@ class Builder:
                 edge = unary(edges[args[0]])
             edges.append(edge)
         for index, text in graph.labels.items():
-            self.label(Expr(self, edges[index]), text)
+            self.label_edge(edges[index], text)
         return edges
+
+    def label_edge(self, edge: int, text: str) -> None:
+        """`label` of an edge."""
+        if self.nodes[edge >> 1][0] not in ("const", "input"):
+            self.labels.setdefault(edge >> 1, negated_label(text) if edge & 1 else text)
 
     def edge_of(self, operand: object) -> int | None:
         """Edge of an expression of this builder or of a number; None for any other type.

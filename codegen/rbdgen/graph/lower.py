@@ -56,6 +56,11 @@ def lowered_cost(builder: Builder, edges: Sequence[int]) -> Cost:
     return Cost(*(counts[op] for op in OPERATIONS))
 
 
+def negated_label(text: str) -> str:
+    """Name of the opposite of a named quantity."""
+    return text[1:] if text.startswith("-") else f"-{text}"
+
+
 def _plan(builder: Builder, edges: Sequence[int]) -> _Plan:
     nodes = builder.nodes
     top = max(edges, default=-1) >> 1
@@ -149,7 +154,7 @@ class _Emission:
             self._place[index] = place
             if index in names:
                 text = names[index]
-                self.labels[place] = f"-{text}".removeprefix("--") if index in flipped else text
+                self.labels[place] = negated_label(text) if index in flipped else text
 
     def demanded(self, edge: int) -> int:
         """Index of the node with an edge's very value, a negation if need be."""

@@ -1,0 +1,99 @@
+"""CasADi SX expressions as a graph, replayed instruction by instruction.
+
+CasADi orders an expression graph into instructions on a work vector when it makes a `Function`; those are
+read back here. Its automatic rewriting turns x (1 / d) into x / d, which the builder undoes: one
+reciprocal serves all quotients by d.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rbdgen.errors import GraphError
+from rbdgen.graph.builder import Builder
+from rbdgen.graph.node import Graph
+
+_RULES: dict[str, Callable[..., int]] = {
+    "OP_ASSIGN": lambda _, a: a,
+    "OP_ADD": lambda builder, a, b: builder.sum(a, b),
+    "OP_SUB": lambda builder, a, b: builder.sum(a, b ^ 1),
+    "OP_MUL": lambda builder, a, b: builder.product(a, b),
+    "OP_DIV": lambda builder, a, b: builder.product(a, builder.reciprocal(b)),
+    "OP_NEG": lambda _, a: a ^ 1,
+    "OP_SQ": lambda builder, a: builder.product(a, a),
+    "OP_TWICE": lambda builder, a: builder.sum(a, a),
+    "OP_INV": lambda builder, a: builder.reciprocal(a),
+    "OP_SQRT": lambda builder, a: builder.square_root(a),
+    "OP_SIN": lambda builder, a: builder.sine(a),
+    "OP_COS": lambda builder, a: builder.cosine(a),
+}
+"""CasADi's operations on edges of a builder."""
+
+
+def from_casadi(
+    inputs: Sequence[tuple[str, Any]],
+    outputs: Sequence[tuple[str, tuple[int, ...], Sequence[Any]]],
+    labels: Sequence[tuple[Any, str]] = (),
+) -> Graph:
+    """The graph of SX expressions.
+
+    Args:
+        inputs: name and `SX.sym` column of every input array.
+        outputs: name, shape and row-major elements (SX scalars or numbers) of every output.
+        labels: SX scalars that hold a named quantity.
+
+    Raises:
+        GraphError: for an operation outside the grammar or a symbol that is no input, by name.
+    """
+    import casadi  # noqa: PLC0415  (heavy: loaded when used)
+
+    elements = [element for _, _, row_major in outputs for element in row_major]
+    results = [casadi.vertcat(*elements), casadi.vertcat(*(value for value, _ in labels))]
+    function = casadi.Function(
+        "graph",
+        [column for _, column in inputs],
+        [casadi.densify(casadi.SX(result)) for result in results],
+        {"allow_free": True},
+    )
+    if function.has_free():
+        raise GraphError(f"the outputs depend on {', '.join(function.get_free())}, which no input declares")
+    builder = Builder()
+    arguments = [[element.edge for element in builder.input(name, column.numel())] for name, column in inputs]
+    edges, labelled = _replay(function, builder, arguments, _operation_names(casadi))
+    for edge, (_, text) in zip(labelled, labels, strict=True):
+        builder.label_edge(edge, text)
+    split = iter(edges)
+    return builder.lower(
+        [(name, shape, [next(split) for _ in row_major]) for name, shape, row_major in outputs]
+    )
+
+
+def _operation_names(casadi: Any) -> dict[int, str]:
+    return {getattr(casadi, name): name for name in dir(casadi) if name.startswith("OP_")}
+
+
+def _replay(
+    function: Any, builder: Builder, arguments: Sequence[Sequence[int]], names: dict[int, str]
+) -> tuple[list[int], list[int]]:
+    """Edges of the function's two results after running its instructions on a builder."""
+    results = ([0] * function.numel_out(0), [0] * function.numel_out(1))
+    work = [0] * function.sz_w()
+    for k in range(function.n_instructions()):
+        name = names[function.instruction_id(k)]
+        if name in _RULES:
+            operands = (work[place] for place in function.instruction_input(k))
+            work[function.instruction_output(k)[0]] = _RULES[name](builder, *operands)
+        elif name == "OP_CONST":
+            work[function.instruction_output(k)[0]] = builder.number(function.instruction_constant(k))
+        elif name == "OP_INPUT":
+            argument, element = function.instruction_input(k)
+            work[function.instruction_output(k)[0]] = arguments[argument][element]
+        elif name == "OP_OUTPUT":
+            result, element = function.instruction_output(k)
+            results[result][element] = work[function.instruction_input(k)[0]]
+        else:
+            raise GraphError(
+                f"CasADi's {name} is outside the graph's grammar; trace with + - * / sin cos sqrt"
+            )
+    return results

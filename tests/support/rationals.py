@@ -1,4 +1,4 @@
-"""Exact rational geometry: rotations, axes, angles and inertias of which every identity holds without rounding."""
+"""Exact rational geometry: rotations, axes, angles and inertias whose identities hold without rounding."""
 
 from __future__ import annotations
 

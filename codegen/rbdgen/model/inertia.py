@@ -38,7 +38,7 @@ class Inertia:
     def second_moment(self) -> Matrix:
         """Sigma = tr(J)/2 1 - J, the integral of r r^T dm."""
         J = self.rotational
-        half = mul(J.trace(), 0.5)
+        half = J.trace() / 2
         return Matrix.diagonal(half, half, half) - J
 
     def __add__(self, other: Inertia) -> Inertia:

@@ -58,7 +58,9 @@ def snap_rotation(rotation: Matrix, tolerance: float) -> tuple[Matrix, float]:
 
 
 def snap_axis(axis: Vector, tolerance: float) -> Vector:
-    """A unit axis with entries within `tolerance` of 0 set to 0, of unit length again."""
+    """A unit axis with entries within `tolerance` of 0 set to 0, then of unit length again."""
     entries = [0.0 if abs(x) <= tolerance else float(x) for x in axis]
+    if entries == list(axis):
+        return axis
     length = hypot(*entries)
     return Vector(*(x / length for x in entries))

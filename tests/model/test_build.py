@@ -1,0 +1,310 @@
+"""What the model builder makes of a description: merging, order, snapping, warnings, refusals."""
+
+from __future__ import annotations
+
+from math import pi
+
+import numpy as np
+import pytest
+
+from rbdgen.description.schema import Limit
+from rbdgen.description.urdf import parse_urdf
+from rbdgen.errors import ModelError
+from rbdgen.model.build import Base, Merged, Robot, build_robot
+from rbdgen.model.joints import JointKind
+from rbdgen.model.model import WORLD
+from rbdgen.spatial.ops import Matrix, Vector
+
+BODY = '<inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+"""Centred on the link's frame."""
+
+
+def link(name: str, inside: str = BODY) -> str:
+    return f'<link name="{name}">{inside}</link>'
+
+
+def joint(name: str, kind: str, parent: str, child: str, inside: str = '<axis xyz="0 0 1"/>') -> str:
+    limit = (
+        '<limit lower="-1" upper="1" effort="5" velocity="3"/>' if kind in ("revolute", "prismatic") else ""
+    )
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f"{inside}{limit}</joint>"
+    )
+
+
+def build(*parts: str, base: Base = "fixed", snap: float = 1e-9) -> Robot:
+    """One element a line: line 1 is <robot>."""
+    text = "\n".join(['<robot name="r">', *parts, "</robot>"])
+    return build_robot(parse_urdf(text, "r.urdf"), base=base, snap=snap)
+
+
+def refusal(*parts: str, base: Base = "fixed") -> str:
+    with pytest.raises(ModelError) as error:
+        build(*parts, base=base)
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+# ---- tree and order
+
+
+def test_children_are_numbered_depth_first_by_joint_name() -> None:
+    robot = build(
+        link("root"),
+        *(link(name) for name in "abcd"),
+        joint("z", "revolute", "root", "a"),
+        joint("b", "revolute", "root", "b"),
+        joint("y", "prismatic", "b", "c"),
+        joint("x", "continuous", "b", "d"),
+    )
+    assert robot.joint_names == ("b", "x", "y", "z")
+    assert [body.name for body in robot.model.bodies] == ["b", "d", "c", "a"]
+    assert [body.parent for body in robot.model.bodies] == [WORLD, 0, 0, WORLD]
+    assert [body.joint.idx_q for body in robot.model.bodies] == [0, 1, 2, 3]
+    assert robot.model.subtree_end == (3, 2, 3, 4)
+    assert robot.model.children == ((1, 2), (), (), ())
+    assert [body.joint.kind for body in robot.model.bodies] == [
+        JointKind.REVOLUTE,
+        JointKind.REVOLUTE,
+        JointKind.PRISMATIC,
+        JointKind.REVOLUTE,
+    ]
+
+
+def test_joints_behind_fixed_ones_keep_their_place_in_the_order() -> None:
+    """The walk goes down a fixed joint as down any other."""
+    robot = build(
+        *(link(name) for name in ("root", "mid", "p", "q", "s")),
+        joint("b_fixed", "fixed", "root", "mid"),
+        joint("z", "revolute", "mid", "p"),
+        joint("a", "revolute", "root", "q"),
+        joint("c", "revolute", "root", "s"),
+    )
+    assert robot.joint_names == ("a", "z", "c")
+
+
+def test_floating_base() -> None:
+    robot = build(link("root"), link("arm"), joint("j", "revolute", "root", "arm"), base="floating")
+    model = robot.model
+    assert (model.nq, model.nv, model.nbodies) == (8, 7, 2)
+    assert model.is_floating
+    base, arm = model.bodies
+    assert (base.name, base.joint.name, base.joint.kind) == ("root", "root_joint", JointKind.FLOATING)
+    assert (arm.joint.idx_q, arm.joint.idx_v, arm.parent) == (7, 6, 0)
+    assert robot.joint_names == ("j",)
+    assert robot.joints == (arm.joint,)
+    assert model.parent_dof == (WORLD, 0, 1, 2, 3, 4, 5)
+    assert model.ancestor_dofs(6) == [5, 4, 3, 2, 1, 0]
+    assert model.body_of_dof == (0,) * 6 + (1,)
+    assert model.subtree_dof_end == (7, 7)
+    assert model.sizes == {"nq": 8, "nv": 7, "nbodies": 2}
+
+
+def test_a_lone_link_floats() -> None:
+    model = build(link("root"), base="floating").model
+    assert (model.nq, model.nv) == (7, 6)
+
+
+def test_deep_chains() -> None:
+    """No recursion: far more links than Python's stack has frames."""
+    count = 3000
+    robot = build(
+        *(link(f"l{k}") for k in range(count + 1)),
+        *(joint(f"j{k}", "revolute", f"l{k}", f"l{k + 1}") for k in range(count)),
+    )
+    assert robot.model.nv == count
+
+
+def test_limits_and_dynamics_are_carried() -> None:
+    robot = build(
+        link("root"),
+        link("a"),
+        link("b"),
+        joint("j", "revolute", "root", "a", '<axis xyz="0 1 0"/><dynamics damping="0.5" friction="0.25"/>'),
+        joint("k", "continuous", "a", "b"),
+    )
+    first, second = robot.joints
+    assert first.limit == Limit(lower=-1.0, upper=1.0, effort=5.0, velocity=3.0)
+    assert (first.damping, first.friction) == (0.5, 0.25)
+    assert second.limit is None
+    assert (second.damping, second.friction) == (0.0, 0.0)
+
+
+# ---- fixed links
+
+
+def test_fixed_links_are_merged_into_the_body_that_carries_them() -> None:
+    robot = build(
+        link("root"),
+        link("arm"),
+        link("tool"),
+        link("tip", ""),
+        joint("j", "revolute", "root", "arm"),
+        joint("flange", "fixed", "arm", "tool", '<origin xyz="0 0 3" rpy="0 0 1"/>'),
+        joint("mark", "fixed", "tool", "tip", '<origin xyz="1 0 0"/>'),
+    )
+    (arm,) = robot.model.bodies
+    assert arm.inertia.mass == 4
+    assert arm.inertia.first_moment == Vector(0, 0, 6)
+    # both about their centres, and the tool's 2 kg at 3 m
+    assert arm.inertia.rotational == Matrix.diagonal(2 + 18, 2 + 18, 2)
+    assert robot.merged == (Merged("root", WORLD), Merged("tool", 0), Merged("tip", 0))
+
+
+def test_placements_add_up_over_fixed_links() -> None:
+    robot = build(
+        link("root"),
+        link("bracket", ""),
+        link("arm"),
+        joint("mount", "fixed", "root", "bracket", f'<origin xyz="1 0 0" rpy="0 0 {pi / 2!r}"/>'),
+        joint("j", "revolute", "bracket", "arm", f'<origin xyz="2 0 0" rpy="{pi / 2!r} 0 0"/>'),
+    )
+    placement = robot.model.bodies[0].placement
+    assert placement.translation == Vector(1, 2, 0)
+    assert placement.rotation == Matrix(Vector(0, 0, 1), Vector(1, 0, 0), Vector(0, 1, 0))
+
+
+def test_links_without_inertial_weigh_nothing() -> None:
+    robot = build(
+        link("root", ""),
+        link("a", ""),
+        link("b"),
+        joint("j", "revolute", "root", "a"),
+        joint("k", "revolute", "a", "b"),
+    )
+    assert [body.inertia.mass for body in robot.model.bodies] == [0, 2]
+
+
+def test_inertia_turned_by_the_inertials_own_rpy() -> None:
+    moments = '<mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="3"/>'
+    turned = f'<inertial><origin xyz="0 0 0" rpy="0 0 {pi / 2!r}"/>{moments}</inertial>'
+    robot = build(link("root"), link("a", turned), joint("j", "revolute", "root", "a"))
+    assert robot.model.bodies[0].inertia.rotational == Matrix.diagonal(2, 1, 3)
+
+
+# ---- snapping
+
+ALMOST = '<origin xyz="0 0 1" rpy="1.57079632679 0 0"/><axis xyz="0 0 1"/>'
+CRUDE = '<origin xyz="0 0 1" rpy="1.5708 0 0"/><axis xyz="0 0 1"/>'
+
+
+def test_snapped_joints_are_reported() -> None:
+    parts = [link("root"), link("a"), link("b")]
+    robot = build(*parts, joint("j", "revolute", "root", "a", ALMOST), joint("k", "revolute", "a", "b"))
+    (snapped,) = robot.snapped
+    assert snapped.joint == "j"
+    assert snapped.change == pytest.approx(4.9e-12, rel=1e-2)
+    assert robot.model.bodies[0].placement.rotation == Matrix(
+        Vector(1, 0, 0), Vector(0, 0, -1), Vector(0, 1, 0)
+    )
+    assert robot.warnings == ()
+
+
+def test_without_snapping_the_file_is_used_as_written() -> None:
+    robot = build(link("root"), link("a"), joint("j", "revolute", "root", "a", ALMOST), snap=0.0)
+    assert robot.snapped == ()
+    assert robot.warnings == ()
+    assert robot.model.bodies[0].placement.rotation[1].y == pytest.approx(4.9e-12, rel=1e-2)
+
+
+def test_the_rounding_of_right_angles_is_no_news() -> None:
+    exact = f'<origin xyz="0 0 1" rpy="{pi / 2!r} 0 0"/><axis xyz="0 0 1"/>'
+    robot = build(link("root"), link("a"), joint("j", "revolute", "root", "a", exact))
+    assert robot.snapped == ()
+    assert robot.model.bodies[0].placement.rotation[1].y == 0
+
+
+def test_almost_right_angles_are_warned_of() -> None:
+    parts = link("root"), link("a"), joint("j", "revolute", "root", "a", CRUDE)
+    (warning,) = build(*parts).warnings
+    assert warning.startswith("r.urdf:4: joint 'j' is 3.7e-06 off a right angle")
+    assert "--snap 7e-06" in warning
+    robot = build(*parts, snap=7.4e-6)
+    assert robot.warnings == ()
+    assert [snapped.joint for snapped in robot.snapped] == ["j"]
+
+
+def test_chains_of_fixed_rotations_stay_exact() -> None:
+    """Twelve turns by 30 degrees: rounding must not refill the zeros."""
+    turn = f'<origin rpy="0 0 {pi / 6!r}"/>'
+    robot = build(
+        *(link(f"l{k}", "") for k in range(12)),
+        link("l12"),
+        *(joint(f"f{k}", "fixed", f"l{k}", f"l{k + 1}", turn) for k in range(11)),
+        joint("j", "revolute", "l11", "l12", turn + '<axis xyz="0 0 1"/>'),
+    )
+    rotation = robot.model.bodies[0].placement.rotation
+    np.testing.assert_array_equal([list(row) for row in rotation], np.eye(3))
+
+
+# ---- refusals
+
+
+def test_nothing_moves() -> None:
+    message = refusal(link("root"), link("a"), joint("j", "fixed", "root", "a"))
+    assert message.startswith("r.urdf: the robot has no moving joint")
+    assert "--base floating" in message
+
+
+def test_massless_leaf() -> None:
+    message = refusal(
+        link("root"),
+        link("a"),
+        link("tip", ""),
+        joint("j", "revolute", "root", "a"),
+        joint("wrist", "revolute", "a", "tip"),
+    )
+    assert message.startswith("r.urdf:6: nothing that joint 'wrist' moves has inertia about it")
+    assert "give its links mass and inertia, or make the joint fixed" in message
+
+
+def test_a_point_mass_on_the_axis_resists_no_turn() -> None:
+    """Mass there is, but none away from the axis."""
+    moments = '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>'
+    point = f'<inertial><origin xyz="0 0 0.7"/><mass value="1"/>{moments}</inertial>'
+    parts = link("root"), link("a", point)
+    assert "'j'" in refusal(*parts, joint("j", "revolute", "root", "a"))
+    assert build(*parts, joint("j", "prismatic", "root", "a")).model.nv == 1
+    assert build(*parts, joint("j", "revolute", "root", "a", '<axis xyz="1 0 0"/>')).model.nv == 1
+
+
+def test_a_massless_base_that_floats_alone() -> None:
+    message = refusal(link("root", ""), base="floating")
+    assert message.startswith("r.urdf: nothing that joint 'root_joint' moves")
+
+
+def test_a_massless_base_is_carried_by_its_limbs() -> None:
+    robot = build(link("root", ""), link("a"), joint("j", "revolute", "root", "a"), base="floating")
+    assert robot.model.nv == 7
+
+
+def test_rotational_inertia_without_mass_is_used_as_it_stands() -> None:
+    """No body has it, but real files do, for links that are merged."""
+    only = '<inertial><mass value="0"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    robot = build(
+        link("root"),
+        link("a"),
+        link("rotor", only),
+        joint("j", "revolute", "root", "a"),
+        joint("mount", "fixed", "a", "rotor"),
+    )
+    (warning,) = robot.warnings
+    assert warning.startswith("r.urdf:4: link 'rotor' has rotational inertia but no mass")
+    assert robot.model.bodies[0].inertia.rotational == Matrix.diagonal(2, 2, 2)
+    assert robot.model.bodies[0].inertia.mass == 2
+
+
+def test_all_zero_inertial_is_no_body() -> None:
+    nothing = (
+        '<inertial><mass value="0"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>'
+    )
+    robot = build(
+        link("root"),
+        link("a", nothing),
+        link("b"),
+        joint("j", "revolute", "root", "a"),
+        joint("k", "revolute", "a", "b", '<origin xyz="1 0 0"/><axis xyz="0 0 1"/>'),
+    )
+    assert robot.model.bodies[0].inertia.mass == 0

@@ -1,0 +1,188 @@
+"""The ten-parameter inertia against dense 6 x 6 matrices, exactly where rationals allow it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from support.rationals import Rationals
+
+from rbdgen.model.inertia import (
+    NO_INERTIA,
+    Inertia,
+    from_second_moment,
+    is_physical,
+    pseudo_inertia,
+    rank,
+)
+from rbdgen.spatial.ops import IDENTITY, ZERO, ZERO_MATRIX, Force, Matrix, Motion, Transform, Vector
+
+streams = st.integers(0, 10**6).map(Rationals)
+exact = settings(max_examples=40, deadline=None)
+
+
+def dense(inertia: Inertia) -> NDArray[np.object_]:
+    """The 6 x 6 in [angular, linear] order (Featherstone 2008, eq. 2.63), of exact numbers."""
+    hx = np.array([list(row) for row in Matrix.skew(inertia.first_moment)], dtype=object)
+    J = np.array([list(row) for row in inertia.rotational], dtype=object)
+    return np.block([[J, hx], [hx.T, inertia.mass * np.eye(3, dtype=int).astype(object)]])
+
+
+def dense_motion_to_child(X: Transform) -> NDArray[np.object_]:
+    """^child X_parent, column by column."""
+    columns = []
+    for k in range(6):
+        e = [int(j == k) for j in range(6)]
+        m = X.motion_to_child(Motion(Vector(*e[:3]), Vector(*e[3:])))
+        columns.append([*m.angular, *m.linear])
+    return np.array(columns, dtype=object).T
+
+
+def column(value: Motion | Force) -> NDArray[np.object_]:
+    parts = (value.angular, value.linear) if isinstance(value, Motion) else (value.moment, value.force)
+    return np.array([x for part in parts for x in part], dtype=object)
+
+
+@exact
+@given(streams)
+def test_transformed_is_the_dense_congruence(r: Rationals) -> None:
+    inertia, X = r.inertia(), r.transform()
+    dense_X = dense_motion_to_child(X)
+    assert (dense(inertia.transformed(X)) == dense_X.T @ dense(inertia) @ dense_X).all()
+
+
+@exact
+@given(streams)
+def test_rotated_and_translated_are_their_transforms(r: Rationals) -> None:
+    inertia, X = r.inertia(), r.transform()
+    assert inertia.rotated(X.rotation) == inertia.transformed(Transform(X.rotation, ZERO))
+    assert inertia.translated(X.translation) == inertia.transformed(Transform(IDENTITY, X.translation))
+    assert inertia.translated(X.translation).translated(-X.translation) == inertia
+    assert inertia.rotated(X.rotation).rotated(X.rotation.T) == inertia
+
+
+@exact
+@given(streams)
+def test_merging_is_addition_of_the_dense_matrices(r: Rationals) -> None:
+    parent, child, X = r.inertia(), r.inertia(), r.transform()
+    merged = parent + child.transformed(X)
+    assert (dense(merged) == dense(parent) + dense(child.transformed(X))).all()
+    assert merged.mass == parent.mass + child.mass
+    assert parent + NO_INERTIA == parent
+
+
+@exact
+@given(streams)
+def test_product_with_a_motion(r: Rationals) -> None:
+    inertia, m = r.inertia(), Motion(r.vector(), r.vector())
+    assert (column(inertia.apply(m)) == dense(inertia) @ column(m)).all()
+
+
+@exact
+@given(streams)
+def test_equation_of_motion(r: Rationals) -> None:
+    """The form with classical accelerations is I a + v x* I v."""
+    inertia = r.inertia()
+    v, a = Motion(r.vector(), r.vector()), Motion(r.vector(), r.vector())
+    assert inertia.equation_of_motion(v, a) == inertia.apply(a) + v.cross_force(inertia.apply(v))
+
+
+@exact
+@given(streams)
+def test_kinetic_energy_of_point_masses(r: Rationals) -> None:
+    """v . I v is the sum of m |v + w x r|^2."""
+    v = Motion(r.vector(), r.vector())
+    total, energy = NO_INERTIA, Fraction(0)
+    for _ in range(4):
+        m, p = r.positive(), r.vector()
+        total = total + Inertia.from_center_of_mass(m, p, ZERO_MATRIX)
+        velocity = v.linear + v.angular.cross(p)
+        energy += m * velocity.dot(velocity)
+    assert v.dot(total.apply(v)) == energy
+
+
+@exact
+@given(streams)
+def test_second_moment_there_and_back(r: Rationals) -> None:
+    """Sigma of point masses is the sum of m r r^T, and J = tr(Sigma) 1 - Sigma."""
+    total, sigma = NO_INERTIA, ZERO_MATRIX
+    for _ in range(3):
+        m, p = r.positive(), r.vector()
+        total = total + Inertia.from_center_of_mass(m, p, ZERO_MATRIX)
+        sigma = sigma + Matrix.outer(p, p) * m
+    assert total.second_moment == sigma
+    assert all(isinstance(x, (int, Fraction)) for row in total.second_moment for x in row)
+    assert from_second_moment(sigma) == total.rotational
+    assert Inertia.from_second_moment(total.mass, total.first_moment, sigma) == total
+
+
+def test_parallel_axes() -> None:
+    inertia = Inertia.from_center_of_mass(2, Vector(0, 3, 4), Matrix.diagonal(1, 2, 3))
+    assert inertia.first_moment == Vector(0, 6, 8)
+    assert inertia.rotational == Matrix(Vector(51, 0, 0), Vector(0, 34, -24), Vector(0, -24, 21))
+
+
+def cylinder(x: float, y: float, z: float, mass: float = 2.0) -> Inertia:
+    """A body off the origin and turned, with these principal moments."""
+    center = Inertia.from_center_of_mass(mass, ZERO, Matrix.diagonal(x, y, z))
+    r = Rationals(3)
+    X = r.transform()
+    return center.transformed(
+        Transform(
+            Matrix(*(Vector(*map(float, row)) for row in X.rotation)), Vector(*map(float, X.translation))
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("inertia", "expected"),
+    [
+        pytest.param(cylinder(0.3, 0.4, 0.5), 6, id="solid"),
+        pytest.param(cylinder(0.4, 0.4, 0.0), 5, id="rod"),
+        pytest.param(cylinder(0.0, 0.0, 0.0), 3, id="point"),
+        pytest.param(NO_INERTIA, 0, id="nothing"),
+    ],
+)
+def test_rank(inertia: Inertia, expected: int) -> None:
+    assert rank(inertia) == expected
+    values = np.linalg.svd(dense(inertia).astype(float), compute_uv=False)
+    assert (values > 1e-12 * max(1.0, values[0])).sum() == expected
+
+
+@pytest.mark.parametrize(
+    ("inertia", "expected"),
+    [
+        pytest.param(cylinder(0.3, 0.4, 0.5), True, id="solid"),
+        pytest.param(cylinder(0.4, 0.4, 0.0), True, id="rod"),
+        pytest.param(cylinder(0.3, 0.4, 0.7), True, id="plate"),
+        pytest.param(cylinder(0.3, 0.4, 0.71), False, id="triangle inequality"),
+        pytest.param(cylinder(0.3, 0.4, -0.1), False, id="negative moment"),
+        pytest.param(cylinder(-0.3, -0.4, -0.5, mass=-2.0), False, id="negative mass"),
+        pytest.param(cylinder(0.3, 0.4, 0.5, mass=0.0), False, id="no mass"),
+        pytest.param(Inertia(0, Vector(1, 0, 0), ZERO_MATRIX), False, id="first moment without mass"),
+        pytest.param(NO_INERTIA, True, id="nothing"),
+    ],
+)
+def test_physical(inertia: Inertia, expected: bool) -> None:
+    assert is_physical(inertia) is expected
+
+
+def test_physical_contains_the_triangle_inequality() -> None:
+    """Moments that are each positive but not those of a body: Sigma has a negative eigenvalue."""
+    matrix = pseudo_inertia(Inertia(1.0, ZERO, Matrix.diagonal(1.0, 1.0, 3.0)))
+    assert np.linalg.eigvalsh(matrix)[0] == pytest.approx(-0.5)
+
+
+def test_pseudo_inertia_of_point_masses() -> None:
+    """The sum of m [r, 1] [r, 1]^T."""
+    total, expected = NO_INERTIA, np.zeros((4, 4))
+    rng = np.random.default_rng(1)
+    for m, p in zip(rng.uniform(1, 2, 5), rng.standard_normal((5, 3)), strict=True):
+        total = total + Inertia.from_center_of_mass(float(m), Vector(*p.tolist()), ZERO_MATRIX)
+        homogeneous = np.append(p, 1.0)
+        expected += m * np.outer(homogeneous, homogeneous)
+    np.testing.assert_allclose(pseudo_inertia(total), expected, rtol=1e-13, atol=1e-13)

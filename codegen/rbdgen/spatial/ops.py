@@ -148,7 +148,8 @@ class Matrix:
 
 def mirrored(upper: list[list[Scalar]]) -> Matrix:
     """The symmetric matrix with this upper triangle."""
-    return Matrix(*(Vector(*(upper[i][j] if j >= i else upper[j][i] for j in range(3))) for i in range(3)))
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = upper
+    return Matrix(Vector(xx, xy, xz), Vector(xy, yy, yz), Vector(xz, yz, zz))
 
 
 IDENTITY = Matrix.diagonal(1, 1, 1)

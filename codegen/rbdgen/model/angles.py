@@ -1,0 +1,77 @@
+"""Angles that keep what is known of them: right angles exactly, sums of traced angles as one angle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import atan2, cos, sin
+
+from rbdgen.model.joints import Angle
+from rbdgen.spatial.scalar import Scalar, add, is_zero
+
+ZERO_ANGLE = Angle(1, 0)
+
+ROUNDING = 1e-14
+"""Cosines and sines within this of 0 are what rounding left of a right angle."""
+
+
+def constant_angle(radians: float) -> Angle:
+    """A known angle, exact where it is a multiple of a right angle."""
+    return exact(Angle(cos(radians), sin(radians)))
+
+
+def exact(angle: Angle) -> Angle:
+    """A known angle with right angles as the integers 0 and +-1."""
+    if abs(angle.sin) <= ROUNDING:
+        return Angle(1 if angle.cos > 0 else -1, 0)
+    if abs(angle.cos) <= ROUNDING:
+        return Angle(0, 1 if angle.sin > 0 else -1)
+    return angle
+
+
+def inverse(angle: Angle) -> Angle:
+    """The opposite of a known angle."""
+    return Angle(angle.cos, -angle.sin)
+
+
+def radians_of(angle: Angle) -> float:
+    """A known angle in rad, in (-pi, pi]."""
+    return atan2(angle.sin, angle.cos)
+
+
+class TracedAngle(Angle):
+    """The angle of a symbol: sums with known and with traced angles stay one angle.
+
+    cos(q1 + q2) is then one addition and one cosine, where the addition theorem takes six operations.
+    """
+
+    radians: Scalar
+    offset: Angle
+    functions: tuple[Callable[[Scalar], Scalar], Callable[[Scalar], Scalar]]
+
+    def __new__(
+        cls,
+        radians: Scalar,
+        functions: tuple[Callable[[Scalar], Scalar], Callable[[Scalar], Scalar]],
+        offset: Angle = ZERO_ANGLE,
+    ) -> TracedAngle:
+        """`functions`: the engine's cosine and sine."""
+        cosine, sine = functions
+        if is_zero(offset.cos) or is_zero(offset.sin):
+            value = Angle(cosine(radians), sine(radians)) + offset
+        else:
+            shifted = radians + radians_of(offset)
+            value = Angle(cosine(shifted), sine(shifted))
+        self = super().__new__(cls, *value)
+        self.radians, self.functions, self.offset = radians, functions, offset
+        return self
+
+    def __add__(self, other: object) -> Angle:
+        if isinstance(other, TracedAngle):
+            offset = exact(self.offset + other.offset)
+            return TracedAngle(add(self.radians, other.radians), self.functions, offset)
+        if isinstance(other, Angle):
+            return TracedAngle(self.radians, self.functions, exact(self.offset + other))
+        return NotImplemented
+
+    def __radd__(self, other: Angle) -> Angle:
+        return self + other

@@ -1,0 +1,118 @@
+"""Base parameters: inertia that a joint cannot tell from its parent's is moved there, leaves to root.
+
+Khalil and Dombre, Modeling, Identification and Control of Robots, 2002, ch. 9. For a revolute joint about z
+the part (m, h_z, Sigma_zz) is a rod on the axis, for a prismatic joint Sigma alone is felt only as the
+parent's: on the moved part I S = 0 and S x* I = I S x, so that torques, joint-space inertias and
+accelerations stay as they were, external forces allowed. Link wrenches and energies do not. What remains
+of a body need not be physical.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from fractions import Fraction
+
+from rbdgen.model.frames import FramedBody, cleared
+from rbdgen.model.joints import JointKind
+from rbdgen.model.model import WORLD
+from rbdgen.model.moments import MassMoments
+from rbdgen.spatial.ops import ZERO, ZERO_MATRIX, Matrix, Vector, mirrored
+from rbdgen.spatial.scalar import Scalar, add, mul
+
+Scales = tuple[Scalar, Scalar, Scalar]
+"""How large the terms were that a body's mass, first and second moment were added from."""
+
+
+def regrouped(bodies: Sequence[FramedBody], parallel: Collection[int] = ()) -> list[MassMoments]:
+    """The moments of all bodies after moving to parents what joints do not feel.
+
+    `parallel`: bodies that turn against the axes of their equations, see `ReducedModel`.
+    """
+    moments = [body.moments for body in bodies]
+    scales = [_scales(own) for own in moments]
+    for i in reversed(range(len(bodies))):
+        body = bodies[i]
+        if body.parent == WORLD:
+            moments[i] = _kept(body, moments[i])
+            continue
+        moved = _felt_by_parent(body, moments[i])
+        moments[i] = _kept(body, moments[i])
+        if moved is not None:
+            moments[body.parent] += moved
+            m, h, S = _scales(moved)
+            above = scales[body.parent]
+            scales[body.parent] = above[0] + m, above[1] + h, above[2] + S
+    rounded = [_without_residue(own, scale) for own, scale in zip(moments, scales, strict=True)]
+    return [
+        _about_fixed_axis(own, i in parallel) if fixed else own
+        for i, (own, fixed) in enumerate(zip(rounded, on_fixed_axis(bodies), strict=True))
+    ]
+
+
+def _felt_by_parent(body: FramedBody, own: MassMoments) -> MassMoments | None:
+    """The part that only the parent feels, in the parent's frame."""
+    if body.joint.kind is JointKind.REVOLUTE:
+        z = body.axis
+        rod = MassMoments(own.mass, z * own.first.z, _square(z, own.second[2].z))
+        return rod.translated(body.translation)
+    if body.joint.kind is JointKind.PRISMATIC:
+        return MassMoments(0, ZERO, body.rotation.symmetric_to_parent(own.second))
+    return None
+
+
+def _kept(body: FramedBody, own: MassMoments) -> MassMoments:
+    """The part that the joint feels: seven parameters of a revolute body, four of a prismatic one."""
+    if body.joint.kind is JointKind.REVOLUTE:
+        (xx, xy, xz), (_, yy, yz), _ = (tuple(row) for row in own.second)
+        second = mirrored([[xx, xy, xz], [0, yy, yz], [0, 0, 0]])
+        return MassMoments(0, Vector(own.first.x, own.first.y, 0), second)
+    if body.joint.kind is JointKind.PRISMATIC:
+        return MassMoments(own.mass, own.first, ZERO_MATRIX)
+    return own
+
+
+def on_fixed_axis(bodies: Sequence[FramedBody]) -> list[bool]:
+    """Which bodies can only turn about a direction fixed in the world."""
+    fixed: list[bool] = []
+    for body in bodies:
+        parallel = body.parent == WORLD or (fixed[body.parent] and body.alpha.sin == 0)
+        fixed.append(body.joint.kind is JointKind.REVOLUTE and parallel)
+    return fixed
+
+
+def _about_fixed_axis(own: MassMoments, even: bool) -> MassMoments:
+    """A body that only turns about z feels no more of Sigma than Sigma_xx + Sigma_yy.
+
+    One entry holds the sum, or, where the axes do not turn with the body, two halves that no turn changes.
+    """
+    polar = add(own.second[0].x, own.second[1].y)
+    half = polar * Fraction(1, 2)
+    second = Matrix.diagonal(half, half, 0) if even else Matrix.diagonal(polar, 0, 0)
+    return MassMoments(own.mass, own.first, second)
+
+
+def _square(v: Vector, factor: Scalar) -> Matrix:
+    scaled = v * factor
+    return mirrored([[mul(scaled[i], v[j]) if j >= i else 0 for j in range(3)] for i in range(3)])
+
+
+def _scales(own: MassMoments) -> Scales:
+    return (
+        abs(own.mass),
+        max(abs(x) for x in own.first),
+        max(abs(x) for row in own.second for x in row),
+    )
+
+
+def without_residue(own: MassMoments) -> MassMoments:
+    """Entries that are only rounding beside the others are cleared to 0."""
+    return _without_residue(own, _scales(own))
+
+
+def _without_residue(own: MassMoments, scales: Scales) -> MassMoments:
+    m, h, S = scales
+    return MassMoments(
+        cleared(own.mass, m),
+        Vector(*(cleared(x, h) for x in own.first)),
+        Matrix(*(Vector(*(cleared(x, S) for x in row)) for row in own.second)),
+    )

@@ -1,0 +1,91 @@
+"""The mass moments of a body: m, h = int r dm and Sigma = int r r^T dm, over numbers or symbols.
+
+The same ten parameters as `Inertia`, J = tr(Sigma) 1 - Sigma. In this form a rotation touches six numbers
+with four products a plane, and a translation is h + m p, Sigma + (h + m p) p^T + p h^T.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rbdgen.model.inertia import Inertia, from_second_moment
+from rbdgen.spatial.ops import ZERO, ZERO_MATRIX, Force, Matrix, Vector, mirrored
+from rbdgen.spatial.planar import FactoredRotation
+from rbdgen.spatial.scalar import Naming, Scalar, add, is_zero, mul, neg
+
+
+@dataclass(frozen=True, slots=True)
+class MassMoments:
+    """Mass in kg, first moment in kg m and second moment in kg m^2 about the origin of one frame."""
+
+    mass: Scalar
+    first: Vector
+    second: Matrix
+
+    @staticmethod
+    def of(inertia: Inertia) -> MassMoments:
+        """From a numeric inertia; exact for rationals."""
+        J = inertia.rotational
+        half = J.trace() * Fraction(1, 2)
+        return MassMoments(inertia.mass, inertia.first_moment, Matrix.diagonal(half, half, half) - J)
+
+    @property
+    def rotational(self) -> Matrix:
+        """J = tr(Sigma) 1 - Sigma."""
+        return from_second_moment(self.second)
+
+    def __add__(self, other: MassMoments) -> MassMoments:
+        """The two bodies as one, both given in the same frame."""
+        return MassMoments(
+            add(self.mass, other.mass), self.first + other.first, added_symmetric(self.second, other.second)
+        )
+
+    def rotated(self, rotation: FactoredRotation) -> MassMoments:
+        """Seen in the parent's axes."""
+        return MassMoments(
+            self.mass, rotation.to_parent(self.first), rotation.symmetric_to_parent(self.second)
+        )
+
+    def translated(self, p: Vector) -> MassMoments:
+        """Seen in a parallel frame in which the old origin stands at p."""
+        if all(is_zero(value) for value in p):
+            return self
+        h, shifted = self.first, self.first + p * self.mass
+
+        def change(i: int, j: int) -> Scalar:
+            if i == j:
+                return mul(p[i], add(shifted[i], h[i]))
+            return add(mul(shifted[i], p[j]), mul(p[i], h[j]))
+
+        moved = mirrored([[change(i, j) if j >= i else 0 for j in range(3)] for i in range(3)])
+        return MassMoments(self.mass, shifted, added_symmetric(self.second, moved))
+
+    def rate_about_z(self) -> Force:
+        """The force that a unit angular acceleration about z takes: J z and z x h."""
+        (xx, _, xz), (_, yy, yz), _ = (tuple(row) for row in self.second)
+        h = self.first
+        return Force(Vector(neg(xz), neg(yz), add(xx, yy)), Vector(neg(h.y), h.x, 0))
+
+    def rate_along_z(self) -> Force:
+        """The force that a unit acceleration along z takes: h x z and m z."""
+        h = self.first
+        return Force(Vector(h.y, neg(h.x), 0), Vector(0, 0, self.mass))
+
+    def named(self, naming: Naming, label: str) -> MassMoments:
+        second = self.second
+        upper = [
+            [naming(f"{label}.S.{'xyz'[i]}{'xyz'[j]}", second[i][j]) if j >= i else 0 for j in range(3)]
+            for i in range(3)
+        ]
+        return MassMoments(
+            naming(f"{label}.m", self.mass), self.first.named(naming, f"{label}.h"), mirrored(upper)
+        )
+
+
+NO_MASS = MassMoments(0, ZERO, ZERO_MATRIX)
+
+
+def added_symmetric(a: Matrix, b: Matrix) -> Matrix:
+    """a + b of symmetric matrices, six sums."""
+    return mirrored([[add(a[i][j], b[i][j]) if j >= i else 0 for j in range(3)] for i in range(3)])

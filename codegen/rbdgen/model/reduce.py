@@ -1,0 +1,238 @@
+"""The reduced model: the same mechanics with fewer operations.
+
+Frames with z on the joint's axis, placements as planar rotations, mass moments instead of inertias, what
+joints do not feel moved to their parents. Joint coordinates, torques and accelerations are those of the
+`Model` it was made from; every saving can be left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from rbdgen.errors import ModelError
+from rbdgen.model.angles import ZERO_ANGLE, constant_angle
+from rbdgen.model.base_parameters import regrouped, without_residue
+from rbdgen.model.frames import FramedBody, align
+from rbdgen.model.joints import Angle, Coordinate, Joint, JointKind, Pose
+from rbdgen.model.model import WORLD, Model
+from rbdgen.model.moments import MassMoments
+from rbdgen.spatial.ops import Force, Transform, Vector
+from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
+from rbdgen.spatial.scalar import Scalar, mul, reciprocal
+
+Turn = float | Angle
+"""In rad, or as an `Angle`, which may be rational."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedBody:
+    """A body as the cheap algorithms see it, at a position of its joint.
+
+    `rotation`: from its axes to its parent's; `translation`: its origin in its parent's axes; `axis`: z in
+    its parent's axes; `moments`: in its axes; `heading`: how far its axes stay behind the body itself, None
+    where they turn with it.
+    """
+
+    name: str
+    parent: int
+    joint: Joint
+    rotation: FactoredRotation
+    translation: Vector
+    axis: Vector
+    moments: MassMoments
+    heading: Angle | None
+
+    def external_force(self, fext: Force, frame: Transform, unit_length: Scalar) -> Force:
+        """A force given in the joint's own frame, in which `frame` is this body's, seen in its axes."""
+        R, p = frame
+        moment = R.T.apply(fext.moment - p.cross(fext.force))
+        force = R.T.apply(fext.force) * unit_length
+        if self.heading is None:
+            return Force(moment, force)
+        turned = PlanarRotation(Z, *self.heading)
+        return Force(turned.apply(moment), turned.apply(force))
+
+
+@dataclass(frozen=True)
+class ReducedModel:
+    """A model in chosen frames; `reduce` makes one, `reframed` another choice of the same model.
+
+    `bodies`: every body in its own turned and slid frame, moments regrouped, lengths in `unit_length` m;
+    `aligned`: the bodies before any choice; `turns`, `slides`: the choices, one a body; `parallel`: bodies
+    whose equations stay in their parent's axes; `gravity`: in units of length / s^2, in world axes.
+    """
+
+    model: Model
+    aligned: tuple[FramedBody, ...]
+    turns: tuple[Angle, ...]
+    slides: tuple[Scalar, ...]
+    base_parameters: bool
+    parallel: frozenset[int]
+    unit_length: Scalar
+    bodies: tuple[FramedBody, ...]
+    moments: tuple[MassMoments, ...]
+    gravity: Vector
+
+    @property
+    def nv(self) -> int:
+        return self.model.nv
+
+    @property
+    def nbodies(self) -> int:
+        return len(self.bodies)
+
+    @cached_property
+    def ancestors(self) -> tuple[tuple[int, ...], ...]:
+        """The degrees of freedom above every degree of freedom, nearest first."""
+        return tuple(tuple(self.model.ancestor_dofs(k)) for k in range(self.nv))
+
+    def reframed(
+        self,
+        turns: Sequence[Turn] | None = None,
+        slides: Sequence[Scalar] | None = None,
+        parallel: Collection[int] = (),
+        unit_length: Scalar = 1,
+    ) -> ReducedModel:
+        """The same model in other frames; arguments as in `reduce`."""
+        return _framed(self.model, self.aligned, turns, slides, self.base_parameters, parallel, unit_length)
+
+    def at(self, q: Sequence[Coordinate]) -> list[ReducedBody]:
+        """The bodies at joint coordinates q, one coordinate a body."""
+        placed: list[ReducedBody] = []
+        for i, (body, own, q_i) in enumerate(zip(self.bodies, self.moments, q, strict=True)):
+            heading = None if body.parent == WORLD else placed[body.parent].heading
+            placed.append(_placed(body, own, q_i, heading, i in self.parallel))
+        return placed
+
+    def external_forces(
+        self, placed: Sequence[ReducedBody], fext: Sequence[Force] | None
+    ) -> list[Force] | None:
+        """External forces in the bodies' axes, from those in the joints' own frames."""
+        if fext is None:
+            return None
+        return [
+            body.external_force(f, framed.frame, self.unit_length)
+            for body, framed, f in zip(placed, self.bodies, fext, strict=True)
+        ]
+
+
+def reduce(
+    model: Model,
+    turns: Sequence[Turn] | None = None,
+    slides: Sequence[Scalar] | None = None,
+    *,
+    base_parameters: bool = True,
+    parallel: Collection[int] = (),
+    unit_length: Scalar = 1,
+) -> ReducedModel:
+    """The reduced form of a numeric model.
+
+    `turns`, `slides`: how far every body's frame is turned about its joint's axis and slid along it, in rad
+    and m, None for not at all; `base_parameters`: whether to move inertia to parents; `parallel`: revolute
+    bodies with an axis parallel to their parent's whose equations are written in their parent's axes;
+    `unit_length`: the length, in m, that becomes 1.
+
+    Raises ModelError where a choice does not fit: a turned floating base, a parallel body whose axis is not
+    parallel, a unit of length on a robot that is not fixed and all revolute.
+    """
+    return _framed(model, align(model), turns, slides, base_parameters, parallel, unit_length)
+
+
+def _framed(
+    model: Model,
+    aligned: tuple[FramedBody, ...],
+    turns: Sequence[Turn] | None,
+    slides: Sequence[Scalar] | None,
+    base_parameters: bool,
+    parallel: Collection[int],
+    unit_length: Scalar,
+) -> ReducedModel:
+    n = len(aligned)
+    phi = (ZERO_ANGLE,) * n if turns is None else tuple(map(_angle, turns))
+    d = (0,) * n if slides is None else tuple(slides)
+    bodies = []
+    for body, turn, slide in zip(aligned, phi, d, strict=True):
+        if body.joint.kind is JointKind.FLOATING and (turn != ZERO_ANGLE or slide != 0):
+            raise ModelError(f"body '{body.name}': a floating base's frame is given; leave it unturned")
+        above = (ZERO_ANGLE, 0) if body.parent == WORLD else (phi[body.parent], d[body.parent])
+        bodies.append(body.moved(turn, slide, *above))
+    _check_parallel(bodies, parallel)
+    moments = (
+        regrouped(bodies, parallel) if base_parameters else [without_residue(body.moments) for body in bodies]
+    )
+    if unit_length != 1:
+        bodies, moments = _scaled(model, bodies, moments, unit_length)
+    return ReducedModel(
+        model,
+        aligned,
+        phi,
+        d,
+        base_parameters,
+        frozenset(parallel),
+        unit_length,
+        tuple(bodies),
+        tuple(moments),
+        model.gravity * reciprocal(unit_length),
+    )
+
+
+def _angle(turn: Turn) -> Angle:
+    return turn if isinstance(turn, Angle) else constant_angle(turn)
+
+
+def _check_parallel(bodies: Sequence[FramedBody], parallel: Collection[int]) -> None:
+    for i in parallel:
+        body = bodies[i]
+        if body.joint.kind is not JointKind.REVOLUTE or body.alpha != ZERO_ANGLE:
+            raise ModelError(
+                f"body '{body.name}': its axis is not parallel to its parent's; leave it out of `parallel`"
+            )
+
+
+def _scaled(
+    model: Model, bodies: list[FramedBody], moments: list[MassMoments], unit: Scalar
+) -> tuple[list[FramedBody], list[MassMoments]]:
+    """p / l, m l^2 and h l leave N m as they are; Sigma does not change."""
+    if any(body.joint.kind is not JointKind.REVOLUTE for body in bodies):
+        raise ModelError(
+            f"model '{model.name}': a unit of length needs a fixed base and revolute joints; leave it at 1"
+        )
+    per_unit = reciprocal(unit)
+    return (
+        [replace(body, translation=body.translation * per_unit) for body in bodies],
+        [MassMoments(mul(own.mass, unit * unit), own.first * unit, own.second) for own in moments],
+    )
+
+
+def _placed(
+    body: FramedBody, own: MassMoments, q: Coordinate, behind: Angle | None, stays: bool
+) -> ReducedBody:
+    """One body at q. `behind`: how far the parent's axes stay behind the parent."""
+    translation, axis, gamma = body.translation, body.axis, body.gamma
+    heading: Angle | None = None
+    if behind is not None:
+        turned = PlanarRotation(Z, *behind)
+        translation, axis, gamma = turned.apply(translation), turned.apply(axis), gamma + behind
+    rotation = FactoredRotation()
+    if isinstance(q, Angle):
+        theta = q + body.theta0
+        if body.alpha == ZERO_ANGLE:
+            # z stays where it is: one turn about it, by the sum
+            gamma, theta = ZERO_ANGLE, theta if behind is None else behind + theta
+        if stays:
+            heading = theta
+            own = own.rotated(FactoredRotation.of(PlanarRotation(Z, *heading)))
+        else:
+            rotation = _rotation(gamma, body.alpha, theta)
+    elif not isinstance(q, Pose):
+        rotation = _rotation(gamma, body.alpha, body.theta0)
+        translation = translation + axis * q
+    return ReducedBody(body.name, body.parent, body.joint, rotation, translation, axis, own, heading)
+
+
+def _rotation(gamma: Angle, alpha: Angle, theta: Angle) -> FactoredRotation:
+    return FactoredRotation.of(
+        PlanarRotation(Z, *gamma), PlanarRotation(X, *alpha), PlanarRotation(Z, *theta)
+    )

@@ -36,19 +36,21 @@ class ArticulatedInertia:
         )
 
     def transformed(self, placement: Transform) -> ArticulatedInertia:
-        """Seen in the parent frame, X^T I X: turned by R, then moved by p.
+        """Seen in the parent frame, X^T I X: turned by R, then moved by p."""
+        R, p = placement
+        turned = ArticulatedInertia(R.congruence(self.A), R @ self.B @ R.T, R.congruence(self.C))
+        return turned.translated(p)
+
+    def translated(self, p: Vector) -> ArticulatedInertia:
+        """Seen in a parallel frame in which the old origin stands at p.
 
         A' = A + [p x] B^T - (B + [p x] C) [p x], B' = B + [p x] C, C' = C.
         """
-        R, p = placement
-        A, B, C = R.congruence(self.A), R @ self.B @ R.T, R.congruence(self.C)
+        A, B, C = self.A, self.B, self.C
         skew = Matrix.skew(p)
         moved_B = B + skew @ C
         added = skew @ B.T - moved_B @ skew
-        upper = [[A[i][j] if j >= i else 0 for j in range(3)] for i in range(3)]
-        moved_A = mirrored(
-            [[add(upper[i][j], added[i][j]) if j >= i else 0 for j in range(3)] for i in range(3)]
-        )
+        moved_A = mirrored([[add(A[i][j], added[i][j]) if j >= i else 0 for j in range(3)] for i in range(3)])
         return ArticulatedInertia(moved_A, moved_B, C)
 
     def named(self, naming: Naming, label: str) -> ArticulatedInertia:
@@ -78,13 +80,19 @@ class JointFactor:
             total = total + U_k * rate
         return total
 
+    @property
+    def scaled(self) -> Force:
+        """U D^-1 of a joint of one degree of freedom."""
+        (U,), (inverse,) = self.U, self.D.inverse_diagonal
+        return U * inverse
+
     def project(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
         """Ia = IA - U D^-1 U^T: what the parent feels through the joint (one degree of freedom).
 
         Ia S = 0: along a coordinate axis that makes a row and a column of exact zeros.
         """
-        (S,), (U,), (inverse,) = self.S, self.U, self.D.inverse_diagonal
-        scaled = U * inverse
+        (S,), (U,) = self.S, self.U
+        scaled = self.scaled
 
         def entry(
             M: Matrix, i: int, j: int, left: Vector, right: Vector, free: tuple[Vector, Vector]

@@ -1,0 +1,116 @@
+"""What the command line prints: tables and lines, laid out with rich."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import degrees
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.tree import Tree
+
+from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.model.build import Robot
+from rbdgen.model.joints import Joint, JointKind
+from rbdgen.model.model import WORLD
+from rbdgen.signature import Argument
+
+
+def catalogue_table() -> Table:
+    """Every function: inputs, outputs, shapes, units, source."""
+    table = Table(title="functions", title_justify="left")
+    for column in ("function", "inputs", "outputs", "computes", "forms (source)"):
+        table.add_column(column, overflow="fold")
+    for function in CATALOGUE.values():
+        table.add_row(
+            function.name,
+            "\n".join(map(_argument, function.signature.inputs)),
+            "\n".join(map(_argument, function.signature.outputs)),
+            function.summary,
+            "\n".join(f"{variant.name} ({variant.source})" for variant in function.variants),
+        )
+    return table
+
+
+def _argument(argument: Argument) -> str:
+    return escape(f"{argument.name} ({', '.join(map(str, argument.shape))}) [{argument.unit}]")
+
+
+def robot_tree(robot: Robot) -> Tree:
+    """The tree of bodies with their joints, indices and masses, and the links merged into each."""
+    model = robot.model
+    tree = Tree(
+        escape(f"{model.name}: {robot.base} base, nq {model.nq}, nv {model.nv}, bodies {model.nbodies}")
+    )
+    merged: dict[int, list[str]] = {}
+    for link in robot.merged:
+        merged.setdefault(link.body, []).append(link.link)
+    branches = {WORLD: tree.add(escape(_with_merged("world", merged.get(WORLD))))}
+    for i, body in enumerate(model.bodies):
+        label = f"{body.name}: {float(body.inertia.mass):.6g} kg; {_joint(body.joint)}"
+        branches[i] = branches[body.parent].add(escape(_with_merged(label, merged.get(i))))
+    return tree
+
+
+def _with_merged(label: str, merged: Sequence[str] | None) -> str:
+    return label if not merged else f"{label}; merged: {', '.join(merged)}"
+
+
+def _joint(joint: Joint) -> str:
+    text = f"joint {joint.name}, {joint.kind.value}"
+    if joint.kind is not JointKind.FLOATING:
+        text += f" about ({', '.join(f'{float(x):.6g}' for x in joint.axis)})"
+    return f"{text}, q[{_indices(joint.idx_q, joint.nq)}], v[{_indices(joint.idx_v, joint.nv)}]"
+
+
+def _indices(first: int, count: int) -> str:
+    return str(first) if count == 1 else f"{first}:{first + count}"
+
+
+def inspect(console: Console, robot: Robot) -> None:
+    """The tree, the snapped rotations, the warnings."""
+    console.print(robot_tree(robot))
+    for snap in robot.snapped:
+        console.print(
+            f"snapped: joint {snap.joint}, rotation entries by at most {snap.change:.1e} "
+            f"({degrees(snap.change):.1e} deg)",
+            markup=False,
+        )
+    warn(console, robot.warnings)
+
+
+def warn(console: Console, warnings: Iterable[str]) -> None:
+    """One line a warning."""
+    for warning in warnings:
+        console.print(f"rbdgen: warning: {warning}", markup=False, soft_wrap=True)
+
+
+def generation_table(functions: Mapping[str, Mapping[str, Any]]) -> Table:
+    """One row a function: form, operation counts, bytes of C, and what the compiler made of it."""
+    table = Table(title_justify="left")
+    table.add_column("function")
+    table.add_column("form")
+    for column in ("add", "mul", "div", "trig", "total", "C bytes", "object", "stack", "compile s"):
+        table.add_column(column, justify="right")
+    for name, facts in functions.items():
+        counts = facts["operations"]
+        table.add_row(
+            name,
+            facts["variant"],
+            str(counts["add"] + counts["sub"] + counts["neg"]),
+            str(counts["mul"] + counts["sq"]),
+            str(counts["div"] + counts["sqrt"]),
+            str(counts["sin"] + counts["cos"]),
+            str(counts["total"]),
+            str(facts["c_bytes"]),
+            *(_measured(facts.get(key)) for key in ("object_bytes", "stack_bytes", "seconds")),
+        )
+    return table
+
+
+def _measured(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,1 @@
+"""What is chosen by counting: frames, forms of algorithms, passes."""

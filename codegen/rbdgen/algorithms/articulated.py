@@ -83,8 +83,8 @@ class JointFactor:
     @property
     def scaled(self) -> Force:
         """U D^-1 of a joint of one degree of freedom."""
-        (U,), (inverse,) = self.U, self.D.inverse_diagonal
-        return U * inverse
+        scaled: Force = self.U[0] * self.D.inverse_diagonal[0]
+        return scaled
 
     def project(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
         """Ia = IA - U D^-1 U^T: what the parent feels through the joint (one degree of freedom).

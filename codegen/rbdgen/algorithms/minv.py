@@ -102,10 +102,14 @@ def minv_factored(model: Model, q: Sequence[Coordinate], naming: Naming = unname
 
 
 def inverse(factor: LDL) -> list[list[Scalar]]:
-    """H^-1 = W D^-1 W^T with W = L^-1, whose row i is nonzero only at i and its ancestors."""
-    n = len(factor.lower)
+    """H^-1 = W D^-1 W^T with W = L^-1."""
+    return weighted_square(unit_lower_inverse(factor), factor.inverse_diagonal)
+
+
+def unit_lower_inverse(factor: LDL) -> list[dict[int, Scalar]]:
+    """W = L^-1 by rows; row i is nonzero only at i, which is 1, and its ancestors."""
     W: list[dict[int, Scalar]] = []
-    for i in range(n):
+    for i in range(len(factor.lower)):
         row: dict[int, Scalar] = {i: 1}
         for j in factor.ancestors[i]:
             value: Scalar = 0
@@ -114,11 +118,17 @@ def inverse(factor: LDL) -> list[list[Scalar]]:
                     value = sub(value, mul(factor.lower[i][k], W[k][j]))
             row[j] = value
         W.append(row)
-    scaled = [{k: mul(value, factor.inverse_diagonal[k]) for k, value in row.items()} for row in W]
+    return W
+
+
+def weighted_square(W: Sequence[dict[int, Scalar]], weights: Sequence[Scalar]) -> list[list[Scalar]]:
+    """W diag(weights) W^T, full symmetric, of sparse rows with W_ii = 1."""
+    n = len(W)
+    scaled = [{k: mul(value, weights[k]) for k, value in row.items()} for row in W]
     H: list[list[Scalar]] = [[0] * n for _ in range(n)]
     for i in range(n):
         for j in range(i, n):
-            value = 0
+            value: Scalar = 0
             for k in scaled[i]:
                 if k in W[j]:
                     value = add(value, mul(scaled[i][k], W[j][k]) if k != i else scaled[j][k])

@@ -1,0 +1,310 @@
+"""Identities of rigid-body dynamics in exact rational arithmetic, with the algorithms' own code.
+
+Nothing is rounded, so that every comparison is an equality: placements are rational rotations, angles come
+as rational cosines and sines, quaternions have rational components and unit length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from support.forms import Form, forms_of, parametrize
+from support.rationals import Rationals
+
+from rbdgen.algorithms.state import State
+from rbdgen.model.inertia import NO_INERTIA
+from rbdgen.model.joints import Angle, Coordinate, Pose, rotation_of
+from rbdgen.model.model import WORLD, Model
+from rbdgen.spatial.ops import NO_FORCE, Force, Vector
+
+Rows = list[list[Any]]
+
+TREES: dict[str, tuple[tuple[int, ...], str]] = {
+    "pendulum": ((WORLD,), "R"),
+    "slider": ((WORLD,), "P"),
+    "chain of two": ((WORLD, 0), "RR"),
+    "chain of four": ((WORLD, 0, 1, 2), "RRPR"),
+    "two chains": ((WORLD, 0, WORLD, 2), "RRPR"),
+    "fork": ((WORLD, 0, 0), "RRR"),
+    "tree": ((WORLD, 0, 1, 1, 0, 4, 4), "RPRRRRP"),
+    "floating body": ((WORLD,), "F"),
+    "floating fork": ((WORLD, 0, 0), "FRP"),
+    "floating tree": ((WORLD, 0, 1, 1, 0), "FRRPR"),
+}
+
+Case = tuple[Model, State]
+
+
+def draw(parents: tuple[int, ...], kinds: str, seed: int) -> Case:
+    """A model and a state of random rationals."""
+    r = Rationals(seed)
+    model = r.model(parents, kinds)
+    n = model.nv
+    fext = [Force(r.vector(), r.vector()) for _ in model.bodies]
+    return model, State(q=r.coordinates(model), v=r.numbers(n), a=r.numbers(n), tau=r.numbers(n), fext=fext)
+
+
+@pytest.fixture(scope="module", params=TREES)
+def case(request: pytest.FixtureRequest) -> Case:
+    parents, kinds = TREES[request.param]
+    return draw(parents, kinds, seed=len(request.param))
+
+
+def run(form: Form, model: Model, state: State) -> list[list[Any]]:
+    """Every output as it is: flat."""
+    return [list(output) for output in form.trace(model, state)]
+
+
+def vector(form: Form, model: Model, state: State) -> list[Any]:
+    (output,) = run(form, model, state)
+    return output
+
+
+def square(form: Form, model: Model, state: State, output: int = 0) -> Rows:
+    flat, n = run(form, model, state)[output], model.nv
+    return [flat[k : k + n] for k in range(0, n * n, n)]
+
+
+def textbook(function: str) -> Form:
+    """The first form of the catalogue, with which others are compared."""
+    return forms_of(function)[0]
+
+
+def product(A: Rows, B: Rows) -> Rows:
+    return [
+        [sum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*B, strict=True)] for row in A
+    ]
+
+
+def identity(n: int) -> Rows:
+    return [[int(i == j) for j in range(n)] for i in range(n)]
+
+
+def transposed(A: Rows) -> Rows:
+    return [list(column) for column in zip(*A, strict=True)]
+
+
+def difference(a: list[Any], b: list[Any]) -> list[Any]:
+    return [x - y for x, y in zip(a, b, strict=True)]
+
+
+def plain(state: State) -> State:
+    """Without external forces, for functions that take none."""
+    return replace(state, fext=None)
+
+
+@parametrize("crba", "minv")
+def test_symmetric(form: Form, case: Case) -> None:
+    matrix = square(form, *case)
+    assert matrix == transposed(matrix)
+
+
+@parametrize("minv")
+def test_inverse(form: Form, case: Case) -> None:
+    model, state = case
+    Minv = square(form, model, state)
+    for crba in forms_of("crba"):
+        assert product(square(crba, model, state), Minv) == identity(model.nv)
+
+
+@parametrize("minv")
+def test_all_forms_of_the_inverse_are_equal(form: Form, case: Case) -> None:
+    assert run(form, *case) == run(textbook("minv"), *case)
+
+
+@parametrize("rnea")
+def test_forward_dynamics_inverts_inverse_dynamics(form: Form, case: Case) -> None:
+    model, state = case[0], plain(case[1])
+    for aba in forms_of("aba"):
+        a = vector(aba, model, state)
+        assert vector(form, model, replace(state, a=a)) == state.tau
+        tau = vector(form, model, state)
+        assert vector(aba, model, replace(state, tau=tau)) == state.a
+
+
+@parametrize("rnea_fext")
+def test_forward_dynamics_inverts_inverse_dynamics_under_external_forces(form: Form, case: Case) -> None:
+    model, state = case
+    for aba in forms_of("aba_fext"):
+        assert vector(form, model, replace(state, a=vector(aba, model, state))) == state.tau
+
+
+@parametrize("rnea_fext", "aba_fext")
+def test_no_external_force_is_none(form: Form, case: Case) -> None:
+    model, state = case
+    without = textbook(form.function.name.removesuffix("_fext"))
+    idle = replace(state, fext=[NO_FORCE for _ in model.bodies])
+    assert run(form, model, idle) == run(without, model, plain(state))
+
+
+@parametrize("nle")
+def test_nonlinear_effects_are_inverse_dynamics_without_acceleration(form: Form, case: Case) -> None:
+    model, state = case[0], plain(case[1])
+    resting = replace(state, a=[0] * model.nv)
+    assert vector(form, model, state) == vector(textbook("rnea"), model, resting)
+
+
+@parametrize("gravity")
+def test_gravity_is_what_is_left_at_rest(form: Form, case: Case) -> None:
+    model, state = case[0], plain(case[1])
+    resting = replace(state, v=[0] * model.nv)
+    assert vector(form, model, state) == vector(textbook("nle"), model, resting)
+
+
+@pytest.mark.parametrize("tree", [name for name, (_, kinds) in TREES.items() if kinds[0] == "F"])
+@parametrize("gravity")
+def test_the_base_carries_the_weight(form: Form, tree: str) -> None:
+    model, state = draw(*TREES[tree], seed=1)
+    base = state.q[0]
+    assert isinstance(base, Pose)
+    weight = model.gravity * sum(body.inertia.mass for body in model.bodies)
+    lifting = rotation_of(base.quaternion).T.apply(-weight)
+    assert vector(form, model, plain(state))[:3] == list(lifting)
+
+
+@parametrize("crba")
+def test_columns_of_M_are_torques_of_unit_accelerations(form: Form, case: Case) -> None:
+    model, state = case[0], plain(case[1])
+    gravity = vector(textbook("gravity"), model, state)
+    columns = [
+        difference(vector(textbook("rnea"), model, replace(state, v=[0] * model.nv, a=unit)), gravity)
+        for unit in identity(model.nv)
+    ]
+    assert square(form, model, state) == transposed(columns)
+
+
+@parametrize("crba")
+def test_kinetic_energy(form: Form, case: Case) -> None:
+    """v^T M v is the sum over the bodies of v_i . I_i v_i, and positive."""
+    model, state = case
+    energy: Any = 0
+    motions: list[Any] = []
+    for body, q in zip(model.bodies, state.q, strict=True):
+        motion = None
+        for S, rate in zip(body.joint.motion_subspace, body.joint.slice(state.v), strict=True):
+            motion = S * rate if motion is None else motion + S * rate
+        assert motion is not None
+        if body.parent != WORLD:
+            motion = motion + body.transform(q).motion_to_child(motions[body.parent])
+        motions.append(motion)
+        energy += motion.dot(body.inertia.apply(motion))
+    v = [[rate] for rate in state.v]
+    assert product(product(transposed(v), square(form, model, state)), v) == [[energy]]
+    assert energy > 0
+
+
+# ---- derivatives
+
+
+@parametrize("rnea_derivatives")
+def test_derivative_along_the_acceleration_is_M(form: Form, case: Case) -> None:
+    model, state = case[0], plain(case[1])
+    assert square(form, model, state, output=2) == square(textbook("crba"), model, state)
+
+
+@parametrize("rnea_derivatives")
+def test_derivative_along_the_velocity(form: Form, case: Case) -> None:
+    """Torques are quadratic in v: central differences of any width are exact."""
+    model, state = case[0], plain(case[1])
+    columns = []
+    for unit in identity(model.nv):
+        ahead = replace(state, v=[x + e for x, e in zip(state.v, unit, strict=True)])
+        behind = replace(state, v=[x - e for x, e in zip(state.v, unit, strict=True)])
+        change = difference(vector(textbook("rnea"), model, ahead), vector(textbook("rnea"), model, behind))
+        columns.append([x / 2 for x in change])
+    assert square(form, model, state, output=1) == transposed(columns)
+
+
+@parametrize("rnea_derivatives")
+def test_derivative_along_the_configuration(form: Form, case: Case) -> None:
+    """Torques are a trigonometric polynomial of degree 2 in a turn, and quadratic in a slide.
+
+    With D(h) = (f(h) - f(-h)) / 2 = A sin h + B sin 2h the derivative A + 2 B follows from two turns; of a
+    quadratic, D(1) is the derivative itself.
+    """
+    model, state = case[0], plain(case[1])
+    columns = []
+    for body in range(model.nbodies):
+        for dof in range(model.bodies[body].joint.nv):
+            D = [half_change(model, state, body, dof, step) for step in (HALF, THIRD)]
+            if turns(state.q[body], dof):
+                columns.append([slope(*pair) for pair in zip(*D, strict=True)])
+            else:
+                columns.append(D[0])
+    assert square(form, model, state) == transposed(columns)
+
+
+HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
+"""Tangents of a quarter of the two turns h."""
+
+
+def turn_of(t: Fraction) -> tuple[Angle, Angle]:
+    """The angles h / 2 and h with tan(h / 4) = t."""
+    half = Angle((1 - t * t) / (1 + t * t), 2 * t / (1 + t * t))
+    return half, half + half
+
+
+def slope(first: Fraction, second: Fraction) -> Fraction:
+    """A + 2 B of A sin h + B sin 2h, given at the two turns."""
+    (s1, d1), (s2, d2) = ((h.sin, (h + h).sin) for _, h in map(turn_of, (HALF, THIRD)))
+    determinant = s1 * d2 - s2 * d1
+    A = (first * d2 - second * d1) / determinant
+    B = (second * s1 - first * s2) / determinant
+    return A + 2 * B
+
+
+def turns(q: Coordinate, dof: int) -> bool:
+    return isinstance(q, Angle) or (isinstance(q, Pose) and dof >= 3)
+
+
+def half_change(model: Model, state: State, body: int, dof: int, t: Fraction) -> list[Any]:
+    """(tau(h) - tau(-h)) / 2 along one degree of freedom, a slide being of length 1."""
+    torques = []
+    for sign in (1, -1):
+        q = list(state.q)
+        q[body] = displaced(q[body], dof, sign * t, sign)
+        torques.append(vector(textbook("rnea"), model, replace(state, q=q)))
+    return [x / 2 for x in difference(*torques)]
+
+
+def displaced(q: Coordinate, dof: int, t: Fraction, slide: int) -> Coordinate:
+    """Turned by h or slid, along the degree of freedom; that of a base in its own axes."""
+    half, full = turn_of(t)
+    if isinstance(q, Angle):
+        return q + full
+    if not isinstance(q, Pose):
+        return q + slide
+    unit = Vector(*(int(k == dof % 3) for k in range(3)))
+    if dof < 3:
+        return Pose(q.position + rotation_of(q.quaternion).apply(unit) * slide, q.quaternion)
+    u, w = Vector(*q.quaternion[:3]), q.quaternion[3]
+    turn = unit * half.sin
+    imaginary = u * half.cos + turn * w + u.cross(turn)
+    return Pose(q.position, (*imaginary, w * half.cos - u.dot(turn)))
+
+
+@parametrize("aba_derivatives")
+def test_derivatives_of_forward_dynamics(form: Form, case: Case) -> None:
+    """M da/du = -dtau/du at a = FD(q, v, tau), and da/dtau = M^-1."""
+    model, state = case[0], plain(case[1])
+    reached = replace(state, a=vector(textbook("aba"), model, state))
+    M = square(textbook("crba"), model, state)
+    for output in (0, 1):
+        inverse_dynamics = square(textbook("rnea_derivatives"), model, reached, output)
+        assert product(M, square(form, model, state, output)) == [
+            [-x for x in row] for row in inverse_dynamics
+        ]
+    assert product(M, square(form, model, state, output=2)) == identity(model.nv)
+
+
+@parametrize("minv")
+def test_massless_bodies_inside_a_chain(form: Form) -> None:
+    """Allowed where what hangs on them resists their joint."""
+    model, state = draw((WORLD, 0, 1), "RRR", seed=5)
+    first, second, third = model.bodies
+    model = replace(model, bodies=(first, replace(second, inertia=NO_INERTIA), third))
+    Minv = square(form, model, state)
+    assert product(square(textbook("crba"), model, state), Minv) == identity(3)

@@ -1,0 +1,96 @@
+"""Every form of every function of the catalogue, traced or run directly; new forms need no change here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.robots import robot
+
+from rbdgen.algorithms.catalogue import CATALOGUE, Function, Outputs, Variant
+from rbdgen.algorithms.state import State, coordinates, external_forces
+from rbdgen.graph.evaluate import evaluate
+from rbdgen.graph.node import Graph
+from rbdgen.model.build import DEFAULT_SNAP, Base
+from rbdgen.model.model import Model
+from rbdgen.tracing import trace_graph
+
+Array = NDArray[np.float64]
+
+
+class Form(NamedTuple):
+    """One way to compute one function."""
+
+    function: Function
+    variant: Variant
+
+    def __str__(self) -> str:
+        return f"{self.function.name}-{self.variant.name}"
+
+    def trace(self, model: Model, state: State) -> Outputs:
+        """Run the algorithm on any scalars: elements of every output, row-major."""
+        return self.variant.trace(model, state)
+
+
+FORMS = tuple(Form(row, variant) for row in CATALOGUE.values() for variant in row.variants)
+
+every_form = pytest.mark.parametrize("form", FORMS, ids=str)
+
+
+def forms_of(*functions: str) -> list[Form]:
+    return [form for form in FORMS if form.function.name in functions]
+
+
+def parametrize(*functions: str) -> pytest.MarkDecorator:
+    """Every form of these functions."""
+    return pytest.mark.parametrize("form", forms_of(*functions), ids=str)
+
+
+@lru_cache(maxsize=64)
+def graph_of(
+    form: Form, name: str, base: Base = "fixed", snap: float = DEFAULT_SNAP, engine: str = "casadi"
+) -> Graph:
+    """The form's graph for a robot, as traced."""
+    return trace_graph(robot(name, base, snap).model, form.function, form.variant, engine)
+
+
+def interpreted(form: Form, graph: Graph, inputs: Mapping[str, Array]) -> list[Array]:
+    """The outputs, in the order of the signature, over the inputs' leading axes."""
+    outputs = evaluate(graph, inputs)
+    return [outputs[argument.name] for argument in form.function.signature.outputs]
+
+
+def run_on_floats(form: Form, model: Model, inputs: Mapping[str, Array]) -> list[Array]:
+    """The algorithm on NumPy columns, one a state: no graph between, and quick for many small robots."""
+    columns: dict[str, Sequence[Any]] = {name: list(values.T) for name, values in inputs.items()}
+    state = State(
+        q=coordinates(model, columns["q"], np.cos, np.sin),
+        v=columns.get("v", ()),
+        a=columns.get("a", ()),
+        tau=columns.get("tau", ()),
+        fext=external_forces(columns["fext"]) if "fext" in columns else None,
+    )
+    count = len(inputs["q"])
+    arguments = form.function.signature.sized(model.sizes).outputs
+    results = []
+    for argument, elements in zip(arguments, form.trace(model, state), strict=True):
+        rows = [np.broadcast_to(np.asarray(element, dtype=float), (count,)) for element in elements]
+        results.append(np.stack(rows, axis=1).reshape(count, *argument.shape))
+    return results
+
+
+def relative_error(ours: Array, reference: Array, floor: float = 0.0) -> float:
+    """max |difference| / max |reference| over an output, the worst of all states (first axis).
+
+    `floor`: the least value divided by, for outputs that may vanish; a zero is divided by 1.
+    """
+    assert ours.shape == reference.shape
+    assert np.isfinite(ours).all()
+    axes = tuple(range(1, reference.ndim))
+    difference = np.abs(ours - reference).max(axis=axes)
+    scale = np.maximum(np.abs(reference).max(axis=axes), floor)
+    return float(np.max(difference / np.where(scale > 0, scale, 1.0)))

@@ -130,6 +130,7 @@ class Builder:
         self.constants: dict[int, float] = {}
         self.positions: dict[int, int] = {}
         self.labels: dict[int, str] = {}
+        self.written_negative: set[int] = set()  # first written with the opposite sign
         self._constant_edges: dict[float, int] = {}
         self._edges: dict[tuple[Any, ...], int] = {}  # what an operation on edges came to
         self.number(0.0)
@@ -254,6 +255,8 @@ class Builder:
         edge = self._edges.get(key)
         if edge is None:
             edge = self._edges[key] = self._new_sum(key)
+            if sign:
+                self.written_negative.add(edge >> 1)
         return edge ^ sign
 
     def product(self, a: int, b: int) -> int:
@@ -266,6 +269,8 @@ class Builder:
         edge = self._edges.get(key)
         if edge is None:
             edge = self._edges[key] = self._new_product(key)
+            if (a ^ b) & 1:
+                self.written_negative.add(edge >> 1)
         return edge ^ ((a ^ b) & 1)
 
     def reciprocal(self, a: int) -> int:

@@ -19,10 +19,10 @@ class _Plan:
     """What will be computed and how."""
 
     order: list[int]  # live nodes, operands first
-    uses: list[int]  # by node: how many operands and outputs read it
     flipped: set[int]  # nodes computed with the opposite sign
     demands: list[int]  # edges whose very value is wanted: outputs, arguments of square roots
     quotients: dict[int, tuple[int, int]]  # products best done as a division: numerator, reciprocal's node
+    joined: set[int]  # those reciprocals
 
 
 def lower(builder: Builder, outputs: Sequence[tuple[str, tuple[int, ...], Sequence[int]]]) -> Graph:
@@ -86,8 +86,9 @@ def _plan(builder: Builder, edges: Sequence[int]) -> _Plan:
                     reciprocals.add(index)
     order.reverse()
     quotients = _quotients(nodes, order, reciprocals) if reciprocals else {}
-    flipped = choose_flips(nodes, builder.constants, order, uses, demands)
-    return _Plan(order, uses, flipped, demands, quotients)
+    joined = {reciprocal for _, reciprocal in quotients.values()}
+    flipped = choose_flips(nodes, builder.constants, builder.written_negative, order, joined, demands)
+    return _Plan(order, flipped, demands, quotients, joined)
 
 
 def _is_difference(
@@ -129,13 +130,12 @@ class _Emission:
         self._place: dict[int, int] = {}
         self._constants: dict[float, int] = {}
         self._negated: dict[int, int] = {}
-        self._joined = {reciprocal for _, reciprocal in plan.quotients.values()}
 
     def run(self) -> None:
         nodes, constants = self.builder.nodes, self.builder.constants
         names, flipped = self.builder.labels, self.plan.flipped
         for index in self.plan.order:
-            if index in constants or index in self._joined:
+            if index in constants or index in self.plan.joined:
                 continue
             node = nodes[index]
             op = node[0]

@@ -24,14 +24,12 @@ class BodyMotion:
     """How a body moves, in its axes.
 
     `w`, `wdot`: angular velocity and acceleration; `a`: the origin's classical acceleration less gravity;
-    `parent_w`, `parent_wdot`: the parent's, in the same axes; `U`: see the top.
+    `U`: see the top.
     """
 
     w: Vector
     wdot: Vector
     a: Vector
-    parent_w: Vector
-    parent_wdot: Vector
     U: Matrix
 
 
@@ -69,20 +67,18 @@ def outward(
     for i, (body, q_i) in enumerate(zip(bodies, q, strict=True)):
         if isinstance(q_i, Pose):
             w, wdot, acceleration = floating_motion(reduced, i, q_i, v, a)
-            above = ZERO, ZERO
         else:
             w, wdot, acceleration = ZERO, ZERO, upward
             if body.parent != WORLD:
                 parent = motions[body.parent]
                 w, wdot = parent.w, parent.wdot
                 acceleration = parent.a + parent.U.apply(body.translation)
-            turn = body.rotation.to_child
-            above = turn(w), turn(wdot)
+            w, wdot, acceleration = map(body.rotation.to_child, (w, wdot, acceleration))
             k = body.joint.idx_v
-            w, wdot, acceleration = joint_motion(body, *above, turn(acceleration), v[k], a[k])
+            w, wdot, acceleration = joint_motion(body, w, wdot, acceleration, v[k], a[k])
         w, wdot = w.named(naming, f"w[{i}]"), wdot.named(naming, f"wdot[{i}]")
         U = acceleration_matrix(w, wdot).named(naming, f"U[{i}]")
-        motions.append(BodyMotion(w, wdot, acceleration.named(naming, f"a[{i}]"), *above, U))
+        motions.append(BodyMotion(w, wdot, acceleration.named(naming, f"a[{i}]"), U))
     return motions
 
 

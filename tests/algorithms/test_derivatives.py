@@ -1,0 +1,133 @@
+"""Analytical derivatives against CasADi's automatic differentiation of the traced functions, and their zeros.
+
+On a floating base CasADi differentiates by the seven coordinates; times dq/dxi, nq x nv, that is the
+derivative in the tangent space, at quaternions of unit length.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import casadi
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.forms import Form, forms_of, graph_of, interpreted, parametrize, relative_error
+from support.robots import BASES, BUNDLED, robot
+from support.states import random_inputs
+
+from rbdgen.graph.node import Graph
+from rbdgen.model.build import Base
+from rbdgen.model.joints import JointKind, rotation_of
+from rbdgen.model.model import Model
+from rbdgen.tracing import trace_expression
+
+Array = NDArray[np.float64]
+
+STATES = 10
+
+TOLERANCE = 1e-9
+
+
+@cache
+def differentiated(function: str, name: str, base: Base) -> Any:
+    """CasADi's Jacobians by q, v and the third input, of the textbook's form."""
+    form = forms_of(function)[0]
+    traced = trace_expression(robot(name, base).model, form.function, form.variant, "casadi")
+    inputs = [casadi.SX.sym(traced.name_in(k), traced.size1_in(k)) for k in range(traced.n_in())]
+    output = traced(*inputs)
+    return casadi.Function("jacobians", inputs, [casadi.jacobian(output, x) for x in inputs])
+
+
+def tangent_map(model: Model, q: Array) -> Array:
+    """dq/dxi, nq x nv: how the coordinates move with the velocities, linear and angular in base axes."""
+    result = np.zeros((model.nq, model.nv))
+    for body in model.bodies:
+        joint = body.joint
+        if joint.kind is JointKind.FLOATING:
+            x, y, z, w = quaternion = q[joint.idx_q + 3 : joint.idx_q + 7].tolist()
+            result[:3, :3] = [list(row) for row in rotation_of(tuple(quaternion))]
+            # the product of the quaternion with (w_x, w_y, w_z, 0) / 2
+            result[3:7, 3:6] = 0.5 * np.array([[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]])
+        else:
+            result[joint.idx_q, joint.idx_v] = 1.0
+    return result
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("name", BUNDLED)
+@parametrize("rnea_derivatives", "aba_derivatives")
+def test_automatic_differentiation(form: Form, name: str, base: Base) -> None:
+    model = robot(name, base).model
+    inputs = random_inputs(model, form.function.signature, STATES)
+    ours = interpreted(form, graph_of(form, name, base), inputs)
+    jacobians = differentiated(form.function.name.removesuffix("_derivatives"), name, base)
+    for k in range(STATES):
+        state = [x[k] for x in inputs.values()]
+        by_q, by_v, by_input = (np.asarray(J.full()) for J in jacobians(*state))
+        expected = by_q @ tangent_map(model, state[0]), by_v, by_input
+        errors = [relative_error(x[k : k + 1], y[None]) for x, y in zip(ours, expected, strict=True)]
+        assert max(errors) < TOLERANCE
+
+
+# ---- structural zeros
+
+
+def zeros(graph: Graph, output: int, n: int) -> NDArray[np.bool_]:
+    """Which entries of a matrix are the constant 0 in the graph, so that no operation is spent on them."""
+    nodes = [graph.nodes[element] for element in graph.outputs[output].elements]
+    return np.array([node.op == "const" and node.value == 0 for node in nodes]).reshape(n, n)
+
+
+def unrelated(model: Model) -> NDArray[np.bool_]:
+    """Pairs of degrees of freedom of which neither moves the other: they stand on different branches."""
+    related = np.eye(model.nv, dtype=bool)
+    for k in range(model.nv):
+        for j in model.ancestor_dofs(k):
+            related[k, j] = related[j, k] = True
+    return ~related
+
+
+def uncoupled(model: Model) -> NDArray[np.bool_]:
+    """Pairs of degrees of freedom in different trees of the world."""
+    roots: list[int] = []
+    for k in range(model.nv):
+        chain = model.ancestor_dofs(k)
+        roots.append(chain[-1] if chain else k)
+    return np.not_equal.outer(np.array(roots), np.array(roots))
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("name", BUNDLED)
+@parametrize("crba", "rnea_derivatives")
+def test_branches_do_not_feel_each_other(form: Form, name: str, base: Base) -> None:
+    model = robot(name, base).model
+    graph = graph_of(form, name, base)
+    for output in range(len(graph.outputs)):
+        assert zeros(graph, output, model.nv)[unrelated(model)].all()
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("name", BUNDLED)
+@parametrize("minv", "aba_derivatives")
+def test_trees_do_not_feel_each_other(form: Form, name: str, base: Base) -> None:
+    model = robot(name, base).model
+    graph = graph_of(form, name, base)
+    for output in range(len(graph.outputs)):
+        assert zeros(graph, output, model.nv)[uncoupled(model)].all()
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+@parametrize("rnea_derivatives", "aba_derivatives")
+def test_nothing_depends_on_where_the_base_is(form: Form, name: str) -> None:
+    model = robot(name, "floating").model
+    assert zeros(graph_of(form, name, "floating"), 0, model.nv)[:, :3].all()
+
+
+def test_there_are_zeros_to_find() -> None:
+    """A quadruped's legs: on a fixed base each a tree of its own."""
+    fixed, floating = robot("quadruped12").model, robot("quadruped12", "floating").model
+    assert unrelated(fixed).sum() == uncoupled(fixed).sum() == 4 * 3 * 9
+    assert unrelated(floating).sum() == 4 * 3 * 9
+    assert uncoupled(floating).sum() == 0

@@ -8,14 +8,20 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rbdgen.algorithms.aba import aba
+from rbdgen.algorithms.aba_bias import aba_bias
 from rbdgen.algorithms.aba_derivatives import aba_derivatives
 from rbdgen.algorithms.crba import crba
+from rbdgen.algorithms.crba_composite import crba_composite
 from rbdgen.algorithms.minv import minv_factored, minv_recursive
+from rbdgen.algorithms.minv_hybrid import minv_composite, minv_hybrid
 from rbdgen.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
+from rbdgen.algorithms.rnea_classical import rnea_classical
 from rbdgen.algorithms.rnea_derivatives import rnea_derivatives
+from rbdgen.algorithms.rnea_derivatives_local import rnea_derivatives_local
 from rbdgen.algorithms.state import State
 from rbdgen.errors import OptionError
 from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.signature import Argument, Signature
 from rbdgen.spatial.scalar import Scalar
 
@@ -25,11 +31,15 @@ Outputs = Sequence[Sequence[Scalar]]
 
 @dataclass(frozen=True)
 class Variant:
-    """One form of an algorithm: how it is named, where it is from, how it is traced."""
+    """One form of an algorithm: how it is named, where it is from, how it is traced.
+
+    `reduced`: whether it is written for a `ReducedModel`; given a plain model it then reduces it first.
+    """
 
     name: str
     source: str
     trace: Callable[[Any, State], Outputs]
+    reduced: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,12 +82,42 @@ def _flat(matrix: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     return [value for row in matrix for value in row]
 
 
+def _reduced(robot: Model | ReducedModel) -> ReducedModel:
+    return reduce(robot) if isinstance(robot, Model) else robot
+
+
+def _still(robot: Model | ReducedModel) -> list[Scalar]:
+    model = robot if isinstance(robot, Model) else robot.model
+    return [0] * model.nv
+
+
 def _rnea(model: Model, x: State) -> Outputs:
     return [rnea(model, x.q, x.v, x.a, x.fext, x.naming)]
 
 
+def _rnea_classical(robot: Model | ReducedModel, x: State) -> Outputs:
+    return [rnea_classical(_reduced(robot), x.q, x.v, x.a, x.fext, x.naming)]
+
+
+def _nle_classical(robot: Model | ReducedModel, x: State) -> Outputs:
+    return [rnea_classical(_reduced(robot), x.q, x.v, _still(robot), naming=x.naming)]
+
+
+def _gravity_classical(robot: Model | ReducedModel, x: State) -> Outputs:
+    return [rnea_classical(_reduced(robot), x.q, _still(robot), _still(robot), naming=x.naming)]
+
+
 def _aba(model: Model, x: State) -> Outputs:
     return [aba(model, x.q, x.v, x.tau, x.fext, x.naming)]
+
+
+def _aba_bias(robot: Model | ReducedModel, x: State) -> Outputs:
+    return [aba_bias(_reduced(robot), x.q, x.v, x.tau, x.fext, x.naming)]
+
+
+def _rnea_derivatives_local(robot: Model | ReducedModel, x: State) -> Outputs:
+    results = rnea_derivatives_local(_reduced(robot), x.q, x.v, x.a, naming=x.naming)
+    return [_flat(matrix) for matrix in results[:3]]
 
 
 def _rnea_derivatives(model: Model, x: State) -> Outputs:
@@ -88,11 +128,19 @@ def _aba_derivatives(model: Model, x: State) -> Outputs:
     return [_flat(matrix) for matrix in aba_derivatives(model, x.q, x.v, x.tau, x.naming)]
 
 
-NEWTON_EULER = Variant("newton_euler", "Featherstone 2008, table 5.1", _rnea)
-ARTICULATED = Variant("articulated", "Featherstone 2008, table 7.1", _aba)
+RNEA_FORMS = (
+    Variant("newton_euler", "Featherstone 2008, table 5.1", _rnea),
+    Variant(
+        "classical", "classical accelerations, mass moments; Luh, Walker, Paul 1980", _rnea_classical, True
+    ),
+)
+ABA_FORMS = (
+    Variant("articulated", "Featherstone 2008, table 7.1", _aba),
+    Variant("bias", "bias forces of inverse dynamics at qdd = 0, mass moments", _aba_bias, True),
+)
 
 _ROWS: Final = (
-    Function(Signature("rnea", (Q, V, A), (TAU,)), "inverse dynamics, tau = ID(q, v, a)", (NEWTON_EULER,)),
+    Function(Signature("rnea", (Q, V, A), (TAU,)), "inverse dynamics, tau = ID(q, v, a)", RNEA_FORMS),
     Function(
         Signature("nle", (Q, V), (TAU,)),
         "nonlinear effects, C(q, v) v + g(q)",
@@ -102,6 +150,7 @@ _ROWS: Final = (
                 "Featherstone 2008, table 5.1 at qdd = 0",
                 lambda model, x: [nonlinear_effects(model, x.q, x.v, x.naming)],
             ),
+            Variant("classical", "as RNEA's, at qdd = 0", _nle_classical, True),
         ),
     ),
     Function(
@@ -113,9 +162,10 @@ _ROWS: Final = (
                 "Featherstone 2008, table 5.1 at rest",
                 lambda model, x: [gravity_torque(model, x.q, x.naming)],
             ),
+            Variant("classical", "as RNEA's, at rest", _gravity_classical, True),
         ),
     ),
-    Function(Signature("aba", (Q, V, TAU), (A,)), "forward dynamics, a = FD(q, v, tau)", (ARTICULATED,)),
+    Function(Signature("aba", (Q, V, TAU), (A,)), "forward dynamics, a = FD(q, v, tau)", ABA_FORMS),
     Function(
         Signature("crba", (Q,), (_square("M", "kg m^2, kg m, kg", "joint-space inertia matrix"),)),
         "joint-space inertia matrix M(q), full symmetric",
@@ -124,6 +174,12 @@ _ROWS: Final = (
                 "composite",
                 "Featherstone 2008, table 6.2",
                 lambda model, x: [_flat(crba(model, x.q, x.naming))],
+            ),
+            Variant(
+                "moments",
+                "composite mass moments; Khalil and Dombre 2002, ch. 9",
+                lambda robot, x: [_flat(crba_composite(_reduced(robot), x.q, x.naming))],
+                True,
             ),
         ),
     ),
@@ -141,6 +197,18 @@ _ROWS: Final = (
                 "CRBA and sparse L^T D L, Featherstone 2008, section 6.5",
                 lambda model, x: [_flat(minv_factored(model, x.q, x.naming))],
             ),
+            Variant(
+                "moments",
+                "CRBA by composite mass moments and sparse L^T D L",
+                lambda robot, x: [_flat(minv_composite(_reduced(robot), x.q, x.naming))],
+                True,
+            ),
+            Variant(
+                "hybrid",
+                "the articulated inward pass as a factorisation, Minv = W D^-1 W^T",
+                lambda robot, x: [_flat(minv_hybrid(_reduced(robot), x.q, x.naming))],
+                True,
+            ),
         ),
     ),
     Function(
@@ -154,7 +222,10 @@ _ROWS: Final = (
             ),
         ),
         "analytical derivatives of inverse dynamics",
-        (Variant("one_frame", "Singh, Russell, Wensing, RA-L 2022", _rnea_derivatives),),
+        (
+            Variant("one_frame", "Singh, Russell, Wensing, RA-L 2022", _rnea_derivatives),
+            Variant("local", "the same in the bodies' own axes, mass moments", _rnea_derivatives_local, True),
+        ),
     ),
     Function(
         Signature(
@@ -172,12 +243,12 @@ _ROWS: Final = (
     Function(
         Signature("rnea_fext", (Q, V, A, FEXT), (TAU,)),
         "inverse dynamics with external forces",
-        (NEWTON_EULER,),
+        RNEA_FORMS,
     ),
     Function(
         Signature("aba_fext", (Q, V, TAU, FEXT), (A,)),
         "forward dynamics with external forces",
-        (ARTICULATED,),
+        ABA_FORMS,
     ),
 )
 

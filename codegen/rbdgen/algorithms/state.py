@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rbdgen.model.angles import TracedAngle
 from rbdgen.model.joints import Angle, Coordinate, JointKind, Pose
 from rbdgen.model.model import Model
 from rbdgen.spatial.ops import Force, Vector
@@ -30,9 +31,13 @@ class State:
 
 
 def coordinates(
-    model: Model, q: Sequence[Scalar], cos: Trigonometric, sin: Trigonometric
+    model: Model, q: Sequence[Scalar], cos: Trigonometric, sin: Trigonometric, *, sums: bool = True
 ) -> list[Coordinate]:
-    """One coordinate a body from the nq elements of q."""
+    """One coordinate a body from the nq elements of q.
+
+    `sums`: whether cosines of sums of angles may be asked for; where only the sine and cosine of every
+    single coordinate are to be had, sums are made by the addition theorems.
+    """
     result: list[Coordinate] = []
     for body in model.bodies:
         joint = body.joint
@@ -40,7 +45,8 @@ def coordinates(
         if joint.kind is JointKind.FLOATING:
             result.append(Pose(Vector(*part[:3]), (part[3], part[4], part[5], part[6])))
         elif joint.kind is JointKind.REVOLUTE:
-            result.append(Angle(cos(part[0]), sin(part[0])))
+            whole = TracedAngle(part[0], (cos, sin)) if sums else Angle(cos(part[0]), sin(part[0]))
+            result.append(whole)
         else:
             result.append(part[0])
     return result

@@ -1,0 +1,37 @@
+"""The C names that depend on the precision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from rbdgen.errors import OptionError
+
+
+@dataclass(frozen=True)
+class Real:
+    """A floating-point type of C with its functions in <math.h>."""
+
+    name: str
+    sin: str
+    cos: str
+    sqrt: str
+    fabs: str
+    numpy: str
+
+
+REALS: Final[Mapping[str, Real]] = MappingProxyType(
+    {
+        "double": Real("double", "sin", "cos", "sqrt", "fabs", "float64"),
+        "float": Real("float", "sinf", "cosf", "sqrtf", "fabsf", "float32"),
+    }
+)
+
+
+def real_type(name: str) -> Real:
+    """The row of `name` ("double" or "float"); an `OptionError` for any other."""
+    if name not in REALS:
+        raise OptionError(f"unknown --real {name!a}; take one of {', '.join(REALS)}")
+    return REALS[name]

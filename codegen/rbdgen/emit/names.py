@@ -1,0 +1,104 @@
+"""Text from a robot description on its way into source files: checked identifiers or escaped comments, no third way."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+
+from rbdgen.errors import EmitError
+
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_COMMENT_SAFE: Final = frozenset(
+    " !#$%&'()+,-./0123456789:;<=>@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~"
+)
+
+_C_AND_CPP: Final = frozenset(
+    """
+    alignas alignof and and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bitand bitor bool break case
+    catch char char8_t char16_t char32_t class co_await co_return co_yield compl concept const const_cast consteval
+    constexpr constinit continue decltype default delete do double dynamic_cast else enum explicit export extern
+    false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or
+    or_eq private protected public reflexpr register reinterpret_cast requires restrict return short signed sizeof
+    static static_assert static_cast struct switch synchronized template this thread_local throw true try typedef
+    typeid typename typeof typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq
+    linux unix main
+    """.split()
+)
+
+RESERVED: Final = _C_AND_CPP | frozenset(keyword.kwlist) | frozenset(keyword.softkwlist)
+"""Words that no emitted name may be: keywords of C, C++ and Python, and macros that compilers predefine."""
+
+_TAKEN_MODULES: Final = sys.stdlib_module_names | {"cffi", "numpy", "rbdgen"}
+
+
+def check_identifier(name: str) -> str:
+    """`name` itself when it is an identifier of C, C++ and Python alike; otherwise an `EmitError`."""
+    if not _IDENTIFIER.fullmatch(name) or name in RESERVED:
+        raise EmitError(
+            f"{name!a} is not usable as a name in C and Python; take letters, digits and '_', no keyword"
+        )
+    return name
+
+
+def check_robot_name(name: str) -> str:
+    """`name` itself when it can be a Python package and a prefix of C functions; otherwise an `EmitError`."""
+    check_identifier(name)
+    if name.startswith("_") or name in _TAKEN_MODULES:
+        raise EmitError(
+            f"{name!a} cannot name a generated package, it is reserved; choose another one with --name"
+        )
+    return name
+
+
+def identifier(text: str, lead: str = "n") -> str:
+    """The nearest identifier of C, C++ and Python: accents dropped, everything else that is foreign made '_'.
+
+    Never empty, never reserved, no leading '_' and no '__' (C and C++ keep those for themselves), no leading
+    digit: `lead` is put before one. Two texts may give the same identifier; `unique_identifiers` keeps them apart.
+    """
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    name = re.sub(r"[^A-Za-z0-9]+", "_", plain, flags=re.ASCII).strip("_")
+    if not name or name[0].isdigit():
+        name = f"{lead}{name}".rstrip("_")
+    return f"{name}_" if name in RESERVED else name
+
+
+def robot_identifier(text: str) -> str:
+    """An identifier made of a robot's name, fit for a Python package and for the prefix of C functions."""
+    name = identifier(text, lead="robot_")
+    return f"{name}_robot" if name in _TAKEN_MODULES else name
+
+
+def unique_identifiers(texts: Iterable[str]) -> tuple[str, ...]:
+    """An identifier for each text, in order, all different, also without regard to case (macros are capitals)."""
+    names = [identifier(text) for text in texts]
+    seen: set[str] = set()
+    clean = {name.upper() for name in names}
+    result: list[str] = []
+    for name in names:
+        candidate, number = name, 1
+        while candidate.upper() in seen or (number > 1 and candidate.upper() in clean):
+            number += 1
+            candidate = f"{name}_{number}"
+        seen.add(candidate.upper())
+        result.append(candidate)
+    return tuple(result)
+
+
+def comment_text(text: str) -> str:
+    """`text` such that it cannot leave a comment of C, C++ or Python, nor a Python docstring.
+
+    Asterisks, backslashes, question marks (trigraphs), double quotes, control characters and all that is
+    not ASCII appear as {U+002A}.
+    """
+    return "".join(c if c in _COMMENT_SAFE else f"{{U+{ord(c):04X}}}" for c in text)
+
+
+def markdown_text(text: str) -> str:
+    """`text` such that Markdown shows it as it is, inside a table too."""
+    shown = (c if c.isprintable() else f"{{U+{ord(c):04X}}}" for c in text)
+    return "".join(c if c.isalnum() or c in " _-.,:+{}" else f"&#{ord(c)};" for c in "".join(shown))

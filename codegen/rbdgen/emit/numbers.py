@@ -1,0 +1,31 @@
+"""Numbers as C literals: the shortest decimal that reads back as the very same bits."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rbdgen.errors import EmitError
+
+
+def literal(value: float, real: str) -> str:
+    """`value` as a literal of the C type `real`; a float is rounded once, to nearest, from the double."""
+    if not math.isfinite(value):
+        raise EmitError(f"the constant {value} has no C literal; check the robot's numbers")
+    if real == "double":
+        return repr(float(value))
+    with np.errstate(over="ignore"):
+        rounded = np.float32(value)
+    if not np.isfinite(rounded):
+        raise EmitError(f"the constant {value!r} does not fit a float; generate with --real double")
+    if rounded == 0.0 and value != 0.0:
+        return "0.0f"
+    return f"{rounded!s}f"
+
+
+def literal17(value: float, real: str) -> str:
+    """`value` with 17 digits (double) or 9 (float): columns of golden numbers line up and stay exact."""
+    if not math.isfinite(value):
+        raise EmitError(f"the golden value {value} has no C literal; the robot is singular at the tested state")
+    return f"{value:.16e}" if real == "double" else f"{np.float32(value):.8e}f"

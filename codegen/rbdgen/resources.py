@@ -1,0 +1,25 @@
+"""Where the data files of rbdgen lie: in the wheel beside the code, or at the top of a source checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rbdgen.errors import RbdgenError
+
+
+def template_root() -> Path:
+    """The folder of the Jinja2 templates."""
+    return _root("templates")
+
+
+def robot_root() -> Path:
+    """The folder of the bundled robot descriptions."""
+    return _root("robots")
+
+
+def _root(name: str) -> Path:
+    package = Path(__file__).resolve().parent
+    for candidate in (package / name, package.parent.parent / name):
+        if candidate.is_dir():
+            return candidate
+    raise RbdgenError(f"{package}: the folder '{name}' is missing; reinstall rbdgen")

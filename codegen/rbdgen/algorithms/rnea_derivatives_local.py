@@ -165,7 +165,7 @@ def own_subtree(body: ReducedBody, motion: BodyMotion, force: Force) -> Subtree:
 
 
 def origin_rate(body: ReducedBody, motions: Sequence[BodyMotion], v: Sequence[Scalar]) -> Vector:
-    """2 p', p from the parent's origin to this one, in the parent's axes: 2 w x p, and 2 z qd if it slides."""
+    """2 p', p from the parent's origin to this one, in its axes: 2 w x p, and 2 z qd if it slides."""
     if body.parent == WORLD:
         return ZERO
     rate = (motions[body.parent].w * 2).cross(body.translation)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
+from rbdgen.model.frames import axes_on
 from rbdgen.model.inertia import Inertia
-from rbdgen.model.joints import Angle, Coordinate, Joint, JointKind, Pose, rotation_of
-from rbdgen.model.model import Body, Model
-from rbdgen.spatial.ops import ZERO, ZERO_MATRIX, Matrix, Transform, Vector
+from rbdgen.model.joints import Angle, Coordinate, Joint, JointKind, Pose, rotation_about, rotation_of
+from rbdgen.model.model import WORLD, Body, Model
+from rbdgen.spatial.ops import IDENTITY, NO_TRANSFORM, ZERO, ZERO_MATRIX, Matrix, Transform, Vector
 
 Quaternion = tuple[Fraction, Fraction, Fraction, Fraction]
 
 GRAVITY = Vector(0, 0, Fraction(-981, 100))
 
-COORDINATE_AXES = (Vector(1, 0, 0), Vector(0, -1, 0), Vector(0, 0, 1))
+X, Y, Z = COORDINATE_AXES = (Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))
 
 
 class Rationals:
@@ -54,13 +55,18 @@ class Rationals:
         return Transform(self.rotation(), self.vector())
 
     def axis(self) -> Vector:
-        """A coordinate axis, either way, or a general unit vector (the stereographic image of a point)."""
+        """A coordinate axis, either way, or a general unit vector.
+
+        The general one has rational polar angles about its smallest component, so that a frame can be laid
+        on it without roots: see `axes_on`.
+        """
         if self._random.random() < 0.5:
             axis = self._random.choice(COORDINATE_AXES)
             return axis if self._random.random() < 0.5 else -axis
-        x, y = self.numbers(2)
-        s = x * x + y * y
-        return Vector(2 * x / (1 + s), 2 * y / (1 + s), (1 - s) / (1 + s))
+        while True:
+            (c, s), (cos, sin) = self.angle(), self.angle()
+            if 0 < abs(cos) <= min(abs(c * sin), abs(s * sin)):
+                return self._random.choice((Vector(cos, c * sin, s * sin), Vector(s * sin, c * sin, cos)))
 
     def inertia(self, points: int = 4) -> Inertia:
         """That of point masses: physical, and regular from three points on that are not in line."""
@@ -77,17 +83,26 @@ class Rationals:
     def coordinates(self, model: Model) -> list[Coordinate]:
         return [self.coordinate(body.joint.kind) for body in model.bodies]
 
+    def placement(self, axis: Vector, parent_axis: Vector | None) -> Transform:
+        """A general placement: Rz Rx Rz between frames with z on the joints' axes, of rational angles."""
+        turn, tilt, other = (rotation_about(e, self.angle()) for e in (Z, X, Z))
+        parent = IDENTITY if parent_axis is None else axes_on(parent_axis)
+        return Transform(parent @ turn @ tilt @ other @ axes_on(axis).T, self.vector())
+
     def model(self, parents: tuple[int, ...], kinds: str) -> Model:
         """A robot with these parents, one letter a body: F floating, R revolute, P prismatic."""
         bodies: list[Body] = []
+        axes: list[Vector | None] = []
         idx_q = idx_v = 0
         for i, (parent, letter) in enumerate(zip(parents, kinds, strict=True)):
             kind = {"F": JointKind.FLOATING, "R": JointKind.REVOLUTE, "P": JointKind.PRISMATIC}[letter]
-            axis = ZERO if kind is JointKind.FLOATING else self.axis()
-            joint = Joint(f"joint{i}", kind, axis, idx_q, idx_v)
-            placement = self.transform()
             if kind is JointKind.FLOATING:
-                placement = Transform(Matrix.diagonal(1, 1, 1), ZERO)
+                axes.append(None)
+                placement = NO_TRANSFORM
+            else:
+                axes.append(axis := self.axis())
+                placement = self.placement(axis, None if parent == WORLD else axes[parent])
+            joint = Joint(f"joint{i}", kind, axes[-1] or ZERO, idx_q, idx_v)
             bodies.append(Body(f"body{i}", parent, joint, placement, self.inertia()))
             idx_q, idx_v = idx_q + joint.nq, idx_v + joint.nv
         return Model("rational", tuple(bodies), GRAVITY)

@@ -124,3 +124,9 @@ def live_counts(graph: Graph) -> list[int]:
 def max_live(graph: Graph) -> int:
     """Largest number of computed values alive at once: registers below it must spill."""
     return max(live_counts(graph), default=0)
+
+
+def cheaper(graph: Graph, candidate: Graph) -> Graph:
+    """The candidate unless it takes more work, or more operations at equal work, than the graph."""
+    before, after = cost(graph), cost(candidate)
+    return candidate if (after.work, after.total) <= (before.work, before.total) else graph

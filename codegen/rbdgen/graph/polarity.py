@@ -15,10 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Any, Final
 
-MAX_PATHS: Final = 24
+MAX_PATHS: Final = 12
 """Ways to turn an output that are looked at."""
 
-MAX_REACH: Final = 200
+MAX_REACH: Final = 60
 """Nodes a turn may run through."""
 
 

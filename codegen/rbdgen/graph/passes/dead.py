@@ -1,0 +1,25 @@
+"""Dead code: what no output needs goes."""
+
+from __future__ import annotations
+
+from rbdgen.graph.node import Graph, Node
+from rbdgen.graph.passes.rewrite import relabelled
+
+
+def dead(graph: Graph) -> Graph:
+    """Remove the nodes that no output depends on."""
+    needed = bytearray(len(graph.nodes))
+    for output in graph.outputs:
+        for element in output.elements:
+            needed[element] = 1
+    for index in range(len(graph.nodes) - 1, -1, -1):
+        if needed[index]:
+            for argument in graph.nodes[index].args:
+                needed[argument] = 1
+    place: list[int] = []
+    nodes: list[Node] = []
+    for (op, args, value), wanted in zip(graph.nodes, needed, strict=True):
+        place.append(len(nodes) if wanted else -1)
+        if wanted:
+            nodes.append(Node(op, tuple([place[argument] for argument in args]), value))
+    return relabelled(graph, nodes, place)

@@ -1,0 +1,76 @@
+"""Folding: constants are computed here, and zeros and ones vanish."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+
+from rbdgen.graph.node import Graph, Node
+from rbdgen.graph.passes.rewrite import Rewriting, rewrite
+
+_FUNCTIONS: Mapping[str, Callable[..., float]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "neg": operator.neg,
+    "sq": lambda x: x * x,
+    "sqrt": math.sqrt,
+    "sin": math.sin,
+    "cos": math.cos,
+}
+
+
+def fold(graph: Graph) -> Graph:
+    """Evaluate operations on constants, and drop x + 0, 1 x, x / 1, 0 x, x - x, -(-x).
+
+    An operation whose value would not be finite (1 / 0, the root of -1) stays as it is.
+    """
+    return rewrite(graph, _fold_node)
+
+
+def _fold_node(out: Rewriting, _: int, node: Node) -> int:
+    op, args, value = node
+    if op == "const":
+        return out.constant(value)
+    operands = [out.constant_value(argument) for argument in args]
+    known = [operand for operand in operands if operand is not None]
+    if args and len(known) == len(args):
+        result = _value(op, known)
+        if result is not None:
+            return out.constant(result)
+    elif op in ("add", "sub", "mul", "div"):
+        simpler = _identity(out, op, args, operands)
+        if simpler is not None:
+            return simpler
+    elif op == "neg" and out.nodes[args[0]].op == "neg":
+        return out.nodes[args[0]].args[0]
+    return out.put(op, *args, value=value)
+
+
+def _value(op: str, operands: list[float]) -> float | None:
+    """The operation on numbers; None where the value is not finite."""
+    try:
+        result = _FUNCTIONS[op](*operands)
+    except (ArithmeticError, ValueError):
+        return None
+    return result if math.isfinite(result) else None
+
+
+def _identity(out: Rewriting, op: str, args: tuple[int, ...], operands: list[float | None]) -> int | None:
+    """What x + 0, x - 0, 0 - x, x - x, 0 x, 1 x, -1 x, 0 / x, x / 1 come to; None for the rest."""
+    (a, b), (x, y) = args, operands
+    if op == "add":
+        return b if x == 0 else a if y == 0 else None
+    if op == "sub":
+        if a == b:
+            return out.constant(0.0)
+        return a if y == 0 else out.put("neg", b) if x == 0 else None
+    if x == 0 or (op == "mul" and y == 0):
+        return out.constant(0.0)
+    if y in (1, -1):
+        return a if y == 1 else out.put("neg", a)
+    if op == "mul" and x in (1, -1):
+        return b if x == 1 else out.put("neg", b)
+    return None

@@ -1,0 +1,193 @@
+"""Sums and products of any length: the form in which `factor` and `pairs` look at a graph.
+
+Opened, a graph is a forest: a sum or product that only one other sum or product reads is dissolved in it,
+so x + (y + z) is one sum of three terms and the order of additions is free. Operands are edges as in a
+`Builder`, 2 node + sign; terms carry either sign, factors the positive one. A square is a product of two
+equal factors, a doubling a product with the constant 2. Closed, the forest is a graph of two-operand
+nodes again, in which equal nodes are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rbdgen.graph.builder import ONE, ZERO, Builder
+from rbdgen.graph.cost import cheaper
+from rbdgen.graph.node import Graph
+
+
+class Forest:
+    """The sums and products of a graph, to be changed and closed.
+
+    Attributes:
+        sums: node -> its terms.
+        products: node -> its factors.
+        uses: node -> how many terms, factors, arguments and outputs it is.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.sums: dict[int, list[int]] = {}
+        self.products: dict[int, list[int]] = {}
+        self._graph = graph
+        self._source = Builder()
+        edges = self._source.replay(graph)
+        self._outputs = [
+            (output.name, output.shape, [edges[element] for element in output.elements])
+            for output in graph.outputs
+        ]
+        self._two = self._source.number(2.0)
+        self._next = len(self._source.nodes)
+        self._dissolve()
+        self.uses = self._count_uses()
+
+    def new_sum(self, terms: list[int]) -> int:
+        """Add a sum; returns its positive edge. Keeping `uses` right is left to the caller."""
+        self.sums[self._next] = terms
+        self._next += 1
+        return 2 * self._next - 2
+
+    def new_product(self, factors: list[int]) -> int:
+        """Add a product; returns its edge. Keeping `uses` right is left to the caller."""
+        self.products[self._next] = factors
+        self._next += 1
+        return 2 * self._next - 2
+
+    def close(self) -> Graph:
+        """The forest as a graph; the graph it was opened from if that takes no more work."""
+        builder = Builder()
+        inputs = [
+            x.edge for argument in self._graph.inputs for x in builder.input(argument.name, argument.size)
+        ]
+        edges: dict[int, int] = {}
+        for node in self._in_order():
+            if node in self.sums:
+                edge = self._close_sum(self.sums[node], builder, edges)
+            elif node in self.products:
+                edge = self._close_product(self.products[node], builder, edges)
+            elif node in self._source.positions:
+                edge = inputs[self._source.positions[node]]
+            elif node in self._source.constants:
+                edge = builder.number(self._source.constants[node])
+            else:
+                op, operand = self._source.nodes[node]
+                function = {
+                    "inv": builder.reciprocal,
+                    "sin": builder.sine,
+                    "cos": builder.cosine,
+                    "sqrt": builder.square_root,
+                }[op]
+                edge = function(edges[operand >> 1] ^ (operand & 1))
+            edges[node] = edge
+        for node, text in self._source.labels.items():
+            if node in edges:
+                builder.label_edge(edges[node], text)
+        closed = builder.lower(
+            [
+                (name, shape, [edges[edge >> 1] ^ (edge & 1) for edge in elements])
+                for name, shape, elements in self._outputs
+            ]
+        )
+        return cheaper(closed, self._graph)
+
+    def _dissolve(self) -> None:
+        """Fill `sums` and `products`."""
+        nodes = self._source.nodes
+        uses = self._binary_uses()
+        for node, count in enumerate(uses):
+            op, *operands = nodes[node]
+            if not count:
+                continue
+            if op == "add" and operands[0] != operands[1]:
+                self.sums[node] = _uncancelled(
+                    [term ^ (edge & 1) for edge in operands for term in self._take(self.sums, edge, uses)]
+                )
+            elif op == "add":
+                self.products[node] = [self._two, *self._take(self.products, operands[0], uses)]
+            elif op == "mul":
+                self.products[node] = [
+                    factor for edge in operands for factor in self._take(self.products, edge, uses)
+                ]
+            elif op == "sq":
+                self.products[node] = [operands[0], operands[0]]
+
+    def _take(self, kind: dict[int, list[int]], edge: int, uses: Sequence[int]) -> list[int]:
+        """The operands of a node of this kind that has no other use, which it leaves; else the edge."""
+        if uses[edge >> 1] == 1 and edge >> 1 in kind:
+            return kind.pop(edge >> 1)
+        return [edge & -2]
+
+    def _binary_uses(self) -> list[int]:
+        nodes = self._source.nodes
+        uses = [0] * len(nodes)
+        for _, _, elements in self._outputs:
+            for edge in elements:
+                uses[edge >> 1] += 1
+        for node in range(len(nodes) - 1, -1, -1):
+            if uses[node]:
+                for operand in set(nodes[node][1:]) if nodes[node][0] == "add" else nodes[node][1:]:
+                    uses[operand >> 1] += 1
+        return uses
+
+    def _count_uses(self) -> dict[int, int]:
+        uses: dict[int, int] = {}
+        for node in self._in_order():
+            uses.setdefault(node, 0)
+            for edge in self._operands(node):
+                uses[edge >> 1] += 1
+        for _, _, elements in self._outputs:
+            for edge in elements:
+                uses[edge >> 1] += 1
+        return uses
+
+    def _operands(self, node: int) -> Sequence[int]:
+        if node in self.sums:
+            return self.sums[node]
+        if node in self.products:
+            return self.products[node]
+        operands: tuple[Any, ...] = self._source.nodes[node][1:]
+        return operands
+
+    def _in_order(self) -> Iterator[int]:
+        """The nodes that the outputs need, operands first."""
+        done: set[int] = set()
+        stack = [edge >> 1 for _, _, elements in reversed(self._outputs) for edge in reversed(elements)]
+        while stack:
+            node = stack[-1]
+            waiting = [] if node in done else [e >> 1 for e in self._operands(node) if e >> 1 not in done]
+            if waiting:
+                stack += reversed(waiting)
+                continue
+            stack.pop()
+            if node not in done:
+                done.add(node)
+                yield node
+
+    def _close_sum(self, terms: Sequence[int], builder: Builder, edges: dict[int, int]) -> int:
+        total = ZERO
+        for term in sorted(terms):
+            total = builder.sum(total, edges[term >> 1] ^ (term & 1))
+        return total
+
+    def _close_product(self, factors: Sequence[int], builder: Builder, edges: dict[int, int]) -> int:
+        """Constants come last, as one: the product of the others may have a twin."""
+        constant = ONE
+        product = ONE
+        for factor in sorted(factors):
+            edge = edges[factor >> 1]
+            if builder.constant_value(edge) is None:
+                product = builder.product(product, edge)
+            else:
+                constant = builder.product(constant, edge)
+        return builder.product(constant, product)
+
+
+def _uncancelled(terms: list[int]) -> list[int]:
+    """The terms without pairs x, -x."""
+    left: list[int] = []
+    for term in terms:
+        if term ^ 1 in left:
+            left.remove(term ^ 1)
+        else:
+            left.append(term)
+    return left

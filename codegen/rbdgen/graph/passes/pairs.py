@@ -1,0 +1,101 @@
+"""Common pairs: two terms that several sums share, two factors that several products share, become one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heapify, heappop, heappush
+from itertools import combinations
+from typing import Final, TypeAlias
+
+from rbdgen.graph.node import Graph
+from rbdgen.graph.passes.nary import Forest
+
+MAX_NODES: Final = 50_000
+"""Graphs beyond this size are left alone: the gain there is small and the time is not."""
+
+MAX_OPERANDS: Final = 40
+"""Sums and products beyond this length do not take part: their pairs are too many."""
+
+Pair: TypeAlias = tuple[int, int]
+
+
+def pairs(graph: Graph) -> Graph:
+    """Compute the pair that most sums (then products) contain once for all of them, and repeat.
+
+    A pair of terms is the same up to sign: a - b serves in b - a + c. Each reader of a pair beyond the
+    first saves one operation.
+    """
+    if len(graph.nodes) > MAX_NODES:
+        return graph
+    forest = Forest(graph)
+    for operands, new in ((forest.sums, forest.new_sum), (forest.products, forest.new_product)):
+        _Extraction(operands, new).run()
+    return forest.close()
+
+
+class _Extraction:
+    """Pair extraction among the sums or among the products of a forest."""
+
+    def __init__(self, operands: dict[int, list[int]], new: Callable[[list[int]], int]) -> None:
+        self._operands = operands
+        self._new = new
+        self._readers: dict[Pair, dict[int, None]] = {}  # in the order found, which makes runs repeatable
+        for node in operands:
+            for pair in self._pairs_of(node):
+                self._readers.setdefault(pair, {})[node] = None
+
+    def run(self) -> None:
+        self._heap = [(-len(readers), pair) for pair, readers in self._readers.items() if len(readers) > 1]
+        heapify(self._heap)
+        while self._heap:
+            count, pair = heappop(self._heap)
+            found = len(self._readers[pair])
+            if found == -count:
+                self._extract(pair)
+            elif found > 1:
+                heappush(self._heap, (-found, pair))
+
+    def _extract(self, pair: Pair) -> None:
+        """Make the pair a node, unless one of its readers is just that, and let the others read it."""
+        readers = self._readers.pop(pair)
+        twin = next((node for node in readers if len(self._operands[node]) == 2), None)
+        if twin is None:
+            edge = self._new([*pair])
+        else:
+            edge = 2 * twin ^ (pair[0] not in self._operands[twin])
+        self._readers[pair] = {edge >> 1: None}
+        for node in readers:
+            if node != twin:
+                self._replace(node, pair, edge)
+
+    def _replace(self, node: int, pair: Pair, edge: int) -> None:
+        operands = self._operands[node]
+        before = self._pairs_of(node)
+        sign = 0 if _contains(operands, pair) else 1
+        operands.remove(pair[0] ^ sign)
+        operands.remove(pair[1] ^ sign)
+        operands.append(edge ^ sign)
+        after = self._pairs_of(node)
+        for old in before.keys() - after.keys():
+            self._readers[old].pop(node, None)
+        for fresh in after.keys() - before.keys():
+            readers = self._readers.setdefault(fresh, {})
+            readers[node] = None
+            if len(readers) > 1:
+                heappush(self._heap, (-len(readers), fresh))
+
+    def _pairs_of(self, node: int) -> dict[Pair, None]:
+        """The pairs of operands, each turned so that its first, of the smaller node, is positive."""
+        operands = self._operands[node]
+        if len(operands) > MAX_OPERANDS:
+            return {}
+        found: dict[Pair, None] = {}
+        for a, b in combinations(sorted(operands), 2):
+            sign = a & 1
+            found[a ^ sign, b ^ sign] = None
+        return found
+
+
+def _contains(operands: list[int], pair: Pair) -> bool:
+    a, b = pair
+    return operands.count(a) >= 2 if a == b else a in operands and b in operands

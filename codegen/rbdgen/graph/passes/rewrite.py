@@ -1,0 +1,58 @@
+"""The frame of the node-by-node passes: a rule says what becomes of each node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from rbdgen.graph.node import Graph, Node, Output
+
+Rule: TypeAlias = "Callable[[Rewriting, int, Node], int]"
+"""Given the index of a node before and the node with its new arguments, returns the index after."""
+
+
+class Rewriting:
+    """The nodes written so far."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._constants: dict[float, int] = {}
+
+    def put(self, op: str, *args: int, value: float = 0.0) -> int:
+        """Write a node; returns its index."""
+        self.nodes.append(Node(op, args, value))
+        return len(self.nodes) - 1
+
+    def constant(self, value: float) -> int:
+        """Index of a constant, written once."""
+        if value not in self._constants:
+            self._constants[value] = self.put("const", value=value)
+        return self._constants[value]
+
+    def constant_value(self, index: int) -> float | None:
+        """Value of a constant node, None for others."""
+        node = self.nodes[index]
+        return node.value if node.op == "const" else None
+
+
+def rewrite(graph: Graph, rule: Rule) -> Graph:
+    """The graph with every node replaced by the rule, in order; the graph itself if nothing changes."""
+    rewriting = Rewriting()
+    place: list[int] = []
+    for index, (op, args, value) in enumerate(graph.nodes):
+        place.append(rule(rewriting, index, Node(op, tuple([place[argument] for argument in args]), value)))
+    return relabelled(graph, rewriting.nodes, place)
+
+
+def relabelled(graph: Graph, nodes: Sequence[Node], place: Sequence[int]) -> Graph:
+    """The graph with other nodes; `place` says where each old one is now, -1 if it is gone."""
+    after = Graph(
+        graph.inputs,
+        tuple(nodes),
+        tuple(
+            Output(output.name, output.shape, tuple(place[element] for element in output.elements))
+            for output in graph.outputs
+        ),
+        {place[index]: text for index, text in graph.labels.items() if place[index] >= 0},
+    )
+    return graph if after == graph else after

@@ -1,0 +1,24 @@
+"""Signs: negations move to the outputs, and most of them vanish."""
+
+from __future__ import annotations
+
+from rbdgen.graph.builder import Builder
+from rbdgen.graph.cost import cheaper
+from rbdgen.graph.node import Graph
+
+
+def sign(graph: Graph) -> Graph:
+    """Build the graph anew over signed edges (`graph/builder.py`), where a - b, b - a and their negations
+    are one node, and lower it again with the signs that leave the fewest negations (`graph/polarity.py`).
+    """
+    builder = Builder()
+    edges = builder.replay(graph)
+    return cheaper(
+        graph,
+        builder.lower(
+            [
+                (output.name, output.shape, [edges[element] for element in output.elements])
+                for output in graph.outputs
+            ]
+        ),
+    )

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Measurement:
-    """Time of one call, measured in several links of the same objects.
+    """Time of one call, measured in several links of the same objects, each a process of its own.
 
-    Where the linker places code changes its speed, sometimes by a factor of two: each link is one draw,
+    Where code and stack happen to lie changes the speed, sometimes by a factor of two: each link is one draw,
     the least of them the figure, their spread a warning about how much of it is luck.
     """
 

@@ -84,14 +84,17 @@ def compile_object(compiler: Compiler, source: Path, flags: Sequence[str], outpu
     return time.perf_counter() - start
 
 
-def cached_object(compiler: Compiler, source: Path, flags: Sequence[str]) -> Path:
+def cached_object(
+    compiler: Compiler, source: Path, flags: Sequence[str], includes: Sequence[str] = ()
+) -> Path:
     """The object of `source` in benchmarks/build, compiled where nothing with its content is there yet.
 
     Content means the preprocessed text, the flags and the compiler's predefined macros: these name its
-    version and, with -march=native, the processor's features.
+    version and, with -march=native, the processor's features. Where headers lie (`includes`: -I, -isystem,
+    -fmacro-prefix-map) does not matter, only what they say.
     """
     program = compiler.driver(source)
-    text = run([program, *flags, "-E", "-P", source])
+    text = run([program, *flags, *includes, "-E", "-P", source])
     language = "c" if program == compiler.c else "c++"
     macros = run([program, *flags, "-dM", "-E", "-x", language, "-"])
     key = hashlib.sha256("\0".join([compiler.name, macros, *flags, text]).encode()).hexdigest()[:24]
@@ -101,7 +104,7 @@ def cached_object(compiler: Compiler, source: Path, flags: Sequence[str]) -> Pat
         # Beside its final place, so that the rename is atomic and an interruption leaves no half object.
         with tempfile.TemporaryDirectory(prefix="compiling-", dir=BUILD) as folder:
             unfinished = Path(folder) / path.name
-            compile_object(compiler, source, flags, unfinished)
+            compile_object(compiler, source, [*flags, *includes], unfinished)
             unfinished.replace(path)
     return path
 

@@ -1,7 +1,8 @@
 // Pinocchio with CppADCodeGen: generates C for the robot, compiles it with Pinocchio's default flags, times it.
 //   cppadcg_driver MODEL STATES SECONDS FUNCTION...
 // prints, as JSON on standard output, for each function the nanoseconds per call, the seconds that generating and
-// compiling took, and its raw outputs for the first states. Works in the current folder: start it in an empty one.
+// compiling took, and its raw outputs for the first states. Works in the current folder: start it in an empty one;
+// started again there, it times the libraries that it finds.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -68,7 +69,8 @@ void report(const pinocchio::Model & model, const Inputs & inputs, double second
   pinocchio::CodeGenBase<double> & function = generator;
   auto start = std::chrono::steady_clock::now();
   function.initLib();
-  function.compileLib();
+  if (!function.existLib())
+    function.compileLib();
   const double generation = seconds_since(start);
   function.loadLib(false);
   bench_result result;

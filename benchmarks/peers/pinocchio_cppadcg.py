@@ -49,7 +49,7 @@ def build(compiler: Compiler) -> Path:
     prefix = Path(includes[0].removeprefix("-isystem"))
     if not (prefix / "cppad/cg.hpp").is_file():
         raise ToolError("CppADCodeGen is not installed: pip install cmeel-cppad cmeel-cppadcodegen")
-    return toolchain.cached_object(compiler, DRIVER, (*DRIVER_FLAGS, *includes))
+    return toolchain.cached_object(compiler, DRIVER, DRIVER_FLAGS, includes)
 
 
 def measure(
@@ -58,6 +58,7 @@ def measure(
     *,
     functions: Sequence[str] = FUNCTIONS,
     compiler: Compiler | None = None,
+    launches: int = 3,
     seconds: float = 0.2,
 ) -> dict[str, Generated]:
     """Generates, compiles and times each of the functions.
@@ -67,7 +68,9 @@ def measure(
         states: cycled through while timing.
         functions: which of FUNCTIONS.
         compiler: for the driver alone; by default clang where it is installed, which takes half gcc's memory.
-        seconds: time spent measuring, a function.
+        launches: how many times the driver is started: code and stack lie elsewhere each time, which moved
+            single functions by a factor of two.
+        seconds: time spent measuring, a function and launch.
 
     Raises:
         ToolError: a header is missing, or the driver or the generator's compiler fails.
@@ -79,14 +82,16 @@ def measure(
         pinocchio_cpp.write_states(model, states, work / "states")
         toolchain.link(chosen, [build(chosen)], work / "driver", libraries=("-ldl", "-lm"))
         words: list[str | Path] = [work / "driver", work / "model", work / "states", str(seconds), *functions]
-        report = json.loads(toolchain.run(words, folder=work))
+        reports = [json.loads(toolchain.run(words, folder=work)) for _ in range(launches)]
     return {
         name: Generated(
-            Measurement((float(entry["ns"]),), toolchain.GCC.version, GENERATED_FLAGS),
+            Measurement(
+                tuple(float(report[name]["ns"]) for report in reports), toolchain.GCC.version, GENERATED_FLAGS
+            ),
             float(entry["generation_seconds"]),
             _unpacked(np.array(entry["values"]), model.nv),
         )
-        for name, entry in report.items()
+        for name, entry in reports[0].items()
     }
 
 
@@ -112,7 +117,7 @@ def main() -> None:
     parser.add_argument("urdf", type=Path)
     parser.add_argument("--floating", action="store_true", help="with a floating base")
     parser.add_argument("--functions", nargs="+", choices=FUNCTIONS, default=FUNCTIONS)
-    parser.add_argument("--seconds", type=float, default=0.2, help="a function")
+    parser.add_argument("--seconds", type=float, default=0.2, help="a function and launch")
     arguments = parser.parse_args()
     model = pinocchio_cpp.load_model(arguments.urdf, floating=arguments.floating)
     states = random_states(model.nv, floating=arguments.floating)
@@ -121,8 +126,9 @@ def main() -> None:
     error = pinocchio_cpp.worst_error(outputs, model, states)
     print(f"relative error against the Python module {error:.1e}")
     for name, entry in table.items():
-        ns, generation = entry.measurement.ns, entry.generation_seconds
-        print(f"  {name:18} {ns / 1000:8.3f} us  generated and compiled in {generation:.1f} s")
+        us, spread = entry.measurement.ns / 1000, entry.measurement.spread
+        took = f"generated and compiled in {entry.generation_seconds:.1f} s"
+        print(f"  {name:18} {us:8.3f} us  spread {spread:.2f}  {took}")
 
 
 if __name__ == "__main__":

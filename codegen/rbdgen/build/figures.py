@@ -1,0 +1,287 @@
+"""What compiled code costs: flash, worst stack, instructions, and what it needs from elsewhere.
+
+Everything is read from the object by the compiler's own tools (`objdump`) and from the stack report that gcc
+and clang write with `-fstack-usage` beside the object (`NAME.su`). Nothing is run.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rbdgen.build.instructions import LOCAL, Architecture, Instruction, architecture_of, flow_of
+from rbdgen.errors import BuildError
+
+
+@dataclass(frozen=True)
+class FunctionFigures:
+    """One function of an object, without its callees.
+
+    `text`: bytes of code with its literal words; `constants`: bytes of the read-only sections that it refers
+    to; `frame`: bytes of stack, None where that has no bound; `instructions`: executed ones if the code is
+    straight-line; `calls`: the callee of every call site.
+    """
+
+    name: str
+    text: int
+    constants: Mapping[tuple[str, str], int]
+    frame: int | None
+    instructions: int
+    calls: tuple[str, ...]
+    conditional_branches: int
+    backward_branches: int
+    exported: bool
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All functions of some objects that are linked together.
+
+    `data`, `bss`: bytes of writable globals; `undefined`: symbols that must come from elsewhere.
+    """
+
+    functions: Mapping[str, FunctionFigures]
+    data: int
+    bss: int
+    undefined: frozenset[str]
+
+    def reached(self, name: str) -> tuple[FunctionFigures, ...]:
+        """The function and everything it calls, directly or not, as far as it is in these objects."""
+        found: dict[str, FunctionFigures] = {}
+        waiting = [name]
+        while waiting:
+            function = self._function(waiting.pop())
+            if function.name not in found:
+                found[function.name] = function
+                waiting.extend(callee for callee in function.calls if callee in self.functions)
+        return tuple(found.values())
+
+    def outside(self, name: str) -> frozenset[str]:
+        """What the function calls, directly or not, that is not in these objects (sinf, say)."""
+        return frozenset(c for f in self.reached(name) for c in f.calls if c not in self.functions)
+
+    def flash(self, name: str) -> int:
+        """Bytes of code and constants of the function and its callees in these objects."""
+        reached = self.reached(name)
+        constants = {section: size for f in reached for section, size in f.constants.items()}
+        return sum(f.text for f in reached) + sum(constants.values())
+
+    def stack(self, name: str) -> int:
+        """Worst stack of a call in bytes, its callees in these objects included.
+
+        `BuildError` where it has no bound: recursion, or a frame whose size is not known before it runs.
+        """
+        return self._stack(name, ())
+
+    def _stack(self, name: str, callers: tuple[str, ...]) -> int:
+        function = self._function(name)
+        if name in callers:
+            raise BuildError(f"{name}: it calls itself, so its stack has no bound; remove the recursion")
+        if function.frame is None:
+            raise BuildError(
+                f"{name}: the size of its stack frame is not fixed; remove variable-length arrays"
+            )
+        deeper = {callee for callee in function.calls if callee in self.functions}
+        return function.frame + max((self._stack(callee, (*callers, name)) for callee in deeper), default=0)
+
+    def instructions(self, name: str) -> int:
+        """Instructions that a call executes, its callees in these objects included.
+
+        `BuildError` where that number is not fixed: a branch or a loop.
+        """
+        if branching := [f.name for f in self.reached(name) if f.conditional_branches or f.backward_branches]:
+            raise BuildError(f"{branching[0]}: it branches, so the number of instructions is not fixed")
+        self._stack(name, ())  # recursion
+        return self._instructions(name)
+
+    def _instructions(self, name: str) -> int:
+        function = self.functions[name]
+        inner = sum(self._instructions(callee) for callee in function.calls if callee in self.functions)
+        return function.instructions + inner
+
+    def _function(self, name: str) -> FunctionFigures:
+        if name not in self.functions:
+            raise BuildError(f"no function {name} in the object; it holds: {', '.join(self.functions)}")
+        return self.functions[name]
+
+
+def figures(objects: Path | Iterable[Path], prefix: str = "") -> Figures:
+    """Take the figures of object files that belong together.
+
+    `prefix`: of the cross tools (`arm-none-eabi-`). Beside every `NAME.o` lies the `NAME.su` that the
+    compiler wrote with `-fstack-usage`. `BuildError`: a tool or a stack report is missing, or the tool
+    refuses the file.
+    """
+    paths = [objects] if isinstance(objects, Path) else list(objects)
+    parts = [_object(path, prefix) for path in paths]
+    functions = {name: function for part in parts for name, function in part.functions.items()}
+    return Figures(
+        functions,
+        data=sum(part.data for part in parts),
+        bss=sum(part.bss for part in parts),
+        undefined=frozenset().union(*(part.undefined for part in parts)) - functions.keys(),
+    )
+
+
+def _object(path: Path, prefix: str) -> Figures:
+    sections = _sections(_objdump(prefix, "-h", path))
+    symbols = tuple(_symbols(_objdump(prefix, "-t", path)))
+    disassembly = _objdump(prefix, "-dr", path, "--no-show-raw-insn", "-w")
+    frames = _frames(path.with_suffix(".su"))
+    architecture = architecture_of(disassembly)
+    code = _code(disassembly)
+    where = {symbol.name: symbol.section for symbol in symbols}
+    functions: dict[str, FunctionFigures] = {}
+    for symbol in symbols:
+        if not symbol.function:
+            continue
+        reported = _CLONE.sub("", symbol.name)
+        if reported not in frames:
+            raise BuildError(f"{path}: {symbol.name} is not in the stack report; compile with -fstack-usage")
+        referred = {
+            where.get(name, name) for line in code.get(symbol.name, ()) for _, name in line.relocations
+        }
+        constants = {
+            (str(path), section.name): section.size
+            for section in sections
+            if section.name in referred and section.constant
+        }
+        functions[symbol.name] = _function(
+            symbol, constants, frames[reported], architecture, code.get(symbol.name, ())
+        )
+    common = sum(symbol.size for symbol in symbols if symbol.section == COMMON)
+    return Figures(
+        functions,
+        data=sum(section.size for section in sections if section.writable and section.loaded),
+        bss=common + sum(section.size for section in sections if section.writable and not section.loaded),
+        undefined=frozenset(symbol.name for symbol in symbols if symbol.section == "*UND*"),
+    )
+
+
+def _function(
+    symbol: _Symbol,
+    constants: Mapping[tuple[str, str], int],
+    frame: int | None,
+    architecture: Architecture,
+    code: Sequence[Instruction],
+) -> FunctionFigures:
+    executed = [i for i in code if not architecture.padding.match(f"{i.mnemonic} {i.operands}")]
+    flows = [flow_of(architecture, symbol.name, instruction) for instruction in executed]
+    return FunctionFigures(
+        symbol.name,
+        text=symbol.size,
+        constants=constants,
+        frame=frame,
+        instructions=len(executed),
+        calls=tuple(flow.callee for flow in flows if flow.callee is not None),
+        conditional_branches=sum(flow.conditional for flow in flows),
+        backward_branches=sum(flow.backward for flow in flows),
+        exported=symbol.exported,
+    )
+
+
+def _objdump(prefix: str, option: str, path: Path, *more: str) -> str:
+    tool = f"{prefix}objdump"
+    if shutil.which(tool) is None:
+        raise BuildError(f"{tool}: not found; install the binutils of that compiler")
+    done = subprocess.run([tool, option, *more, str(path)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        words = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        raise BuildError(f"{words[0]}; compile the object again")
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class _Section:
+    name: str
+    size: int
+    flags: frozenset[str]
+
+    @property
+    def loaded(self) -> bool:
+        return "LOAD" in self.flags
+
+    @property
+    def constant(self) -> bool:
+        return self.loaded and "READONLY" in self.flags and "CODE" not in self.flags
+
+    @property
+    def writable(self) -> bool:
+        return "ALLOC" in self.flags and "READONLY" not in self.flags
+
+
+_SECTION: Final = re.compile(r"^ +\d+ (\S+) +([0-9a-f]+) .*\n +([A-Z].*)$", re.MULTILINE)
+
+
+def _sections(text: str) -> tuple[_Section, ...]:
+    return tuple(
+        _Section(name, int(size, 16), frozenset(re.split(r",\s*", flags.strip())))
+        for name, size, flags in _SECTION.findall(text)
+    )
+
+
+COMMON: Final = "*COM*"
+"""Where objdump puts globals that the linker places, with their size in place of an address."""
+
+
+@dataclass(frozen=True)
+class _Symbol:
+    name: str
+    section: str
+    size: int
+    function: bool
+    exported: bool
+
+
+_SYMBOL: Final = re.compile(
+    r"^([0-9a-f]+) (.{7}) (\S+)\t([0-9a-f]+) (?:\.(?:hidden|internal|protected) )?(.+)$", re.MULTILINE
+)
+
+
+def _symbols(text: str) -> Iterator[_Symbol]:
+    for value, flags, section, size, name in _SYMBOL.findall(text):
+        bytes_taken = int(value if section == COMMON else size, 16)
+        yield _Symbol(name, section, bytes_taken, function="F" in flags, exported="g" in flags)
+
+
+_LABEL: Final = re.compile(r"^[0-9a-f]+ <(.+)>:$")
+_LINE: Final = re.compile(r"^ *([0-9a-f]+):\t(\S+)\s*([^\t]*)(.*)$")
+_RELOCATION: Final = re.compile(r"\t[0-9a-f]+: (R_\w+)\s+([^\s+-]\S*?)(?=[+-]0x|\t|$)")
+
+
+def _code(text: str) -> dict[str, tuple[Instruction, ...]]:
+    """The instructions of every label of a disassembly made with `-dr -w` (relocations on the same line)."""
+    code: dict[str, list[Instruction]] = {}
+    here: list[Instruction] = []
+    for line in text.splitlines():
+        if (label := _LABEL.match(line)) and not label[1].startswith(LOCAL):
+            here = code.setdefault(label[1], [])
+        elif found := _LINE.match(line):
+            address, mnemonic, operands, rest = found.groups()
+            relocations = tuple(_RELOCATION.findall(rest))
+            here.append(Instruction(int(address, 16), mnemonic, operands.strip(), relocations))
+    return {name: tuple(lines) for name, lines in code.items()}
+
+
+_CLONE: Final = re.compile(r"\.\d+$")
+"""gcc numbers the clones that it makes of a function in the object, not in the stack report."""
+
+
+def _frames(path: Path) -> dict[str, int | None]:
+    """Function name -> bytes of its frame; None where gcc says that it depends on run-time values."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BuildError(f"{path}: no stack report beside the object; compile with -fstack-usage") from error
+    frames: dict[str, int | None] = {}
+    for line in text.splitlines():
+        place, size, kind = line.split("\t")
+        name = place.rpartition(":")[2]
+        known = frames.get(name, 0)
+        frames[name] = None if known is None or kind == "dynamic" else max(known, int(size))
+    return frames

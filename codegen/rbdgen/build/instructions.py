@@ -1,0 +1,124 @@
+"""What an instruction does to the flow of control, read from its disassembly; one row an architecture."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from rbdgen.errors import BuildError
+
+INDIRECT: Final = "(computed address)"
+"""The callee of a call through a register."""
+
+LOCAL: Final = ".L"
+"""How labels begin that assemblers make inside a function."""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One line of a disassembly; `relocations`: (kind, symbol) of what the linker will fill in."""
+
+    address: int
+    mnemonic: str
+    operands: str
+    relocations: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """How one instruction set writes branches: patterns on `mnemonic operands`.
+
+    `padding`: literal words and alignment, never executed in straight-line code; `conditional`: may go two
+    ways; `jump`: always goes elsewhere (returns are neither); `call`: comes back; `indirect`: a call or jump
+    to a computed address; `call_relocations`: kinds that name a function that is called or jumped to.
+    """
+
+    formats: re.Pattern[str]
+    padding: re.Pattern[str]
+    conditional: re.Pattern[str]
+    jump: re.Pattern[str]
+    call: re.Pattern[str]
+    indirect: re.Pattern[str]
+    call_relocations: re.Pattern[str]
+
+
+_ARM_CONDITIONS: Final = "(eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)"
+
+_ARCHITECTURES: Final = (
+    Architecture(
+        formats=re.compile(r"elf32-littlearm"),
+        padding=re.compile(r"\.(word|short|byte)|nop"),
+        conditional=re.compile(
+            rf"b{_ARM_CONDITIONS}(\.[nw])? |cbn?z |tb[bh] |le(tp)? |wls(tp)?|bx{_ARM_CONDITIONS} "
+            rf"|(pop|ldm\w*|ldr){_ARM_CONDITIONS}\S* .*\bpc\b"
+        ),
+        jump=re.compile(r"b(\.[nw])? "),
+        call=re.compile(r"bl(\.w)? "),
+        indirect=re.compile(r"blx |bx (?!lr)|(mov|add)\S* pc,|ldr\S* pc, \[(?!sp\])"),
+        call_relocations=re.compile(r"R_ARM_THM_(CALL|JUMP24)$"),
+    ),
+    Architecture(
+        formats=re.compile(r"elf(32|64)-x86-64"),
+        padding=re.compile(r"(data16 |cs )*(nop|xchg +%ax,%ax)"),
+        conditional=re.compile(r"j(?!mp)\w+ "),
+        jump=re.compile(r"(notrack )?jmp "),
+        call=re.compile(r"call "),
+        indirect=re.compile(r"(notrack )?(call|jmp) +\*"),
+        call_relocations=re.compile(r"R_X86_64_(PLT32|PC32\.call)$"),
+    ),
+    Architecture(
+        formats=re.compile(r"elf(32|64)-littleriscv"),
+        padding=re.compile(r"\.|nop|c\.nop|unimp"),
+        conditional=re.compile(r"b(eq|ne|lt|ge|gt|le)\w* "),
+        jump=re.compile(r"j "),
+        call=re.compile(r"jal "),
+        indirect=re.compile(r"jalr |jr (?!ra)"),
+        call_relocations=re.compile(r"R_RISCV_(CALL|CALL_PLT|JAL|RVC_JAL|RVC_JUMP)$"),
+    ),
+)
+
+_TARGET: Final = re.compile(r"\b([0-9a-f]+) <([^>+]+)(\+0x[0-9a-f]+)?>")
+
+
+def architecture_of(text: str) -> Architecture:
+    """The architecture whose format name objdump's output `text` states in its first lines."""
+    for architecture in _ARCHITECTURES:
+        if architecture.formats.search(text[:500]):
+            return architecture
+    raise BuildError(
+        "objdump reports an object format that figures are not taken of; use Arm, RISC-V or x86-64 tools"
+    )
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Where one instruction may lead: `callee` of a call or tail jump; a `backward` branch closes a loop."""
+
+    callee: str | None = None
+    conditional: bool = False
+    backward: bool = False
+
+
+def flow_of(architecture: Architecture, function: str, instruction: Instruction) -> Flow:
+    """How `instruction` of `function` changes the flow of control."""
+    text = f"{instruction.mnemonic} {instruction.operands}"
+    named = [
+        symbol
+        for kind, symbol in instruction.relocations
+        if architecture.call_relocations.match(kind) and not symbol.startswith(LOCAL)
+    ]
+    conditional = bool(architecture.conditional.match(text))
+    if named and named[0] != function:
+        return Flow(callee=named[0], conditional=conditional)
+    if architecture.indirect.match(text):
+        return Flow(callee=INDIRECT)
+    leaves = bool(architecture.jump.match(text) or architecture.call.match(text))
+    if not (conditional or leaves):
+        return Flow()
+    target = _TARGET.search(instruction.operands)
+    if target is None:
+        return Flow(callee=None if conditional else INDIRECT, conditional=conditional)
+    if architecture.call.match(text) or not (target[2] == function or target[2].startswith(LOCAL)):
+        return Flow(callee=target[2], conditional=conditional)
+    return Flow(conditional=conditional, backward=int(target[1], 16) <= instruction.address)

@@ -1,0 +1,153 @@
+"""The machines that rbdgen generates for: one row each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rbdgen.errors import BuildError, OptionError
+from rbdgen.options import Real
+
+KIB: Final = 1024
+
+
+@dataclass(frozen=True)
+class Part:
+    """A typical chip of a target; `flash` and `ram` in bytes: what code and stack are held against."""
+
+    name: str
+    flash: int
+    ram: int
+
+
+@dataclass(frozen=True)
+class Target:
+    """One machine.
+
+    `prefix`: of the cross tools (`arm-none-eabi-`), empty for the machine's own; `flags`: what the compiler
+    is told beside language and warnings; `reals`: types that the hardware computes with; `word`: bytes of a
+    register; `width`: lanes of a vector in emitted code; `extensions`: whether emitted code may use compiler
+    extensions; `part`: None where size is no concern; `machine`: the board that qemu emulates, if any.
+    """
+
+    name: str
+    meaning: str
+    prefix: str
+    flags: tuple[str, ...]
+    reals: tuple[Real, ...]
+    word: int
+    width: int = 1
+    extensions: bool = False
+    part: Part | None = None
+    machine: str | None = None
+
+    @property
+    def embedded(self) -> bool:
+        """Whether flash and stack are scarce: figures are taken and checked."""
+        return self.part is not None
+
+    def check_real(self, real: Real) -> None:
+        """`OptionError` where `real` would be computed in software."""
+        if real not in self.reals:
+            raise OptionError(
+                f"--target {self.name} --real {real}: its hardware has {' and '.join(self.reals)} only, "
+                f"{real} in software takes some thirty times the instructions; take --real {self.reals[0]}"
+            )
+
+    def check_fits(self, function: str, flash: int, stack: int) -> None:
+        """`BuildError` with the figures where one function's code or worst stack (bytes) exceeds the part."""
+        if self.part is None:
+            return
+        for what, need, have in (("flash", flash, self.part.flash), ("stack", stack, self.part.ram)):
+            if need > have:
+                raise BuildError(
+                    f"{function}: {what} {need} bytes, but a {self.name} part ({self.part.name}) has {have}, "
+                    f"{need - have} too few; take a robot with fewer joints, --real float, or a larger target"
+                )
+
+
+_STRAIGHT: Final = (
+    "-O2",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+)  # the last: sqrt is one instruction, no call
+_ARM: Final = "arm-none-eabi-"
+
+TARGETS: Final[dict[str, Target]] = {
+    target.name: target
+    for target in (
+        Target(
+            "host",
+            "this machine, tuned to its processor",
+            prefix="",
+            flags=("-march=native", *_STRAIGHT),
+            reals=("double", "float"),
+            word=8,
+            extensions=True,
+        ),
+        Target(
+            "portable",
+            "any C99 compiler, no extension",
+            prefix="",
+            flags=_STRAIGHT,
+            reals=("double", "float"),
+            word=4,
+        ),
+        Target(
+            "cortex-m4f",
+            "Arm Cortex-M4 with single-precision FPU",
+            prefix=_ARM,
+            flags=("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard", "-mthumb", *_STRAIGHT),
+            reals=("float",),
+            word=4,
+            part=Part("STM32F446", 512 * KIB, 128 * KIB),
+            machine="mps2-an386",
+        ),
+        Target(
+            "cortex-m7",
+            "Arm Cortex-M7 with double-precision FPU",
+            prefix=_ARM,
+            flags=("-mcpu=cortex-m7", "-mfpu=fpv5-d16", "-mfloat-abi=hard", "-mthumb", *_STRAIGHT),
+            reals=("double", "float"),
+            word=4,
+            part=Part("STM32F767", 2048 * KIB, 512 * KIB),
+            machine="mps2-an500",
+        ),
+        Target(
+            "cortex-m33",
+            "Arm Cortex-M33 with single-precision FPU",
+            prefix=_ARM,
+            flags=("-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard", "-mthumb", *_STRAIGHT),
+            reals=("float",),
+            word=4,
+            part=Part("STM32L552", 512 * KIB, 256 * KIB),
+        ),
+        Target(
+            "cortex-m55",
+            "Arm Cortex-M55 with double-precision FPU (its vector unit is left alone)",
+            prefix=_ARM,
+            flags=("-mcpu=cortex-m55", "-mfloat-abi=hard", "-mthumb", "-fno-tree-vectorize", *_STRAIGHT),
+            reals=("double", "float"),
+            word=4,
+            part=Part("Corstone-300", 512 * KIB, 512 * KIB),
+            machine="mps3-an547",
+        ),
+        Target(
+            "rv32imafc",
+            "32-bit RISC-V with single-precision FPU",
+            prefix="riscv64-unknown-elf-",
+            flags=("-march=rv32imafc", "-mabi=ilp32f", "-mcmodel=medany", *_STRAIGHT),
+            reals=("float",),
+            word=4,
+            part=Part("ESP32-P4 with 16 MiB flash", 16 * KIB * KIB, 768 * KIB),
+        ),
+    )
+}
+"""Every target by name."""
+
+
+def target_named(name: str) -> Target:
+    """The row of the table; `OptionError` naming all rows where there is none."""
+    if name not in TARGETS:
+        raise OptionError(f"--target {name} is not known; choose from: {', '.join(TARGETS)}")
+    return TARGETS[name]

@@ -1,0 +1,59 @@
+"""The table of targets: complete, consistent, and clear about what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rbdgen.build.targets import TARGETS, target_named
+from rbdgen.errors import BuildError, OptionError
+
+
+def test_every_promised_target_is_there() -> None:
+    assert tuple(TARGETS) == (
+        "host",
+        "portable",
+        "cortex-m4f",
+        "cortex-m7",
+        "cortex-m33",
+        "cortex-m55",
+        "rv32imafc",
+    )
+
+
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+def test_rows_are_consistent(target: object) -> None:
+    row = target_named(getattr(target, "name", ""))
+    assert row is target
+    assert "-ffp-contract=off" in row.flags  # bit equality with the host
+    assert not {"-ffast-math", "-Ofast", "-fno-builtin"} & set(row.flags)
+    assert row.width == 1
+    assert row.embedded == bool(row.prefix)
+    assert not (row.embedded and row.extensions)
+
+
+def test_unknown_target_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(OptionError, match=r"cortex-m3 is not known; choose from: host, portable, cortex-m4f"):
+        target_named("cortex-m3")
+
+
+def test_software_double_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"--target cortex-m4f --real double: .*; take --real float"):
+        target_named("cortex-m4f").check_real("double")
+    target_named("cortex-m4f").check_real("float")
+    target_named("cortex-m7").check_real("double")
+
+
+def test_what_does_not_fit_is_refused_with_figures() -> None:
+    target = target_named("cortex-m4f")
+    target.check_fits("aba", flash=524288, stack=131072)
+    with pytest.raises(BuildError, match=r"aba: flash 524289 bytes, .* has 524288, 1 too few"):
+        target.check_fits("aba", flash=524289, stack=0)
+    with pytest.raises(BuildError, match=r"aba: stack 131100 bytes, .* has 131072, 28 too few"):
+        target.check_fits("aba", flash=0, stack=131100)
+    target_named("host").check_fits("aba", flash=10**9, stack=10**9)
+
+
+def test_no_machine_path_in_the_table() -> None:
+    assert not any(Path(flag).is_absolute() for row in TARGETS.values() for flag in row.flags)

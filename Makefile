@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test test-embedded check format bench clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -11,6 +11,10 @@ demo: .venv/run
 
 test: .venv/develop
 	$(BIN)/pytest -n 2
+
+# Cortex-M boards under qemu; the same tests are part of `make test` where gcc-arm-none-eabi and qemu are installed.
+test-embedded: .venv/develop
+	$(BIN)/pytest -n 2 -m embedded -rs tests/embedded
 
 check: .venv/develop
 	$(BIN)/ruff format --check .

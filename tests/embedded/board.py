@@ -1,0 +1,202 @@
+"""Compile a function for an emulated board, run it there, read back bits, stack and executed instructions."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from rbdgen.build.figures import Figures, figures
+from rbdgen.build.targets import Target
+
+HERE = Path(__file__).parent
+SUPPORT = HERE.parent.parent / "examples" / "embedded" / "board"
+TOOLS = ("arm-none-eabi-gcc", "arm-none-eabi-objdump", "qemu-system-arm", "cppcheck")
+
+STRICT = (
+    *("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wdouble-promotion", "-Werror"),
+    *("-fstack-usage", "-ffunction-sections", "-fdata-sections"),
+)
+HARNESS = ("-std=gnu99", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
+HOST = ("-O2", "-ffp-contract=off", "-fno-math-errno")
+
+
+def missing_tools() -> tuple[str, ...]:
+    """The programs that embedded tests need and that are not here."""
+    return tuple(tool for tool in TOOLS if shutil.which(tool) is None)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A C function to try out; `inputs`, `outputs`: the sizes of its arrays; `includes`: its header."""
+
+    function: str
+    real: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    sources: tuple[Path, ...]
+    folders: tuple[Path, ...]
+    includes: str
+
+    def flags(self) -> tuple[str, ...]:
+        """How its sources and what calls them find their headers and the type of a number."""
+        return (f"-DREAL={self.real}", *(f"-I{folder}" for folder in self.folders))
+
+
+@dataclass(frozen=True)
+class Image:
+    """A program for a board, and the objects of the subject in it."""
+
+    elf: Path
+    objects: tuple[Path, ...]
+    figures: Figures
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one run wrote: `bits` of the outputs (cases, elements); `stack`, bytes of the worst call."""
+
+    bits: np.ndarray
+    stack: int
+
+    def values(self) -> np.ndarray:
+        """The outputs as numbers."""
+        return self.bits.view({4: np.float32, 8: np.float64}[self.bits.itemsize])
+
+
+def checked(command: Sequence[str | Path], **settings: object) -> str:
+    """Run a command; its standard output, or an error with what it said."""
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=False, timeout=300, **settings
+    )  # type: ignore[call-overload]
+    assert done.returncode == 0, (
+        f"{command[0]}: status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-3000:]}"
+    )
+    return str(done.stdout)
+
+
+def write_cases(subject: Subject, inputs: np.ndarray, folder: Path) -> None:
+    """`cases.h` of the harness: the inputs (cases, elements) as exact hexadecimal numbers."""
+    suffix = "f" if subject.real == "float" else ""
+    rows = ",\n".join("    {" + ", ".join(f"{float(x).hex()}{suffix}" for x in row) + "}" for row in inputs)
+    arguments = []
+    for name, sizes in (("in", subject.inputs), ("out", subject.outputs)):
+        starts = np.cumsum((0, *sizes[:-1]))
+        arguments += [f"({name}) + {start}" for start in starts]
+    (folder / "cases.h").write_text(
+        f"{subject.includes}\n"
+        f"enum {{ CASES = {len(inputs)} }};\n"
+        f"enum {{ INPUTS = {sum(subject.inputs)}, OUTPUTS = {sum(subject.outputs)} }};\n"
+        f"#define CALL(in, out) {subject.function}({', '.join(arguments)})\n"
+        f"static const REAL inputs[CASES][INPUTS] = {{\n{rows}}};\n"
+    )
+
+
+def compile_subject(subject: Subject, target: Target, folder: Path) -> tuple[Path, ...]:
+    """The subject's objects for `target`, under all warnings that emitted code must withstand."""
+    objects = tuple(folder / f"{source.stem}.o" for source in subject.sources)
+    for source, target_file in zip(subject.sources, objects, strict=True):
+        checked(
+            [f"{target.prefix}gcc", *target.flags, *STRICT, *subject.flags(), "-c", source, "-o", target_file]
+        )
+    return objects
+
+
+def build_image(subject: Subject, inputs: np.ndarray, target: Target, folder: Path) -> Image:
+    """Compile and link the subject with the harness for the board of `target`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_cases(subject, inputs, folder)
+    objects = compile_subject(subject, target, folder)
+    elf = folder / f"{subject.function}.elf"
+    checked(
+        [
+            *(
+                f"{target.prefix}gcc",
+                *target.flags,
+                *HARNESS,
+                *subject.flags(),
+                f"-I{folder}",
+                f"-I{SUPPORT}",
+            ),
+            *(SUPPORT / "startup.c", HERE / "harness.c", *objects),
+            *("-nostartfiles", "-T", SUPPORT / "board.ld", "-Wl,--gc-sections", "-lm", "-o", elf),
+        ]
+    )
+    return Image(elf, objects, figures(objects, target.prefix))
+
+
+def run_at_home(subject: Subject, inputs: np.ndarray, folder: Path, flags: Sequence[str] = HOST) -> Result:
+    """The same harness and sources compiled and run on this machine."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_cases(subject, inputs, folder)
+    program = folder / f"{subject.function}.host"
+    checked(
+        [
+            *("cc", "-std=gnu99", *flags, "-DHOST", *subject.flags(), f"-I{folder}"),
+            *(HERE / "harness.c", *subject.sources, "-lm", "-o", program),
+        ]
+    )
+    return _result(checked([program]).splitlines(), subject)
+
+
+def run(
+    elf: Path, machine: str, traced: Sequence[str] = (), prefix: str = "arm-none-eabi-"
+) -> tuple[list[str], dict[str, int]]:
+    """Run an image under qemu; the lines it wrote and how many instructions each traced function executed.
+
+    Fails unless the image ends by itself with status 0.
+    """
+    output, log = elf.with_suffix(".out"), elf.with_suffix(".trace")
+    command = [
+        *("qemu-system-arm", "-M", machine, "-display", "none", "-monitor", "none", "-serial", "none"),
+        *("-chardev", f"file,id=s0,path={output}"),
+        *("-semihosting-config", "enable=on,target=native,chardev=s0", "-kernel", str(elf)),
+    ]
+    ranges = {name: _addresses(elf, prefix)[name] for name in traced}
+    if ranges:
+        spans = ",".join(f"{first:#x}+{size:#x}" for first, size in ranges.values())
+        command += [*_one_by_one(), "-d", "exec,nochain", "-dfilter", spans, "-D", str(log)]
+    checked(command)
+    executed = dict.fromkeys(traced, 0)
+    if ranges:
+        for address in re.findall(r"\[[0-9a-f]+/([0-9a-f]+)/", log.read_text()):
+            at = int(address, 16)
+            executed[next(n for n, (first, size) in ranges.items() if first <= at < first + size)] += 1
+        log.unlink()
+    return output.read_text().splitlines(), executed
+
+
+def run_on_board(
+    subject: Subject, image: Image, target: Target, traced: Sequence[str] = ()
+) -> tuple[Result, dict[str, int]]:
+    """`run` for an image with the harness."""
+    assert target.machine is not None
+    lines, executed = run(image.elf, target.machine, traced)
+    return _result(lines, subject), executed
+
+
+def _result(lines: Sequence[str], subject: Subject) -> Result:
+    assert lines[-1:] == ["end"], f"the run was cut short: {lines[-3:]}"
+    stacks = [int(line.split()[1], 16) for line in lines if line.startswith("stack")]
+    words = [int(line, 16) for line in lines[:-1] if not line.startswith("stack")]
+    kind = np.uint32 if subject.real == "float" else np.uint64
+    return Result(np.array(words, dtype=kind).reshape(-1, sum(subject.outputs)), max(stacks, default=0))
+
+
+def _addresses(elf: Path, prefix: str) -> dict[str, tuple[int, int]]:
+    lines = [line.split() for line in checked([f"{prefix}nm", "-S", elf]).splitlines()]
+    return {line[3]: (int(line[0], 16), int(line[1], 16)) for line in lines if len(line) == 4}
+
+
+@cache
+def _one_by_one() -> tuple[str, ...]:
+    """How this qemu is told to translate instructions one by one, so that each is a line of the log."""
+    if re.search(r"^-singlestep", checked(["qemu-system-arm", "-help"]), re.MULTILINE):
+        return ("-singlestep",)
+    return ("-accel", "tcg,one-insn-per-tb=on")

@@ -1,0 +1,46 @@
+"""Check C against the rules of MISRA C:2012 that cppcheck's addon knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from embedded.board import HERE, checked
+
+ADVISORY = frozenset(
+    (
+        *("1.2", "2.3", "2.4", "2.5", "2.6", "2.7", "4.2", "5.9", "8.7", "8.9", "8.11", "8.13", "10.5"),
+        *("11.4", "11.5", "12.1", "12.3", "12.4", "13.3", "13.4", "15.1", "15.4", "15.5", "17.5", "17.8"),
+        *("18.4", "18.5", "19.2", "20.1", "20.5", "21.12"),
+    )
+)
+"""Rules that may be left aside without a recorded deviation; all others are required or mandatory."""
+
+
+def deviations() -> dict[str, str]:
+    """Rule -> why emitted code deviates from it."""
+    lines = (HERE / "misra_deviations.txt").read_text().splitlines()
+    return dict(line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
+
+
+def broken_rules(
+    sources: Sequence[Path], folders: Sequence[Path], defines: Sequence[str] = ()
+) -> dict[str, set[str]]:
+    """Required rules that the sources or their headers in `folders` break, with the places `file:line`.
+
+    Only emitted files count: system headers are not read, cppcheck knows their functions.
+    """
+    broken: dict[str, set[str]] = {}
+    command = [
+        *("cppcheck", "--std=c99", "--platform=arm32-wchar_t4", "--enable=style", "--addon=misra", "--quiet"),
+        *("--template={id} {file}:{line}", *(f"-I{folder}" for folder in folders), *defines),
+    ]
+    # cppcheck finds its addon's interpreter by the name python3 and reports on the standard error
+    report = checked(["sh", "-c", '"$@" 2>&1', "sh", *command, *sources])
+    for number, place in re.findall(r"^misra-c2012-([0-9.]+) (.*)$", report, re.MULTILINE):
+        if number not in ADVISORY:
+            broken.setdefault(number, set()).add(place)
+    failures = re.findall(r"^(?!misra-c2012-)\w*(?:Error|error|Failure|failed).*$", report, re.MULTILINE)
+    assert not failures, failures
+    return broken

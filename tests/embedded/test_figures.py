@@ -1,0 +1,163 @@
+"""Figures of objects whose cost is known from their source, and tools that misbehave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from embedded.board import checked
+
+from rbdgen.build.figures import Figures, figures
+from rbdgen.build.instructions import INDIRECT
+from rbdgen.build.targets import TARGETS
+from rbdgen.errors import BuildError
+
+BOARDS = ("cortex-m4f", "cortex-m7", "cortex-m33", "cortex-m55")
+
+
+def measured(text: str, folder: Path, board: str = "cortex-m4f", *flags: str) -> Figures:
+    """Compile C for a board and take its figures."""
+    source, target_file, target = folder / "code.c", folder / "code.o", TARGETS[board]
+    source.write_text(text)
+    checked([f"{target.prefix}gcc", *target.flags, *flags, "-fstack-usage", "-c", source, "-o", target_file])
+    return figures(target_file, target.prefix)
+
+
+CALLS = """
+static const float table[4] = {1.0f, 2.0f, 3.0f, 5.0f};
+#define APART float __attribute__((noinline))
+APART inner(unsigned i) { volatile float kept[10]; kept[0] = table[i & 3]; return kept[0]; }
+APART middle(unsigned i) { volatile float kept[20]; kept[0] = inner(i); return kept[0] + inner(i + 1); }
+float outer(unsigned i) { return middle(i) + 1.0f; }
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_callees_count(board: str, tmp_path: Path) -> None:
+    code = measured(CALLS, tmp_path, board)
+    inner, middle, outer = (code.functions[name] for name in ("inner", "middle", "outer"))
+    assert middle.calls == ("inner", "inner")
+    assert inner.frame is not None
+    assert inner.frame >= 40
+    assert code.stack("outer") == sum(f.frame or 0 for f in (inner, middle, outer))
+    assert code.instructions("outer") == outer.instructions + middle.instructions + 2 * inner.instructions
+    assert list(inner.constants.values()) == [16]
+    assert not outer.constants
+    assert code.flash("outer") == inner.text + middle.text + outer.text + 16
+    assert code.outside("outer") == frozenset()
+    assert code.data == code.bss == 0
+
+
+def test_literal_words_and_padding_do_not_count(tmp_path: Path) -> None:
+    lines = ("f:", "ldr r0, 1f", "b 2f", "nop", ".balign 4", "1: .word 305419897", "2: adds r0, #1", "bx lr")
+    text = r"\n".join((".syntax unified", ".thumb", ".type f, %function", *lines, ".size f, .-f"))
+    (tmp_path / "code.su").write_text("code.c:1:1:f\t0\tstatic\n")
+    (tmp_path / "code.c").write_text(f'__asm__("{text}");')
+    checked(
+        [
+            "arm-none-eabi-gcc",
+            *TARGETS["cortex-m4f"].flags,
+            "-c",
+            tmp_path / "code.c",
+            "-o",
+            tmp_path / "code.o",
+        ]
+    )
+    code = figures(tmp_path / "code.o", "arm-none-eabi-")
+    assert code.functions["f"].instructions == code.instructions("f") == 4
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_branches(board: str, tmp_path: Path) -> None:
+    text = """
+    void straight(const float *x, float *y) { y[0] = x[0] * x[1] + 2.5f; }
+    void forward(const float *x, float *y) { if (x[0] > 0.0f) { y[0] = x[1] / x[0]; y[1] = x[2] / x[1]; } }
+    void loop(const float *x, float *y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i] / 3.0f; }
+    int choice(int i)
+    {
+        switch (i) {
+        case 0: return 7; case 1: return 9; case 2: return 1; case 3: return 20; case 4: return 5;
+        default: return 3;
+        }
+    }
+    """
+    code = measured(text, tmp_path, board, "-fno-tree-switch-conversion")
+    branches = {n: (f.conditional_branches > 0, f.backward_branches > 0) for n, f in code.functions.items()}
+    assert branches == {
+        "straight": (False, False),
+        "forward": (True, False),
+        "loop": (True, True),
+        "choice": (True, False),
+    }
+    assert code.instructions("straight") == code.functions["straight"].instructions
+    with pytest.raises(BuildError, match="loop: it branches, so the number of instructions is not fixed"):
+        code.instructions("loop")
+
+
+def test_tail_call_is_a_call(tmp_path: Path) -> None:
+    code = measured("float sinf(float); float f(float x) { return sinf(x + 1.0f); }", tmp_path)
+    assert code.functions["f"].calls == ("sinf",)
+    assert code.outside("f") == code.undefined == {"sinf"}
+
+
+def test_computed_address(tmp_path: Path) -> None:
+    text = """
+    typedef float fn(float);
+    float f(fn *g, float x) { return g(x) + 1.0f; }
+    float h(fn *g, float x) { return g(x); }
+    """
+    code = measured(text, tmp_path)
+    assert code.functions["f"].calls == code.functions["h"].calls == (INDIRECT,)
+
+
+def test_writable_globals(tmp_path: Path) -> None:
+    code = measured(
+        "float kept[3]; static int n = 5; int f(void) { return n++; } float *g(void) { return kept; }",
+        tmp_path,
+    )
+    assert (code.data, code.bss) == (4, 12)
+    assert measured("float kept[3];", tmp_path, "cortex-m4f", "-fcommon").bss == 12
+
+
+def test_unbounded_stack_is_refused(tmp_path: Path) -> None:
+    code = measured(
+        "int f(int n) { volatile int a[4]; a[0] = n; return n < 2 ? 1 : a[0] * f(n - 2) + f(n - 1); }",
+        tmp_path,
+    )
+    with pytest.raises(BuildError, match="f: it calls itself, so its stack has no bound"):
+        code.stack("f")
+    code = measured("int f(int n) { volatile int kept[n]; kept[0] = n; return kept[0]; }", tmp_path)
+    with pytest.raises(BuildError, match="f: the size of its stack frame is not fixed"):
+        code.stack("f")
+
+
+def test_the_worst_of_two_objects(tmp_path: Path) -> None:
+    target = TARGETS["cortex-m4f"]
+    for name, text in (
+        ("one", "float two(float); float one(float x) { return two(x) + 1.0f; }"),
+        ("two", "float two(float x) { volatile float kept[30]; kept[0] = x; return kept[0]; }"),
+    ):
+        (tmp_path / f"{name}.c").write_text(text)
+        command = [f"{target.prefix}gcc", *target.flags, "-fstack-usage", "-c", tmp_path / f"{name}.c"]
+        checked([*command, "-o", tmp_path / f"{name}.o"])
+    both = figures([tmp_path / "one.o", tmp_path / "two.o"], target.prefix)
+    assert both.undefined == frozenset()
+    assert both.stack("one") == (both.functions["one"].frame or 0) + (both.functions["two"].frame or 0)
+    assert figures(tmp_path / "one.o", target.prefix).undefined == {"two"}
+
+
+def test_faults_are_one_line(tmp_path: Path) -> None:
+    code = measured("int f(void) { return 1; }", tmp_path)
+    with pytest.raises(BuildError, match="no function g in the object; it holds: f"):
+        code.flash("g")
+    with pytest.raises(BuildError, match="nowhere-objdump: not found; install"):
+        figures(tmp_path / "code.o", "nowhere-")
+    (tmp_path / "text.o").write_text("no object")
+    with pytest.raises(BuildError, match=r"text.o.*compile the object again"):
+        figures(tmp_path / "text.o", "arm-none-eabi-")
+    (tmp_path / "code.su").unlink()
+    with pytest.raises(BuildError, match=r"code.su: no stack report .*-fstack-usage"):
+        figures(tmp_path / "code.o", "arm-none-eabi-")
+    (tmp_path / "code.su").write_text("")
+    with pytest.raises(BuildError, match=r"f is not in the stack report"):
+        figures(tmp_path / "code.o", "arm-none-eabi-")

@@ -95,7 +95,8 @@ def uncoupled(model: Model) -> NDArray[np.bool_]:
     for k in range(model.nv):
         chain = model.ancestor_dofs(k)
         roots.append(chain[-1] if chain else k)
-    return np.not_equal.outer(np.array(roots), np.array(roots))
+    different: NDArray[np.bool_] = np.not_equal.outer(np.array(roots), np.array(roots))
+    return different
 
 
 @pytest.mark.parametrize("base", BASES)

@@ -253,7 +253,7 @@ def slope(first: Fraction, second: Fraction) -> Fraction:
     determinant = s1 * d2 - s2 * d1
     A = (first * d2 - second * d1) / determinant
     B = (second * s1 - first * s2) / determinant
-    return A + 2 * B
+    return Fraction(A + 2 * B)
 
 
 def turns(q: Coordinate, dof: int) -> bool:

@@ -30,7 +30,8 @@ class MujocoOracle:
         self.mj.opt.gravity[:] = [float(x) for x in model.gravity]
         self.data = mujoco.MjData(self.mj)
         self.floating = base == "floating"
-        q, v = [], []
+        q: list[int] = []
+        v: list[int] = []
         for body in model.bodies:
             joint = self.mj.joint(body.joint.name)
             q += range(int(joint.qposadr[0]), int(joint.qposadr[0]) + body.joint.nq)

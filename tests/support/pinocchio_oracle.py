@@ -63,7 +63,9 @@ class PinocchioOracle:
     def __init__(self, reference: Any, model: Model) -> None:
         self.reference = reference
         self.data = reference.createData()
-        q, v, bodies = [], [], []
+        q: list[int] = []
+        v: list[int] = []
+        bodies: list[int] = []
         for body in model.bodies:
             index = reference.getJointId(body.joint.name)
             joint = reference.joints[index]

@@ -32,7 +32,8 @@ def robots(draw: st.DrawFn, max_joints: int = 7) -> str:
 def _link(index: int, rng: np.random.Generator) -> str:
     """A body of six point masses about its centre of mass."""
     points = rng.standard_normal((6, 3)) * 0.2
-    J = sum(float(p @ p) * np.eye(3) - np.outer(p, p) for p in points - points.mean(axis=0))
+    points -= points.mean(axis=0)
+    J = np.trace(points.T @ points) * np.eye(3) - points.T @ points
     names = ("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2)
     entries = " ".join(f'{name}="{float(J[i, j])!r}"' for name, i, j in names)
     return (
@@ -45,8 +46,8 @@ def _joint(
     name: str, kind: str, parent: int, child: int, right_angles: bool, rng: np.random.Generator
 ) -> str:
     if right_angles:
-        axis = [0, 0, 0]
-        axis[int(rng.integers(3))] = int(rng.choice([-1, 1]))
+        axis = [0.0, 0.0, 0.0]
+        axis[int(rng.integers(3))] = float(rng.choice([-1, 1]))
     else:
         axis = rng.standard_normal(3).tolist()
     limits = '<limit lower="-3" upper="3" effort="1" velocity="1"/>' if kind != "fixed" else ""

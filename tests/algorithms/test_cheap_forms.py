@@ -1,0 +1,290 @@
+"""The cheap forms against the textbook ones: equal in rationals and to rounding in floats, any saving off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import random_urdf
+from support.forms import relative_error
+from support.pinocchio_oracle import model_of_numbers
+from support.rationals import Rationals
+from support.robots import robot
+
+from rbdgen.algorithms.aba import aba
+from rbdgen.algorithms.aba_bias import aba_bias
+from rbdgen.algorithms.aba_derivatives import aba_derivatives
+from rbdgen.algorithms.aba_derivatives_factored import aba_derivatives_factored
+from rbdgen.algorithms.crba import crba
+from rbdgen.algorithms.crba_composite import crba_composite
+from rbdgen.algorithms.minv import minv_factored
+from rbdgen.algorithms.minv_hybrid import minv_composite, minv_hybrid
+from rbdgen.algorithms.rnea import rnea
+from rbdgen.algorithms.rnea_classical import rnea_classical
+from rbdgen.algorithms.rnea_derivatives import rnea_derivatives
+from rbdgen.algorithms.rnea_derivatives_local import rnea_derivatives_local
+from rbdgen.algorithms.state import coordinates, external_forces
+from rbdgen.description.urdf import parse_urdf
+from rbdgen.graph.builder import Builder, Expr
+from rbdgen.graph.cost import Cost
+from rbdgen.model.angles import ZERO_ANGLE, TracedAngle
+from rbdgen.model.build import build_robot
+from rbdgen.model.frames import axes_on
+from rbdgen.model.joints import Angle, Coordinate, JointKind, rotation_about
+from rbdgen.model.model import WORLD, Model
+from rbdgen.model.reduce import ReducedModel, reduce
+from rbdgen.spatial.ops import IDENTITY, NO_FORCE, Force, Transform, Vector
+
+TREES: dict[str, tuple[tuple[int, ...], str]] = {
+    "pendulum": ((WORLD,), "R"),
+    "slider": ((WORLD,), "P"),
+    "chain": ((WORLD, 0, 1, 2), "RRPR"),
+    "sliders first": ((WORLD, 0, 1, 2), "PPRR"),
+    "two chains": ((WORLD, 0, WORLD, 2), "RRPR"),
+    "tree": ((WORLD, 0, 1, 1, 0, 4, 4), "RPRRRRP"),
+    "floating body": ((WORLD,), "F"),
+    "floating tree": ((WORLD, 0, 1, 1, 0), "FRRPR"),
+}
+
+GRAVITY = Vector(Fraction(1, 3), Fraction(-7, 2), Fraction(-9))
+
+
+class State(NamedTuple):
+    q: list[Coordinate]
+    v: list[Any]
+    a: list[Any]
+    fext: list[Force]
+
+
+Result = list[Any]
+
+
+class Pair(NamedTuple):
+    """A cheap form and the textbook's."""
+
+    cheap: Callable[[ReducedModel, State], Result]
+    textbook: Callable[[Model, State], Result]
+
+
+def flat(*matrices: Any) -> Result:
+    return [value for matrix in matrices for row in matrix for value in row]
+
+
+def derivatives(choice: dict[str, Any]) -> Pair:
+    return Pair(
+        lambda r, x: flat(*aba_derivatives_factored(r, x.q, x.v, x.a, **choice)),
+        lambda m, x: flat(*aba_derivatives(m, x.q, x.v, x.a)),
+    )
+
+
+PAIRS = {
+    "rnea": Pair(
+        lambda r, x: rnea_classical(r, x.q, x.v, x.a, x.fext), lambda m, x: rnea(m, x.q, x.v, x.a, x.fext)
+    ),
+    "nonlinear effects": Pair(
+        lambda r, x: rnea_classical(r, x.q, x.v, [0] * r.nv), lambda m, x: rnea(m, x.q, x.v, [0] * m.nv)
+    ),
+    "gravity": Pair(
+        lambda r, x: rnea_classical(r, x.q, [0] * r.nv, [0] * r.nv),
+        lambda m, x: rnea(m, x.q, [0] * m.nv, [0] * m.nv),
+    ),
+    "crba": Pair(lambda r, x: flat(crba_composite(r, x.q)), lambda m, x: flat(crba(m, x.q))),
+    "aba": Pair(lambda r, x: aba_bias(r, x.q, x.v, x.a, x.fext), lambda m, x: aba(m, x.q, x.v, x.a, x.fext)),
+    "minv composite": Pair(
+        lambda r, x: flat(minv_composite(r, x.q)), lambda m, x: flat(minv_factored(m, x.q))
+    ),
+    "minv hybrid": Pair(lambda r, x: flat(minv_hybrid(r, x.q)), lambda m, x: flat(minv_factored(m, x.q))),
+    "rnea derivatives": Pair(
+        lambda r, x: flat(*(d := rnea_derivatives_local(r, x.q, x.v, x.a))[:3]) + d.tau,
+        lambda m, x: flat(*(d := rnea_derivatives(m, x.q, x.v, x.a))[:3]) + d.tau,
+    ),
+    "aba derivatives": derivatives({}),
+    "aba derivatives by aba": derivatives({"acceleration": "articulated"}),
+    "aba derivatives by M^-1": derivatives({"columns": "product"}),
+}
+
+every_pair = pytest.mark.parametrize("name", PAIRS)
+
+
+def rational_state(r: Rationals, model: Model) -> State:
+    n = model.nv
+    fext = [Force(r.vector(), r.vector()) for _ in model.bodies]
+    return State(r.coordinates(model), r.numbers(n), r.numbers(n), fext)
+
+
+def choices(r: Rationals, model: Model) -> dict[str, list[Any]]:
+    """A turn and a slide for every body that may have them."""
+    floating = [body.joint.kind is JointKind.FLOATING for body in model.bodies]
+    turns = [ZERO_ANGLE if fixed else r.angle() for fixed in floating]
+    return {"turns": turns, "slides": [Fraction(0) if fixed else r.number() for fixed in floating]}
+
+
+SAVINGS: dict[str, Callable[[dict[str, list[Any]]], dict[str, Any]]] = {
+    "planar factors only": lambda c: {"base_parameters": False},
+    "base parameters": lambda c: {},
+    "turned": lambda c: {"turns": c["turns"], "base_parameters": False},
+    "slid": lambda c: {"slides": c["slides"], "base_parameters": False},
+    "all": lambda c: c,
+}
+
+
+@pytest.mark.parametrize("saving", SAVINGS)
+@pytest.mark.parametrize("tree", TREES)
+@every_pair
+def test_equal_in_rationals(name: str, tree: str, saving: str) -> None:
+    r = Rationals(len(tree))
+    model = replace(r.model(*TREES[tree]), gravity=GRAVITY)
+    reduced = reduce(model, **SAVINGS[saving](choices(r, model)))
+    x = rational_state(r, model)
+    assert PAIRS[name].cheap(reduced, x) == PAIRS[name].textbook(model, x)
+
+
+def planar(parents: tuple[int, ...], kinds: str, parallel: tuple[int, ...]) -> tuple[Rationals, Model]:
+    """A rational robot, some of its bodies on axes parallel to their parents'."""
+    r = Rationals(11)
+    model = r.model(parents, kinds)
+    bodies = list(model.bodies)
+    for i in parallel:
+        parent = bodies[parents[i]].joint
+        above = IDENTITY if parent.kind is JointKind.FLOATING else axes_on(parent.axis)
+        R = above @ rotation_about(IDENTITY[2], r.angle()) @ axes_on(bodies[i].joint.axis).T
+        bodies[i] = replace(bodies[i], placement=Transform(R, r.vector()))
+    return r, replace(model, bodies=tuple(bodies), gravity=GRAVITY)
+
+
+PARALLEL = {
+    "leg": ((WORLD, 0, 1, 2, 2), "FRRRP", (2, 3)),
+    "yaw on a base": ((WORLD, 0, 1), "FRR", (1,)),
+    "planar arm": ((WORLD, 0, 1, 2), "RRRP", (1, 2)),
+    "lift and turn": ((WORLD, 0, 1, 2), "PRRR", (1, 2)),
+}
+
+
+@pytest.mark.parametrize("robot", PARALLEL)
+@every_pair
+def test_parallel_axes_change_nothing(name: str, robot: str) -> None:
+    r, model = planar(*PARALLEL[robot])
+    x, frames = rational_state(r, model), choices(r, model)
+    expected = PAIRS[name].textbook(model, x)
+    parallel = PARALLEL[robot][2]
+    for chosen in (parallel, parallel[:1], parallel[1:]):
+        assert PAIRS[name].cheap(reduce(model, **frames, parallel=chosen), x) == expected
+
+
+@every_pair
+def test_a_unit_of_length_changes_nothing(name: str) -> None:
+    r = Rationals(3)
+    model = replace(r.model((WORLD, 0, 1, 0), "RRRR"), gravity=GRAVITY)
+    x, frames = rational_state(r, model), choices(r, model)
+    reduced = reduce(model, **frames, unit_length=Fraction(3, 8))
+    assert PAIRS[name].cheap(reduced, x) == PAIRS[name].textbook(model, x)
+
+
+# ---- floating point
+
+
+def float_state(model: Model, rng: np.random.Generator) -> State:
+    q = rng.uniform(-3, 3, model.nq)
+    if model.is_floating:
+        q[3:7] /= np.linalg.norm(q[3:7])
+    v, a = rng.standard_normal((2, model.nv)).tolist()
+    fext = external_forces(rng.standard_normal(6 * model.nbodies).tolist())
+    return State(coordinates(model, q.tolist(), np.cos, np.sin), v, a, fext)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@settings(max_examples=25, deadline=None)
+@given(text=random_urdf.robots(), seed=st.integers(0, 2**32 - 1), base_parameters=st.booleans())
+def test_random_robots(base: Any, text: str, seed: int, base_parameters: bool) -> None:
+    model = build_robot(parse_urdf(text), base=base).model
+    rng = np.random.default_rng(seed)
+    turns, slides = rng.uniform(-3, 3, model.nbodies).tolist(), rng.uniform(-1, 1, model.nbodies).tolist()
+    if model.is_floating:
+        turns[0] = slides[0] = 0.0
+    reduced = reduce(model, turns, slides, base_parameters=base_parameters)
+    x = float_state(model, rng)
+    for name, (cheap, textbook) in PAIRS.items():
+        ours, theirs = (np.array([result], float) for result in (cheap(reduced, x), textbook(model, x)))
+        # a body that nearly nothing resists makes M^-1 large, and with it the rounding of both
+        amplification = max(1.0, np.abs(np.array(minv_factored(model, x.q), float)).max() / 1e2)
+        assert relative_error(ours, theirs, floor=1e-3) < 1e-11 * amplification, name
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_derivatives_with_external_forces(base: Any) -> None:
+    """Forces constant in the bodies' frames turn with them: Pinocchio's derivatives say how."""
+    model = robot("quadruped12", base).model
+    rng = np.random.default_rng(0)
+    q = pin.randomConfiguration(reference := model_of_numbers(model), -np.ones(model.nq), np.ones(model.nq))
+    v, a, rows = rng.standard_normal(model.nv), rng.standard_normal(model.nv), rng.standard_normal((13, 6))
+    rows = rows[: model.nbodies]
+    forces = pin.StdVec_Force()
+    for row in [np.zeros(6), *rows]:
+        forces.append(pin.Force(row))
+    fext = external_forces(rows.ravel().tolist())
+    x = coordinates(model, q.tolist(), np.cos, np.sin)
+    turns = [0.0 if body.joint.kind is JointKind.FLOATING else 0.4 for body in model.bodies]
+    reduced = reduce(model, turns)
+
+    data = reference.createData()
+    pin.computeRNEADerivatives(reference, data, q, v, a, forces)
+    ours = rnea_derivatives_local(reduced, x, v.tolist(), a.tolist(), fext)
+    for mine, theirs in ((ours.dtau_dq, data.dtau_dq), (ours.dtau_dv, data.dtau_dv)):
+        assert relative_error(np.array([mine], float), theirs[None]) < 1e-12
+    pin.computeABADerivatives(reference, data, q, v, a, forces)
+    accelerations = aba_derivatives_factored(reduced, x, v.tolist(), a.tolist(), fext)
+    for mine, theirs in ((accelerations.da_dq, data.ddq_dq), (accelerations.da_dv, data.ddq_dv)):
+        assert relative_error(np.array([mine], float), theirs[None]) < 1e-10
+
+
+# ---- what it saves
+
+
+def symbols(model: Model) -> tuple[Builder, State]:
+    """Traced angles: their sums stay sums."""
+    builder = Builder()
+    q = builder.input("q", model.nq)
+    v, a = builder.input("v", model.nv), builder.input("a", model.nv)
+    x = coordinates(model, q, Expr.cos, Expr.sin)
+    angles = [
+        TracedAngle(q[body.joint.idx_q], (Expr.cos, Expr.sin)) if isinstance(x_i, Angle) else x_i
+        for body, x_i in zip(model.bodies, x, strict=True)
+    ]
+    return builder, State(angles, v, a, [NO_FORCE] * model.nbodies)
+
+
+def cost(form: Callable[[Any, State], Result], model: Any, source: Model) -> Cost:
+    builder, x = symbols(source)
+    return builder.cost(form(model, x))
+
+
+@pytest.mark.parametrize("name", [name for name in PAIRS if " by " not in name])
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("which", ["arm7", "quadruped12"])
+def test_fewer_operations_than_the_textbook(which: str, base: Any, name: str) -> None:
+    """Before any choice of frames; base parameters alone never cost anything."""
+    if name == "minv hybrid" and base == "fixed":
+        pytest.skip("a form for long branches")
+    model = robot(which, base).model
+    cheap, textbook = PAIRS[name]
+    with_base_parameters = cost(cheap, reduce(model), model).total
+    assert with_base_parameters <= cost(cheap, reduce(model, base_parameters=False), model).total
+    assert with_base_parameters < cost(textbook, model, model).total
+
+
+@pytest.mark.parametrize("columns", ["factor", "product"])
+def test_known_columns_of_a_floating_base_are_not_solved_for(columns: Any) -> None:
+    """What attitude and linear velocity do stays in the base's own linear acceleration."""
+    model = robot("quadruped12", "floating").model
+    builder, x = symbols(model)
+    result = aba_derivatives_factored(reduce(model), x.q, x.v, x.a, columns=columns)
+    for rows, known in ((result.da_dq, 6), (result.da_dv, 3)):
+        assert all(rows[row][column] == 0 for row in range(3, model.nv) for column in range(known))
+        assert builder.cost([rows[row][column] for row in range(3) for column in range(known)]).total < 40

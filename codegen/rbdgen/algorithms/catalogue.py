@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from rbdgen.algorithms.aba import aba
 from rbdgen.algorithms.aba_bias import aba_bias
 from rbdgen.algorithms.aba_derivatives import aba_derivatives
+from rbdgen.algorithms.aba_derivatives_factored import Acceleration, Columns, aba_derivatives_factored
 from rbdgen.algorithms.crba import crba
 from rbdgen.algorithms.crba_composite import crba_composite
 from rbdgen.algorithms.minv import minv_factored, minv_recursive
@@ -122,6 +123,18 @@ def _rnea_derivatives_local(robot: Model | ReducedModel, x: State) -> Outputs:
 
 def _rnea_derivatives(model: Model, x: State) -> Outputs:
     return [_flat(matrix) for matrix in rnea_derivatives(model, x.q, x.v, x.a, x.naming)[:3]]
+
+
+def _aba_derivatives_factored(
+    acceleration: Acceleration, columns: Columns
+) -> Callable[[Any, State], Outputs]:
+    def trace(robot: Model | ReducedModel, x: State) -> Outputs:
+        results = aba_derivatives_factored(
+            _reduced(robot), x.q, x.v, x.tau, naming=x.naming, acceleration=acceleration, columns=columns
+        )
+        return [_flat(matrix) for matrix in results]
+
+    return trace
 
 
 def _aba_derivatives(model: Model, x: State) -> Outputs:
@@ -238,7 +251,19 @@ _ROWS: Final = (
             ),
         ),
         "analytical derivatives of forward dynamics",
-        (Variant("product", "Carpentier and Mansard, RSS 2018, eq. 24", _aba_derivatives),),
+        (
+            Variant("product", "Carpentier and Mansard, RSS 2018, eq. 24", _aba_derivatives),
+            *(
+                Variant(
+                    f"{acceleration}_{columns}",
+                    f"eq. 24 on mass moments: qdd by the {acceleration} form, columns by the {columns}",
+                    _aba_derivatives_factored(acceleration, columns),
+                    reduced=True,
+                )
+                for acceleration in get_args(Acceleration)
+                for columns in get_args(Columns)
+            ),
+        ),
     ),
     Function(
         Signature("rnea_fext", (Q, V, A, FEXT), (TAU,)),

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from rbdgen.errors import OptionError
 from rbdgen.graph.builder import Builder
+from rbdgen.graph.cost import Cost
 from rbdgen.graph.from_casadi import from_casadi
 from rbdgen.graph.from_sympy import from_sympy
 from rbdgen.graph.node import Graph
@@ -141,6 +142,10 @@ class GraphEngine:
 
     def expression(self, outputs: Results) -> Any:
         return self.graph(outputs)
+
+    def cost(self, outputs: Results) -> Cost:
+        """What the graph would cost, without making it."""
+        return self._builder.cost([element for _, _, elements in outputs for element in elements])
 
     def graph(self, outputs: Results) -> Graph:
         return self._builder.graph(outputs)

@@ -1,20 +1,22 @@
-"""The frame search: how far to turn and slide every body's frame so that inverse dynamics costs least.
+"""The frame search: how far to turn and slide every body's frame so that a function costs least.
 
-Coordinate descent on the real operation count of RNEA, leaves to root; one search serves all functions
-within a few per cent. A candidate is judged on the chain from the root to its body and that body's
-children: the rest of the tree costs the same either way. Candidates are the places where something becomes
-exactly zero: feet of common normals, components of a translation, entries of the mass moments.
+Coordinate descent on the real operation count, leaves to root. One search on RNEA serves all functions within
+a few per cent; a second one on the function itself, from there, finds the rest. A candidate is judged on the
+chain from the root to its body and that body's children: the rest of the tree costs the same either way.
+Candidates are the places where something becomes exactly zero: feet of common normals, components of a
+translation, entries of the mass moments.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from math import atan2, hypot, isfinite, pi
+from typing import Final
 
-from rbdgen.algorithms.rnea_classical import rnea_classical
-from rbdgen.algorithms.state import coordinates
-from rbdgen.graph.builder import Builder, Expr
+from rbdgen.algorithms.catalogue import Function, Variant, lookup
+from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.angles import constant_angle, radians_of
 from rbdgen.model.frames import FramedBody
 from rbdgen.model.joints import JointKind
@@ -22,6 +24,10 @@ from rbdgen.model.model import WORLD, Body, Model
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.spatial.ops import Vector
+from rbdgen.tracing import trace_on
+
+RNEA: Final = lookup("rnea")
+CLASSICAL: Final = RNEA.variant("classical")
 
 PASSES = 3
 """Sweeps over the bodies at most; the second already finds little."""
@@ -38,18 +44,25 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Frames:
-    """The choice: rad and m, one a body; `operations` of RNEA before and after, before any other pass."""
+    """The choice: rad and m, one a body."""
 
     turns: tuple[float, ...]
     slides: tuple[float, ...]
-    before: int
-    after: int
 
 
-def search(model: Model, progress: Progress | None = None) -> Frames:
-    """Turns and slides for every body of the model; deterministic."""
-    descent = _Descent(model)
-    before = operations(descent.reduced())
+def search(
+    model: Model,
+    function: Function = RNEA,
+    form: Variant = CLASSICAL,
+    start: Frames | None = None,
+    budget: float = math.inf,
+    progress: Progress | None = None,
+) -> Frames:
+    """Turns and slides for every body of the model that make the form cheap; deterministic.
+
+    `start`: frames to better; `budget`: operations to trace at most, after which the best so far is taken.
+    """
+    descent = _Descent(model, function, form, start, budget)
     order = [
         i for i in reversed(range(model.nbodies)) if model.bodies[i].joint.kind is not JointKind.FLOATING
     ]
@@ -61,38 +74,40 @@ def search(model: Model, progress: Progress | None = None) -> Frames:
                 progress(sweep * len(order) + step + 1, PASSES * len(order))
         if not improved:
             break
-    turns, slides = tuple(descent.turns), tuple(descent.slides)
-    return Frames(turns, slides, before, operations(descent.reduced()))
+    return Frames(tuple(descent.turns), tuple(descent.slides))
 
 
-def operations(reduced: ReducedModel) -> int:
-    """Operations of RNEA on a reduced model, shared ones counted once."""
-    builder = Builder()
-    nv = sum(body.joint.nv for body in reduced.bodies)
-    q = builder.input("q", sum(body.joint.nq for body in reduced.bodies))
-    v, a = builder.input("v", nv), builder.input("a", nv)
-    state = coordinates(reduced.model, q, Expr.cos, Expr.sin)
-    return builder.cost(rnea_classical(reduced, state, v, a)).total
+def operations(reduced: ReducedModel, function: Function = RNEA, form: Variant = CLASSICAL) -> int:
+    """Operations of a form on a reduced model, shared ones counted once."""
+    tracer = GraphEngine()
+    outputs = trace_on(tracer, reduced, function, form)
+    return tracer.cost(outputs).total
 
 
 class _Descent:
     """The current choice, and what it takes to better it at one body."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(
+        self, model: Model, function: Function, form: Variant, start: Frames | None, budget: float
+    ) -> None:
         self.model = model
-        self.turns = [0.0] * model.nbodies
-        self.slides = [0.0] * model.nbodies
-        self.start = reduce(model)
+        self.function, self.form = function, form
+        self.turns = list(start.turns) if start else [0.0] * model.nbodies
+        self.slides = list(start.slides) if start else [0.0] * model.nbodies
+        self.aligned = reduce(model)
+        self.budget = budget
         self.known: dict[tuple[object, ...], int] = {}
 
     def reduced(self) -> ReducedModel:
-        return self.start.reframed(self.turns, self.slides)
+        return self.aligned.reframed(self.turns, self.slides)
 
     def improve(self, i: int) -> bool:
         """Take the cheapest candidate for body i; whether it is better than what was."""
         now = self.reduced()
         best = (self.cost(i), self.turns[i], self.slides[i])
         for turn, slide in candidates(now, i, self.turns[i], self.slides[i]):
+            if self.budget <= 0:
+                break
             cost = self.cost(i, turn, slide)
             if cost < best[0]:
                 best = (cost, turn, slide)
@@ -108,7 +123,9 @@ class _Descent:
         chain = self.chain(i)
         key = (i, *((turns[k], slides[k]) for k in self.neighbourhood(i)))
         if key not in self.known:
-            self.known[key] = operations(_only(self.start.reframed(turns, slides), chain))
+            part = _only(self.aligned.reframed(turns, slides), chain)
+            self.known[key] = operations(part, self.function, self.form)
+            self.budget -= self.known[key]
         return self.known[key]
 
     def chain(self, i: int) -> list[int]:

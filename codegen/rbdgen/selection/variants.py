@@ -10,19 +10,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rbdgen.algorithms.catalogue import Function, Variant
-from rbdgen.errors import OptionError
 from rbdgen.graph.cost import cost
+from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes import cheapest
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.joints import JointKind
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
-from rbdgen.selection.frames import Frames
-from rbdgen.tracing import Subject, trace_graph
+from rbdgen.selection.frames import Frames, search
+from rbdgen.tracing import Subject, trace_graph, trace_on
 
-CONTENDERS = 3
+CONTENDERS = 2
 """How many of the cheapest traces go through the passes: the passes seldom turn an order round."""
+
+LARGE = 4000
+"""From this many operations on only the cheapest trace goes through the passes."""
+
+REFINEMENT = 1_000_000
+"""Operations that the frame search on a function itself may trace: about two seconds."""
 
 UNITS = 4
 """How many lengths are tried as the unit, the most frequent first."""
@@ -112,29 +118,54 @@ def candidates(
 def choose(
     function: Function,
     model: Model,
-    reduced: list[tuple[str, ReducedModel]],
+    frames: Frames | None,
     *,
     engine: str,
     forced: str | None = None,
     sums: bool = True,
 ) -> Choice:
-    """The cheapest graph after the passes. Raises OptionError for an unknown form."""
-    tried = [
-        (cost(trace_graph(c.subject, function, c.variant, "graph", sums=sums)).total, k, c)
-        for k, c in enumerate(candidates(function, model, reduced, forced))
-    ]
-    if not tried:
-        raise OptionError(f"function '{function.name}' has no form to trace")
+    """The cheapest graph after the passes. Raises OptionError for an unknown form.
+
+    `frames`: those found by the search, None to leave the model's own.
+    """
+    tried = _counted(function, model, subjects(model, frames, sums=sums), forced, sums)
+    if frames is not None and tried[0].candidate.variant.reduced:
+        form = tried[0].candidate.variant
+        refined = search(model, function, form, frames, REFINEMENT)
+        if refined != frames:
+            tried += _counted(function, model, subjects(model, refined, sums=sums), form.name, sums)
     alternatives: dict[str, int] = {}
-    for total, _, candidate in tried:
-        name = candidate.variant.name
-        alternatives[name] = min(total, alternatives.get(name, total))
-    best: tuple[int, Graph, Candidate] | None = None
-    for _, _, candidate in sorted(tried)[:CONTENDERS]:
-        graph = cheapest(trace_graph(candidate.subject, function, candidate.variant, engine, sums=sums))
-        total = cost(graph).total
-        if best is None or total < best[0]:
-            best = total, graph, candidate
-    assert best is not None
-    total, graph, candidate = best
+    for count in tried:
+        name = count.candidate.variant.name
+        alternatives[name] = min(count.operations, alternatives.get(name, count.operations))
+    results = []
+    tried.sort(key=lambda count: count.operations)
+    contenders = CONTENDERS if tried[0].operations < LARGE else 1
+    for count in tried[:contenders]:
+        candidate = count.candidate
+        traced = trace_graph(candidate.subject, function, candidate.variant, engine, sums=sums)
+        results.append((cheapest(traced), candidate))
+    graph, candidate = min(results, key=lambda result: cost(result[0]).total)
     return Choice(graph, candidate.variant.name, candidate.frames, alternatives)
+
+
+@dataclass(frozen=True)
+class _Count:
+    operations: int
+    candidate: Candidate
+
+
+def _counted(
+    function: Function,
+    model: Model,
+    reduced: list[tuple[str, ReducedModel]],
+    forced: str | None,
+    sums: bool,
+) -> list[_Count]:
+    """The candidates with the operations of their plain traces, the cheapest first."""
+    counts = []
+    for candidate in candidates(function, model, reduced, forced):
+        tracer = GraphEngine()
+        outputs = trace_on(tracer, candidate.subject, function, candidate.variant, sums=sums)
+        counts.append(_Count(tracer.cost(outputs).total, candidate))
+    return sorted(counts, key=lambda count: count.operations)

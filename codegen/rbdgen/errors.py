@@ -38,4 +38,12 @@ class BuildError(RbdgenError):
 
 
 class LoadError(RbdgenError):
-    """A generated folder cannot be opened, or a call's arrays do not fit the function."""
+    """A generated folder cannot be opened."""
+
+
+class ArrayValueError(LoadError, ValueError):
+    """An array does not fit the function that is called: its shape, or where `out` lies."""
+
+
+class ArrayTypeError(LoadError, TypeError):
+    """What is passed to a function is no array of real numbers, or too many or too few are."""

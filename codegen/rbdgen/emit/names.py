@@ -1,4 +1,4 @@
-"""Text from a robot description on its way into source files: checked identifiers or escaped comments, no third way."""
+"""Text from a robot description on its way into source files: checked identifiers or escaped comments only."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ _COMMENT_SAFE: Final = frozenset(
 
 _C_AND_CPP: Final = frozenset(
     """
-    alignas alignof and and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bitand bitor bool break case
-    catch char char8_t char16_t char32_t class co_await co_return co_yield compl concept const const_cast consteval
-    constexpr constinit continue decltype default delete do double dynamic_cast else enum explicit export extern
-    false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or
-    or_eq private protected public reflexpr register reinterpret_cast requires restrict return short signed sizeof
-    static static_assert static_cast struct switch synchronized template this thread_local throw true try typedef
-    typeid typename typeof typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq
+    alignas alignof and and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bitand bitor bool
+    break case catch char char8_t char16_t char32_t class co_await co_return co_yield compl concept
+    const const_cast consteval constexpr constinit continue decltype default delete do double
+    dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable
+    namespace new noexcept not not_eq nullptr operator or or_eq private protected public reflexpr
+    register reinterpret_cast requires restrict return short signed sizeof static static_assert
+    static_cast struct switch synchronized template this thread_local throw true try typedef typeid
+    typename typeof typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq
     linux unix main
-    """.split()
+    """.split()  # noqa: SIM905  (a list would take a screen)
 )
 
 RESERVED: Final = _C_AND_CPP | frozenset(keyword.kwlist) | frozenset(keyword.softkwlist)
@@ -58,7 +59,7 @@ def identifier(text: str, lead: str = "n") -> str:
     """The nearest identifier of C, C++ and Python: accents dropped, everything else that is foreign made '_'.
 
     Never empty, never reserved, no leading '_' and no '__' (C and C++ keep those for themselves), no leading
-    digit: `lead` is put before one. Two texts may give the same identifier; `unique_identifiers` keeps them apart.
+    digit: `lead` is put before one. Two texts may give the same identifier: see `unique_identifiers`.
     """
     plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     name = re.sub(r"[^A-Za-z0-9]+", "_", plain, flags=re.ASCII).strip("_")
@@ -74,7 +75,7 @@ def robot_identifier(text: str) -> str:
 
 
 def unique_identifiers(texts: Iterable[str]) -> tuple[str, ...]:
-    """An identifier for each text, in order, all different, also without regard to case (macros are capitals)."""
+    """An identifier for each text, in order, all different even as macros, which are capitals."""
     names = [identifier(text) for text in texts]
     seen: set[str] = set()
     clean = {name.upper() for name in names}

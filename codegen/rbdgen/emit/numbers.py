@@ -27,5 +27,7 @@ def literal(value: float, real: str) -> str:
 def literal17(value: float, real: str) -> str:
     """`value` with 17 digits (double) or 9 (float): columns of golden numbers line up and stay exact."""
     if not math.isfinite(value):
-        raise EmitError(f"the golden value {value} has no C literal; the robot is singular at the tested state")
+        raise EmitError(
+            f"the golden value {value} has no C literal; the robot is singular at the tested state"
+        )
     return f"{value:.16e}" if real == "double" else f"{np.float32(value):.8e}f"

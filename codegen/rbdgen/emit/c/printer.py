@@ -10,7 +10,7 @@ The text holds no width: `value_type` is the type of one value, a scalar today.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -20,24 +20,44 @@ from rbdgen.emit.numbers import literal
 from rbdgen.errors import EmitError
 from rbdgen.graph.node import Graph
 
-_LOCAL: Final = re.compile(r"t[0-9]+", re.ASCII)
+ANGLES, SINES, COSINES = "angle", "sine", "cosine"
+_LOCAL: Final = re.compile(rf"t[0-9]+|{ANGLES}|{SINES}|{COSINES}", re.ASCII)
 
-_INFIX: Final[Mapping[str, tuple[str, int]]] = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2)}
-_ATOM: Final = 4
+_INFIX: Final[Mapping[str, tuple[str, int]]] = {
+    "add": ("+", 1),
+    "sub": ("-", 1),
+    "mul": ("*", 2),
+    "div": ("/", 2),
+}
 _UNARY: Final = 3
+_ATOM: Final = 4
+
+
+@dataclass(frozen=True)
+class Sincos:
+    """The project's own sine and cosine, called once for all angles of a function.
+
+    `prefix` of its C functions; `block`: how many angles its `_n` form takes at once, None to call the form
+    for one angle as often as needed.
+    """
+
+    prefix: str
+    block: int | None
 
 
 @dataclass(frozen=True)
 class Style:
     """How statements look.
 
-    `value_type` is the C type of one value; `functions` names the C function of sqrt, sin and cos;
-    `nesting` is how many levels of single-use operations may stand inside one statement.
+    `value_type` is the C type of one value; `functions` names the C function of sqrt, sin and cos; with
+    `sincos` the last two are not called; `nesting` is how many levels of single-use operations may stand
+    inside one statement.
     """
 
     real: Real
     value_type: str
     functions: Mapping[str, str]
+    sincos: Sincos | None = None
     nesting: int = 1
 
 
@@ -48,17 +68,29 @@ class _Expression:
     depth: int
 
 
-def scalar_style(real: Real, nesting: int = 1) -> Style:
-    """Plain C: values of type `real`, sine and cosine from the C library."""
-    return Style(real, real.name, {"sqrt": real.sqrt, "sin": real.sin, "cos": real.cos}, nesting)
+def scalar_style(real: Real, sincos: Sincos | None = None, nesting: int = 1) -> Style:
+    """Plain C: values of type `real`."""
+    return Style(real, real.name, {"sqrt": real.sqrt, "sin": real.sin, "cos": real.cos}, sincos, nesting)
 
 
 def print_statements(graph: Graph, style: Style) -> tuple[str, ...]:
-    """The body of the function that `graph` describes: one line a statement, every output written."""
-    for array in (*graph.inputs, *graph.outputs):
-        if _LOCAL.fullmatch(check_identifier(array.name)):
-            raise EmitError(f"an argument named '{array.name}' would hide a local variable; rename it")
+    """The body of the function that `graph` describes: one line a statement, every output written.
+
+    Raises:
+        EmitError: an argument's name is no identifier or is taken by a local variable, a constant does not
+            fit the type, or `sincos` is asked for the sine of an angle that depends on another sine.
+    """
+    for name in (*(x.name for x in graph.inputs), *(x.name for x in graph.outputs)):
+        if _LOCAL.fullmatch(check_identifier(name)):
+            raise EmitError(f"an argument named '{name}' would hide a local variable; rename it")
     return _Printer(graph, style).lines()
+
+
+def angle_nodes(graph: Graph) -> tuple[int, ...]:
+    """The nodes whose sine or cosine an output needs, in order, each once."""
+    uses = _uses(graph)
+    live = (node for node, count in zip(graph.nodes, uses, strict=True) if count)
+    return tuple(dict.fromkeys(node.args[0] for node in live if node.op in ("sin", "cos")))
 
 
 @dataclass
@@ -66,68 +98,112 @@ class _Printer:
     graph: Graph
     style: Style
     expressions: dict[int, _Expression] = field(default_factory=dict)
+    angles: dict[int, int] = field(default_factory=dict)
+    text: list[str] = field(default_factory=list)
 
     def lines(self) -> tuple[str, ...]:
-        uses = _uses(self.graph)
-        stores = _stores(self.graph)
-        lines: list[str] = []
-        for index, node in enumerate(self.graph.nodes):
-            if uses[index] == 0:
-                continue  # dead: a variable nobody reads would be a warning in C
-            expression = self._expression(index)
-            label = self.graph.labels.get(index)
-            targets = stores.get(index, ())
-            atom = node.op in ("const", "input")
-            inner = uses[index] == 1 and not targets and label is None and expression.depth <= self.style.nesting
-            if atom or inner:
-                self.expressions[index] = expression
-            elif uses[index] == len(targets) == 1:
-                lines.append(_statement(f"{targets[0]} = {expression.text};", label))
-                continue
-            else:
-                name = f"t{index}"
-                lines.append(_statement(f"const {self.style.value_type} {name} = {expression.text};", label))
-                self.expressions[index] = _Expression(name, _ATOM, 0)
-            lines.extend(f"{target} = {self.expressions[index].text};" for target in targets)
-        return tuple(lines)
+        self.uses = _uses(self.graph)
+        self.stores = _stores(self.graph)
+        everything = range(len(self.graph.nodes))
+        if self.style.sincos is None:
+            self._print(everything)
+        else:
+            first = self._print_angles(self.style.sincos)
+            self._print(index for index in everything if index not in first)
+        return tuple(self.text)
+
+    def _print(self, indices: Iterable[int]) -> None:
+        for index in indices:
+            if self.uses[index]:  # a variable nobody reads would be a warning in C
+                self._print_node(index)
+
+    def _print_node(self, index: int) -> None:
+        expression = self._expression(index)
+        uses = self.uses[index]
+        targets = self.stores.get(index, [])
+        label = self.graph.labels.get(index)
+        inner = uses == 1 and not targets and label is None and expression.depth <= self.style.nesting
+        if expression.depth == 0 or inner:
+            self.expressions[index] = expression
+        elif uses == len(targets) == 1:
+            self._put(f"{targets.pop()} = {expression.text};", label)
+        else:
+            self._put(f"const {self.style.value_type} t{index} = {expression.text};", label)
+            self.expressions[index] = _Expression(f"t{index}", _ATOM, 0)
+        self.text.extend(f"{target} = {self.expressions[index].text};" for target in targets)
+
+    def _put(self, statement: str, label: str | None) -> None:
+        self.text.append(statement if label is None else f"{statement} /* {comment_text(label)} */")
 
     def _expression(self, index: int) -> _Expression:
-        node = self.graph.nodes[index]
-        if node.op == "const":
-            text = literal(node.value, self.style.real.name)
+        op, args, value = self.graph.nodes[index]
+        if op == "const":
+            text = literal(value, self.style.real.name)
             return _Expression(text, _UNARY if text.startswith("-") else _ATOM, 0)
-        if node.op == "input":
-            array, element = self.graph.input_element(int(node.value))
+        if op == "input":
+            array, element = self.graph.input_element(int(value))
             return _Expression(f"{array}[{element}]", _ATOM, 0)
-        operands = [self.expressions[argument] for argument in node.args]
+        if op in ("sin", "cos") and self.style.sincos is not None:
+            if args[0] not in self.angles:
+                raise EmitError(
+                    f"--trig builtin: node {index} is the {op} of an angle that depends on a sine;"
+                    " generate with --trig libm"
+                )
+            return _Expression(f"{SINES if op == 'sin' else COSINES}[{self.angles[args[0]]}]", _ATOM, 0)
+        operands = [self.expressions[argument] for argument in args]
         depth = 1 + max(operand.depth for operand in operands)
-        if node.op in _INFIX:
-            sign, precedence = _INFIX[node.op]
-            left, right = operands
-            # The right operand keeps its parentheses at equal precedence: C groups from the left, and
-            # a + (b + c) is another number than (a + b) + c. A sign never touches another one.
-            text = f"{_within(left, precedence)} {sign} {_within(right, precedence + 1, signed=False)}"
-            return _Expression(text, precedence, depth)
+        if op in _INFIX:
+            sign, precedence = _INFIX[op]
+            return _Expression(_infix(operands[0], sign, operands[1], precedence), precedence, depth)
         (operand,) = operands
-        if node.op == "neg":
+        if op == "neg":
             return _Expression(f"-{_within(operand, _UNARY, signed=False)}", _UNARY, depth)
-        if node.op == "sq":  # read twice, so never a nested operation: repeating its text costs nothing
-            return _Expression(f"{_within(operand, 2)} * {_within(operand, 3, signed=False)}", 2, depth)
-        return _Expression(f"{self.style.functions[node.op]}({operand.text})", _ATOM, depth)
+        if op == "sq":  # read twice, so never a nested operation: repeating its text costs nothing
+            return _Expression(_infix(operand, "*", operand, 2), 2, depth)
+        return _Expression(f"{self.style.functions[op]}({operand.text})", _ATOM, depth)
+
+    def _print_angles(self, sincos: Sincos) -> set[int]:
+        """Print what the angles need, then the call for all of them; gives what was printed."""
+        needed: dict[int, set[int]] = {}
+        for index in angle_nodes(self.graph):
+            ancestors = _ancestors(self.graph, index)
+            if not any(self.graph.nodes[k].op in ("sin", "cos") for k in ancestors):
+                needed[index] = ancestors
+        if not needed:
+            return set()
+        first: set[int] = set().union(*needed.values())
+        self._print(sorted(first))
+        self.angles = {index: place for place, index in enumerate(needed)}
+        texts = [self.expressions[index].text for index in needed]
+        count = len(texts)
+        if sincos.block is not None:
+            texts += ["0"] * (sincos.block - count)
+        kind, size = self.style.value_type, len(texts)
+        self.text.append(f"const {kind} {ANGLES}[{size}] = {{{', '.join(texts)}}};")
+        self.text.append(f"{kind} {SINES}[{size}], {COSINES}[{size}];")
+        if sincos.block is not None:
+            self.text.append(f"{sincos.prefix}_sincos_n({ANGLES}, {SINES}, {COSINES});")
+        else:
+            self.text.extend(
+                f"{sincos.prefix}_sincos({ANGLES}[{k}], &{SINES}[{k}], &{COSINES}[{k}]);"
+                for k in range(count)
+            )
+        return first
+
+
+def _infix(left: _Expression, sign: str, right: _Expression, precedence: int) -> str:
+    """The right operand keeps its parentheses at equal precedence: a + (b + c) is not a + b + c rounded."""
+    return f"{_within(left, precedence)} {sign} {_within(right, precedence + 1, signed=False)}"
 
 
 def _within(operand: _Expression, precedence: int, *, signed: bool = True) -> str:
-    """The operand's text, in parentheses where it binds less tightly than `precedence` or may not show a sign."""
+    """The operand's text, in parentheses where it binds less tightly or may not show a sign."""
     bare = operand.precedence >= precedence and (signed or not operand.text.startswith("-"))
     return operand.text if bare else f"({operand.text})"
 
 
-def _statement(text: str, label: str | None) -> str:
-    return text if label is None else f"{text} /* {comment_text(label)} */"
-
-
 def _uses(graph: Graph) -> list[int]:
-    """How many times each node is read by live nodes and outputs; 0 means dead. `sq` reads its argument twice."""
+    """How often live nodes and outputs read each node; 0 means dead. `sq` reads its argument twice."""
     uses = [0] * len(graph.nodes)
     for output in graph.outputs:
         for element in output.elements:
@@ -147,3 +223,15 @@ def _stores(graph: Graph) -> dict[int, list[str]]:
         for position, element in enumerate(output.elements):
             stores.setdefault(element, []).append(f"{output.name}[{position}]")
     return stores
+
+
+def _ancestors(graph: Graph, index: int) -> set[int]:
+    """The node and all that it depends on."""
+    found: set[int] = set()
+    waiting = [index]
+    while waiting:
+        current = waiting.pop()
+        if current not in found:
+            found.add(current)
+            waiting.extend(graph.nodes[current].args)
+    return found

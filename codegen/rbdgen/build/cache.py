@@ -1,0 +1,132 @@
+"""Finished builds by the hash of their content, in a folder that only the user may enter."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+import time
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from rbdgen.errors import BuildError
+
+_SEAL: Final = "entry.json"
+_STAGING: Final = ".staging-"
+_STALE_SECONDS: Final = 24 * 3600.0
+_PRIVATE_MODE: Final = 0o700
+
+
+class Cache:
+    """Folders by key: made once, sealed with the hashes of their files, never changed.
+
+    An entry appears whole, by rename. Processes that want the same one wait for the first to finish it. An
+    entry whose files do not match its seal is made anew. Where `root` cannot be used (not writable, owned by
+    somebody else), a private folder for this process takes its place, with a warning.
+    """
+
+    def __init__(self, root: Path) -> None:
+        reason = _unusable(root)
+        self.temporary = reason is not None
+        if reason is not None:
+            warnings.warn(
+                f"the cache {root} cannot be used ({reason}): builds will not be kept", stacklevel=2
+            )
+            root = Path(tempfile.mkdtemp(prefix="rbdgen-"))
+            self._removal = weakref.finalize(self, shutil.rmtree, root, ignore_errors=True)
+        self.root = root
+
+    def lookup(self, key: str) -> Path | None:
+        """The entry's folder if it is there and sound."""
+        folder = self.root / key
+        return folder if _sound(folder) else None
+
+    def entry(self, key: str, fill: Callable[[Path], None]) -> Path:
+        """The entry's folder, made by `fill(folder)` where it is not there.
+
+        Raises:
+            BuildError: the disk is full, or the cache became unusable; and whatever `fill` raises.
+        """
+        found = self.lookup(key)
+        if found is not None:
+            return found
+        try:
+            with self._locked(key):
+                return self.lookup(key) or self._made(key, fill)
+        except OSError as error:
+            raise BuildError(
+                f"the cache {self.root}: {error}; free space or choose another folder"
+            ) from error
+
+    def _made(self, key: str, fill: Callable[[Path], None]) -> Path:
+        self._remove_stale()
+        staging = self.root / f"{_STAGING}{secrets.token_hex(8)}"
+        staging.mkdir(_PRIVATE_MODE)
+        folder = self.root / key
+        try:
+            fill(staging)
+            (staging / _SEAL).write_text(json.dumps(_hashes(staging)), encoding="utf-8")
+            if folder.exists():
+                broken = self.root / f"{_STAGING}{secrets.token_hex(8)}"
+                folder.rename(broken)
+                shutil.rmtree(broken, ignore_errors=True)
+            staging.rename(folder)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+        return folder
+
+    @contextmanager
+    def _locked(self, key: str) -> Iterator[None]:
+        """One process at a time; the lock goes with the process that holds it."""
+        with (self.root / f"{key}.lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def _remove_stale(self) -> None:
+        """What killed processes left behind."""
+        for folder in self.root.glob(f"{_STAGING}*"):
+            with suppress(OSError):
+                if time.time() - folder.stat().st_mtime > _STALE_SECONDS:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unusable(root: Path) -> str | None:
+    """Why a folder cannot hold the cache; it is made, and closed to others, where that is possible."""
+    try:
+        root.mkdir(_PRIVATE_MODE, parents=True, exist_ok=True)
+        status = root.stat()
+        if status.st_uid != os.geteuid():
+            return "it belongs to another user"
+        if stat.S_IMODE(status.st_mode) != _PRIVATE_MODE:
+            root.chmod(_PRIVATE_MODE)
+    except OSError as error:
+        return error.strerror or str(error)
+    return None if os.access(root, os.W_OK | os.X_OK) else "it is not writable"
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def _sound(folder: Path) -> bool:
+    try:
+        sealed: dict[str, str] = json.loads((folder / _SEAL).read_text(encoding="utf-8"))
+        return bool(sealed) and all(
+            hashlib.sha256((folder / name).read_bytes()).hexdigest() == value
+            for name, value in sealed.items()
+        )
+    except (OSError, ValueError, AttributeError):
+        return False

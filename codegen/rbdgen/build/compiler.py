@@ -1,0 +1,210 @@
+"""The C compiler: found, identified, run with explicit flags; several at once, ended together."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+from rbdgen.errors import BuildError
+
+INSTALL: Final = "install one (apt install gcc python3-dev)"
+
+FUNCTION_FLAGS: Final = ("-std=c99", "-fPIC", "-fvisibility=hidden", "-fno-math-errno", "-fstack-usage")
+"""For emitted functions, beside the target's own: position-independent; no symbol leaves the module, so that
+two builds of one robot may live in one process; no errno from the C library. None of them changes a result."""
+
+BINDING_FLAGS: Final = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden")
+"""For what binds them to Python, headers of Python included."""
+
+_FORBIDDEN: Final = (
+    "-Ofast",
+    "-ffast-math",
+    "-funsafe-math-optimizations",
+    "-fassociative-math",
+    "-ffinite-math-only",
+)
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C compiler. `command`: how it is called; `family`: "gcc" or "clang"; `version`: as it says itself."""
+
+    command: tuple[str, ...]
+    family: str
+    version: str
+
+    def fingerprint(self, flags: Sequence[str]) -> str:
+        """A hash of the macros predefined under the flags: version, machine, with -march=native its features."""
+        macros = _output([*self.command, *flags, "-dM", "-E", "-x", "c", os.devnull])
+        return hashlib.sha256(macros.encode()).hexdigest()
+
+
+def find_compiler(command: str | None = None) -> Compiler:
+    """The compiler that `command` names (words as in a shell: "ccache gcc"), or the first of cc, gcc, clang.
+
+    Raises:
+        BuildError: there is none, or it is neither gcc nor clang.
+    """
+    if command is not None and command.strip():
+        words = tuple(shlex.split(command))
+        if shutil.which(words[0]) is None:
+            raise BuildError(f"the C compiler '{command}' is not there; {INSTALL} or name another one in CC")
+        return _identified(words)
+    for name in ("cc", "gcc", "clang"):
+        if shutil.which(name) is not None:
+            return _identified((name,))
+    raise BuildError(f"no C compiler found; {INSTALL} or name one in CC")
+
+
+def _identified(command: tuple[str, ...]) -> Compiler:
+    macros = dict(
+        line.split(" ", 2)[1:]
+        for line in _output([*command, "-dM", "-E", "-x", "c", os.devnull]).splitlines()
+        if line.count(" ") >= 2
+    )
+    if "__clang__" in macros:
+        family = "clang"
+    elif "__GNUC__" in macros:
+        family = "gcc"
+    else:
+        raise BuildError(f"'{shlex.join(command)}' is neither gcc nor clang; name one of them in CC")
+    return Compiler(command, family, macros["__VERSION__"].strip('"'))
+
+
+def _output(command: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    except OSError as error:
+        raise BuildError(f"'{command[0]}' cannot be run: {error.strerror}; {INSTALL}") from error
+    if done.returncode != 0:
+        raise BuildError(
+            f"'{shlex.join(command)}' failed: {_reason(done.stderr)}; name another compiler in CC"
+        )
+    return done.stdout
+
+
+def check_flags(flags: Sequence[str]) -> None:
+    """`BuildError` for a flag that gives up IEEE 754."""
+    for flag in flags:
+        if flag in _FORBIDDEN:
+            raise BuildError(f"the flag {flag} changes results beyond rounding; leave it out")
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """One source to one object, paths relative to the folder that the compiler runs in."""
+
+    source: str
+    target: str
+    flags: tuple[str, ...]
+
+
+def compile_all(
+    compiler: Compiler, compilations: Sequence[Compilation], folder: Path, jobs: int, progress: Any = None
+) -> dict[str, float]:
+    """Compile every source, `jobs` at once; seconds that each took, by source.
+
+    `progress(source, seconds)` is called as they finish. All running compilers are ended when one fails or
+    an exception, Ctrl-C among them, comes up.
+
+    Raises:
+        BuildError: naming the first source refused, with the compiler's first complaint.
+    """
+    processes = Processes()
+    seconds: dict[str, float] = {}
+
+    def one(compilation: Compilation) -> tuple[str, float]:
+        start = perf_counter()
+        command = [*compiler.command, *compilation.flags, "-c", compilation.source, "-o", compilation.target]
+        processes.run(command, folder, compilation.source)
+        return compilation.source, perf_counter() - start
+
+    pool = ThreadPoolExecutor(max(1, jobs))
+    try:
+        for done in as_completed([pool.submit(one, compilation) for compilation in compilations]):
+            source, taken = done.result()
+            seconds[source] = taken
+            if progress is not None:
+                progress(source, taken)
+    finally:
+        processes.stop()
+        pool.shutdown(cancel_futures=True)
+    return seconds
+
+
+def link(compiler: Compiler, objects: Sequence[str], module: str, folder: Path, flags: Sequence[str]) -> None:
+    """Link objects into a shared module; `BuildError` where the linker refuses."""
+    Processes().run([*compiler.command, "-shared", *flags, *objects, "-o", module, "-lm"], folder, module)
+
+
+class Processes:
+    """Commands that run side by side and can all be ended."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[str]] = set()
+        self._stopped = False
+
+    def run(self, command: Sequence[str], folder: Path, what: str) -> None:
+        """Run to the end; `BuildError` with the first error line where the exit status is not 0."""
+        with self._lock:
+            if self._stopped:
+                raise BuildError(f"{what}: not compiled, another file failed")
+            try:
+                # A session of its own: the compiler's children can be ended with it.
+                process = subprocess.Popen(
+                    command,
+                    cwd=folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    errors="replace",
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise BuildError(f"'{command[0]}' cannot be run: {error.strerror}; {INSTALL}") from error
+            self._running.add(process)
+        try:
+            _, complaint = process.communicate()
+        except BaseException:
+            _end(process)
+            raise
+        finally:
+            with self._lock:
+                self._running.discard(process)
+        if process.returncode != 0:
+            raise BuildError(
+                f"{what}: '{command[0]}' failed with status {process.returncode}: {_reason(complaint)};"
+                " check the compiler, or report the generated file"
+            )
+
+    def stop(self) -> None:
+        """End what runs and start nothing more."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                _end(process)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+
+
+def _reason(complaint: str) -> str:
+    lines = [line.strip() for line in complaint.splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line or "undefined reference" in line]
+    return (errors or lines or ["no message"])[0]

@@ -1,0 +1,184 @@
+"""A rendered folder compiled: objects in parallel, the cffi binding, one shared module."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+import sysconfig
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any, Final
+
+from rbdgen.build.cache import Cache
+from rbdgen.build.compiler import (
+    BINDING_FLAGS,
+    FUNCTION_FLAGS,
+    INSTALL,
+    Compilation,
+    Compiler,
+    check_flags,
+    compile_all,
+    link,
+)
+from rbdgen.build.objects import object_bytes, stack_bytes
+from rbdgen.emit.package import MANIFEST, PRIVATE, Sources
+from rbdgen.errors import BuildError
+
+Progress = Callable[[str, float], None]
+"""Called with a function's name and the seconds that its compilation took."""
+
+_LINK_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {"darwin": ("-undefined", "dynamic_lookup")}
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """What compiles: the compiler, the target's flags, how many compilers at once."""
+
+    compiler: Compiler
+    flags: tuple[str, ...]
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        check_flags(self.flags)
+
+    @property
+    def function_flags(self) -> tuple[str, ...]:
+        return (*FUNCTION_FLAGS, *self.flags)
+
+
+def build(sources: Sources, toolchain: Toolchain, cache: Cache, progress: Progress | None = None) -> Path:
+    """The compiled package, from the cache if the same was built before: the folder `<cache>/<key>/<name>`.
+
+    Raises:
+        BuildError: no compiler, no Python headers, sources that the compiler refuses, a full disk.
+    """
+    include = _python_include()
+    key = build_key(sources, toolchain)
+
+    def fill(folder: Path) -> None:
+        _compile_package(sources, toolchain, folder / sources.name, folder / "objects", include, progress)
+        shutil.rmtree(folder / "objects")
+
+    return cache.entry(key, fill) / sources.name
+
+
+def build_key(sources: Sources, toolchain: Toolchain) -> str:
+    """A hash of all that a compiled module depends on."""
+    import cffi  # noqa: PLC0415  (only builds need it)
+
+    content = {
+        "files": dict(sources.files),
+        "flags": [toolchain.function_flags, BINDING_FLAGS],
+        "compiler": [toolchain.compiler.family, toolchain.compiler.version],
+        "machine": toolchain.compiler.fingerprint(toolchain.flags),
+        "python": [sys.implementation.cache_tag, sysconfig.get_config_var("EXT_SUFFIX"), sys.platform],
+        "cffi": cffi.__version__,
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def module_file(name: str) -> str:
+    """File name of a robot's module. cffi keeps to Python's stable ABI where the interpreter has one."""
+    stable = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
+    suffix = (
+        ".abi3.so"
+        if stable and not hasattr(sys, "gettotalrefcount")
+        else sysconfig.get_config_var("EXT_SUFFIX")
+    )
+    return f"_{name}{suffix}"
+
+
+def package_files(folder: Path) -> dict[str, bytes]:
+    """All files of a compiled package as `build` gave it: what to write where the user wants it."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        return {name: (folder / name).read_bytes() for name in manifest["files"]}
+    except (OSError, ValueError, KeyError) as error:
+        raise BuildError(f"{folder}: the build cannot be read back ({error}); clear the cache") from error
+
+
+def _compile_package(
+    sources: Sources,
+    toolchain: Toolchain,
+    folder: Path,
+    objects: Path,
+    include: Path,
+    progress: Progress | None,
+) -> None:
+    for name, text in sources.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    objects.mkdir()
+    binding = _binding_source(sources)
+    (objects / "binding.c").write_text(binding, encoding="utf-8")
+    here = f"-I../{sources.name}"
+    functions = dict(sources.c_sources())
+    by_source = {f"../{sources.name}/{file}": name for name, file in functions.items()}
+    compilations = [
+        Compilation(source, f"{name}.o", (*toolchain.function_flags, here))
+        for source, name in by_source.items()
+    ]
+    private = f"../{sources.name}/{PRIVATE}"
+    glue = [
+        Compilation(f"{private}/binding.c", "_loops.o", (*BINDING_FLAGS, here)),
+        Compilation("binding.c", "_binding.o", (*BINDING_FLAGS, f"-I{private}", f"-I{include}")),
+    ]
+    # The longest first: the last one to finish then started early.
+    compilations.sort(key=lambda c: -len(sources.files[functions[by_source[c.source]]]))
+
+    def report(source: str, taken: float) -> None:
+        if progress is not None and source in by_source:
+            progress(by_source[source], taken)
+
+    seconds = compile_all(toolchain.compiler, [*compilations, *glue], objects, toolchain.jobs, report)
+    module = module_file(sources.name)
+    names = sorted(c.target for c in [*compilations, *glue])
+    link(toolchain.compiler, names, f"../{sources.name}/{module}", objects, _LINK_FLAGS.get(sys.platform, ()))
+    taken = {by_source[source]: value for source, value in seconds.items() if source in by_source}
+    manifest = _completed(sources.manifest, toolchain, module, objects, taken)
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _completed(
+    manifest: dict[str, Any], toolchain: Toolchain, module: str, objects: Path, seconds: Mapping[str, float]
+) -> dict[str, Any]:
+    """The manifest with what the compiler made of it."""
+    for name, facts in manifest["functions"].items():
+        facts["object_bytes"] = object_bytes(objects / f"{name}.o")
+        facts["stack_bytes"] = stack_bytes(objects / f"{name}.su")
+        facts["seconds"] = round(seconds[name], 3)
+    manifest["build"] = {
+        "module": module,
+        "compiler": toolchain.compiler.family,
+        "version": toolchain.compiler.version,
+        "flags": list(toolchain.function_flags),
+    }
+    manifest["files"] = [*manifest["files"], module]
+    return manifest
+
+
+def _binding_source(sources: Sources) -> str:
+    """The C that cffi writes to bind the functions and their loops."""
+    from cffi import FFI  # noqa: PLC0415  (only builds need it)
+
+    declarations = sources.files[f"{PRIVATE}/binding.h"]
+    ffi = FFI()
+    ffi.cdef(declarations)
+    ffi.set_source(f"_{sources.name}", '#include "binding.h"')
+    text = StringIO()
+    with redirect_stdout(StringIO()):
+        ffi.emit_c_code(text)
+    return text.getvalue()
+
+
+def _python_include() -> Path:
+    include = Path(sysconfig.get_path("include"))
+    if not (include / "Python.h").is_file():
+        raise BuildError(f"Python.h is missing: the C headers of this Python are not installed; {INSTALL}")
+    return include

@@ -1,0 +1,233 @@
+"""What the C templates see: printed strings, nothing to compute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rbdgen.emit.c.printer import Sincos, Style, angle_nodes, print_statements, scalar_style
+from rbdgen.emit.c.real import real_type
+from rbdgen.emit.golden import Golden
+from rbdgen.emit.names import comment_text, unique_identifiers
+from rbdgen.emit.numbers import literal, literal17
+from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
+from rbdgen.signature import SizedArgument
+
+LANE_BYTES = 64
+"""Bytes of the vectors in which sines and cosines are computed; compilers split them for narrower registers."""
+
+_SMALLEST_SCALE = 1e-3
+"""Outputs that are zero but for rounding are compared against this."""
+
+_COLUMNS = 4
+
+
+@dataclass(frozen=True)
+class CArgument:
+    """A function's array: `parameter` and `plain` declare it with and without the restrict macro."""
+
+    name: str
+    parameter: str
+    plain: str
+    size: int
+    doc: str
+    step: str
+
+
+@dataclass(frozen=True)
+class CFunction:
+    """A function for header, source and binding."""
+
+    name: str
+    symbol: str
+    file: str
+    doc: str
+    counts: str
+    inputs: tuple[CArgument, ...]
+    outputs: tuple[CArgument, ...]
+
+    @property
+    def arguments(self) -> tuple[CArgument, ...]:
+        return self.inputs + self.outputs
+
+
+@dataclass(frozen=True)
+class CBody:
+    """What stands between the braces: the arguments nobody reads, then the statements."""
+
+    unused: tuple[str, ...]
+    statements: tuple[str, ...]
+    math: bool
+    sincos: bool
+
+
+@dataclass(frozen=True)
+class CJoint:
+    """A joint's row of the header; `macro` follows `<ROBOT>_Q_` and `<ROBOT>_V_`."""
+
+    macro: str
+    comment: str
+    idx_q: int
+    idx_v: int
+
+
+@dataclass(frozen=True)
+class CArray:
+    """A golden array: rows of literals; `tolerance` is absolute, for outputs."""
+
+    name: str
+    argument: str
+    size: int
+    rows: tuple[str, ...]
+    tolerance: str = ""
+
+
+@dataclass(frozen=True)
+class CCase:
+    """One golden state of one function."""
+
+    inputs: tuple[CArray, ...]
+    outputs: tuple[CArray, ...]
+
+
+@dataclass(frozen=True)
+class CRobot:
+    """What every C file of a robot shares; texts from the description are escaped for comments."""
+
+    name: str
+    macro: str
+    title: str
+    version: str
+    base: str
+    nq: int
+    nv: int
+    nbodies: int
+    real: str
+    fabs: str
+    trig: str
+    target: str
+    joints: tuple[CJoint, ...]
+
+
+def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:
+    """The robot for all templates."""
+    real = real_type(options.real)
+    macros = unique_identifiers(joint.name for joint in facts.joints)
+    return CRobot(
+        facts.name,
+        facts.name.upper(),
+        comment_text(facts.robot_name),
+        comment_text(facts.version),
+        comment_text(facts.base),
+        facts.nq,
+        facts.nv,
+        facts.nbodies,
+        real.name,
+        real.fabs,
+        options.trig,
+        comment_text(options.target),
+        tuple(
+            CJoint(macro.upper(), comment_text(joint.name), joint.idx_q, joint.idx_v)
+            for macro, joint in zip(macros, facts.joints, strict=True)
+        ),
+    )
+
+
+def function_context(facts: RobotFacts, function: FunctionSource, real: str) -> CFunction:
+    """Names, prototype and documentation of a function."""
+    restrict = f"{facts.name.upper()}_RESTRICT "
+    return CFunction(
+        function.name,
+        f"{facts.name}_{function.name}",
+        f"{facts.name}_{function.name}.c",
+        comment_text(f"{function.doc}; form {function.variant}"),
+        str(function.cost).replace(" =", " operations ="),
+        tuple(_argument(x, f"const {real} *", restrict) for x in function.signature.inputs),
+        tuple(_argument(x, f"{real} *", restrict) for x in function.signature.outputs),
+    )
+
+
+def _argument(argument: SizedArgument, pointer: str, restrict: str) -> CArgument:
+    shape = f" ({' x '.join(map(str, argument.shape))}, row-major)" if len(argument.shape) > 1 else ""
+    return CArgument(
+        argument.name,
+        f"{pointer}{restrict}{argument.name}",
+        f"{pointer}{argument.name}",
+        argument.size,
+        comment_text(f"{argument.name}[{argument.size}]{shape}, {argument.unit}: {argument.meaning}"),
+        f"{argument.name}_step",
+    )
+
+
+def sincos_block(functions: Sequence[FunctionSource]) -> int:
+    """The most angles that one of the functions needs."""
+    return max((len(angle_nodes(function.graph)) for function in functions), default=0)
+
+
+def style_context(facts: RobotFacts, options: EmitOptions, angles: int) -> Style:
+    """How the statements of this robot look; `angles` as `sincos_block` gives."""
+    sincos = None
+    if options.trig == "builtin":
+        sincos = Sincos(facts.name, angles if options.extensions else None)
+    return scalar_style(real_type(options.real), sincos, options.nesting)
+
+
+def body_context(function: FunctionSource, style: Style) -> CBody:
+    """The statements of a function."""
+    graph = function.graph
+    position = 0
+    read = {int(node.value) for node in graph.nodes if node.op == "input"}
+    unused = []
+    for array in graph.inputs:
+        if read.isdisjoint(range(position, position + array.size)):
+            unused.append(array.name)
+        position += array.size
+    angles = bool(angle_nodes(graph))
+    math = any(node.op == "sqrt" for node in graph.nodes) or (angles and style.sincos is None)
+    return CBody(
+        tuple(unused), print_statements(graph, style), math, sincos=angles and style.sincos is not None
+    )
+
+
+def sincos_context(facts: RobotFacts, options: EmitOptions, angles: int) -> Mapping[str, object]:
+    """The context of c/sincos.h.jinja."""
+    single = options.real == "float"
+    return {
+        "prefix": facts.name,
+        "real": options.real,
+        "fallback": options.extensions,
+        "vector": options.extensions,
+        "width": LANE_BYTES // (4 if single else 8),
+        "count": angles,
+    }
+
+
+def golden_context(function: FunctionSource, golden: Golden, real: str) -> tuple[CCase, ...]:
+    """The golden states of a function as arrays of literals."""
+    return tuple(
+        CCase(
+            tuple(_array(function.name, number, name, values, real) for name, values in case.inputs.items()),
+            tuple(
+                _array(function.name, number, name, values, real, golden.tolerance)
+                for name, values in case.outputs.items()
+            ),
+        )
+        for number, case in enumerate(golden.cases)
+    )
+
+
+def _array(
+    function: str,
+    number: int,
+    argument: str,
+    values: Sequence[float],
+    real: str,
+    tolerance: float | None = None,
+) -> CArray:
+    literals = [literal17(value, real) for value in values]
+    rows = tuple(", ".join(literals[k : k + _COLUMNS]) for k in range(0, len(literals), _COLUMNS))
+    allowed = ""
+    if tolerance is not None:
+        scale = max(max(map(abs, values), default=0.0), _SMALLEST_SCALE)
+        allowed = literal(float(f"{tolerance * scale:.2e}"), real)
+    return CArray(f"{function}_{argument}_{number}", argument, len(values), rows, allowed)

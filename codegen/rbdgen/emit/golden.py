@@ -1,0 +1,91 @@
+"""Golden vectors: states with the outputs that the graph's interpreter gives, for the emitted self-test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rbdgen.emit.package import FunctionSource, RobotFacts
+from rbdgen.emit.trig import COSINES, SINES, inputs_with_trig
+from rbdgen.graph.evaluate import evaluate
+from rbdgen.options import Real
+
+STATES = 2
+
+TOLERANCE: Mapping[Real, float] = {"double": 1e-10, "float": 1e-4}
+"""Largest accepted error over the largest value of an output. Compilers may fuse or not, libraries' sines
+differ in the last bit: far below this; a wrong operation is far above."""
+
+_MARGIN = 30.0
+"""Over the error that the interpreter itself makes in float, which a singular robot makes large."""
+
+
+@dataclass(frozen=True)
+class GoldenCase:
+    """One state: input and output arrays, flat, in double."""
+
+    inputs: Mapping[str, Sequence[float]]
+    outputs: Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Golden:
+    """The cases of one function and the relative error that its self-test accepts."""
+
+    cases: tuple[GoldenCase, ...]
+    tolerance: float
+
+
+def golden_vectors(facts: RobotFacts, function: FunctionSource, real: Real, states: int = STATES) -> Golden:
+    """Reproducible states, unit quaternions, angles within 3 rad, with the interpreter's outputs.
+
+    In float the inputs are numbers that a float holds, so that both sides compute with the same ones.
+    """
+    random = Random(f"{function.name} {facts.nq} {facts.nv}")
+    cases = tuple(_case(facts, function, real, random) for _ in range(states))
+    tolerance = TOLERANCE[real]
+    if real == "float":
+        tolerance = max(tolerance, _MARGIN * max(_single_error(function, case) for case in cases))
+    return Golden(cases, tolerance)
+
+
+def _case(facts: RobotFacts, function: FunctionSource, real: Real, random: Random) -> GoldenCase:
+    values = {"q": _configuration(facts, random)}
+    for argument in function.signature.inputs:
+        if argument.name not in ("q", SINES, COSINES):
+            values[argument.name] = [random.uniform(-1.0, 1.0) for _ in range(argument.size)]
+    values = inputs_with_trig(values, {joint.idx_q for joint in facts.joints if joint.angle})
+    dtype = np.float32 if real == "float" else np.float64
+    inputs = {a.name: [float(dtype(x)) for x in values[a.name]] for a in function.signature.inputs}
+    outputs = evaluate(function.graph, inputs)
+    return GoldenCase(inputs, {name: [float(x) for x in np.ravel(array)] for name, array in outputs.items()})
+
+
+def _configuration(facts: RobotFacts, random: Random) -> list[float]:
+    q = [0.0] * facts.nq
+    if facts.floating:
+        quaternion = [random.uniform(0.1, 1.0) for _ in range(4)]
+        length = math.sqrt(sum(x * x for x in quaternion))
+        q[:7] = [*(random.uniform(-1.0, 1.0) for _ in range(3)), *(x / length for x in quaternion)]
+    for joint in facts.joints:
+        q[joint.idx_q] = random.uniform(-3.0, 3.0) if joint.angle else random.uniform(-0.3, 0.3)
+    return q
+
+
+def _single_error(function: FunctionSource, case: GoldenCase) -> float:
+    """Error of the graph evaluated in float, relative to the largest value of each output."""
+    single: Mapping[str, npt.NDArray[Any]] = evaluate(
+        function.graph, {name: np.array(values, np.float32) for name, values in case.inputs.items()}
+    )
+    errors = [0.0]
+    for name, exact in case.outputs.items():
+        largest = max(map(abs, exact), default=0.0)
+        if largest:
+            errors.append(float(np.abs(np.ravel(single[name]) - np.array(exact)).max()) / largest)
+    return max(errors)

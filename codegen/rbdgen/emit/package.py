@@ -1,0 +1,159 @@
+"""What emission takes and gives: facts of a robot, functions as graphs, options; the files of a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from rbdgen.emit.names import check_identifier, check_robot_name
+from rbdgen.errors import EmitError
+from rbdgen.graph.cost import Cost
+from rbdgen.graph.node import Graph
+from rbdgen.options import Real, Trig
+from rbdgen.signature import SizedSignature
+
+MANIFEST: Final = "manifest.json"
+PRIVATE: Final = "_rbdgen"
+"""Folder of a generated package that holds its loader and the C that binds it to Python."""
+
+ATTRIBUTES: Final = frozenset({"library", "manifest", "joint_names", "idx_q", "idx_v", "normalize"})
+"""What a generated package offers beside its functions."""
+
+
+@dataclass(frozen=True)
+class JointFacts:
+    """A moving joint as the manifest lists it; limits in rad or m, None where there is none.
+
+    `angle`: whether the joint's coordinate enters by its sine and cosine alone.
+    """
+
+    name: str
+    kind: str
+    idx_q: int
+    idx_v: int
+    angle: bool
+    lower: float | None = None
+    upper: float | None = None
+    effort: float | None = None
+    velocity: float | None = None
+
+
+@dataclass(frozen=True)
+class RobotFacts:
+    """All that the emitted files say of a robot.
+
+    `name` is the checked identifier that prefixes every C name and names the Python package; `robot_name`
+    is what the URDF says, any text. `joints` are the moving joints in order, without the base. `merged`:
+    (link, body it was merged into). `snapped`: (joint, largest change of an entry of its rotation).
+    `options`: what generated it, as JSON values.
+    """
+
+    name: str
+    robot_name: str
+    base: str
+    nq: int
+    nv: int
+    nbodies: int
+    joints: tuple[JointFacts, ...]
+    urdf_sha256: str
+    version: str
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    merged: tuple[tuple[str, str], ...] = ()
+    snapped: tuple[tuple[str, float], ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_robot_name(self.name)
+
+    @property
+    def floating(self) -> bool:
+        return self.base == "floating"
+
+
+@dataclass(frozen=True)
+class FunctionSource:
+    """A function ready to print.
+
+    `graph` is scheduled: its nodes stand in the order of the statements. `variant` is the chosen form;
+    `alternatives` are the operation counts of the forms that were not. `doc`: one line, what it computes.
+    """
+
+    signature: SizedSignature
+    graph: Graph
+    variant: str
+    cost: Cost
+    doc: str
+    alternatives: Mapping[str, Cost] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        name = check_identifier(self.signature.name)
+        if name in ATTRIBUTES or name.startswith("_"):
+            raise EmitError(f"a function cannot be named '{name}'; the generated package needs that name")
+        graph, signature = self.graph, self.signature
+        taken = [(x.name, x.size) for x in signature.inputs]
+        given = [(x.name, x.shape) for x in signature.outputs]
+        if taken != [(x.name, x.size) for x in graph.inputs] or given != [
+            (x.name, x.shape) for x in graph.outputs
+        ]:
+            raise EmitError(f"{name}: the graph's inputs and outputs are not those of the signature")
+
+    @property
+    def name(self) -> str:
+        return self.signature.name
+
+
+@dataclass(frozen=True)
+class EmitOptions:
+    """How the C looks.
+
+    `extensions`: compiler extensions and libm beyond sine and cosine are allowed (target host);
+    `nesting`: levels of single-use operations inside one statement, see `emit.c.printer`.
+    """
+
+    real: Real = "double"
+    trig: Trig = "libm"
+    target: str = "host"
+    extensions: bool = True
+    nesting: int = 1
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The text files of a generated folder, by path inside it, in order; the manifest is among them."""
+
+    name: str
+    files: Mapping[str, str]
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        manifest: dict[str, Any] = json.loads(self.files[MANIFEST])
+        return manifest
+
+    def c_sources(self) -> Iterator[tuple[str, str]]:
+        """Every function with its C file."""
+        for name, facts in self.manifest["functions"].items():
+            yield name, facts["source"]
+
+
+def read_sources(folder: Path) -> Sources:
+    """The text files of a folder that was generated before.
+
+    Raises:
+        EmitError: the folder has no manifest of rbdgen, or lacks a file that the manifest lists.
+    """
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        names = manifest["files"]
+        if manifest["generator"] != "rbdgen" or not all(isinstance(name, str) for name in names):
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise EmitError(f"{path}: not the manifest of a generated folder; generate it again") from error
+    try:
+        files = {name: (folder / name).read_text(encoding="utf-8") for name in names}
+    except (OSError, UnicodeDecodeError) as error:
+        raise EmitError(f"{folder}: {error}; the folder is incomplete, generate it again") from error
+    return Sources(check_robot_name(manifest["name"]), files)

@@ -1,0 +1,203 @@
+"""All files of a generated folder as texts: contexts into templates, nothing written to disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from rbdgen.emit.c.context import (
+    CFunction,
+    body_context,
+    function_context,
+    golden_context,
+    robot_context,
+    sincos_block,
+    sincos_context,
+    style_context,
+)
+from rbdgen.emit.c.real import real_type
+from rbdgen.emit.golden import Golden, golden_vectors
+from rbdgen.emit.manifest import manifest_text
+from rbdgen.emit.names import markdown_text
+from rbdgen.emit.numbers import literal
+from rbdgen.emit.package import (
+    ATTRIBUTES,
+    MANIFEST,
+    PRIVATE,
+    EmitOptions,
+    FunctionSource,
+    JointFacts,
+    RobotFacts,
+    Sources,
+)
+from rbdgen.emit.trig import graph_with_trig, signature_with_trig
+from rbdgen.errors import EmitError
+from rbdgen.graph.cost import cost
+from rbdgen.resources import package_root, template_root
+
+LOADER = (
+    "errors.py",
+    "signature.py",
+    "load/__init__.py",
+    "load/arrays.py",
+    "load/function.py",
+    "load/library.py",
+)
+"""Modules of rbdgen that every generated package carries a copy of."""
+
+_UNWRITTEN = 1e30
+
+
+def render(
+    facts: RobotFacts,
+    functions: Sequence[FunctionSource],
+    options: EmitOptions | None = None,
+    golden: Mapping[str, Golden] | None = None,
+) -> Sources:
+    """The whole folder.
+
+    Args:
+        facts: what to say of the robot.
+        functions: in the order in which they shall be listed.
+        options: precision, trigonometry, style.
+        golden: for every function its golden vectors; computed where not given.
+
+    Raises:
+        EmitError: a name, a number or a graph that cannot be printed; no function; a function twice.
+    """
+    options = options or EmitOptions()
+    real_type(options.real)
+    _check_names(functions)
+    if options.trig == "input":
+        functions = [_with_trig_inputs(facts, function) for function in functions]
+    if golden is None:
+        golden = {f.name: golden_vectors(facts, f, options.real) for f in functions}
+    files = _c_files(facts, functions, options, golden)
+    files |= _python_files(facts, functions, options)
+    files["README.md"] = _readme(facts, functions, options)
+    c_texts = {f.name: files[f"{facts.name}_{f.name}.c"] for f in functions}
+    names = [*files, MANIFEST]
+    files[MANIFEST] = manifest_text(facts, functions, options, c_texts, names)
+    return Sources(facts.name, files)
+
+
+def _check_names(functions: Sequence[FunctionSource]) -> None:
+    names = [function.name for function in functions]
+    if not names:
+        raise EmitError("no function to emit; name at least one")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise EmitError(f"function '{twice[0]}' is to be emitted twice; name every function once")
+
+
+def _with_trig_inputs(facts: RobotFacts, function: FunctionSource) -> FunctionSource:
+    angles = {joint.idx_q for joint in facts.joints if joint.angle}
+    graph = graph_with_trig(function.graph, angles)
+    signature = signature_with_trig(function.signature, angles)
+    return replace(function, signature=signature, graph=graph, cost=cost(graph))
+
+
+def _c_files(
+    facts: RobotFacts,
+    functions: Sequence[FunctionSource],
+    options: EmitOptions,
+    golden: Mapping[str, Golden],
+) -> dict[str, str]:
+    robot = robot_context(facts, options)
+    contexts = [function_context(facts, function, options.real) for function in functions]
+    files = {f"{facts.name}.h": _text("c/ROBOT.h.jinja", robot=robot, functions=contexts)}
+    angles = sincos_block(functions)
+    if options.trig == "builtin" and angles:
+        shape = sincos_context(facts, options, angles)
+        files[f"{facts.name}_sincos.h"] = _text("c/sincos.h.jinja", **shape)
+    style = style_context(facts, options, angles)
+    for function, context in zip(functions, contexts, strict=True):
+        body = body_context(function, style)
+        files[context.file] = _text("c/ROBOT_FUNCTION.c.jinja", robot=robot, function=context, body=body)
+    tested = [
+        (context, golden_context(function, golden[function.name], options.real))
+        for function, context in zip(functions, contexts, strict=True)
+    ]
+    files[f"{facts.name}_selftest.c"] = _text(
+        "c/ROBOT_selftest.c.jinja",
+        robot=robot,
+        functions=tested,
+        unwritten=literal(_UNWRITTEN, options.real),
+    )
+    return files
+
+
+def _python_files(
+    facts: RobotFacts, functions: Sequence[FunctionSource], options: EmitOptions
+) -> dict[str, str]:
+    robot = robot_context(facts, options)
+    contexts = [function_context(facts, function, options.real) for function in functions]
+    exported = sorted([*ATTRIBUTES, *(function.name for function in functions)])
+    common = {"robot": robot, "functions": contexts, "exported": exported}
+    files = {
+        "__init__.py": _text("python/__init__.py.jinja", **common),
+        "__init__.pyi": _text("python/__init__.pyi.jinja", numpy=real_type(options.real).numpy, **common),
+        "py.typed": "",
+        f"{PRIVATE}/__init__.py": '"""A copy of the loader of rbdgen, and the C that binds the robot."""\n',
+        f"{PRIVATE}/binding.h": _text("python/binding.h.jinja", **common),
+        f"{PRIVATE}/binding.c": _text("python/binding.c.jinja", **common),
+    }
+    for module in LOADER:
+        files[f"{PRIVATE}/{module}"] = (package_root() / module).read_text(encoding="utf-8")
+    return files
+
+
+def _readme(facts: RobotFacts, functions: Sequence[FunctionSource], options: EmitOptions) -> str:
+    contexts = [function_context(facts, function, options.real) for function in functions]
+    return _text(
+        "README.md.jinja",
+        robot=robot_context(facts, options),
+        title=markdown_text(facts.robot_name),
+        rows=[_readme_row(f, c) for f, c in zip(functions, contexts, strict=True)],
+        example=contexts[0],
+        joints=[
+            {
+                "name": markdown_text(joint.name),
+                "idx_q": joint.idx_q,
+                "idx_v": joint.idx_v,
+                "limits": _limits(joint),
+            }
+            for joint in facts.joints
+        ],
+    )
+
+
+def _readme_row(function: FunctionSource, context: CFunction) -> dict[str, str]:
+    return {
+        "symbol": context.symbol,
+        "doc": markdown_text(function.doc),
+        "inputs": "<br>".join(markdown_text(argument.doc) for argument in context.inputs),
+        "outputs": "<br>".join(markdown_text(argument.doc) for argument in context.outputs),
+        "operations": markdown_text(str(function.cost)),
+    }
+
+
+def _limits(joint: JointFacts) -> list[str]:
+    limits = (joint.lower, joint.upper, joint.effort, joint.velocity)
+    return ["" if limit is None else f"{limit:.6g}" for limit in limits]
+
+
+@cache
+def _environment() -> Environment:
+    # No autoescape: the output is C, Python and Markdown. What comes from a description was made a checked
+    # identifier or an escaped comment before it got here.
+    return Environment(
+        loader=FileSystemLoader(template_root()),
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _text(template: str, **context: object) -> str:
+    return _environment().get_template(template).render(context)

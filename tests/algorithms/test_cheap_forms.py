@@ -34,10 +34,10 @@ from rbdgen.algorithms.state import coordinates, external_forces
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.graph.builder import Builder, Expr
 from rbdgen.graph.cost import Cost
-from rbdgen.model.angles import ZERO_ANGLE, TracedAngle
+from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.build import build_robot
 from rbdgen.model.frames import axes_on
-from rbdgen.model.joints import Angle, Coordinate, JointKind, rotation_about
+from rbdgen.model.joints import Coordinate, JointKind, rotation_about
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.spatial.ops import IDENTITY, NO_FORCE, Force, Transform, Vector
@@ -248,16 +248,10 @@ def test_derivatives_with_external_forces(base: Any) -> None:
 
 
 def symbols(model: Model) -> tuple[Builder, State]:
-    """Traced angles: their sums stay sums."""
     builder = Builder()
     q = builder.input("q", model.nq)
     v, a = builder.input("v", model.nv), builder.input("a", model.nv)
-    x = coordinates(model, q, Expr.cos, Expr.sin)
-    angles = [
-        TracedAngle(q[body.joint.idx_q], (Expr.cos, Expr.sin)) if isinstance(x_i, Angle) else x_i
-        for body, x_i in zip(model.bodies, x, strict=True)
-    ]
-    return builder, State(angles, v, a, [NO_FORCE] * model.nbodies)
+    return builder, State(coordinates(model, q, Expr.cos, Expr.sin), v, a, [NO_FORCE] * model.nbodies)
 
 
 def cost(form: Callable[[Any, State], Result], model: Any, source: Model) -> Cost:

@@ -17,7 +17,7 @@ from rbdgen.model.joints import JointKind
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.ops import ZERO, ZERO_MATRIX, Matrix, Vector, mirrored
-from rbdgen.spatial.scalar import Scalar, add, mul
+from rbdgen.spatial.scalar import Scalar, add
 
 Scales = tuple[Scalar, Scalar, Scalar]
 """How large the terms were that a body's mass, first and second moment were added from."""
@@ -52,9 +52,7 @@ def regrouped(bodies: Sequence[FramedBody], parallel: Collection[int] = ()) -> l
 def _felt_by_parent(body: FramedBody, own: MassMoments) -> MassMoments | None:
     """The part that only the parent feels, in the parent's frame."""
     if body.joint.kind is JointKind.REVOLUTE:
-        z = body.axis
-        rod = MassMoments(own.mass, z * own.first.z, _square(z, own.second[2].z))
-        return rod.translated(body.translation)
+        return _rod(own.mass, own.first.z, own.second[2].z, body.axis, body.translation)
     if body.joint.kind is JointKind.PRISMATIC:
         return MassMoments(0, ZERO, body.rotation.symmetric_to_parent(own.second))
     return None
@@ -91,9 +89,11 @@ def _about_fixed_axis(own: MassMoments, even: bool) -> MassMoments:
     return MassMoments(own.mass, own.first, second)
 
 
-def _square(v: Vector, factor: Scalar) -> Matrix:
-    scaled = v * factor
-    return mirrored([[mul(scaled[i], v[j]) if j >= i else 0 for j in range(3)] for i in range(3)])
+def _rod(mass: Scalar, first: Scalar, second: Scalar, z: Vector, p: Vector) -> MassMoments:
+    """Mass on the line p + z t: h = h_z z + m p, Sigma = Sigma_zz z z^T + h_z (z p^T + p z^T) + m p p^T."""
+    a, h = z * second + p * first, z * first + p * mass
+    entries = [[z[i] * a[j] + p[i] * h[j] if j >= i else 0 for j in range(3)] for i in range(3)]
+    return MassMoments(mass, h, mirrored(entries))
 
 
 def _scales(own: MassMoments) -> Scales:

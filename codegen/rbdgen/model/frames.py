@@ -16,7 +16,7 @@ from rbdgen.model.angles import ZERO_ANGLE, exact, inverse
 from rbdgen.model.joints import Angle, Joint, JointKind
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.moments import MassMoments
-from rbdgen.spatial.ops import IDENTITY, Matrix, Transform, Vector
+from rbdgen.spatial.ops import IDENTITY, Matrix, Transform, Vector, mirrored
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
 from rbdgen.spatial.scalar import Scalar, dot, reciprocal
 
@@ -182,10 +182,27 @@ def cleared(value: Scalar, scale: Scalar) -> Scalar:
 
 
 def _slid(moments: MassMoments, d: Scalar) -> MassMoments:
-    return moments if d == 0 else moments.translated(Vector(0, 0, -d))
+    """Numeric moments about the point d z."""
+    if d == 0:
+        return moments
+    m, h = moments.mass, moments.first
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = (tuple(row) for row in moments.second)
+    second = mirrored([[xx, xy, xz - d * h.x], [0, yy, yz - d * h.y], [0, 0, zz - d * (2 * h.z - d * m)]])
+    return MassMoments(m, Vector(h.x, h.y, h.z - d * m), second)
 
 
 def _turned(moments: MassMoments, turn: Angle) -> MassMoments:
+    """Numeric moments in axes turned about z."""
     if turn == ZERO_ANGLE:
         return moments
-    return moments.rotated(FactoredRotation.of(PlanarRotation(Z, turn.cos, -turn.sin)))
+    h, (c, s) = moments.first, turn
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = (tuple(row) for row in moments.second)
+    e = c * (xx - yy) + 2 * s * xy
+    second = mirrored(
+        [
+            [yy + c * e, xy - s * e, c * xz + s * yz],
+            [0, xx - c * e, c * yz - s * xz],
+            [0, 0, zz],
+        ]
+    )
+    return MassMoments(moments.mass, Vector(c * h.x + s * h.y, c * h.y - s * h.x, h.z), second)

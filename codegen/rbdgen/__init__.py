@@ -1,0 +1,93 @@
+"""rbdgen: rigid-body dynamics from a URDF as plain C99, and as fast Python callables.
+
+    import rbdgen
+    robot = rbdgen.load_robot("robots/arm7.urdf")
+    lib = rbdgen.build(robot, functions=["rnea", "aba"])
+    tau = lib.rnea(q, v, a)
+
+Importing this loads neither CasADi nor SymPy nor cffi: they come when they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from rbdgen.errors import RbdgenError
+from rbdgen.version import __version__
+
+if TYPE_CHECKING:
+    from rbdgen.load import Library
+    from rbdgen.model.build import Robot
+
+__all__ = ["RbdgenError", "__version__", "build", "load", "load_robot", "trace"]
+
+
+def load_robot(
+    path: str | Path,
+    base: Literal["fixed", "floating"] = "fixed",
+    snap: float = 1e-9,
+    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+) -> Robot:
+    """Read a URDF and make its model.
+
+    Args:
+        path: the URDF.
+        base: "fixed" to the world, or "floating": a free root with a unit quaternion.
+        snap: entries of fixed rotations this close to 0 become 0; 0 leaves them as written.
+        gravity: in m/s^2, in world axes.
+
+    Raises:
+        RbdgenError: one line that says where, what is wrong and what to do.
+    """
+    from rbdgen import pipeline  # noqa: PLC0415  (keeps `import rbdgen` quick)
+
+    return pipeline.load_robot(path, base, snap, gravity)
+
+
+def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) -> Library:
+    """Generate, compile and load functions of a robot; kept in a cache by content.
+
+    Args:
+        robot: from `load_robot`.
+        functions: names from the catalogue (`rbdgen list`), None for the default six.
+        options: fields of `rbdgen.options.Options`: real, trig, engine, variants, contract, ...
+
+    Returns:
+        The library: `lib.rnea(q, v, a)` takes and gives NumPy arrays, shapes (..., nq), (..., nv).
+
+    Raises:
+        RbdgenError: an unknown option or function, no compiler, and so on; one line.
+    """
+    from rbdgen import pipeline  # noqa: PLC0415
+    from rbdgen.options import Options  # noqa: PLC0415
+
+    if functions is not None:
+        options["functions"] = functions
+    return pipeline.build_library(robot, Options.of(**options))
+
+
+def load(folder: str | Path) -> Library:
+    """Open a folder that `rbdgen ROBOT.urdf` generated and compiled."""
+    from rbdgen.load import open_library  # noqa: PLC0415
+
+    return open_library(folder)
+
+
+def trace(robot: Robot, function: str, engine: str = "casadi", variant: str | None = None) -> Any:
+    """The expression graph of a function, to use in one's own work.
+
+    Args:
+        robot: from `load_robot`.
+        function: a name from the catalogue.
+        engine: "casadi" gives a `casadi.Function` over SX with the signature's inputs and outputs; "sympy"
+            gives the intermediate quantities as (symbol, expression) in order and one matrix an output.
+        variant: a form of the function, None for the textbook's.
+    """
+    from rbdgen.algorithms.catalogue import lookup  # noqa: PLC0415
+    from rbdgen.tracing import trace_expression  # noqa: PLC0415
+
+    row = lookup(function)
+    form = row.variants[0] if variant is None else row.variant(variant)
+    return trace_expression(robot.model, row, form, engine)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from rbdgen.errors import OptionError
 
@@ -21,26 +21,48 @@ TRIGS: tuple[Trig, ...] = ("libm", "builtin", "input")
 class Options:
     """What to generate and how.
 
-    `functions`: names from the catalogue; `variants`: function name -> form, where forced;
-    `compiler`: a path or a command; `jobs`: compilers run side by side.
+    `functions`: names from the catalogue; `name`: of the package, None for the robot's own; `trig`: where
+    sines and cosines come from; `target`: a row of the table of targets; `engine`: what traces; `variants`:
+    function name -> form, where forced; `savings`: whether frames are searched and the cheap forms tried;
+    `contract`: whether the compiler may fuse a product and a sum (results then differ in the last bits).
     """
 
     functions: tuple[str, ...] = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
     name: str | None = None
     real: Real = "double"
-    trig: Trig = "libm"
+    trig: Trig = "builtin"
     target: str = "host"
     engine: str = "casadi"
     variants: Mapping[str, str] = field(default_factory=dict)
-    compiler: str = "cc"
-    cache: Path = Path()
-    jobs: int = 1
+    savings: bool = True
+    contract: bool = False
 
     def __post_init__(self) -> None:
         _choice("--real", self.real, REALS)
         _choice("--trig", self.trig, TRIGS)
         if not self.functions:
             raise OptionError("no function asked for; pass -f NAME,NAME or leave it out for the default six")
+        for function in self.functions:
+            if self.functions.count(function) > 1:
+                raise OptionError(f"function '{function}' is asked for twice; name it once")
+        for function in self.variants:
+            if function not in self.functions:
+                raise OptionError(f"--variant {function}=...: '{function}' is not among the functions asked for")
+
+    @staticmethod
+    def of(**given: Any) -> Options:
+        """Options by name; OptionError for a name that there is none of."""
+        known = {entry.name for entry in fields(Options)}
+        for name in given:
+            if name not in known:
+                raise OptionError(f"unknown option '{name}'; choose from: {', '.join(sorted(known))}")
+        if "functions" in given:
+            given["functions"] = tuple(given["functions"])
+        return Options(**given)
+
+    def as_json(self) -> dict[str, Any]:
+        """The options as JSON values, for the manifest."""
+        return asdict(self)
 
 
 def _choice(option: str, value: str, known: tuple[str, ...]) -> None:
@@ -48,9 +70,9 @@ def _choice(option: str, value: str, known: tuple[str, ...]) -> None:
         raise OptionError(f"{option} {value} is not known; choose from: {', '.join(known)}")
 
 
-def environment_compiler() -> str:
-    """The C compiler asked for by `CC`, else `cc`."""
-    return os.environ.get("CC", "").strip() or "cc"
+def environment_compiler() -> str | None:
+    """The C compiler asked for by `CC`, None where it is not set."""
+    return os.environ.get("CC", "").strip() or None
 
 
 def environment_cache() -> Path:

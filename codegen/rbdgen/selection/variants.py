@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rbdgen.algorithms.catalogue import Function, Variant
-from rbdgen.graph.cost import cost
+from rbdgen.graph.cost import Cost, cost
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes import cheapest
@@ -50,7 +50,7 @@ class Choice:
     graph: Graph
     variant: str
     frames: str
-    alternatives: dict[str, int] = field(default_factory=dict)
+    alternatives: dict[str, Cost] = field(default_factory=dict)
 
 
 def subjects(model: Model, frames: Frames | None, *, sums: bool) -> list[tuple[str, ReducedModel]]:
@@ -134,12 +134,11 @@ def choose(
         refined = search(model, function, form, frames, REFINEMENT)
         if refined != frames:
             tried += _counted(function, model, subjects(model, refined, sums=sums), form.name, sums)
-    alternatives: dict[str, int] = {}
-    for count in tried:
-        name = count.candidate.variant.name
-        alternatives[name] = min(count.operations, alternatives.get(name, count.operations))
-    results = []
     tried.sort(key=lambda count: count.operations)
+    alternatives: dict[str, Cost] = {}
+    for count in tried:
+        alternatives.setdefault(count.candidate.variant.name, count.cost)
+    results = []
     contenders = CONTENDERS if tried[0].operations < LARGE else 1
     for count in tried[:contenders]:
         candidate = count.candidate
@@ -151,8 +150,12 @@ def choose(
 
 @dataclass(frozen=True)
 class _Count:
-    operations: int
+    cost: Cost
     candidate: Candidate
+
+    @property
+    def operations(self) -> int:
+        return self.cost.total
 
 
 def _counted(
@@ -167,5 +170,5 @@ def _counted(
     for candidate in candidates(function, model, reduced, forced):
         tracer = GraphEngine()
         outputs = trace_on(tracer, candidate.subject, function, candidate.variant, sums=sums)
-        counts.append(_Count(tracer.cost(outputs).total, candidate))
+        counts.append(_Count(tracer.cost(outputs), candidate))
     return sorted(counts, key=lambda count: count.operations)

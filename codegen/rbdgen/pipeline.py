@@ -1,0 +1,200 @@
+"""The page: description -> model -> algorithms -> graph -> emission -> build -> load, each stage once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from rbdgen.algorithms.catalogue import lookup
+from rbdgen.build.cache import Cache
+from rbdgen.build.compiler import find_compiler
+from rbdgen.build.module import Toolchain, build, package_files
+from rbdgen.build.targets import target_named
+from rbdgen.description.urdf import read_urdf
+from rbdgen.emit.names import robot_identifier
+from rbdgen.emit.package import EmitOptions, FunctionSource, JointFacts, RobotFacts, Sources
+from rbdgen.emit.render import render
+from rbdgen.emit.write import write_folder
+from rbdgen.errors import OptionError
+from rbdgen.graph.cost import cost
+from rbdgen.load import Library, open_library
+from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
+from rbdgen.model.joints import JointKind
+from rbdgen.options import Options, available_cores, environment_cache, environment_compiler
+from rbdgen.resources import package_root, template_root
+from rbdgen.selection.frames import Frames, search
+from rbdgen.selection.variants import choose
+from rbdgen.spatial.ops import Vector
+from rbdgen.version import __version__
+
+Progress = Callable[[str], None]
+"""Told, in words, what was just done."""
+
+
+def load_robot(
+    path: str | Path,
+    base: Base = "fixed",
+    snap: float = DEFAULT_SNAP,
+    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+) -> Robot:
+    """Read a URDF and make its model.
+
+    `base`: "fixed" or "floating"; `snap`: entries of fixed rotations this close to 0 become 0; `gravity`:
+    in m/s^2, world axes. Raises DescriptionError, ModelError or OptionError, each one line.
+    """
+    if base not in ("fixed", "floating"):
+        raise OptionError(f"base '{base}' is not known; choose fixed or floating")
+    if not 0 <= snap < 0.1:
+        raise OptionError(f"snap {snap} makes no sense; give a number from 0 (off) to 0.1")
+    x, y, z = gravity
+    return build_robot(read_urdf(path), base, snap, Vector(float(x), float(y), float(z)))
+
+
+def design(robot: Robot, options: Options, progress: Progress = lambda _: None) -> Sources:
+    """Trace, count, choose, simplify and lay out: every file of the generated folder, as text."""
+    target = target_named(options.target)
+    target.check_real(options.real)
+    for name in options.functions:
+        lookup(name)
+    frames = search(robot.model) if options.savings else None
+    progress("searched frames")
+    functions = []
+    tasks = [(robot, name, frames, options) for name in options.functions]
+    for function in _in_parallel(design_function, tasks):
+        functions.append(function)
+        progress(f"designed {function.name}")
+    emit = EmitOptions(options.real, options.trig, target.name, target.extensions)
+    return render(facts_of(robot, options), functions, emit)
+
+
+def design_function(task: tuple[Robot, str, Frames | None, Options]) -> FunctionSource:
+    """One function: the cheapest form, its passes, its order."""
+    robot, name, frames, options = task
+    function = lookup(name)
+    forced = options.variants.get(name)
+    if forced is None and not options.savings:
+        forced = function.variants[0].name
+    choice = choose(
+        function, robot.model, frames, engine=options.engine, forced=forced, sums=options.trig != "input"
+    )
+    return FunctionSource(
+        function.signature.sized(robot.model.sizes),
+        choice.graph,
+        f"{choice.variant} ({choice.frames})",
+        cost(choice.graph),
+        function.summary,
+        choice.alternatives,
+    )
+
+
+def _in_parallel(work: Callable[[Any], Any], tasks: Sequence[Any]) -> Sequence[Any]:
+    """The results in order; on several cores where there is more than one task."""
+    workers = min(available_cores(), len(tasks))
+    if workers < 2:
+        return [work(task) for task in tasks]
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        return list(pool.map(work, tasks))
+
+
+def facts_of(robot: Robot, options: Options) -> RobotFacts:
+    """What the emitted files say of the robot."""
+    model = robot.model
+    body_names = {-1: "world"} | {i: body.name for i, body in enumerate(model.bodies)}
+    joints = []
+    for joint in robot.joints:
+        limit = joint.limit
+        ends = (limit.lower, limit.upper, limit.effort, limit.velocity) if limit else (None,) * 4
+        angle = joint.kind is JointKind.REVOLUTE
+        joints.append(JointFacts(joint.name, joint.kind.value, joint.idx_q, joint.idx_v, angle, *ends))
+    return RobotFacts(
+        name=options.name or robot_identifier(model.name),
+        robot_name=model.name,
+        base=robot.base,
+        nq=model.nq,
+        nv=model.nv,
+        nbodies=model.nbodies,
+        joints=tuple(joints),
+        urdf_sha256=robot.description.sha256,
+        version=__version__,
+        gravity=(model.gravity.x, model.gravity.y, model.gravity.z),
+        merged=tuple((merged.link, body_names[merged.body]) for merged in robot.merged),
+        snapped=tuple((snapped.joint, snapped.change) for snapped in robot.snapped),
+        options={**options.as_json(), "snap": robot.snap},
+    )
+
+
+def designed(robot: Robot, options: Options, store: Cache, progress: Progress = lambda _: None) -> Sources:
+    """`design`, from the cache where the same robot was designed with the same options before."""
+
+    def fill(folder: Path) -> None:
+        sources = design(robot, options, progress)
+        text = json.dumps({"name": sources.name, "files": dict(sources.files)})
+        (folder / "sources.json").write_text(text, encoding="utf-8")
+
+    key = hashlib.sha256(repr((generator_digest(), robot, options)).encode()).hexdigest()
+    content = json.loads((store.entry(f"design-{key}", fill) / "sources.json").read_text(encoding="utf-8"))
+    return Sources(content["name"], content["files"])
+
+
+@cache
+def generator_digest() -> str:
+    """A hash of the generator itself: another rbdgen designs anew."""
+    digest = hashlib.sha256()
+    for root, pattern in ((package_root(), "*.py"), (template_root(), "*.jinja")):
+        for path in sorted(root.rglob(pattern)):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def toolchain(options: Options) -> Toolchain:
+    """The compiler and flags of the options' target."""
+    target = target_named(options.target)
+    flags = target.flags
+    if options.contract:
+        flags = tuple("-ffp-contract=fast" if flag == "-ffp-contract=off" else flag for flag in flags)
+    return Toolchain(find_compiler(environment_compiler()), flags, available_cores())
+
+
+def build_library(robot: Robot, options: Options, progress: Progress = lambda _: None) -> Library:
+    """Design, compile and open; both steps from the cache where they were done before."""
+    store = Cache(environment_cache())
+    sources = designed(robot, options, store, progress)
+    report = lambda name, seconds: progress(f"compiled {name} in {seconds:.1f} s")  # noqa: E731
+    return open_library(build(sources, toolchain(options), store, report))
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What `generate` left: the folder, and its manifest."""
+
+    folder: Path
+    manifest: dict[str, Any]
+
+
+def generate(
+    robot: Robot,
+    options: Options,
+    out: Path,
+    *,
+    compiled: bool = True,
+    progress: Progress = lambda _: None,
+) -> Generated:
+    """Write the folder `out/<name>`: C, and with `compiled` a Python package that needs nothing of rbdgen."""
+    store = Cache(environment_cache())
+    sources = designed(robot, options, store, progress)
+    folder = out / sources.name
+    compiled = compiled and not target_named(options.target).embedded
+    if not compiled:
+        write_folder(folder, sources.files)
+        return Generated(folder, sources.manifest)
+    report = lambda name, seconds: progress(f"compiled {name} in {seconds:.1f} s")  # noqa: E731
+    files = package_files(build(sources, toolchain(options), store, report))
+    write_folder(folder, files)
+    return Generated(folder, json.loads(files["manifest.json"]))

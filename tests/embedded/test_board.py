@@ -26,14 +26,13 @@ def states(count: int) -> np.ndarray:
 def test_bits_instructions_and_stack(board: str, real: str, tmp_path: Path) -> None:
     target, subject, inputs = TARGETS[board], pendulum(real, tmp_path), states(8)
     image = build_image(subject, inputs, target, tmp_path / board)
-    result, executed = run_on_board(subject, image, target, [subject.function])
+    result, executed = run_on_board(subject, image, target, list(image.figures.functions))
     home = run_at_home(subject, inputs, tmp_path / "home")
     np.testing.assert_array_equal(result.bits, home.bits)
     assert len(np.unique(result.bits)) > 8
     calls = 2 * len(inputs)  # one for the outputs, one for the stack
-    assert executed == {subject.function: calls * image.figures.functions[subject.function].instructions}
-    if real in target.reals:
-        assert executed[subject.function] == calls * image.figures.instructions(subject.function)
+    assert sum(executed.values()) == calls * image.figures.instructions(subject.function)
+    if real in target.reals:  # the routines of software arithmetic are not in the figures
         assert result.stack <= max(SPARE, image.figures.stack(subject.function))
         assert result.stack >= image.figures.stack(subject.function) - 8  # a frame may be rounded up to 8
 

@@ -66,11 +66,11 @@ class Target:
                 )
 
 
-_STRAIGHT: Final = (
-    "-O2",
-    "-ffp-contract=off",
-    "-fno-math-errno",
-)  # the last: sqrt is one instruction, no call
+_EXACT: Final = ("-ffp-contract=off", "-fno-math-errno")  # the second: sqrt is an instruction, no call
+_FAST: Final = ("-O2", *_EXACT)
+_SMALL: Final = ("-Os", *_EXACT)
+"""On long straight lines -Os gives the fewest instructions: -O2 reorders and runs out of registers."""
+
 _ARM: Final = "arm-none-eabi-"
 
 TARGETS: Final[dict[str, Target]] = {
@@ -80,7 +80,7 @@ TARGETS: Final[dict[str, Target]] = {
             "host",
             "this machine, tuned to its processor",
             prefix="",
-            flags=("-march=native", *_STRAIGHT),
+            flags=("-march=native", *_FAST),
             reals=("double", "float"),
             word=8,
             extensions=True,
@@ -89,7 +89,7 @@ TARGETS: Final[dict[str, Target]] = {
             "portable",
             "any C99 compiler, no extension",
             prefix="",
-            flags=_STRAIGHT,
+            flags=_FAST,
             reals=("double", "float"),
             word=4,
         ),
@@ -97,7 +97,7 @@ TARGETS: Final[dict[str, Target]] = {
             "cortex-m4f",
             "Arm Cortex-M4 with single-precision FPU",
             prefix=_ARM,
-            flags=("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard", "-mthumb", *_STRAIGHT),
+            flags=("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard", "-mthumb", *_SMALL),
             reals=("float",),
             word=4,
             part=Part("STM32F446", 512 * KIB, 128 * KIB),
@@ -107,7 +107,7 @@ TARGETS: Final[dict[str, Target]] = {
             "cortex-m7",
             "Arm Cortex-M7 with double-precision FPU",
             prefix=_ARM,
-            flags=("-mcpu=cortex-m7", "-mfpu=fpv5-d16", "-mfloat-abi=hard", "-mthumb", *_STRAIGHT),
+            flags=("-mcpu=cortex-m7", "-mfpu=fpv5-d16", "-mfloat-abi=hard", "-mthumb", *_SMALL),
             reals=("double", "float"),
             word=4,
             part=Part("STM32F767", 2048 * KIB, 512 * KIB),
@@ -117,7 +117,7 @@ TARGETS: Final[dict[str, Target]] = {
             "cortex-m33",
             "Arm Cortex-M33 with single-precision FPU",
             prefix=_ARM,
-            flags=("-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard", "-mthumb", *_STRAIGHT),
+            flags=("-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard", "-mthumb", *_SMALL),
             reals=("float",),
             word=4,
             part=Part("STM32L552", 512 * KIB, 256 * KIB),
@@ -126,7 +126,7 @@ TARGETS: Final[dict[str, Target]] = {
             "cortex-m55",
             "Arm Cortex-M55 with double-precision FPU (its vector unit is left alone)",
             prefix=_ARM,
-            flags=("-mcpu=cortex-m55", "-mfloat-abi=hard", "-mthumb", "-fno-tree-vectorize", *_STRAIGHT),
+            flags=("-mcpu=cortex-m55", "-mfloat-abi=hard", "-mthumb", "-fno-tree-vectorize", *_SMALL),
             reals=("double", "float"),
             word=4,
             part=Part("Corstone-300", 512 * KIB, 512 * KIB),
@@ -136,7 +136,7 @@ TARGETS: Final[dict[str, Target]] = {
             "rv32imafc",
             "32-bit RISC-V with single-precision FPU",
             prefix="riscv64-unknown-elf-",
-            flags=("-march=rv32imafc", "-mabi=ilp32f", "-mcmodel=medany", *_STRAIGHT),
+            flags=("-march=rv32imafc", "-mabi=ilp32f", "-mcmodel=medany", *_SMALL),
             reals=("float",),
             word=4,
             part=Part("ESP32-P4 with 16 MiB flash", 16 * KIB * KIB, 768 * KIB),

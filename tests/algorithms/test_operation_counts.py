@@ -1,0 +1,64 @@
+"""Operation counts of the textbook's forms on the bundled robots, pinned to the last operation.
+
+A table a robot in `tests/golden/operation_counts/`. A change that saves operations shows itself here, and so
+does one that costs some; `pytest --update-golden` writes the tables anew, for the diff to be read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from support.forms import FORMS, graph_of
+from support.robots import BASES, BUNDLED
+
+from rbdgen.graph.cost import Cost, cost
+from rbdgen.graph.passes import run
+from rbdgen.graph.passes.cse import cse
+from rbdgen.graph.passes.dead import dead
+from rbdgen.graph.passes.fold import fold
+from rbdgen.graph.passes.strength import strength
+
+FIRST_PASSES = (fold, cse, strength, dead)
+"""No algebra: what every trace deserves. The savings of factoring and of cheaper forms are counted apart."""
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "operation_counts"
+
+TEXTBOOK = [form for form in FORMS if not form.variant.reduced]
+
+KINDS = [kind.name for kind in fields(Cost)]
+
+
+def table(name: str) -> str:
+    """One line a base and form: the total, then every kind of operation."""
+    rows = [("base", "form", "total", *KINDS)]
+    for base in BASES:
+        for form in TEXTBOOK:
+            counts = cost(run(graph_of(form, name, base, engine="graph"), FIRST_PASSES))
+            numbers = (counts.total, *(getattr(counts, kind) for kind in KINDS))
+            rows.append((base, str(form), *map(str, numbers)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        words = [cell.ljust(width) for cell, width in zip(row[:2], widths[:2], strict=True)]
+        words += [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
+        lines.append("  ".join(words))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_pinned(name: str, request: pytest.FixtureRequest) -> None:
+    path = GOLDEN / f"{name}.txt"
+    counted = table(name)
+    if request.config.getoption("--update-golden", default=False):
+        path.write_text(counted)
+    assert counted == path.read_text()
+
+
+def test_a_double_pendulum_by_hand() -> None:
+    """M takes the one cosine of the elbow and sums: the lengths and masses it would be multiplied by are 1."""
+    (crba,) = (form for form in TEXTBOOK if form.function.name == "crba")
+    counts = cost(graph_of(crba, "double_pendulum", engine="graph"))
+    assert (counts.trigonometric, counts.multiplications, counts.div) == (1, 0, 0)
+    assert counts.total == 1 + counts.additions

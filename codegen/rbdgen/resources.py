@@ -7,6 +7,11 @@ from pathlib import Path
 from rbdgen.errors import RbdgenError
 
 
+def package_root() -> Path:
+    """The folder of rbdgen's own modules."""
+    return Path(__file__).resolve().parent
+
+
 def template_root() -> Path:
     """The folder of the Jinja2 templates."""
     return _root("templates")
@@ -18,7 +23,7 @@ def robot_root() -> Path:
 
 
 def _root(name: str) -> Path:
-    package = Path(__file__).resolve().parent
+    package = package_root()
     for candidate in (package / name, package.parent.parent / name):
         if candidate.is_dir():
             return candidate

@@ -23,7 +23,7 @@ INSTALL: Final = "install one (apt install gcc python3-dev)"
 
 FUNCTION_FLAGS: Final = ("-std=c99", "-fPIC", "-fvisibility=hidden", "-fno-math-errno", "-fstack-usage")
 """For emitted functions, beside the target's own: position-independent; no symbol leaves the module, so that
-two builds of one robot may live in one process; no errno from the C library. None of them changes a result."""
+two builds of one robot may live in one process; no errno from the C library. None changes a result."""
 
 BINDING_FLAGS: Final = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden")
 """For what binds them to Python, headers of Python included."""
@@ -46,7 +46,7 @@ class Compiler:
     version: str
 
     def fingerprint(self, flags: Sequence[str]) -> str:
-        """A hash of the macros predefined under the flags: version, machine, with -march=native its features."""
+        """A hash of the predefined macros: version, machine, with -march=native its features."""
         macros = _output([*self.command, *flags, "-dM", "-E", "-x", "c", os.devnull])
         return hashlib.sha256(macros.encode()).hexdigest()
 

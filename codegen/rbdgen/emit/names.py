@@ -1,4 +1,4 @@
-"""Text from a robot description on its way into source files: checked identifiers or escaped comments only."""
+"""Text from a robot description on its way into files: checked identifiers or escaped comments only."""
 
 from __future__ import annotations
 

@@ -73,25 +73,49 @@ class Function:
 
     def __call__(self, *arrays: npt.ArrayLike, out: Any = None, **named: npt.ArrayLike) -> Any:
         """The outputs; `out`, an array or one for each output, is written to and given back."""
-        if out is None and not named and len(arrays) == len(self._shapes):
-            dtype, buffer, elements = self.dtype, self._from_buffer, self._elements
-            pointers = []
-            try:
-                for array, shape in zip(arrays, self._shapes):  # noqa: B905  (counted above)
-                    if type(array) is not np.ndarray or array.dtype is not dtype or array.shape != shape:
-                        break
-                    pointers.append(buffer(elements, array))
-                else:
-                    if self._result is not None:
-                        result = np.empty(self._result, dtype)
-                        self._one(*pointers, buffer(elements, result))
-                        return result
-                    results = [np.empty(shape, dtype) for shape in self._results]
-                    self._one(*pointers, *[buffer(elements, result) for result in results])
-                    return self._tuple(*results)
-            except ValueError:  # an array is not in C order: the careful way copies it
-                pass
-        return self._call(self._positional(arrays, named), out)
+        if not named and len(arrays) == len(self._shapes):
+            results = self._direct(arrays, out)
+            if results is not None:
+                return results
+        return self._careful(self._positional(arrays, named), out)
+
+    def _direct(self, arrays: Sequence[Any], out: Any) -> Any:
+        """One state in arrays that C can read as they are: the quick way; None where it is not open."""
+        dtype, buffer, elements = self.dtype, self._from_buffer, self._elements
+        pointers = []
+        try:
+            for array, shape in zip(arrays, self._shapes):  # noqa: B905  (equal lengths; this is the hot loop)
+                if type(array) is not np.ndarray or array.dtype is not dtype or array.shape != shape:
+                    return None
+                pointers.append(buffer(elements, array))
+        except ValueError:  # not in C order
+            return None
+        if self._result is None:
+            if out is not None:
+                return None
+            results = [np.empty(shape, dtype) for shape in self._results]
+            self._one(*pointers, *[buffer(elements, result) for result in results])
+            return self._tuple(*results)
+        if out is None:
+            out = np.empty(self._result, dtype)
+        elif not self._writable(out, arrays):
+            return None
+        self._one(*pointers, buffer(elements, out))
+        return out
+
+    def _writable(self, out: Any, arrays: Sequence[Array]) -> bool:
+        """Whether the single output can certainly go to `out`: arrays that own their memory share none."""
+        return (
+            type(out) is np.ndarray
+            and out.dtype is self.dtype
+            and out.shape == self._result
+            and out.flags.carray
+            and all(
+                array is not out
+                and ((out.base is None and array.base is None) or not np.may_share_memory(array, out))
+                for array in arrays
+            )
+        )
 
     def bind(self, *arrays: Array, out: Any = None, **named: Array) -> Bound:
         """A call without arguments for control loops: arrays are checked once, here.
@@ -146,7 +170,7 @@ class Function:
             as_real(self.__name__, x, array) for x, array in zip(self.signature.inputs, arrays, strict=True)
         ]
 
-    def _call(self, arrays: Sequence[Any], out: Any) -> Any:
+    def _careful(self, arrays: Sequence[Any], out: Any) -> Any:
         """Any input: convert, broadcast, loop over the states."""
         inputs = self._real(arrays)
         leading = leading_axes(self.__name__, self.signature, inputs)

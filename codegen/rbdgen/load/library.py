@@ -52,7 +52,7 @@ class Library:
         raise AttributeError(f"no function '{name}' was generated; there are: {', '.join(functions)}")
 
     def normalize(self, q: npt.ArrayLike) -> npt.NDArray[Any]:
-        """A copy of q (..., nq) with the base's quaternion scaled to unit length; on a fixed base just a copy.
+        """A copy of q (..., nq) with the base's quaternion scaled to unit length; on a fixed base a copy.
 
         Raises:
             ArrayValueError: the shape is wrong, or a quaternion has length zero.

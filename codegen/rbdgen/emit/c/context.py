@@ -14,7 +14,7 @@ from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
 from rbdgen.signature import SizedArgument
 
 LANE_BYTES = 64
-"""Bytes of the vectors in which sines and cosines are computed; compilers split them for narrower registers."""
+"""Bytes of the vectors in which sines and cosines are computed; compilers split them where need be."""
 
 _SMALLEST_SCALE = 1e-3
 """Outputs that are zero but for rounding are compared against this."""

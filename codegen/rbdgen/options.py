@@ -47,7 +47,9 @@ class Options:
                 raise OptionError(f"function '{function}' is asked for twice; name it once")
         for function in self.variants:
             if function not in self.functions:
-                raise OptionError(f"--variant {function}=...: '{function}' is not among the functions asked for")
+                raise OptionError(
+                    f"--variant {function}=...: '{function}' is not among the functions asked for"
+                )
 
     @staticmethod
     def of(**given: Any) -> Options:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import get_context
@@ -19,14 +19,15 @@ from rbdgen.build.module import Toolchain, build, package_files
 from rbdgen.build.targets import target_named
 from rbdgen.description.urdf import read_urdf
 from rbdgen.emit.names import robot_identifier
-from rbdgen.emit.package import EmitOptions, FunctionSource, JointFacts, RobotFacts, Sources
+from rbdgen.emit.package import BodyFacts, EmitOptions, FunctionSource, JointFacts, RobotFacts, Sources
 from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import OptionError
-from rbdgen.graph.cost import cost
+from rbdgen.graph.cost import Cost, cost
 from rbdgen.load import Library, open_library
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
 from rbdgen.model.joints import JointKind
+from rbdgen.model.model import Body
 from rbdgen.options import Options, available_cores, environment_cache, environment_compiler
 from rbdgen.resources import package_root, template_root
 from rbdgen.selection.frames import Frames, search
@@ -65,11 +66,8 @@ def design(robot: Robot, options: Options, progress: Progress = lambda _: None) 
         lookup(name)
     frames = search(robot.model) if options.savings else None
     progress("searched frames")
-    functions = []
-    tasks = [(robot, name, frames, options) for name in options.functions]
-    for function in _in_parallel(design_function, tasks):
-        functions.append(function)
-        progress(f"designed {function.name}")
+    tasks = {name: (robot, name, frames, options) for name in options.functions}
+    functions = _in_parallel(design_function, tasks, lambda name: progress(f"designed {name}"))
     emit = EmitOptions(options.real, options.trig, target.name, target.extensions)
     return render(facts_of(robot, options), functions, emit)
 
@@ -94,13 +92,31 @@ def design_function(task: tuple[Robot, str, Frames | None, Options]) -> Function
     )
 
 
-def _in_parallel(work: Callable[[Any], Any], tasks: Sequence[Any]) -> Sequence[Any]:
-    """The results in order; on several cores where there is more than one task."""
+def _in_parallel(
+    work: Callable[[Any], Any], tasks: Mapping[str, Any], done: Callable[[str], None]
+) -> list[Any]:
+    """The results in order; on several cores, the last tasks, usually the longest, begun first."""
     workers = min(available_cores(), len(tasks))
     if workers < 2:
-        return [work(task) for task in tasks]
+        return [work(task) for task in tasks.values()]
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        return list(pool.map(work, tasks))
+        futures = {pool.submit(work, task): name for name, task in reversed(list(tasks.items()))}
+        for future in as_completed(futures):
+            future.result()
+            done(futures[future])
+    return [future.result() for future in reversed(futures)]
+
+
+def count(
+    robot: Robot, functions: Sequence[str], progress: Progress = lambda _: None
+) -> dict[str, tuple[str, Cost]]:
+    """Form and operations of each function, as `design` would choose; nothing is emitted."""
+    options = Options(functions=tuple(functions))
+    frames = search(robot.model)
+    progress("searched frames")
+    tasks = {name: (robot, name, frames, options) for name in functions}
+    chosen = _in_parallel(design_function, tasks, lambda name: progress(f"counted {name}"))
+    return {function.name: (function.variant, function.cost) for function in chosen}
 
 
 def facts_of(robot: Robot, options: Options) -> RobotFacts:
@@ -121,12 +137,29 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         nv=model.nv,
         nbodies=model.nbodies,
         joints=tuple(joints),
+        bodies=tuple(map(_body_facts, model.bodies)),
         urdf_sha256=robot.description.sha256,
         version=__version__,
         gravity=(model.gravity.x, model.gravity.y, model.gravity.z),
         merged=tuple((merged.link, body_names[merged.body]) for merged in robot.merged),
         snapped=tuple((snapped.joint, snapped.change) for snapped in robot.snapped),
         options={**options.as_json(), "snap": robot.snap},
+    )
+
+
+def _body_facts(body: Body) -> BodyFacts:
+    joint, inertia = body.joint, body.inertia
+    return BodyFacts(
+        name=body.name,
+        parent=body.parent,
+        joint=joint.name,
+        kind=joint.kind.value,
+        axis=tuple(map(float, joint.axis)),
+        rotation=tuple(tuple(map(float, row)) for row in body.placement.rotation),
+        translation=tuple(map(float, body.placement.translation)),
+        mass=float(inertia.mass),
+        first_moment=tuple(map(float, inertia.first_moment)),
+        rotational_inertia=tuple(tuple(map(float, row)) for row in inertia.rotational),
     )
 
 

@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import degrees
 from typing import Any
 
+from rich import progress as bars
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
 from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.check import Finding
+from rbdgen.graph.cost import Cost
 from rbdgen.model.build import Robot
 from rbdgen.model.joints import Joint, JointKind
 from rbdgen.model.model import WORLD
 from rbdgen.signature import Argument
+from rbdgen.timing import Time
+
+WIDTH = 120
+"""Columns where the output is no terminal: tables in files and pipes do not depend on a window."""
+
+
+def consoles(*, quiet: bool = False) -> tuple[Console, Console]:
+    """For results and for everything else."""
+    console, errors = Console(quiet=quiet), Console(stderr=True, quiet=quiet)
+    for each in (console, errors):
+        if not each.is_terminal:
+            each.width = WIDTH
+    return console, errors
+
+
+@contextmanager
+def progress(console: Console, steps: int) -> Iterator[Callable[[str], None]]:
+    """A bar on a terminal, a line a step elsewhere."""
+    if not console.is_terminal:
+        yield lambda text: console.print(f"rbdgen: {text}", markup=False, highlight=False)
+        return
+    columns = (bars.SpinnerColumn(), bars.TextColumn("{task.description}", markup=False), bars.BarColumn())
+    with bars.Progress(*columns, bars.TimeElapsedColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("searching frames", total=steps)
+        yield lambda text: bar.update(task, advance=1, description=text)
 
 
 def catalogue_table() -> Table:
@@ -89,16 +118,14 @@ def warn(console: Console, warnings: Iterable[str]) -> None:
 
 def generation_table(functions: Mapping[str, Mapping[str, Any]]) -> Table:
     """One row a function: form, operation counts, bytes of C, and what the compiler made of it."""
-    table = Table(title_justify="left")
-    table.add_column("function")
-    table.add_column("form")
-    for column in ("add", "mul", "div", "trig", "total", "C bytes", "object", "stack", "compile s"):
+    table = _counted_table("function", "form")
+    for column in ("C bytes", "object", "stack", "compile s"):
         table.add_column(column, justify="right")
     for name, facts in functions.items():
         counts = facts["operations"]
         table.add_row(
             name,
-            facts["variant"],
+            facts["variant"].partition(" ")[0],
             str(counts["add"] + counts["sub"] + counts["neg"]),
             str(counts["mul"] + counts["sq"]),
             str(counts["div"] + counts["sqrt"]),
@@ -106,6 +133,58 @@ def generation_table(functions: Mapping[str, Mapping[str, Any]]) -> Table:
             str(counts["total"]),
             str(facts["c_bytes"]),
             *(_measured(facts.get(key)) for key in ("object_bytes", "stack_bytes", "seconds")),
+        )
+    return table
+
+
+def counts_table(counted: Mapping[str, tuple[str, Cost]]) -> Table:
+    """Operations of every function's cheapest form."""
+    table = _counted_table("function", "form")
+    for name, (form, cost) in counted.items():
+        table.add_row(
+            name,
+            form,
+            str(cost.additions + cost.neg),
+            str(cost.multiplications),
+            str(cost.div + cost.sqrt),
+            str(cost.trigonometric),
+            str(cost.total),
+        )
+    return table
+
+
+def _counted_table(*texts: str) -> Table:
+    table = Table(title_justify="left")
+    for column in texts:
+        table.add_column(column)
+    for column in ("add", "mul", "div", "trig", "total"):
+        table.add_column(column, justify="right")
+    return table
+
+
+def findings_table(findings: Iterable[Finding]) -> Table:
+    """One row a check."""
+    table = Table()
+    for column in ("check", "result", "figure"):
+        table.add_column(column)
+    for finding in findings:
+        table.add_row(escape(finding.what), "passed" if finding.passed else "FAILED", escape(finding.figure))
+    return table
+
+
+def times_table(times: Iterable[Time]) -> Table:
+    """Microseconds of every function from Python."""
+    table = Table(title="microseconds, least of several repetitions", title_justify="left")
+    table.add_column("function")
+    for column in ("operations", "call", "bound call", "a state in batches"):
+        table.add_column(column, justify="right")
+    for time in times:
+        table.add_row(
+            time.function,
+            str(time.operations),
+            f"{time.call:.3f}",
+            f"{time.bound:.3f}",
+            f"{time.batch:.3f}",
         )
     return table
 

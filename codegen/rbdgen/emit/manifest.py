@@ -39,6 +39,7 @@ def manifest_text(
         "nbodies": facts.nbodies,
         "gravity": list(facts.gravity),
         "joints": [asdict(joint) for joint in facts.joints],
+        "bodies": [asdict(body) for body in facts.bodies],
         "merged_links": [{"link": link, "body": body} for link, body in facts.merged],
         "snapped": [{"joint": joint, "change": change} for joint, change in facts.snapped],
         "functions": {

@@ -42,6 +42,27 @@ class JointFacts:
 
 
 @dataclass(frozen=True)
+class BodyFacts:
+    """A moving body as the manifest lists it: its joint, its placement at q = 0, its inertia.
+
+    `parent`: index, -1 for the world; `axis` in the joint's frame; `rotation`, `translation`: the joint's
+    frame in the parent's, m; `mass`, `first_moment`, `rotational_inertia`: about the origin of the joint's
+    frame, kg, kg m, kg m^2.
+    """
+
+    name: str
+    parent: int
+    joint: str
+    kind: str
+    axis: tuple[float, ...]
+    rotation: tuple[tuple[float, ...], ...]
+    translation: tuple[float, ...]
+    mass: float
+    first_moment: tuple[float, ...]
+    rotational_inertia: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
 class RobotFacts:
     """All that the emitted files say of a robot.
 
@@ -60,6 +81,7 @@ class RobotFacts:
     joints: tuple[JointFacts, ...]
     urdf_sha256: str
     version: str
+    bodies: tuple[BodyFacts, ...] = ()
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     merged: tuple[tuple[str, str], ...] = ()
     snapped: tuple[tuple[str, float], ...] = ()

@@ -6,7 +6,6 @@ equations of parallel-axis chains in one frame or in several, and with one lengt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rbdgen.algorithms.catalogue import Function, Variant
@@ -27,8 +26,8 @@ CONTENDERS = 2
 LARGE = 4000
 """From this many operations on only the cheapest trace goes through the passes."""
 
-REFINEMENT = 1_000_000
-"""Operations that the frame search on a function itself may trace: about two seconds."""
+REFINEMENT = 300_000
+"""Operations that the frame search on a function itself may trace: about a second."""
 
 UNITS = 4
 """How many lengths are tried as the unit, the most frequent first."""
@@ -36,11 +35,12 @@ UNITS = 4
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to trace a function. `frames` says in words what the model's frames are."""
+    """One way to trace a function, and what its plain trace costs. `frames`: what they are, in words."""
 
     variant: Variant
     subject: Subject
     frames: str
+    cost: Cost
 
 
 @dataclass(frozen=True)
@@ -101,20 +101,6 @@ def _continues(plain: ReducedModel, i: int) -> bool:
     return plain.bodies[body.parent].joint.kind is JointKind.REVOLUTE
 
 
-def candidates(
-    function: Function, model: Model, reduced: list[tuple[str, ReducedModel]], forced: str | None
-) -> Iterator[Candidate]:
-    """All ways to trace the function, or those of one forced form."""
-    for variant in function.variants:
-        if forced is not None and variant.name != function.variant(forced).name:
-            continue
-        if not variant.reduced:
-            yield Candidate(variant, model, "as given")
-            continue
-        for frames, subject in reduced:
-            yield Candidate(variant, subject, frames)
-
-
 def choose(
     function: Function,
     model: Model,
@@ -126,49 +112,40 @@ def choose(
 ) -> Choice:
     """The cheapest graph after the passes. Raises OptionError for an unknown form.
 
-    `frames`: those found by the search, None to leave the model's own.
+    `frames`: those found by the search, None to leave the model's own. All forms are counted in one set of
+    frames; the cheapest then gets a search of its own and is counted in all others.
     """
-    tried = _counted(function, model, subjects(model, frames, sums=sums), forced, sums)
-    if frames is not None and tried[0].candidate.variant.reduced:
-        form = tried[0].candidate.variant
-        refined = search(model, function, form, frames, REFINEMENT)
-        if refined != frames:
-            tried += _counted(function, model, subjects(model, refined, sums=sums), form.name, sums)
-    tried.sort(key=lambda count: count.operations)
-    alternatives: dict[str, Cost] = {}
-    for count in tried:
-        alternatives.setdefault(count.candidate.variant.name, count.cost)
+    forms = function.variants if forced is None else (function.variant(forced),)
+    words, plain = next(iter(subjects(model, frames, sums=sums)))
+    tried = sorted((_counted(function, form, words, model, plain, sums) for form in forms), key=_operations)
+    alternatives = {count.variant.name: count.cost for count in tried}
+    best = tried[0].variant
+    if best.reduced:
+        if frames is not None:
+            frames = search(model, function, best, frames, REFINEMENT)
+        tried += [
+            _counted(function, best, words, model, reduced, sums)
+            for words, reduced in subjects(model, frames, sums=sums)
+        ]
+        tried.sort(key=_operations)
+    contenders = CONTENDERS if tried[0].cost.total < LARGE else 1
     results = []
-    contenders = CONTENDERS if tried[0].operations < LARGE else 1
     for count in tried[:contenders]:
-        candidate = count.candidate
-        traced = trace_graph(candidate.subject, function, candidate.variant, engine, sums=sums)
-        results.append((cheapest(traced), candidate))
-    graph, candidate = min(results, key=lambda result: cost(result[0]).total)
-    return Choice(graph, candidate.variant.name, candidate.frames, alternatives)
-
-
-@dataclass(frozen=True)
-class _Count:
-    cost: Cost
-    candidate: Candidate
-
-    @property
-    def operations(self) -> int:
-        return self.cost.total
+        traced = trace_graph(count.subject, function, count.variant, engine, sums=sums)
+        results.append((cheapest(traced), count))
+    graph, chosen = min(results, key=lambda result: cost(result[0]).total)
+    return Choice(graph, chosen.variant.name, chosen.frames, alternatives)
 
 
 def _counted(
-    function: Function,
-    model: Model,
-    reduced: list[tuple[str, ReducedModel]],
-    forced: str | None,
-    sums: bool,
-) -> list[_Count]:
-    """The candidates with the operations of their plain traces, the cheapest first."""
-    counts = []
-    for candidate in candidates(function, model, reduced, forced):
-        tracer = GraphEngine()
-        outputs = trace_on(tracer, candidate.subject, function, candidate.variant, sums=sums)
-        counts.append(_Count(tracer.cost(outputs), candidate))
-    return sorted(counts, key=lambda count: count.operations)
+    function: Function, variant: Variant, frames: str, model: Model, reduced: ReducedModel, sums: bool
+) -> Candidate:
+    """A form with the operations of its plain trace."""
+    subject: Subject = reduced if variant.reduced else model
+    tracer = GraphEngine()
+    outputs = trace_on(tracer, subject, function, variant, sums=sums)
+    return Candidate(variant, subject, frames if variant.reduced else "as given", tracer.cost(outputs))
+
+
+def _operations(candidate: Candidate) -> int:
+    return candidate.cost.total

@@ -1,0 +1,121 @@
+"""`rbdgen check`: is a generated folder right, on this machine, today?
+
+The emitted self-test is recompiled and run; the identities of the dynamics are evaluated at random states;
+where Pinocchio is installed, every function is compared with it on the model that the manifest carries.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rbdgen.build.compiler import find_compiler
+from rbdgen.errors import BuildError
+from rbdgen.load import Library, open_library
+from rbdgen.options import environment_compiler
+
+STATES = 20
+TOLERANCE = {"double": 1e-9, "float": 1e-2}
+"""Of max |difference| / max |reference|: identities of ill-conditioned robots in the given precision."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One check: what, whether it passed, and a figure or a reason."""
+
+    what: str
+    passed: bool
+    figure: str
+
+
+def check(folder: Path) -> list[Finding]:
+    """All checks of a generated and compiled folder. Raises LoadError, BuildError."""
+    library = open_library(folder)
+    findings = [_selftest(folder, library.name)]
+    inputs = states(library)
+    findings += [_compared(*case) for case in _identities(library, inputs)]
+    if find_spec("pinocchio") is None:
+        return findings
+    from rbdgen.pinocchio_model import reference  # noqa: PLC0415  (an optional oracle)
+
+    tolerance = TOLERANCE[library.manifest["real"]]
+    for name, expected in reference(library.manifest, inputs).items():
+        if name in library.functions:
+            findings.append(
+                _compared(f"{name} = Pinocchio's", _call(library, name, inputs), expected, tolerance)
+            )
+    return findings
+
+
+def states(library: Library, count: int = STATES) -> dict[str, Any]:
+    """Random states: unit quaternions, the base within 1 m."""
+    generator = np.random.default_rng(1)
+    manifest = library.manifest
+    q = generator.uniform(-1, 1, (count, manifest["nq"]))
+    values = {"q": library.normalize(q)}
+    values |= {name: generator.uniform(-1, 1, (count, manifest["nv"])) for name in ("v", "a", "tau")}
+    values["fext"] = generator.uniform(-1, 1, (count, manifest["nbodies"], 6))
+    return values
+
+
+def _selftest(folder: Path, name: str) -> Finding:
+    """Compile the folder's C afresh, with its own main, and run it."""
+    compiler = find_compiler(environment_compiler())
+    with tempfile.TemporaryDirectory(prefix="rbdgen-") as scratch:
+        program = Path(scratch) / "selftest"
+        sources = sorted(str(path.resolve()) for path in folder.glob(f"{name}_*.c"))
+        command = [
+            *compiler.command,
+            "-std=c99",
+            "-O1",
+            "-ffp-contract=off",
+            "-o",
+            str(program),
+            *sources,
+            "-lm",
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            first = (done.stderr.strip() or "no message").splitlines()[0]
+            raise BuildError(f"{folder}: the self-test does not compile: {first}; generate the folder again")
+        run = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    lines = run.stdout.strip().splitlines() or ["it printed nothing"]
+    return Finding("emitted self-test", run.returncode == 0, lines[-1])
+
+
+def _call(library: Library, name: str, inputs: dict[str, Any]) -> Any:
+    function = library.functions[name]
+    return function(*(inputs[argument.name] for argument in function.signature.inputs))
+
+
+def _identities(library: Library, inputs: dict[str, Any]) -> Iterator[tuple[str, Any, Any, float]]:
+    """Pairs that must be equal, of the functions that are there."""
+    tolerance = TOLERANCE[library.manifest["real"]]
+    present = library.functions
+    if library.manifest["trig"] == "input":
+        return
+    q, v, a = inputs["q"], inputs["v"], inputs["a"]
+    if {"crba", "minv"} <= present.keys():
+        one = np.broadcast_to(np.eye(library.manifest["nv"]), (len(q), *np.eye(library.manifest["nv"]).shape))
+        yield "M Minv = 1", library.crba(q) @ library.minv(q), one, tolerance
+    if {"rnea", "aba"} <= present.keys():
+        yield "FD(ID(a)) = a", library.aba(q, v, library.rnea(q, v, a)), a, tolerance
+    if {"rnea", "nle"} <= present.keys():
+        yield "ID(q, v, 0) = nle", library.rnea(q, v, 0 * a), library.nle(q, v), tolerance
+    if {"rnea_derivatives", "crba"} <= present.keys():
+        yield "dID/da = M", library.rnea_derivatives(q, v, a)[2], library.crba(q), tolerance
+    if {"aba_derivatives", "minv"} <= present.keys():
+        yield "dFD/dtau = Minv", library.aba_derivatives(q, v, a)[2], library.minv(q), tolerance
+
+
+def _compared(what: str, ours: Any, reference: Any, tolerance: float) -> Finding:
+    pairs = list(zip(ours, reference, strict=True)) if isinstance(ours, tuple) else [(ours, reference)]
+    error = max(float(np.abs(x - y).max() / max(float(np.abs(y).max()), 1e-300)) for x, y in pairs)
+    return Finding(what, error <= tolerance, f"relative error {error:.1e}")

@@ -1,0 +1,254 @@
+"""The command line: arguments -> pipeline -> report; no logic of its own."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rbdgen.errors import OptionError, RbdgenError
+from rbdgen.options import REALS, TRIGS, Options
+from rbdgen.version import __version__
+
+if TYPE_CHECKING:
+    from rbdgen.model.build import Robot
+
+COMMANDS = ("list", "inspect", "check", "bench")
+FAILED = 2
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status: 0, or 2 after one line that says what is wrong."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    command = given[0] if given and given[0] in COMMANDS else "generate"
+    parser, run = _PARSERS[command]()
+    parsed = parser.parse_args(given if command == "generate" else given[1:])
+    try:
+        return run(parsed)
+    except RbdgenError as error:
+        print(f"rbdgen: error: {' '.join(str(error).split())}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print("rbdgen: interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, as all errors do."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        print(f"rbdgen: error: {message}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(FAILED)
+
+
+_Run = Callable[[argparse.Namespace], int]
+_Made = tuple[argparse.ArgumentParser, _Run]
+
+
+def _generate_parser() -> _Made:
+    parser = _Parser(
+        prog="rbdgen",
+        description="Rigid-body dynamics from a URDF as plain C99 and as fast Python callables.",
+        epilog=f"Other commands: {', '.join(COMMANDS)}; see rbdgen COMMAND --help.",
+    )
+    parser.add_argument("robot", metavar="ROBOT.urdf", type=Path)
+    parser.add_argument("-o", "--out", metavar="DIR", type=Path, default=Path("generated"))
+    parser.add_argument("--no-compile", action="store_true", help="write the C only")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    parser.add_argument("--version", action="version", version=f"rbdgen {__version__}")
+    _add_robot_options(parser)
+    _add_function_options(parser)
+    return parser, _generate
+
+
+def _add_robot_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--base", choices=("fixed", "floating"), default="fixed")
+    parser.add_argument(
+        "--snap",
+        metavar="TOL",
+        type=float,
+        default=1e-9,
+        help="entries of fixed rotations this close to 0 become 0 (default 1e-9; 0: none)",
+    )
+
+
+def _add_function_options(parser: argparse.ArgumentParser) -> None:
+    defaults = Options()
+    parser.add_argument(
+        "-f",
+        "--functions",
+        metavar="NAME,NAME",
+        default=",".join(defaults.functions),
+        help="which functions (rbdgen list shows all)",
+    )
+    parser.add_argument("--real", choices=REALS, default=defaults.real)
+    parser.add_argument("--name", help="name of the folder, the C prefix and the Python package")
+    parser.add_argument("--engine", choices=("casadi", "sympy", "graph"), default=defaults.engine)
+    parser.add_argument(
+        "--trig", choices=TRIGS, default=defaults.trig, help="where sines and cosines come from"
+    )
+    parser.add_argument(
+        "--target", default=defaults.target, help="the machine that runs the C (default host)"
+    )
+    parser.add_argument(
+        "--variant",
+        metavar="FUNCTION=FORM",
+        action="append",
+        default=[],
+        help="force a form of a function (rbdgen list shows them)",
+    )
+    parser.add_argument(
+        "--no-savings", action="store_true", help="the textbook's forms in the model's frames"
+    )
+    parser.add_argument(
+        "--contract", action="store_true", help="let the compiler fuse products and sums: other last bits"
+    )
+
+
+def _options(parsed: argparse.Namespace) -> Options:
+    return Options(
+        functions=tuple(name.strip() for name in parsed.functions.split(",") if name.strip()),
+        name=parsed.name,
+        real=parsed.real,
+        trig=parsed.trig,
+        target=parsed.target,
+        engine=parsed.engine,
+        variants=dict(_forced(text) for text in parsed.variant),
+        savings=not parsed.no_savings,
+        contract=parsed.contract,
+    )
+
+
+def _forced(text: str) -> tuple[str, str]:
+    function, equals, form = text.partition("=")
+    if not (function and equals and form):
+        raise OptionError(f"--variant {text}: not of the form FUNCTION=FORM; see rbdgen list")
+    return function, form
+
+
+def _robot(parsed: argparse.Namespace) -> Robot:
+    from rbdgen.pipeline import load_robot  # noqa: PLC0415
+
+    return load_robot(parsed.robot, parsed.base, parsed.snap)
+
+
+def _generate(parsed: argparse.Namespace) -> int:
+    options = _options(parsed)
+    from rbdgen import report  # noqa: PLC0415  (heavy imports only once the arguments are sound)
+    from rbdgen.pipeline import generate  # noqa: PLC0415
+
+    robot = _robot(parsed)
+    console, errors = report.consoles(quiet=parsed.quiet)
+    report.warn(errors, robot.warnings)
+    with report.progress(errors, 2 * len(options.functions) + 1) as done:
+        result = generate(robot, options, parsed.out, compiled=not parsed.no_compile, progress=done)
+    console.print(report.generation_table(result.manifest["functions"]))
+    console.print(f"wrote {result.folder}", markup=False, highlight=False)
+    return 0
+
+
+def _list_parser() -> _Made:
+    parser = _Parser(prog="rbdgen list", description="Every function: inputs, outputs, shapes, units, forms.")
+    parser.add_argument(
+        "--counts", metavar="ROBOT.urdf", dest="robot", type=Path, help="operations for a robot instead"
+    )
+    _add_robot_options(parser)
+    return parser, _list
+
+
+def _list(parsed: argparse.Namespace) -> int:
+    from rbdgen import report  # noqa: PLC0415
+
+    console, errors = report.consoles()
+    if parsed.robot is None:
+        console.print(report.catalogue_table())
+        return 0
+    from rbdgen.algorithms.catalogue import CATALOGUE  # noqa: PLC0415
+    from rbdgen.pipeline import count  # noqa: PLC0415
+
+    with report.progress(errors, len(CATALOGUE) + 1) as done:
+        counted = count(_robot(parsed), tuple(CATALOGUE), done)
+    console.print(report.counts_table(counted))
+    return 0
+
+
+def _inspect_parser() -> _Made:
+    parser = _Parser(prog="rbdgen inspect", description="The tree, indices, masses, merged links, warnings.")
+    parser.add_argument("robot", metavar="ROBOT.urdf", type=Path)
+    _add_robot_options(parser)
+    return parser, _inspect
+
+
+def _inspect(parsed: argparse.Namespace) -> int:
+    from rbdgen import report  # noqa: PLC0415
+
+    console, _ = report.consoles()
+    report.inspect(console, _robot(parsed))
+    return 0
+
+
+def _check_parser() -> _Made:
+    parser = _Parser(
+        prog="rbdgen check",
+        description="Recompile, run the emitted self-test and the identities, compare with Pinocchio.",
+    )
+    parser.add_argument("folder", metavar="DIR", type=Path)
+    return parser, _check
+
+
+def _check(parsed: argparse.Namespace) -> int:
+    from rbdgen import report  # noqa: PLC0415
+    from rbdgen.check import check  # noqa: PLC0415
+
+    console, _ = report.consoles()
+    findings = check(parsed.folder)
+    console.print(report.findings_table(findings))
+    return 0 if all(finding.passed for finding in findings) else 1
+
+
+def _bench_parser() -> _Made:
+    parser = _Parser(prog="rbdgen bench", description="Times a call and in batches; operation counts.")
+    parser.add_argument("subject", metavar="DIR|ROBOT.urdf", type=Path)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    _add_robot_options(parser)
+    _add_function_options(parser)
+    return parser, _bench
+
+
+def _bench(parsed: argparse.Namespace) -> int:
+    from rbdgen import report  # noqa: PLC0415
+    from rbdgen.load import open_library  # noqa: PLC0415
+    from rbdgen.pipeline import build_library  # noqa: PLC0415
+    from rbdgen.timing import time_library  # noqa: PLC0415
+
+    console, errors = report.consoles()
+    if parsed.subject.is_dir():
+        library = open_library(parsed.subject)
+    else:
+        parsed.robot = parsed.subject
+        options = _options(parsed)
+        with report.progress(errors, 2 * len(options.functions) + 1) as done:
+            library = build_library(_robot(parsed), options, done)
+    times = time_library(library)
+    if parsed.json:
+        print(json.dumps([time.as_json() for time in times], indent=1))
+    else:
+        console.print(report.times_table(times))
+    return 0
+
+
+_PARSERS: dict[str, Callable[[], _Made]] = {
+    "generate": _generate_parser,
+    "list": _list_parser,
+    "inspect": _inspect_parser,
+    "check": _check_parser,
+    "bench": _bench_parser,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -92,6 +92,15 @@ def critical_path(graph: Graph) -> int:
     return max(depth, default=0)
 
 
+def readers_in_order(graph: Graph) -> list[list[int]]:
+    """For every node the nodes that read it, ascending, each as often as it reads it."""
+    readers: list[list[int]] = [[] for _ in graph.nodes]
+    for index, node in enumerate(graph.nodes):
+        for argument in node.args:
+            readers[argument].append(index)
+    return readers
+
+
 def last_uses(graph: Graph) -> list[int]:
     """For every node the index of the last node that reads it; its own index when none does."""
     last = list(range(len(graph.nodes)))

@@ -12,11 +12,33 @@ from rbdgen.graph.passes.dead import dead
 from rbdgen.graph.passes.factor import factor
 from rbdgen.graph.passes.fold import fold
 from rbdgen.graph.passes.pairs import pairs
+from rbdgen.graph.passes.schedule import schedule
 from rbdgen.graph.passes.sign import sign
+from rbdgen.graph.passes.split import split
 from rbdgen.graph.passes.strength import strength
 from rbdgen.graph.verify import verify
 
+__all__ = [
+    "DEFAULT",
+    "SIMPLIFY",
+    "Pass",
+    "cheapest",
+    "cse",
+    "dead",
+    "factor",
+    "fold",
+    "pairs",
+    "run",
+    "schedule",
+    "sign",
+    "split",
+    "strength",
+]
+
 Pass: TypeAlias = Callable[[Graph], Graph]
+
+MAX_ROUNDS: Final = 4
+"""Rounds of factoring and pair extraction: a later one finds what an earlier one laid open, if little."""
 
 
 def run(graph: Graph, passes: Sequence[Pass], check: bool = False) -> Graph:
@@ -37,12 +59,8 @@ def run(graph: Graph, passes: Sequence[Pass], check: bool = False) -> Graph:
     return graph
 
 
-MAX_ROUNDS: Final = 4
-"""Rounds of factoring and pair extraction: a later one finds what an earlier one laid open, if little."""
-
-
 def cheapest(graph: Graph) -> Graph:
-    """The best that signs, factoring and pair extraction find: with both orders tried, to a fixed point."""
+    """The least work that signs, factoring and pair extraction reach, in either order, to a fixed point."""
     start = sign(graph)
     best = _settled(start)
     paired = pairs(start)
@@ -56,3 +74,20 @@ def _settled(graph: Graph) -> Graph:
             break
         graph = after
     return graph
+
+
+SIMPLIFY: Final[tuple[Pass, ...]] = (
+    fold,  # first: what is constant hides equal subexpressions and cheaper forms from the rest
+    cse,  # before strength, which recognises x x and a shared divisor by node
+    strength,  # before sign, which keeps the forms it finds
+    dead,  # what the four above left unread would be counted, and factored
+    sign,  # last: it rewrites differences and products that the others must not undo
+)
+"""The passes that always pay; a graph from a `Builder` passes through them unchanged."""
+
+DEFAULT: Final[tuple[Pass, ...]] = (
+    *SIMPLIFY,
+    cheapest,  # fewer operations by other forms of sums and products
+    schedule,  # last: every pass before changes the nodes that it puts in order
+)
+"""What a function goes through on its way to C."""

@@ -30,11 +30,12 @@ def _most_common_factor(forest: Forest, terms: list[int]) -> int | None:
     return best if best is not None and counts[best] > 1 else None
 
 
-def _factors(forest: Forest, term: int) -> set[int] | tuple[()]:
+def _factors(forest: Forest, term: int) -> dict[int, None]:
+    """The distinct factors of a term, in order; none if it is no product or has another use."""
     node = term >> 1
     if node in forest.products and forest.uses[node] == 1:
-        return dict.fromkeys(forest.products[node]).keys()
-    return ()
+        return dict.fromkeys(forest.products[node])
+    return {}
 
 
 def _take_out(forest: Forest, node: int, common: int) -> int:

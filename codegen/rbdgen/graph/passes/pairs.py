@@ -59,10 +59,7 @@ class _Extraction:
         """Make the pair a node, unless one of its readers is just that, and let the others read it."""
         readers = self._readers.pop(pair)
         twin = next((node for node in readers if len(self._operands[node]) == 2), None)
-        if twin is None:
-            edge = self._new([*pair])
-        else:
-            edge = 2 * twin ^ (pair[0] not in self._operands[twin])
+        edge = self._new([*pair]) if twin is None else 2 * twin ^ (pair[0] not in self._operands[twin])
         self._readers[pair] = {edge >> 1: None}
         for node in readers:
             if node != twin:

@@ -10,7 +10,7 @@ from rbdgen.graph.passes.rewrite import Rewriting, rewrite
 
 
 def strength(graph: Graph) -> Graph:
-    """x x becomes sq(x), 2 x becomes x + x, x / c becomes (1 / c) x, and quotients by one divisor share 1 / d.
+    """x x becomes sq(x), 2 x becomes x + x, x / c becomes (1 / c) x, quotients by one divisor share 1 / d.
 
     A shared reciprocal makes k divisions into one and k products: one operation more, k - 1 divisions
     fewer, and less work by `Cost.work`. Run `cse` before, so that equal divisors are one node, and

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import prod
 from pathlib import Path
+from typing import Any
 
 import jinja2
+import numpy as np
 from embedded.board import HERE, Subject
 
-from rbdgen.resources import template_root
+from rbdgen.model.build import Base
+from rbdgen.options import Options
+from rbdgen.pipeline import generate, load_robot
+from rbdgen.resources import robot_root, template_root
 
 
 def pendulum(real: str, folder: Path, source: Path | None = None) -> Subject:
@@ -29,3 +36,49 @@ def pendulum(real: str, folder: Path, source: Path | None = None) -> Subject:
         folders=(folder, HERE),
         includes='#include "pendulum.h"',
     )
+
+
+@dataclass(frozen=True)
+class Product:
+    """A generated folder and its manifest."""
+
+    folder: Path
+    manifest: dict[str, Any]
+
+    def subject(self, function: str) -> Subject:
+        """One of its functions."""
+        name, facts = self.manifest["name"], self.manifest["functions"][function]
+        sizes = {kind: tuple(prod(x["shape"]) for x in facts[kind]) for kind in ("inputs", "outputs")}
+        return Subject(
+            function=facts["symbol"],
+            real=self.manifest["real"],
+            inputs=sizes["inputs"],
+            outputs=sizes["outputs"],
+            sources=(self.folder / facts["source"],),
+            folders=(self.folder,),
+            includes=f'#include "{name}.h"',
+        )
+
+    def states(self, function: str, count: int) -> np.ndarray:
+        """Inputs of a function: angles within 3 rad, unit quaternions, all exact in float."""
+        random = np.random.default_rng(2)
+        q, v, a, tau = (
+            random.uniform(-r, r, (count, self.manifest["nv"] + 1)) for r in (3.0, 1.0, 1.0, 20.0)
+        )
+        if self.manifest["base"] == "floating":
+            q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
+        named = {"q": q, "v": v, "a": a, "tau": tau, "sin_q": np.sin(q), "cos_q": np.cos(q)}
+        arguments = self.manifest["functions"][function]["inputs"]
+        columns = [named[x["name"]][:, : prod(x["shape"])] for x in arguments]
+        return np.hstack(columns).astype(np.float32).astype(np.float64)
+
+
+def generated(robot: str, base: Base, functions: tuple[str, ...], folder: Path, **options: Any) -> Product:
+    """The folder that rbdgen writes for a bundled robot, as C alone."""
+    made = generate(
+        load_robot(robot_root() / f"{robot}.urdf", base),
+        Options.of(functions=functions, **options),
+        folder,
+        compiled=False,
+    )
+    return Product(made.folder, made.manifest)

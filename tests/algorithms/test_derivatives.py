@@ -61,7 +61,7 @@ def tangent_map(model: Model, q: Array) -> Array:
 def test_automatic_differentiation(form: Form, name: str, base: Base) -> None:
     model = robot(name, base).model
     inputs = random_inputs(model, form.function.signature, STATES)
-    ours = interpreted(form, graph_of(form, name, base), inputs)
+    ours = interpreted(form, graph_of(form, name, base, engine="graph"), inputs)
     jacobians = differentiated(form.function.name.removesuffix("_derivatives"), name, base)
     for k in range(STATES):
         state = [x[k] for x in inputs.values()]
@@ -104,7 +104,7 @@ def uncoupled(model: Model) -> NDArray[np.bool_]:
 @parametrize("crba", "rnea_derivatives")
 def test_branches_do_not_feel_each_other(form: Form, name: str, base: Base) -> None:
     model = robot(name, base).model
-    graph = graph_of(form, name, base)
+    graph = graph_of(form, name, base, engine="graph")
     for output in range(len(graph.outputs)):
         assert zeros(graph, output, model.nv)[unrelated(model)].all()
 
@@ -114,7 +114,7 @@ def test_branches_do_not_feel_each_other(form: Form, name: str, base: Base) -> N
 @parametrize("minv", "aba_derivatives")
 def test_trees_do_not_feel_each_other(form: Form, name: str, base: Base) -> None:
     model = robot(name, base).model
-    graph = graph_of(form, name, base)
+    graph = graph_of(form, name, base, engine="graph")
     for output in range(len(graph.outputs)):
         assert zeros(graph, output, model.nv)[uncoupled(model)].all()
 
@@ -123,7 +123,7 @@ def test_trees_do_not_feel_each_other(form: Form, name: str, base: Base) -> None
 @parametrize("rnea_derivatives", "aba_derivatives")
 def test_nothing_depends_on_where_the_base_is(form: Form, name: str) -> None:
     model = robot(name, "floating").model
-    assert zeros(graph_of(form, name, "floating"), 0, model.nv)[:, :3].all()
+    assert zeros(graph_of(form, name, "floating", engine="graph"), 0, model.nv)[:, :3].all()
 
 
 def test_there_are_zeros_to_find() -> None:

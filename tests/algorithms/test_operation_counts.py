@@ -57,7 +57,7 @@ def test_pinned(name: str, request: pytest.FixtureRequest) -> None:
 
 
 def test_a_double_pendulum_by_hand() -> None:
-    """M takes the one cosine of the elbow and sums: the lengths and masses it would be multiplied by are 1."""
+    """M takes the one cosine of the elbow and sums: lengths and masses that would multiply it are 1."""
     (crba,) = (form for form in TEXTBOOK if form.function.name == "crba")
     counts = cost(graph_of(crba, "double_pendulum", engine="graph"))
     assert (counts.trigonometric, counts.multiplications, counts.div) == (1, 0, 0)

@@ -174,9 +174,9 @@ def _readme_row(function: FunctionSource, context: CFunction) -> dict[str, str]:
     return {
         "symbol": context.symbol,
         "doc": markdown_text(function.doc),
-        "inputs": "<br>".join(markdown_text(argument.doc) for argument in context.inputs),
-        "outputs": "<br>".join(markdown_text(argument.doc) for argument in context.outputs),
-        "operations": markdown_text(str(function.cost)),
+        "inputs": "<br>".join(argument.doc for argument in context.inputs),
+        "outputs": "<br>".join(argument.doc for argument in context.outputs),
+        "operations": str(function.cost),
     }
 
 

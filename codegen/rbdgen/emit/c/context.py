@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rbdgen.emit.c.printer import Sincos, Style, angle_nodes, print_statements, scalar_style
+from rbdgen.emit.c.printer import (
+    TRIGONOMETRY,
+    Sincos,
+    Style,
+    angle_nodes,
+    live_nodes,
+    print_statements,
+    scalar_style,
+)
 from rbdgen.emit.c.real import real_type
 from rbdgen.emit.golden import Golden
 from rbdgen.emit.names import comment_text, unique_identifiers
@@ -175,17 +183,13 @@ def style_context(facts: RobotFacts, options: EmitOptions, angles: int) -> Style
 def body_context(function: FunctionSource, style: Style) -> CBody:
     """The statements of a function."""
     graph = function.graph
-    position = 0
-    read = {int(node.value) for node in graph.nodes if node.op == "input"}
-    unused = []
-    for array in graph.inputs:
-        if read.isdisjoint(range(position, position + array.size)):
-            unused.append(array.name)
-        position += array.size
-    angles = bool(angle_nodes(graph))
-    math = any(node.op == "sqrt" for node in graph.nodes) or (angles and style.sincos is None)
+    live = list(live_nodes(graph))
+    read = {graph.input_element(int(node.value))[0] for node in live if node.op == "input"}
     return CBody(
-        tuple(unused), print_statements(graph, style), math, sincos=angles and style.sincos is not None
+        tuple(array.name for array in graph.inputs if array.name not in read),
+        print_statements(graph, style),
+        math=any(node.op == "sqrt" or (node.op in TRIGONOMETRY and not style.sincos) for node in live),
+        sincos=any(node.op in TRIGONOMETRY and style.sincos is not None for node in live),
     )
 
 

@@ -10,7 +10,7 @@ The text holds no width: `value_type` is the type of one value, a scalar today.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,8 +18,9 @@ from rbdgen.emit.c.real import Real
 from rbdgen.emit.names import check_identifier, comment_text
 from rbdgen.emit.numbers import literal
 from rbdgen.errors import EmitError
-from rbdgen.graph.node import Graph
+from rbdgen.graph.node import Graph, Node
 
+TRIGONOMETRY = ("sin", "cos")
 ANGLES, SINES, COSINES = "angle", "sine", "cosine"
 _LOCAL: Final = re.compile(rf"t[0-9]+|{ANGLES}|{SINES}|{COSINES}", re.ASCII)
 
@@ -86,11 +87,14 @@ def print_statements(graph: Graph, style: Style) -> tuple[str, ...]:
     return _Printer(graph, style).lines()
 
 
+def live_nodes(graph: Graph) -> Iterator[Node]:
+    """The nodes that an output needs: those that are printed."""
+    return (node for node, count in zip(graph.nodes, _uses(graph), strict=True) if count)
+
+
 def angle_nodes(graph: Graph) -> tuple[int, ...]:
     """The nodes whose sine or cosine an output needs, in order, each once."""
-    uses = _uses(graph)
-    live = (node for node, count in zip(graph.nodes, uses, strict=True) if count)
-    return tuple(dict.fromkeys(node.args[0] for node in live if node.op in ("sin", "cos")))
+    return tuple(dict.fromkeys(node.args[0] for node in live_nodes(graph) if node.op in TRIGONOMETRY))
 
 
 @dataclass
@@ -104,12 +108,8 @@ class _Printer:
     def lines(self) -> tuple[str, ...]:
         self.uses = _uses(self.graph)
         self.stores = _stores(self.graph)
-        everything = range(len(self.graph.nodes))
-        if self.style.sincos is None:
-            self._print(everything)
-        else:
-            first = self._print_angles(self.style.sincos)
-            self._print(index for index in everything if index not in first)
+        first = self._print_trigonometry()
+        self._print(index for index in range(len(self.graph.nodes)) if index not in first)
         return tuple(self.text)
 
     def _print(self, indices: Iterable[int]) -> None:
@@ -123,7 +123,8 @@ class _Printer:
         targets = self.stores.get(index, [])
         label = self.graph.labels.get(index)
         inner = uses == 1 and not targets and label is None and expression.depth <= self.style.nesting
-        if expression.depth == 0 or inner:
+        call = self.graph.nodes[index].op in TRIGONOMETRY
+        if expression.depth == 0 or (inner and not call):
             self.expressions[index] = expression
         elif uses == len(targets) == 1:
             self._put(f"{targets.pop()} = {expression.text};", label)
@@ -143,7 +144,7 @@ class _Printer:
         if op == "input":
             array, element = self.graph.input_element(int(value))
             return _Expression(f"{array}[{element}]", _ATOM, 0)
-        if op in ("sin", "cos") and self.style.sincos is not None:
+        if op in TRIGONOMETRY and self.style.sincos is not None:
             if args[0] not in self.angles:
                 raise EmitError(
                     f"--trig builtin: node {index} is the {op} of an angle that depends on a sine;"
@@ -162,19 +163,34 @@ class _Printer:
             return _Expression(_infix(operand, "*", operand, 2), 2, depth)
         return _Expression(f"{self.style.functions[op]}({operand.text})", _ATOM, depth)
 
-    def _print_angles(self, sincos: Sincos) -> set[int]:
-        """Print what the angles need, then the call for all of them; gives what was printed."""
-        needed: dict[int, set[int]] = {}
-        for index in angle_nodes(self.graph):
-            ancestors = _ancestors(self.graph, index)
-            if not any(self.graph.nodes[k].op in ("sin", "cos") for k in ancestors):
-                needed[index] = ancestors
-        if not needed:
+    def _print_trigonometry(self) -> set[int]:
+        """Print what the angles need, then their sines and cosines; gives the nodes that are printed then.
+
+        They come first because nothing computed stays in registers across a call of the C library, and so
+        that one call of `sincos` serves all angles.
+        """
+        needed = {angle: _ancestors(self.graph, angle) for angle in angle_nodes(self.graph)}
+        plain = {
+            angle: ancestors
+            for angle, ancestors in needed.items()
+            if not any(self.graph.nodes[k].op in TRIGONOMETRY for k in ancestors)
+        }
+        if not plain:
             return set()
-        first: set[int] = set().union(*needed.values())
+        first: set[int] = set().union(*plain.values())
         self._print(sorted(first))
-        self.angles = {index: place for place, index in enumerate(needed)}
-        texts = [self.expressions[index].text for index in needed]
+        if self.style.sincos is not None:
+            self.angles = {angle: place for place, angle in enumerate(plain)}
+            self._print_sincos(self.style.sincos)
+            return first
+        calls = [
+            k for k, node in enumerate(self.graph.nodes) if node.op in TRIGONOMETRY and node.args[0] in plain
+        ]
+        self._print(calls)
+        return first.union(calls)
+
+    def _print_sincos(self, sincos: Sincos) -> None:
+        texts = [self.expressions[index].text for index in self.angles]
         count = len(texts)
         if sincos.block is not None:
             texts += ["0"] * (sincos.block - count)
@@ -188,7 +204,6 @@ class _Printer:
                 f"{sincos.prefix}_sincos({ANGLES}[{k}], &{SINES}[{k}], &{COSINES}[{k}]);"
                 for k in range(count)
             )
-        return first
 
 
 def _infix(left: _Expression, sign: str, right: _Expression, precedence: int) -> str:

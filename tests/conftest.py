@@ -1,0 +1,41 @@
+"""What all tests share: golden files, and a cache of builds of the test run's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rbdgen.build.cache import Cache
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="write the golden files anew, then look at git diff"
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compares a text with a file of tests/golden; with --update-golden writes it."""
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.is_file(), f"{name} is missing; run pytest with --update-golden and look at it"
+        assert text == path.read_text(encoding="utf-8"), (
+            f"{name}: run with --update-golden and look at git diff"
+        )
+
+    return compare
+
+
+@pytest.fixture(scope="session")
+def build_cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
+    """Builds of this run, shared among its tests, apart from the user's."""
+    return Cache(tmp_path_factory.mktemp("cache"))

@@ -1,0 +1,32 @@
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._rbdgen.load import Function, Library
+
+_Array = NDArray[np.float32]
+
+library: Library
+manifest: Mapping[str, Any]
+joint_names: tuple[str, ...]
+idx_q: tuple[int, ...]
+idx_v: tuple[int, ...]
+
+def normalize(q: ArrayLike) -> _Array: ...
+
+class _torque(Function):
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, out: _Array | None = None) -> _Array: ...  # type: ignore[override]
+
+torque: _torque
+
+class _inertia_outputs(NamedTuple):
+    M: _Array
+    g: _Array
+
+class _inertia(Function):
+    def __call__(self, q: ArrayLike, *, out: tuple[_Array, ...] | None = None) -> _inertia_outputs: ...  # type: ignore[override]
+
+inertia: _inertia
+

@@ -1,0 +1,95 @@
+"""Small hand-made functions of a robot with two joints: enough to see every shape that emission meets."""
+
+from __future__ import annotations
+
+from rbdgen.emit.package import FunctionSource, JointFacts, RobotFacts
+from rbdgen.graph.cost import cost
+from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.signature import SizedArgument, SizedSignature
+
+Q = SizedArgument("q", (2,), "rad", "joint positions")
+V = SizedArgument("v", (2,), "rad/s", "joint velocities")
+TAU = SizedArgument("tau", (2,), "N m", "joint torques")
+M = SizedArgument("M", (2, 2), "kg m^2", "inertia matrix")
+G = SizedArgument("g", (2,), "N m", "nothing but zeros")
+
+
+def facts(
+    name: str = "toy", robot_name: str = "toy", joints: tuple[str, str] = ("hip", "knee")
+) -> RobotFacts:
+    """A robot with two revolute joints of these names."""
+    return RobotFacts(
+        name,
+        robot_name,
+        "fixed",
+        2,
+        2,
+        2,
+        (
+            JointFacts(joints[0], "revolute", 0, 0, True, -1.5, 1.5, 10.0, 2.0),
+            JointFacts(joints[1], "continuous", 1, 1, True),
+        ),
+        "0" * 64,
+        "0.0",
+    )
+
+
+def function(
+    name: str, graph: Graph, inputs: tuple[SizedArgument, ...], outputs: tuple[SizedArgument, ...]
+) -> FunctionSource:
+    """The graph as a function of one form."""
+    return FunctionSource(SizedSignature(name, inputs, outputs), graph, "plain", cost(graph), f"toy {name}")
+
+
+def torque() -> FunctionSource:
+    """Every operation, a label, a shared value, a negation, a dead node: tau of (q, v)."""
+    nodes = (
+        Node("input", value=0.0),  # 0  q[0]
+        Node("input", value=1.0),  # 1  q[1]
+        Node("input", value=2.0),  # 2  v[0]
+        Node("input", value=3.0),  # 3  v[1]
+        Node("add", (0, 1)),  # 4
+        Node("sin", (0,)),  # 5
+        Node("cos", (0,)),  # 6
+        Node("sin", (4,)),  # 7
+        Node("cos", (4,)),  # 8
+        Node("const", value=-9.81),  # 9
+        Node("mul", (9, 5)),  # 10
+        Node("sq", (2,)),  # 11
+        Node("mul", (11, 7)),  # 12
+        Node("sub", (10, 12)),  # 13
+        Node("mul", (3, 8)),  # 14
+        Node("add", (13, 14)),  # 15
+        Node("sub", (13, 15)),  # 16
+        Node("neg", (16,)),  # 17
+        Node("const", value=2.5),  # 18
+        Node("add", (11, 18)),  # 19
+        Node("div", (17, 19)),  # 20
+        Node("sqrt", (19,)),  # 21
+        Node("sub", (20, 21)),  # 22
+        Node("mul", (6, 22)),  # 23
+        Node("mul", (3, 3)),  # 24  dead
+    )
+    graph = Graph((Input("q", 2), Input("v", 2)), nodes, (Output("tau", (2,), (15, 23)),), {13: "f[0].n.z"})
+    return function("torque", graph, (Q, V), (TAU,))
+
+
+def inertia() -> FunctionSource:
+    """Two outputs, a symmetric matrix and constant zeros: M and g of q."""
+    nodes = (
+        Node("input", value=1.0),
+        Node("cos", (0,)),
+        Node("const", value=0.1),
+        Node("mul", (1, 2)),
+        Node("const", value=3.0),
+        Node("add", (3, 4)),
+        Node("add", (5, 3)),
+        Node("const", value=0.0),
+    )
+    outputs = (Output("M", (2, 2), (6, 5, 5, 4)), Output("g", (2,), (7, 7)))
+    return function("inertia", Graph((Input("q", 2),), nodes, outputs), (Q,), (M, G))
+
+
+def toys() -> tuple[FunctionSource, ...]:
+    """Both."""
+    return torque(), inertia()

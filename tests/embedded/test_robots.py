@@ -55,7 +55,7 @@ def on_boards() -> Iterator[tuple[str, str, str, Real]]:
                     yield robot, function, board, "double"
 
 
-@pytest.mark.parametrize(("robot", "function", "board", "real"), on_boards())
+@pytest.mark.parametrize(("robot", "function", "board", "real"), tuple(on_boards()))
 def test_on_the_board(
     robot: str, function: str, board: str, real: Real, products: dict[Any, Product], tmp_path: Path
 ) -> None:

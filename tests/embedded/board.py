@@ -17,7 +17,7 @@ from rbdgen.build.targets import Target
 
 HERE = Path(__file__).parent
 SUPPORT = HERE.parent.parent / "examples" / "embedded" / "board"
-TOOLS = ("arm-none-eabi-gcc", "arm-none-eabi-objdump", "qemu-system-arm", "cppcheck")
+TOOLS = ("arm-none-eabi-gcc", "arm-none-eabi-objdump", "qemu-system-arm", "cppcheck", "cmake")
 
 STRICT = (
     *("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wdouble-promotion", "-Werror"),

@@ -21,7 +21,7 @@ def tools() -> None:
     if missing := missing_tools():
         word = (
             f"missing: {', '.join(missing)}; Debian: apt-get install --no-install-recommends "
-            "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm cppcheck"
+            "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm cppcheck cmake"
         )
         if os.environ.get("CI", "").lower() in ("true", "1"):
             pytest.fail(word)

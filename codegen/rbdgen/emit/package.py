@@ -132,7 +132,8 @@ class EmitOptions:
     """How the C looks.
 
     `extensions`: compiler extensions and libm beyond sine and cosine are allowed (target host);
-    `nesting`: levels of single-use operations inside one statement, see `emit.c.printer`.
+    `nesting`: levels of single-use operations inside one statement, see `emit.c.printer`; `prefix`, `flags`:
+    of the target's tools and compiler, for the build files of the folder.
     """
 
     real: Real = "double"
@@ -140,6 +141,8 @@ class EmitOptions:
     target: str = "host"
     extensions: bool = True
     nesting: int = 1
+    prefix: str = ""
+    flags: tuple[str, ...] = ("-O2", "-ffp-contract=off")
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,7 @@ def render(
     if golden is None:
         golden = {f.name: golden_vectors(facts, f, options.real) for f in functions}
     files = _c_files(facts, functions, options, golden)
+    files |= _build_files(facts, functions, options, [name for name in files if name.endswith(".h")])
     files |= _python_files(facts, functions, options)
     files["README.md"] = _readme(facts, functions, options)
     c_texts = {f.name: files[f"{facts.name}_{f.name}.c"] for f in functions}
@@ -128,6 +129,24 @@ def _c_files(
         unwritten=literal(_UNWRITTEN, options.real),
     )
     return files
+
+
+def _build_files(
+    facts: RobotFacts, functions: Sequence[FunctionSource], options: EmitOptions, headers: Sequence[str]
+) -> dict[str, str]:
+    """What a C or C++ project takes the folder in with."""
+    common = {
+        "robot": robot_context(facts, options),
+        "functions": [function_context(facts, function, options.real) for function in functions],
+        "headers": headers,
+        "prefix": options.prefix,
+        "flags": " ".join(options.flags),
+    }
+    return {
+        f"{facts.name}.hpp": _text("c/ROBOT.hpp.jinja", **common),
+        "Makefile": _text("c/Makefile.jinja", **common),
+        "CMakeLists.txt": _text("c/CMakeLists.txt.jinja", **common),
+    }
 
 
 def _python_files(

@@ -1,0 +1,114 @@
+"""The folder in the hands of somebody with a C or C++ compiler: Makefile, C++ header, Eigen."""
+
+from __future__ import annotations
+
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from rbdgen.options import Options
+from rbdgen.pipeline import generate, load_robot
+from rbdgen.resources import robot_root
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The double pendulum, for any compiler."""
+    options = Options(functions=("rnea", "aba", "rnea_derivatives"), target="portable")
+    robot = load_robot(robot_root() / "double_pendulum.urdf")
+    return generate(robot, options, tmp_path_factory.mktemp("handover"), compiled=False).folder
+
+
+def output(*command: str | Path, cwd: Path) -> str:
+    done = subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_make_check(folder: Path, tmp_path: Path) -> None:
+    said = output("make", "-s", f"BUILD={tmp_path}/build", "CFLAGS=-Werror", "check", cwd=folder)
+    assert said.splitlines() == [
+        f"{name}: ok, 0 wrong elements in 2 states" for name in ("rnea", "aba", "rnea_derivatives")
+    ]
+    figures = output("make", "-s", f"BUILD={tmp_path}/build", "figures", cwd=folder)
+    assert "T double_pendulum_rnea" in figures
+    assert "double_pendulum_aba.c" in figures
+    output("make", "-s", f"BUILD={tmp_path}/build", "clean", cwd=folder)
+    assert not (tmp_path / "build").exists()
+
+
+def test_make_notices_a_wrong_function(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    output("cp", "-r", folder, copy, cwd=tmp_path)
+    source = copy / "double_pendulum_rnea.c"
+    head, brace, body = source.read_text().partition("{")
+    assert " + " in body
+    source.write_text(head + brace + body.replace(" + ", " - ", 1))
+    done = subprocess.run(["make", "-s", "check"], cwd=copy, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "rnea: FAILED" in done.stdout
+
+
+PROGRAM = """
+#include "double_pendulum.hpp"
+#include <Eigen/Dense>
+
+int main()
+{
+    namespace robot = double_pendulum;
+    static_assert(robot::nq == 2 && robot::nv == 2 && robot::nbodies == 2, "sizes");
+    const std::array<double, 2> q{{0.3, -0.7}};
+    double v[2] = {0.5, 1.5};
+    const Eigen::Vector2d a(2.0, -1.0);
+    const auto tau = robot::rnea(q, v, robot::at<2>(a.data()));
+
+    Eigen::VectorXd back(2);
+    robot::aba(q, v, tau, robot::at<2>(back.data()));
+    auto d = robot::rnea_derivatives(q, v, robot::at<2>(a.data()));
+    typedef Eigen::Map<Eigen::Matrix<double, 2, 2, Eigen::RowMajor>> Square;
+
+    const double step = 1e-6;
+    double shifted[2] = {v[0] + step, v[1]};
+    std::array<double, 2> up;
+    robot::rnea(q, shifted, robot::at<2>(a.data()), up);
+    const double slope = (up[1] - tau[1]) / step;
+
+    const bool right = (back - a).norm() < 1e-12 && std::abs(slope - Square(d.dtau_dv.data())(1, 0)) < 1e-5
+        && std::abs(Square(d.dtau_dv.data())(1, 0) - Square(d.dtau_dv.data())(0, 1)) > 1e-3
+        && robot::view<double, 2>(v).size() == 2 && *robot::view<double, 2>(v).begin() == v[0];
+    return right ? 0 : 1;
+}
+"""
+
+
+@pytest.mark.parametrize("standard", ["c++11", "c++20"])
+def test_cpp_with_eigen(standard: str, folder: Path, tmp_path: Path) -> None:
+    output("make", "-s", f"BUILD={tmp_path}/build", cwd=folder)
+    (tmp_path / "main.cpp").write_text(PROGRAM)
+    eigen = Path(str(files("casadi"))) / "include" / "eigen3"
+    warnings = ("-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror")
+    library = tmp_path / "build" / "libdouble_pendulum_dynamics.a"
+    command = ("g++", f"-std={standard}", *warnings, f"-I{folder}", f"-isystem{eigen}", "main.cpp")
+    output(*command, library, "-o", "main", cwd=tmp_path)
+    output(tmp_path / "main", cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "std::array<double, 3> q{}; double_pendulum::rnea(q, q, q);",
+        "double q[2] = {}; float v[2] = {}; double_pendulum::rnea(q, v, q);",
+        "const double q[2] = {}; const double tau[2] = {}; double_pendulum::rnea(q, q, q, tau);",
+        "double q[2] = {}; double_pendulum::rnea(q, q, q, &q[0]);",
+    ],
+    ids=["size", "type", "constant output", "bare pointer"],
+)
+def test_cpp_refuses(call: str, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "main.cpp").write_text(f'#include "double_pendulum.hpp"\nint main() {{ {call} }}\n')
+    command = ["g++", "-std=c++11", "-fsyntax-only", f"-I{folder}", "main.cpp"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "main.cpp:2" in done.stderr
+    assert " error: " in done.stderr

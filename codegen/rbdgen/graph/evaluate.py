@@ -100,6 +100,9 @@ def _lift(columns: list[Any], dtype: np.dtype[Any]) -> Callable[[float], Any]:
     if dtype.kind != "O":
         return dtype.type
     sample = next((x for column in columns for x in np.ravel(column)), None)
+    if hasattr(sample, "context"):  # mpmath: a number knows the context that makes such numbers
+        convert: Callable[[float], Any] = sample.context.convert
+        return convert
     return Fraction if isinstance(sample, Rational) else float
 
 
@@ -116,7 +119,7 @@ def _elementary(op: str, dtype: np.dtype[Any]) -> Callable[[Any], Any]:
     def of_object(x: Any) -> Any:
         if hasattr(x, op):
             return getattr(x, op)()
-        if hasattr(x, "context"):  # mpmath: a number knows the context whose functions apply to it
+        if hasattr(x, "context"):
             return getattr(x.context, op)(x)
         if isinstance(x, float):
             return getattr(math, op)(x)

@@ -44,7 +44,7 @@ def _verify_nodes(graph: Graph) -> None:
             if not math.isfinite(value):
                 _refuse(index, op, f"value {value} is not finite")
         elif op == "input":
-            if value != int(value) or not 0 <= value < positions:
+            if not (0 <= value < positions and value == int(value)):
                 _refuse(index, op, f"position {value:g} is outside the {positions} input elements")
         elif value != 0:
             _refuse(index, op, f"value {value:g} belongs to const and input only; it must be 0")

@@ -1,0 +1,137 @@
+"""The interpreter: broadcasting, scalar types, what it refuses, and that it lets dead values go."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar
+
+import mpmath
+import numpy as np
+import pytest
+
+from rbdgen.errors import GraphError
+from rbdgen.graph.builder import Builder
+from rbdgen.graph.evaluate import evaluate
+from rbdgen.graph.node import Graph
+
+
+def sample() -> Graph:
+    builder = Builder()
+    a, b, c = builder.input("x", 3)
+    (d,) = builder.input("y", 1)
+    outputs = [a * b - c, d.sin() / c, a, 2.5, -(b.sqrt()), a.cos() + 0.5]
+    return builder.graph([("u", (2, 3), outputs), ("s", (), [a + d]), ("none", (0, 2), [])])
+
+
+def reference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    a, b, c, d = x[..., 0], x[..., 1], x[..., 2], y[..., 0]
+    parts = np.broadcast_arrays(a * b - c, np.sin(d) / c, a, 2.5, -np.sqrt(b), np.cos(a) + 0.5)
+    return np.stack(parts, -1).reshape(*parts[0].shape, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("x_axes", "y_axes", "leading"),
+    [((), (), ()), ((4,), (), (4,)), ((3, 1), (5,), (3, 5)), ((0,), (), (0,))],
+)
+def test_leading_axes_broadcast(
+    x_axes: tuple[int, ...], y_axes: tuple[int, ...], leading: tuple[int, ...]
+) -> None:
+    random = np.random.default_rng(0)
+    x, y = random.uniform(0.5, 2, (*x_axes, 3)), random.uniform(0.5, 2, (*y_axes, 1))
+    result = evaluate(sample(), {"x": x, "y": y})
+    assert result["u"].shape == (*leading, 2, 3)
+    assert result["s"].shape == leading
+    assert result["none"].shape == (*leading, 0, 2)
+    assert np.allclose(result["u"], reference(x, y), rtol=1e-15)
+    assert np.allclose(result["s"], x[..., 0] + y[..., 0])
+
+
+def test_types() -> None:
+    x, y = [1, 2, 4], [3]
+    assert evaluate(sample(), {"x": x, "y": y})["u"].dtype == np.float64
+    single = evaluate(sample(), {"x": np.array(x, np.float32), "y": np.array(y, np.float32)})["u"]
+    assert single.dtype == np.float32
+    assert np.allclose(single, reference(np.array(x), np.array(y)), rtol=1e-6)
+
+
+def test_mpmath() -> None:
+    with mpmath.workdps(40):
+        x = [mpmath.mpf(k) for k in (1, 2, 4)]
+        result = evaluate(sample(), {"x": x, "y": [mpmath.mpf(3)]})["u"]
+        assert abs(result[0, 1] - mpmath.sin(3) / 4) < mpmath.mpf(10) ** -39
+
+
+def test_fractions_are_exact_and_have_no_sine() -> None:
+    builder = Builder()
+    a, b = builder.input("x", 2)
+    graph = builder.graph([("y", (2,), [a / b + 0.5, 3.0])])
+    result = evaluate(graph, {"x": [Fraction(1), 3]})["y"]
+    assert list(result) == [Fraction(5, 6), Fraction(3)]
+    assert all(isinstance(element, Fraction) for element in result)
+    with pytest.raises(GraphError, match="of a Fraction"):
+        evaluate(sample(), {"x": [Fraction(1)] * 3, "y": [Fraction(1)]})
+
+
+def test_expressions_inline_a_graph_in_another() -> None:
+    builder = Builder()
+    p, q = builder.input("p", 2)
+    inlined = evaluate(sample(), {"x": [p, p * q, q], "y": [q]})["u"]
+    graph = builder.graph([("u", (2, 3), list(inlined.ravel()))])
+    direct = evaluate(graph, {"p": [0.5, 0.75]})["u"]
+    assert np.allclose(direct, reference(np.array([0.5, 0.375, 0.75]), np.array([0.75])))
+
+
+def test_division_by_zero_is_as_in_c() -> None:
+    builder = Builder()
+    a, b = builder.input("x", 2)
+    graph = builder.graph([("y", (1,), [a / b])])
+    result = evaluate(graph, {"x": [[1, 0], [0, 0], [-1, 0]]})["y"]
+    assert result[0] == np.inf
+    assert np.isnan(result[1])
+    assert result[2] == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"x": [1, 2, 3]}, "'y' is missing"),
+        ({"x": [1, 2], "y": [1]}, r"'x': shape \(2,\); give an array \(..., 3\)"),
+        ({"x": 1.0, "y": [1]}, r"'x': shape \(\)"),
+        ({"x": np.ones((2, 3)), "y": np.ones((3, 1))}, "do not broadcast"),
+    ],
+)
+def test_refuses(inputs: dict[str, object], message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        evaluate(sample(), inputs)  # type: ignore[arg-type]
+
+
+class Counted:
+    """A number that knows how many of its kind are alive."""
+
+    alive: ClassVar[int] = 0
+    most: ClassVar[int] = 0
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+        Counted.alive += 1
+        Counted.most = max(Counted.most, Counted.alive)
+
+    def __del__(self) -> None:
+        Counted.alive -= 1
+
+    def __mul__(self, other: Counted) -> Counted:
+        return Counted(self.value * other.value)
+
+    def __add__(self, other: Counted) -> Counted:
+        return Counted(self.value + other.value)
+
+
+def test_dead_values_are_freed() -> None:
+    builder = Builder()
+    a, b = builder.input("x", 2)
+    for _ in range(300):
+        a, b = a * b, a + b
+    graph = builder.graph([("y", (1,), [a + b])])
+    result = evaluate(graph, {"x": [Counted(0.5), Counted(0.5)]})["y"]
+    assert isinstance(result[0], Counted)
+    assert Counted.most < 10

@@ -1,0 +1,289 @@
+"""Each pass: equal value, never more work, a legal graph, and the effect it is named for."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import mpmath
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from support.graphs import ALL, FIELD, RING, graphs, pendulum
+
+from rbdgen.errors import GraphError
+from rbdgen.graph.builder import Builder, Expr
+from rbdgen.graph.cost import Cost, cost, live_counts, max_live
+from rbdgen.graph.evaluate import evaluate
+from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.graph.passes import (
+    DEFAULT,
+    SIMPLIFY,
+    Pass,
+    cheapest,
+    cse,
+    dead,
+    factor,
+    fold,
+    pairs,
+    run,
+    schedule,
+    sign,
+    split,
+    strength,
+)
+from rbdgen.graph.verify import verify
+
+PASSES = (fold, cse, strength, dead, sign, factor, pairs, schedule, cheapest)
+
+
+def named(passes: tuple[Pass, ...]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return pytest.mark.parametrize("step", passes, ids=lambda step: step.__name__)
+
+
+def work(graph: Graph) -> tuple[int, int]:
+    return cost(graph).work, cost(graph).total
+
+
+@named(PASSES)
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(graph=graphs(ops=RING), point=st.lists(st.fractions(-3, 3, max_denominator=9), min_size=5, max_size=5))
+def test_exact_value_and_work(step: Pass, graph: Graph, point: list[Fraction]) -> None:
+    after = step(graph)
+    verify(after)
+    assert work(after) <= work(graph)
+    inputs = {"x": point[:3], "y": point[3:]}
+    before, now = evaluate(graph, inputs), evaluate(after, inputs)
+    assert all((before[name] == now[name]).all() for name in before)
+    assert set(after.labels.values()) <= {"last", "-last"}
+
+
+@named(PASSES)
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(graph=graphs(ops=ALL, max_operations=20), point=st.lists(st.floats(0.5, 2), min_size=5, max_size=5))
+def test_value_to_rounding(step: Pass, graph: Graph, point: list[float]) -> None:
+    with mpmath.workdps(40):
+        exact = [mpmath.mpf(x) for x in point]
+        everything = Graph(
+            graph.inputs, graph.nodes, (Output("all", (len(graph),), tuple(range(len(graph)))),)
+        )
+        try:
+            values = evaluate(everything, {"x": exact[:3], "y": exact[3:]})["all"]
+        except ZeroDivisionError:
+            assume(False)
+        assume(all(abs(value) < 100 and abs(mpmath.im(value)) == 0 for value in values))
+        sensitive = [node.args[-1] for node in graph.nodes if node.op in ("div", "sqrt")]
+        assume(all(values[index] > 0.1 for index in sensitive))
+        after = step(graph)
+        verify(after)
+        assert cost(after).work <= cost(graph).work
+        now = evaluate(after, {"x": exact[:3], "y": exact[3:]})
+        for output in graph.outputs:
+            for found, element in zip(now[output.name].ravel(), output.elements, strict=True):
+                assert abs(found - values[element]) < 1e-9
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(graph=graphs(ops=FIELD), point=st.lists(st.fractions(1, 3, max_denominator=9), min_size=5, max_size=5))
+def test_default_pipeline_is_legal_after_every_pass(graph: Graph, point: list[Fraction]) -> None:
+    inputs = {"x": point[:3], "y": point[3:]}
+    everything = Graph(graph.inputs, graph.nodes, (Output("all", (len(graph),), tuple(range(len(graph)))),))
+    try:
+        evaluate(everything, inputs)
+    except ZeroDivisionError:
+        assume(False)
+    after = run(graph, DEFAULT, check=True)
+    assert cost(after).work <= cost(graph).work
+    assert run(after, SIMPLIFY[:4]) == after
+    before, now = evaluate(graph, inputs), evaluate(after, inputs)
+    for output in graph.outputs:
+        for a, b in zip(before[output.name].ravel(), now[output.name].ravel(), strict=True):
+            assert abs(a - b) <= Fraction(1, 10**9) * (1 + abs(a))
+
+
+def raw(nodes: list[Node], outputs: tuple[int, ...], size: int = 4) -> Graph:
+    """A graph on inputs 0 .. size - 1 and the nodes given."""
+    inputs = [Node("input", (), float(k)) for k in range(size)]
+    graph = Graph((Input("x", size),), (*inputs, *nodes), (Output("y", (len(outputs),), outputs),))
+    verify(graph)
+    return graph
+
+
+def built(function: Callable[..., list[Expr]], size: int = 8) -> Graph:
+    builder = Builder()
+    results = function(*builder.input("x", size))
+    return builder.graph([("y", (len(results),), results)])
+
+
+def operations(graph: Graph) -> Cost:
+    return cost(dead(graph))
+
+
+def test_fold() -> None:
+    zero, one, two, half = (Node("const", (), value) for value in (0.0, 1.0, 2.0, 0.5))
+    constants = [zero, one, two, half]  # nodes 4 to 7
+    vanish: list[tuple[Node, int]] = [
+        (Node("add", (0, 4)), 0),
+        (Node("add", (4, 0)), 0),
+        (Node("sub", (0, 4)), 0),
+        (Node("mul", (5, 0)), 0),
+        (Node("mul", (0, 5)), 0),
+        (Node("div", (0, 5)), 0),
+    ]
+    for node, left in vanish:
+        assert fold(raw([*constants, node], (8,))).outputs[0].elements == (left,)
+    for node, value in [
+        (Node("sub", (0, 0)), 0.0),
+        (Node("mul", (0, 4)), 0.0),
+        (Node("div", (4, 0)), 0.0),
+        (Node("add", (6, 7)), 2.5),
+        (Node("div", (7, 6)), 0.25),
+        (Node("sqrt", (5,)), 1.0),
+        (Node("cos", (4,)), 1.0),
+    ]:
+        graph = fold(raw([*constants, node], (8,)))
+        assert graph.nodes[graph.outputs[0].elements[0]] == Node("const", (), value)
+    impossible = raw([*constants, Node("div", (5, 4))], (8,))
+    assert fold(impossible) is impossible
+    assert operations(fold(raw([*constants, Node("sub", (4, 0)), Node("neg", (8,))], (9,)))) == Cost()
+
+
+def test_cse_knows_that_sums_and_products_commute() -> None:
+    nodes = [
+        Node("add", (0, 1)),
+        Node("add", (1, 0)),
+        Node("mul", (4, 2)),
+        Node("mul", (2, 5)),
+        Node("sub", (6, 7)),
+    ]
+    assert operations(cse(raw(nodes, (8,)))) == Cost(add=1, mul=1, sub=1)
+    different = raw([Node("sub", (0, 1)), Node("sub", (1, 0))], (4, 5))
+    assert cse(different) is different
+
+
+def test_dead() -> None:
+    graph = raw([Node("sin", (0,)), Node("cos", (0,)), Node("sq", (5,))], (4,))
+    assert [node.op for node in dead(graph).nodes] == ["input", "sin"]
+    assert dead(dead(graph)) == dead(graph)
+
+
+def test_strength() -> None:
+    two, four = Node("const", (), 2.0), Node("const", (), 4.0)
+    nodes = [two, four, Node("mul", (0, 4)), Node("mul", (1, 1)), Node("div", (0, 5))]
+    assert operations(strength(raw(nodes, (6, 7, 8)))) == Cost(add=1, sq=1, mul=1)
+    quotients = [Node("div", (0, 3)), Node("div", (1, 3)), Node("div", (2, 3)), Node("div", (0, 2))]
+    assert operations(strength(raw(quotients, (4, 5, 6, 7)))) == Cost(div=2, mul=3)
+
+
+def test_sign_leaves_negations_at_outputs_only() -> None:
+    nodes = [
+        Node("neg", (0,)),
+        Node("mul", (4, 1)),
+        Node("add", (5, 2)),
+        Node("neg", (6,)),
+        Node("mul", (7, 3)),
+    ]
+    assert operations(sign(raw(nodes, (8,)))) == Cost(mul=2, sub=1)
+
+
+def test_factor() -> None:
+    assert cost(factor(built(lambda a, b, c, *_: [a * b + a * c]))) == Cost(add=1, mul=1)
+    assert cost(factor(built(lambda a, b, c, d, *_: [a * b - a * c + d * a + d]))).total == 4
+    assert cost(factor(built(lambda a, b, *_: [0.3 * a + 0.3 * b]))).total == 2
+    assert cost(factor(built(lambda a, b, c, d, e, *_: [a * b * c + a * b * d + a * e]))).total == 5
+    shared = built(lambda a, b, c, *_: [a * b + a * c, a * b, a * c])
+    assert factor(shared) is shared
+
+
+def test_pairs() -> None:
+    sums = built(lambda a, b, c, d, e, *_: [a + c + b, a + d + b, e - a - b])
+    assert cost(sums).total == 6
+    assert cost(pairs(sums)).total == 4
+    signed = built(lambda a, b, c, d, *_: [a + c - b, b + d - a])
+    assert cost(pairs(signed)).total == 3
+    products = built(lambda a, b, c, d, *_: [a * c * b, a * d * b, (b * b) * a])
+    assert cost(pairs(products)).total == 4
+    alone = built(lambda a, b, c, d, *_: [a + b, c + d])
+    assert pairs(alone) is alone
+
+
+def test_cheapest_tries_both_orders_and_repeats() -> None:
+    graph = built(lambda a, b, c, d, e, f, *_: [a * b + a * c + d + e, b * f + e + c * f + d])
+    assert cost(graph).total == 10
+    assert cost(cheapest(graph)) == Cost(add=4, mul=2)
+
+
+def test_schedule_shortens_live_ranges_and_keeps_the_nodes() -> None:
+    builder = Builder()
+    x = builder.input("x", 120)
+    products = [a * b for a, b in zip(x[::2], x[1::2], strict=True)]
+    total = products[0]
+    for product in products[1:]:
+        total = total + product
+    graph = builder.graph([("y", (), [total])])
+    after = schedule(graph)
+    verify(after)
+    assert max_live(graph) == 60
+    assert max_live(after) <= 3
+    assert Counter(node.op for node in after.nodes) == Counter(node.op for node in graph.nodes)
+    assert schedule(after) is after
+
+
+def test_split_cuts_where_little_is_alive() -> None:
+    builder = Builder()
+    x = builder.input("x", 8)
+    state = x[0]
+    for _ in range(40):  # forty bulges of eight values that meet in one
+        state = sum((state * element for element in x[1:]), state)
+    graph = builder.graph([("y", (1,), [state])])
+    for limit in (1, 7, 40, 100):
+        boundaries = split(graph, limit)
+        assert boundaries[0] == 0
+        assert boundaries[-1] == len(graph.nodes)
+        for start, end in pairwise(boundaries):
+            count = sum(bool(node.args) for node in graph.nodes[start:end])
+            assert count <= limit
+            assert end == len(graph.nodes) or 2 * count >= limit
+    live = live_counts(graph)
+    assert all(live[cut - 1] == 1 for cut in split(graph, 40)[1:-1])
+    assert split(graph, 10_000) == (0, len(graph.nodes))
+    with pytest.raises(GraphError, match="give a limit"):
+        split(graph, 0)
+
+
+def test_check_names_the_fault_of_a_pass() -> None:
+    def breaks(graph: Graph) -> Graph:
+        return Graph(graph.inputs, graph.nodes[:-1], graph.outputs)
+
+    graph = raw([Node("sin", (0,))], (4,))
+    run(graph, (breaks,))
+    with pytest.raises(GraphError, match="element 4 is not a node"):
+        run(graph, (breaks,), check=True)
+
+
+DIGEST = """
+import hashlib
+from support.graphs import pendulum
+from rbdgen.graph.passes import DEFAULT, run
+print(hashlib.sha256(repr(run(pendulum(20), DEFAULT)).encode()).hexdigest())
+"""
+
+
+def test_result_depends_on_no_hash_seed() -> None:
+    expected = hashlib.sha256(repr(run(pendulum(20), DEFAULT)).encode()).hexdigest()
+    for seed in ("1", "2"):
+        path = str(Path(__file__).parents[1])
+        result = subprocess.run(
+            [sys.executable, "-c", DIGEST],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": path},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert result.stdout.strip() == expected

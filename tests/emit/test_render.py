@@ -15,7 +15,7 @@ import pytest
 from support.toys import facts, function, inertia, torque, toys
 
 from rbdgen.emit.golden import golden_vectors
-from rbdgen.emit.package import PRIVATE, EmitOptions, read_sources
+from rbdgen.emit.package import PRIVATE, EmitOptions
 from rbdgen.emit.render import LOADER, render
 from rbdgen.errors import EmitError, OptionError
 from rbdgen.resources import package_root
@@ -171,18 +171,6 @@ def test_manifest() -> None:
     assert facts_of_torque["inputs"][0] == {
         "name": "q", "shape": [2], "unit": "rad", "meaning": "joint positions",
     }  # fmt: skip
-
-
-def test_sources_read_back(tmp_path: Path) -> None:
-    sources = render(facts(), toys())
-    folder = written(tmp_path, sources.files)
-    assert read_sources(folder) == sources
-    (folder / "toy.h").unlink()
-    with pytest.raises(EmitError, match="incomplete, generate it again"):
-        read_sources(folder)
-    (folder / "manifest.json").write_text("[]")
-    with pytest.raises(EmitError, match="not the manifest of a generated folder"):
-        read_sources(folder)
 
 
 def test_golden_states_are_reproducible_and_within_bounds() -> None:

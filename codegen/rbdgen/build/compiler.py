@@ -205,6 +205,9 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def _reason(complaint: str) -> str:
+    """The line that says why; the driver's remark that the linker failed does not."""
     lines = [line.strip() for line in complaint.splitlines() if line.strip()]
-    errors = [line for line in lines if "error" in line or "undefined reference" in line]
-    return (errors or lines or ["no message"])[0]
+    remarks = ("ld returned", "linker command failed")
+    telling = [line for line in lines if not any(remark in line for remark in remarks)]
+    errors = [line for line in telling if "error" in line]
+    return (errors or telling or lines or ["no message"])[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from rbdgen.emit.names import check_identifier, check_robot_name
@@ -161,24 +160,3 @@ class Sources:
         """Every function with its C file."""
         for name, facts in self.manifest["functions"].items():
             yield name, facts["source"]
-
-
-def read_sources(folder: Path) -> Sources:
-    """The text files of a folder that was generated before.
-
-    Raises:
-        EmitError: the folder has no manifest of rbdgen, or lacks a file that the manifest lists.
-    """
-    path = folder / MANIFEST
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        names = manifest["files"]
-        if manifest["generator"] != "rbdgen" or not all(isinstance(name, str) for name in names):
-            raise ValueError
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise EmitError(f"{path}: not the manifest of a generated folder; generate it again") from error
-    try:
-        files = {name: (folder / name).read_text(encoding="utf-8") for name in names}
-    except (OSError, UnicodeDecodeError) as error:
-        raise EmitError(f"{folder}: {error}; the folder is incomplete, generate it again") from error
-    return Sources(check_robot_name(manifest["name"]), files)

@@ -1,0 +1,130 @@
+"""Opening folders, and what a library tells of its robot."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.toys import facts, function, torque, toys
+
+from rbdgen.build.cache import Cache
+from rbdgen.build.compiler import find_compiler
+from rbdgen.build.module import Toolchain, build
+from rbdgen.emit.render import render
+from rbdgen.emit.write import write_folder
+from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
+from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.load import Library, open_library
+from rbdgen.signature import SizedArgument
+
+
+@pytest.fixture(scope="module")
+def toolchain() -> Toolchain:
+    return Toolchain(find_compiler(), ("-O1", "-ffp-contract=off"), 2)
+
+
+@pytest.fixture(scope="module")
+def folder(build_cache: Cache, toolchain: Toolchain) -> Path:
+    return build(render(facts(), toys()), toolchain, build_cache)
+
+
+@pytest.fixture(scope="module")
+def floating(build_cache: Cache, toolchain: Toolchain) -> Library:
+    """A floating base with two joints and one function that copies q."""
+    q = SizedArgument("q", (9,), "m, rad", "positions")
+    graph = Graph((Input("q", 9),), (Node("input", value=6.0),), (Output("w", (1,), (0,)),))
+    copy = function("copy", graph, (q,), (SizedArgument("w", (1,), "1", "last of the quaternion"),))
+    two = facts("float2").joints
+    joints = tuple(replace(joint, idx_q=joint.idx_q + 7, idx_v=joint.idx_v + 6) for joint in two)
+    robot = replace(facts("float2"), base="floating", nq=9, nv=8, nbodies=3, joints=joints)
+    return open_library(build(render(robot, (copy,)), toolchain, build_cache))
+
+
+def test_what_a_library_tells(folder: Path) -> None:
+    lib = open_library(str(folder))
+    assert lib.name == "toy"
+    assert lib.joint_names == ("hip", "knee")
+    assert lib.idx_q == lib.idx_v == (0, 1)
+    assert list(lib.functions) == ["torque", "inertia"]
+    assert lib.functions["torque"] is lib.torque
+    assert lib.manifest["nq"] == 2
+    assert repr(lib) == "<toy: torque, inertia>"
+    with pytest.raises(AttributeError, match="no function 'aba' was generated; there are: torque, inertia"):
+        _ = lib.aba
+    with pytest.raises(TypeError):
+        lib.manifest["nq"] = 3  # type: ignore[index]
+
+
+def test_normalize(floating: Library, folder: Path) -> None:
+    q = np.arange(18, dtype=int).reshape(2, 9)
+    result = floating.normalize(q)
+    np.testing.assert_allclose(np.linalg.norm(result[:, 3:7], axis=1), 1.0, rtol=1e-15)
+    np.testing.assert_array_equal(result[:, [0, 1, 2, 7, 8]], q[:, [0, 1, 2, 7, 8]])
+    np.testing.assert_allclose(result[0, 3:7], np.array([3, 4, 5, 6]) / np.sqrt(86))
+    q = np.array([0.5, 7.0])
+    same = open_library(folder).normalize(q)
+    np.testing.assert_array_equal(same, q)
+    assert not np.shares_memory(same, q)
+
+
+def test_normalize_refuses(floating: Library) -> None:
+    with pytest.raises(ArrayValueError, match="a base quaternion has length zero"):
+        floating.normalize(np.zeros((3, 9)))
+    with pytest.raises(ArrayValueError, match=r"normalize: q has shape \(8,\), expected \(\.\.\., 9\)"):
+        floating.normalize(np.zeros(8))
+    with pytest.raises(ArrayTypeError, match="normalize: q has dtype complex128"):
+        floating.normalize(np.zeros(9, complex))
+
+
+def test_two_builds_of_one_robot_live_side_by_side(
+    folder: Path, toolchain: Toolchain, build_cache: Cache
+) -> None:
+    """Same names, same symbols, other numbers: each library keeps to its own code."""
+    graph = torque().graph
+    nodes = tuple(node._replace(value=-1.0) if node.value == -9.81 else node for node in graph.nodes)
+    light = replace(torque(), graph=replace(graph, nodes=nodes))
+    moon = open_library(build(render(facts(), (light,)), toolchain, build_cache))
+    earth = open_library(folder)
+    q, v = [np.pi / 2, 0.0], [0.0, 0.0]
+    assert earth.torque(q, v)[0] == -9.81
+    assert moon.torque(q, v)[0] == -1.0
+    assert earth.torque(q, v)[0] == -9.81
+
+
+def test_a_folder_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match="not the manifest of a generated folder; generate it again"):
+        open_library(tmp_path)
+    for text in ("", "[]", "{}", '"x"'):
+        (tmp_path / "manifest.json").write_text(text)
+        with pytest.raises(LoadError, match="not the manifest of a generated folder"):
+            open_library(tmp_path)
+
+
+def test_a_folder_not_compiled(tmp_path: Path) -> None:
+    write_folder(tmp_path / "toy", render(facts(), toys()).files)
+    with pytest.raises(LoadError, match="'toy' has not been compiled; generate it without --no-compile"):
+        open_library(tmp_path / "toy")
+
+
+@pytest.mark.parametrize("damage", ["module", "missing", "functions"])
+def test_a_damaged_folder(folder: Path, tmp_path: Path, damage: str) -> None:
+    copy = tmp_path / "toy"
+    shutil.copytree(folder, copy)
+    manifest = json.loads((copy / "manifest.json").read_text())
+    module = copy / manifest["build"]["module"]
+    if damage == "module":
+        module.write_bytes(b"not a module")
+    elif damage == "missing":
+        module.unlink()
+    else:
+        del manifest["functions"]["torque"]["symbol"]
+        (copy / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(LoadError, match=r"cannot be loaded here|does not describe its functions") as caught:
+        open_library(copy)
+    assert str(caught.value).endswith(
+        "generate the folder again" if damage != "functions" else "generate it again"
+    )

@@ -25,6 +25,11 @@ format: .venv/develop
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# Generated code beside Pinocchio's C++ and CasADi's C, on a quiet machine. Needs g++ or clang and libeigen3-dev; compiles
+# Pinocchio's headers for some minutes the first time. More with BENCH="--slow", fewer robots with BENCH="arm7".
+bench: .venv/bench
+	$(BIN)/python -m benchmarks.bench $(BENCH)
+
 clean:
 	rm -rf build .venv
 
@@ -35,4 +40,8 @@ clean:
 
 .venv/develop: .venv/run
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	touch $@
+
+.venv/bench: .venv/run
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	touch $@

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,8 +14,36 @@ from numpy.typing import ArrayLike
 from benchmarks import toolchain
 from benchmarks.c_driver import TEMPLATES, CFunction, Timed, measure
 from benchmarks.toolchain import Compiler, ToolError
+from rbdgen.graph.node import Graph
 
 FLAGS = ("-std=gnu99", "-O3", "-march=native")
+
+
+def graph_function(name: str, graph: Graph) -> Any:
+    """The `casadi.Function` that does exactly the graph's operations, dense vectors in and out."""
+    import casadi  # noqa: PLC0415  (takes long to import, and other contestants do not need it)
+
+    arrays = {array.name: casadi.SX.sym(array.name, array.size) for array in graph.inputs}
+    operations: dict[str, Callable[..., Any]] = {
+        "add": operator.add,
+        "sub": operator.sub,
+        "mul": operator.mul,
+        "div": operator.truediv,
+        "neg": operator.neg,
+        "sq": casadi.sumsqr,
+        **{op: getattr(casadi, op) for op in ("sqrt", "sin", "cos")},
+    }
+    values: list[Any] = []
+    for op, arguments, value in graph.nodes:
+        if op == "const":
+            values.append(casadi.SX(value))
+        elif op == "input":
+            array, element = graph.input_element(int(value))
+            values.append(arrays[array][element])
+        else:
+            values.append(operations[op](*(values[argument] for argument in arguments)))
+    outputs = [casadi.vertcat(*(values[element] for element in output.elements)) for output in graph.outputs]
+    return casadi.Function(name, list(arrays.values()), [casadi.densify(output) for output in outputs])
 
 
 def source_text(function: Any, real: Literal["double", "float"] = "double") -> str:

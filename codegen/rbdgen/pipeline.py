@@ -60,16 +60,29 @@ def load_robot(
 
 def design(robot: Robot, options: Options, progress: Progress = lambda _: None) -> Sources:
     """Trace, count, choose, simplify and lay out: every file of the generated folder, as text."""
-    target = target_named(options.target)
-    target.check_real(options.real)
+    return emit(robot, design_functions(robot, options, progress), options)
+
+
+def design_functions(
+    robot: Robot, options: Options, progress: Progress = lambda _: None
+) -> list[FunctionSource]:
+    """The graph of every function asked for, several at once."""
+    target_named(options.target).check_real(options.real)
     for name in options.functions:
         lookup(name)
     frames = search(robot.model) if options.savings else None
     progress("searched frames")
     tasks = {name: (robot, name, frames, options) for name in options.functions}
-    functions = _in_parallel(design_function, tasks, lambda name: progress(f"designed {name}"))
-    emit = EmitOptions(options.real, options.trig, target.name, target.extensions)
-    return render(facts_of(robot, options), functions, emit)
+    return _in_parallel(design_function, tasks, lambda name: progress(f"designed {name}"))
+
+
+def emit(robot: Robot, functions: Sequence[FunctionSource], options: Options) -> Sources:
+    """The functions laid out: every file of the generated folder, as text."""
+    target = target_named(options.target)
+    style = EmitOptions(
+        options.real, options.trig, target.name, target.extensions, prefix=target.prefix, flags=target.flags
+    )
+    return render(facts_of(robot, options), functions, style)
 
 
 def design_function(task: tuple[Robot, str, Frames | None, Options]) -> FunctionSource:

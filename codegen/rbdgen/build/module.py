@@ -26,6 +26,7 @@ from rbdgen.build.compiler import (
     link,
 )
 from rbdgen.build.objects import object_bytes, stack_bytes
+from rbdgen.build.tuning import tuning
 from rbdgen.emit.package import MANIFEST, PRIVATE, Sources
 from rbdgen.errors import BuildError
 
@@ -46,9 +47,9 @@ class Toolchain:
     def __post_init__(self) -> None:
         check_flags(self.flags)
 
-    @property
-    def function_flags(self) -> tuple[str, ...]:
-        return (*FUNCTION_FLAGS, *self.flags)
+    def function_flags(self, operations: int) -> tuple[str, ...]:
+        """All flags for a function of so many operations."""
+        return (*FUNCTION_FLAGS, *self.flags, *tuning(self.compiler.family, operations))
 
 
 def build(sources: Sources, toolchain: Toolchain, cache: Cache, progress: Progress | None = None) -> Path:
@@ -73,7 +74,7 @@ def build_key(sources: Sources, toolchain: Toolchain) -> str:
 
     content = {
         "files": dict(sources.files),
-        "flags": [toolchain.function_flags, BINDING_FLAGS],
+        "flags": [*_flags_by_function(sources, toolchain).values(), BINDING_FLAGS],
         "compiler": [toolchain.compiler.family, toolchain.compiler.version],
         "machine": toolchain.compiler.fingerprint(toolchain.flags),
         "python": [sys.implementation.cache_tag, sysconfig.get_config_var("EXT_SUFFIX"), sys.platform],
@@ -120,9 +121,9 @@ def _compile_package(
     here = f"-I../{sources.name}"
     functions = dict(sources.c_sources())
     by_source = {f"../{sources.name}/{file}": name for name, file in functions.items()}
+    flags = _flags_by_function(sources, toolchain)
     compilations = [
-        Compilation(source, f"{name}.o", (*toolchain.function_flags, here))
-        for source, name in by_source.items()
+        Compilation(source, f"{name}.o", (*flags[name], here)) for source, name in by_source.items()
     ]
     private = f"../{sources.name}/{PRIVATE}"
     glue = [
@@ -145,11 +146,19 @@ def _compile_package(
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
+def _flags_by_function(sources: Sources, toolchain: Toolchain) -> dict[str, tuple[str, ...]]:
+    return {
+        name: toolchain.function_flags(facts["operations"]["total"])
+        for name, facts in sources.manifest["functions"].items()
+    }
+
+
 def _completed(
     manifest: dict[str, Any], toolchain: Toolchain, module: str, objects: Path, seconds: Mapping[str, float]
 ) -> dict[str, Any]:
     """The manifest with what the compiler made of it."""
     for name, facts in manifest["functions"].items():
+        facts["flags"] = list(toolchain.function_flags(facts["operations"]["total"]))
         facts["object_bytes"] = object_bytes(objects / f"{name}.o")
         facts["stack_bytes"] = stack_bytes(objects / f"{name}.su")
         facts["seconds"] = round(seconds[name], 3)
@@ -157,7 +166,6 @@ def _completed(
         "module": module,
         "compiler": toolchain.compiler.family,
         "version": toolchain.compiler.version,
-        "flags": list(toolchain.function_flags),
     }
     manifest["files"] = [*manifest["files"], module]
     return manifest

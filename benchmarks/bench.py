@@ -1,0 +1,266 @@
+"""Everything measured in one go: rbdgen's functions beside Pinocchio's and the other generators'.
+
+`python -m benchmarks.bench` (or `make bench`) prints a table a robot, writes benchmarks/results/<robot>.json
+and draws benchmarks/results/speed.svg. A contestant that is not installed is left out and named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import toolchain
+from benchmarks.c_driver import CFunction, Timed, measure
+from benchmarks.casadi_c import graph_function, measure_casadi
+from benchmarks.contestants import CONTESTS, FUNCTIONS, Contest, present
+from benchmarks.measurement import Measurement
+from benchmarks.peers import pinocchio_cpp, pinocchio_cppadcg
+from benchmarks.presentation import draw, print_table
+from benchmarks.states import States, random_states
+from benchmarks.toolchain import ToolError
+from rbdgen import pipeline
+from rbdgen.build.cache import Cache
+from rbdgen.build.compiler import find_compiler
+from rbdgen.build.module import Toolchain, build
+from rbdgen.emit.package import FunctionSource
+from rbdgen.emit.write import write_folder
+from rbdgen.model.build import Robot
+from rbdgen.options import Options
+
+RESULTS = Path(__file__).parent / "results"
+CHART = RESULTS / "speed.svg"
+
+CASADI_LIMIT = 20_000
+"""Operations above which CasADi's C is compiled on request only: gcc takes minutes for it."""
+
+CHECKED_STATES = 4
+TOLERANCE = 1e-7
+"""Largest difference from Pinocchio that counts as agreement, relative to the largest entry of an output."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure: links of each function, seconds a link; `slow`: contestants that take minutes."""
+
+    relinks: int
+    seconds: float
+    slow: bool
+
+
+@dataclass(frozen=True)
+class Designed:
+    """A robot's functions as graphs and as C files in `folder`, and what that took."""
+
+    robot: Robot
+    functions: Sequence[FunctionSource]
+    folder: Path
+    name: str
+    design_seconds: float
+    build_seconds: float
+    peak_bytes: int
+
+
+def main() -> None:
+    """Measures the robots named, by default all that are there."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    names = [contest.name for contest in CONTESTS]
+    parser.add_argument("robots", nargs="*", help=f"from: {', '.join(names)}")
+    parser.add_argument("--relinks", type=int, default=5, help="links timed of each function")
+    parser.add_argument("--seconds", type=float, default=0.2, help="time spent a link")
+    parser.add_argument("--contract", action="store_true", help="let products and sums be fused; not saved")
+    parser.add_argument(
+        "--slow", action="store_true", help="also CppADCodeGen, and CasADi's C of the longest functions"
+    )
+    parser.add_argument("--draw", action="store_true", help="only draw the chart again from the results")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.robots) - set(names):
+        parser.error(f"unknown robot: {', '.join(sorted(unknown))}; choose from: {', '.join(names)}")
+    effort = Effort(arguments.relinks, arguments.seconds, arguments.slow)
+    contests = [c for c in present() if not arguments.draw and c.name in (arguments.robots or names)]
+    for contest in contests:
+        report = measure_robot(contest, Options.of(contract=arguments.contract), effort)
+        print_table(report)
+        if not arguments.contract:
+            RESULTS.mkdir(exist_ok=True)
+            (RESULTS / f"{contest.name}.json").write_text(json.dumps(report, indent=1) + "\n")
+    if not arguments.contract:
+        draw(RESULTS, CHART)
+
+
+def measure_robot(contest: Contest, options: Options, effort: Effort) -> Json:
+    """Every function of one robot, by every contestant, as JSON."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        designed = design_and_build(contest, options, Path(folder))
+        states = random_states(designed.robot.model.nv, floating=contest.floating)
+        model = attempt(
+            "Pinocchio", lambda: pinocchio_cpp.load_model(contest.urdf, floating=contest.floating)
+        )
+        peers: dict[str, Mapping[str, Measurement]] = {
+            "rbdgen": {},
+            "pinocchio": peer_pinocchio(model, states, effort),
+            "casadi": {},
+            "cppadcg": peer_cppadcg(model, states, effort),
+        }
+        rows: Json = {}
+        for function in designed.functions:
+            timed = fastest(designed, function, states, options, effort)
+            casadi = casadi_peer(function, states, effort)
+            times = {"rbdgen": timed.measurement, "casadi": casadi}
+            times |= {who: table.get(function.name) for who, table in peers.items() if who not in times}
+            rows[function.name] = {
+                "form": function.variant,
+                "operations": function.cost.total,
+                "text_bytes": timed.text_bytes,
+                "compile_seconds": round(timed.compile_seconds, 2),
+                "error": disagreement(model, states, function, timed),
+                "target": contest.targets.get(function.name),
+                "times": {who: entry.to_json() for who, entry in times.items() if entry},
+            }
+    return {
+        "robot": contest.name,
+        "base": contest.base,
+        "dof": designed.robot.model.nv,
+        "machine": processor(),
+        "generation": {
+            "design_seconds": round(designed.design_seconds, 2),
+            "build_seconds": round(designed.build_seconds, 2),
+            "peak_megabytes": round(designed.peak_bytes / 1e6),
+        },
+        "functions": rows,
+    }
+
+
+def design_and_build(contest: Contest, options: Options, folder: Path) -> Designed:
+    """Generation from the URDF to the loaded module, nothing from a cache, with its time and memory."""
+    start = time.perf_counter()
+    robot = pipeline.load_robot(contest.urdf, contest.base)
+    functions = pipeline.design_functions(robot, options)
+    sources = pipeline.emit(robot, functions, options)
+    middle = time.perf_counter()
+    build(sources, pipeline.toolchain(options), Cache(folder / "cache"))
+    end = time.perf_counter()
+    write_folder(folder / "c", sources.files)
+    # Of the largest process, in KiB on Linux.
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return Designed(robot, functions, folder / "c", sources.name, middle - start, end - middle, peak * 1024)
+
+
+def fastest(
+    designed: Designed, function: FunctionSource, states: States, options: Options, effort: Effort
+) -> Timed:
+    """rbdgen's C by each compiler with the flags that `rbdgen` itself gives it; the faster one stands."""
+    host = pipeline.toolchain(options)
+    shape = CFunction(
+        f"{designed.name}_{function.name}",
+        tuple(argument.size for argument in function.signature.inputs),
+        tuple(argument.size for argument in function.signature.outputs),
+        options.real,
+    )
+    rivals = []
+    for compiler in toolchain.available():
+        tools = Toolchain(find_compiler(compiler.c), host.flags)
+        rivals.append(
+            measure(
+                shape,
+                [designed.folder / f"{shape.name}.c"],
+                inputs_of(function, states),
+                compiler=compiler,
+                flags=tools.function_flags(function.cost.total),
+                relinks=effort.relinks,
+                seconds=effort.seconds,
+            )
+        )
+    return min(rivals, key=lambda timed: timed.measurement.ns)
+
+
+def inputs_of(function: FunctionSource, states: States) -> list[NDArray[np.float64]]:
+    """The states' arrays in the order of the function's arguments."""
+    return [getattr(states, argument.name) for argument in function.signature.inputs]
+
+
+def peer_pinocchio(model: Any, states: States, effort: Effort) -> Mapping[str, Measurement]:
+    """Pinocchio's C++ by the faster compiler."""
+    if model is None:
+        return {}
+    run = lambda: pinocchio_cpp.measure_best(  # noqa: E731
+        model, states, relinks=effort.relinks, seconds=effort.seconds
+    )
+    return attempt("Pinocchio C++", run) or {}
+
+
+def peer_cppadcg(model: Any, states: States, effort: Effort) -> Mapping[str, Measurement]:
+    """What Pinocchio generates with CppADCodeGen; minutes a robot."""
+    if model is None or not effort.slow:
+        return {}
+    run = lambda: pinocchio_cppadcg.measure(  # noqa: E731
+        model, states, functions=FUNCTIONS, launches=effort.relinks, seconds=effort.seconds
+    )
+    return {name: entry.measurement for name, entry in (attempt("CppADCodeGen", run) or {}).items()}
+
+
+def casadi_peer(function: FunctionSource, states: States, effort: Effort) -> Measurement | None:
+    """CasADi's C of the very graph that rbdgen printed."""
+    if function.cost.total > CASADI_LIMIT and not effort.slow:
+        return None
+    rivals = [
+        measure_casadi(
+            graph_function(function.name, function.graph),
+            inputs_of(function, states),
+            compiler=compiler,
+            relinks=effort.relinks,
+            seconds=effort.seconds,
+        ).measurement
+        for compiler in toolchain.available()
+    ]
+    return min(rivals, key=lambda measurement: measurement.ns)
+
+
+def attempt(who: str, measured: Callable[[], Any]) -> Any:
+    """What `measured` gives, or None with a line where the contestant is not installed."""
+    try:
+        return measured()
+    except (ToolError, ImportError) as error:
+        print(f"{who} is left out: {error}")
+        return None
+
+
+def disagreement(model: Any, states: States, function: FunctionSource, timed: Timed) -> float | None:
+    """Relative difference of what was timed from Pinocchio; ToolError where it is more than rounding."""
+    if model is None:
+        return None
+    few = states.head(CHECKED_STATES)
+    outputs = [
+        values[:CHECKED_STATES].reshape(CHECKED_STATES, *argument.shape).astype(np.float64)
+        for values, argument in zip(timed.outputs, function.signature.outputs, strict=True)
+    ]
+    error = pinocchio_cpp.worst_error({function.name: outputs}, model, few)
+    if not error < TOLERANCE:
+        raise ToolError(f"{function.name}: {error:g} off from Pinocchio; a wrong result is not worth timing")
+    return error
+
+
+def processor() -> str:
+    """What the processor calls itself."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+if __name__ == "__main__":
+    main()

@@ -201,6 +201,12 @@ def test_factor() -> None:
     assert factor(shared) is shared
 
 
+@named((factor, pairs))
+def test_terms_that_cancel_vanish_with_what_they_read(step: Pass) -> None:
+    graph = built(lambda a, b, c, d, *_: [(a * b + a * c) + (d - (a * b + a * c)), a - d])
+    assert cost(step(graph)) == Cost(sub=1)
+
+
 def test_pairs() -> None:
     sums = built(lambda a, b, c, d, e, *_: [a + c + b, a + d + b, e - a - b])
     assert cost(sums).total == 6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from numbers import Rational
 from typing import Any
@@ -25,7 +25,9 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
 }
 
 
-def evaluate(graph: Graph, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, npt.NDArray[Any]]:
+def evaluate(
+    graph: Graph, inputs: Mapping[str, npt.ArrayLike | Sequence[object]]
+) -> dict[str, npt.NDArray[Any]]:
     """Values of the outputs.
 
     Args:
@@ -70,7 +72,7 @@ def evaluate(graph: Graph, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, npt
 
 
 def _columns(
-    graph: Graph, inputs: Mapping[str, npt.ArrayLike]
+    graph: Graph, inputs: Mapping[str, npt.ArrayLike | Sequence[object]]
 ) -> tuple[list[Any], np.dtype[Any], tuple[int, ...]]:
     """Every input element over its array's leading axes, the common dtype, the common leading axes."""
     arrays = []
@@ -99,7 +101,7 @@ def _lift(columns: list[Any], dtype: np.dtype[Any]) -> Callable[[float], Any]:
     """From the float of a constant to the type that is computed in."""
     if dtype.kind != "O":
         return dtype.type
-    sample = next((x for column in columns for x in np.ravel(column)), None)
+    sample: Any = next((x for column in columns for x in np.ravel(column)), None)
     if hasattr(sample, "context"):  # mpmath: a number knows the context that makes such numbers
         convert: Callable[[float], Any] = sample.context.convert
         return convert

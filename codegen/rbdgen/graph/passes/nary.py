@@ -40,6 +40,9 @@ class Forest:
         self._next = len(self._source.nodes)
         self._dissolve()
         self.uses = self._count_uses()
+        for kind in (self.sums, self.products):
+            for node in kind.keys() - self.uses.keys():  # a cancelled term was all that read it
+                del kind[node]
 
     def new_sum(self, terms: list[int]) -> int:
         """Add a sum; returns its positive edge. Keeping `uses` right is left to the caller."""

@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded check format bench clean
+.PHONY: demo test test-embedded example-embedded check format bench clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -15,6 +15,11 @@ test: .venv/develop
 # Cortex-M boards under qemu; the same tests are part of `make test` where gcc-arm-none-eabi and qemu are installed.
 test-embedded: .venv/develop
 	$(BIN)/pytest -n 2 -m embedded -rs tests/embedded
+
+# A 1 kHz controller on an emulated Cortex-M7, its log plotted in build/embedded.
+example-embedded: .venv/run
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[plot]'
+	$(MAKE) -C examples/embedded OUT=$(CURDIR)/build/embedded RBDGEN=$(CURDIR)/$(BIN)/rbdgen PYTHON=$(CURDIR)/$(BIN)/python
 
 check: .venv/develop
 	$(BIN)/ruff format --check .

@@ -53,13 +53,16 @@ __attribute__((naked)) static void fault(void)
     __asm__ volatile("mrs r0, msp\n b report_fault");
 }
 
+/* The timer's interrupt, number 15; a program that starts the timer defines it. */
+void timer_tick(void) __attribute__((weak, alias("fault")));
+
 typedef void handler(void);
 
-/* Initial stack pointer, then one handler per exception number from 1 (reset) on; no interrupt is used. */
+/* Initial stack pointer, then one handler per exception number from 1 (reset) on. */
 __attribute__((section(".vectors"), used)) static const struct {
     uint32_t *stack;
     handler *exception[15];
-} vectors = {stack_top, {reset, fault, fault, fault, fault, fault, fault, NULL, NULL, NULL, fault, fault, NULL, fault, fault}};
+} vectors = {stack_top, {reset, fault, fault, fault, fault, fault, fault, NULL, NULL, NULL, fault, fault, NULL, fault, timer_tick}};
 
 void reset(void)
 {

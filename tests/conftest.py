@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,14 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 def build_cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
     """Builds of this run, shared among its tests, apart from the user's."""
     return Cache(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _user_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Designs and builds of this run by way of the pipeline: one cache for all workers, never the user's."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RBDGEN_CACHE", str(root / "rbdgen-cache"))
+        yield

@@ -1,0 +1,136 @@
+"""The house: which stage may import which, and how long a file may be; read from the sources."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rbdgen.resources import package_root
+
+LEAVES = ("errors", "signature", "options", "version", "resources", "spatial")
+"""What every stage may import."""
+
+STAGES = (
+    ("description",),
+    ("model",),
+    ("algorithms",),
+    ("graph",),
+    ("tracing",),
+    ("selection",),
+    ("emit",),
+    ("build",),
+    ("load",),
+    ("pinocchio_model",),
+    ("pipeline", "check", "timing"),
+    ("report",),
+    ("cli",),
+)
+"""The order of the stages: a module imports its own row and those above, never one below."""
+
+FORBIDDEN = {
+    "graph": {"description", "model", "algorithms"},
+    "algorithms": {"description"},
+    "load": {name for row in STAGES for name in row if name != "load"}
+    | {"options", "version", "resources", "spatial"},
+    "check": {"pipeline"},
+}
+"""Earlier stages and leaves that a stage does without all the same: the graph knows nothing of robots, and a
+generated package carries `load` away together with `errors` and `signature` only."""
+
+MOST_LINES = 400
+
+VAGUE = {"utils", "util", "helpers", "helper", "common", "misc"}
+
+ROOT = package_root()
+
+FILES = sorted(ROOT.rglob("*.py"))
+
+RANK = {name: rank for rank, row in enumerate(STAGES) for name in row}
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def stage_of(path: Path) -> str:
+    """The first part of the path inside the package: a folder or a module of its own."""
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported(tree: ast.AST, path: Path) -> Iterator[tuple[str, int]]:
+    """The stage and line of every import of rbdgen's own, inside functions and for type checkers too."""
+    package = ("rbdgen", *path.relative_to(ROOT).parent.parts)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules = [alias.name.split(".") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = list(package[: len(package) - node.level + 1]) if node.level else []
+            module = above + (node.module.split(".") if node.module else [])
+            modules = [[*module, alias.name] for alias in node.names]
+        else:
+            continue
+        for module in modules:
+            if module[0] == "rbdgen" and len(module) > 1:
+                yield module[1], node.lineno
+
+
+def complaint(stage: str, other: str) -> str | None:
+    """What is wrong with an import of `other` by `stage`."""
+    if other in FORBIDDEN.get(stage, ()):
+        return f"{stage} does without {other}"
+    if other in LEAVES or other == stage:
+        return None
+    if stage in LEAVES:
+        return f"the leaf {stage} imports {other}"
+    return f"{other} comes after {stage}" if RANK[other] > RANK[stage] else None
+
+
+def backward_edges(text: str, path: Path) -> list[str]:
+    stage = stage_of(path)
+    found = ((complaint(stage, other), line) for other, line in imported(ast.parse(text), path))
+    return [f"{relative(path)}:{line}: {what}" for what, line in found if what]
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if p != ROOT / "__init__.py"], ids=relative)
+def test_data_flows_one_way(path: Path) -> None:
+    assert backward_edges(path.read_text(encoding="utf-8"), path) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        ("graph/node.py", "from rbdgen.model.model import Model"),
+        ("graph/passes/cse.py", "from ...emit import render"),
+        ("model/build.py", "def f():\n    from rbdgen import pipeline"),
+        ("load/function.py", "from ..options import Options"),
+        ("load/library.py", "import rbdgen.build.cache"),
+        ("spatial/ops.py", "from rbdgen.model.model import Body"),
+        ("emit/c/printer.py", "if TYPE_CHECKING:\n    from rbdgen.build.compiler import Compiler"),
+    ],
+)
+def test_a_backward_edge_is_seen(place: str, line: str) -> None:
+    """The test above can fail: relative, lazy and conditional imports are read as well."""
+    assert len(backward_edges(line, ROOT / place)) == 1
+
+
+def test_every_module_has_its_place() -> None:
+    places = {stage_of(path) for path in FILES} - {"__init__"}
+    assert places == set(LEAVES) | set(RANK)
+
+
+def test_importing_the_package_is_quick() -> None:
+    """What is heavy is imported when it is used: engines, templates, compilation."""
+    program = "import rbdgen, sys; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"casadi", "sympy", "cffi", "jinja2", "lxml", "rich"} & set(done.stdout.split())
+
+
+@pytest.mark.parametrize("path", FILES, ids=relative)
+def test_files_are_short_and_named_for_what_they_hold(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+    assert not VAGUE & set(path.relative_to(ROOT).with_suffix("").parts)

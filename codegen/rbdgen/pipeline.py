@@ -15,6 +15,7 @@ from typing import Any
 from rbdgen.algorithms.catalogue import lookup
 from rbdgen.build.cache import Cache
 from rbdgen.build.compiler import find_compiler
+from rbdgen.build.cross import cross_compiler, with_figures
 from rbdgen.build.module import Toolchain, build, package_files
 from rbdgen.build.targets import target_named
 from rbdgen.description.urdf import read_urdf
@@ -201,11 +202,14 @@ def generator_digest() -> str:
 
 def toolchain(options: Options) -> Toolchain:
     """The compiler and flags of the options' target."""
-    target = target_named(options.target)
-    flags = target.flags
+    return Toolchain(find_compiler(environment_compiler()), _flags(options), available_cores())
+
+
+def _flags(options: Options) -> tuple[str, ...]:
+    flags = target_named(options.target).flags
     if options.contract:
-        flags = tuple("-ffp-contract=fast" if flag == "-ffp-contract=off" else flag for flag in flags)
-    return Toolchain(find_compiler(environment_compiler()), flags, available_cores())
+        return tuple("-ffp-contract=fast" if flag == "-ffp-contract=off" else flag for flag in flags)
+    return flags
 
 
 def build_library(robot: Robot, options: Options, progress: Progress = lambda _: None) -> Library:
@@ -232,15 +236,24 @@ def generate(
     compiled: bool = True,
     progress: Progress = lambda _: None,
 ) -> Generated:
-    """Write the folder `out/<name>`: C, and with `compiled` a Python package that needs nothing of rbdgen."""
+    """Write the folder `out/<name>`: C, and with `compiled` a Python package that needs nothing of rbdgen.
+
+    For a small machine there is no package; `compiled` then takes the figures of its objects.
+    """
     store = Cache(environment_cache())
     sources = designed(robot, options, store, progress)
     folder = out / sources.name
-    compiled = compiled and not target_named(options.target).embedded
-    if not compiled:
+    report = lambda name, seconds: progress(f"compiled {name} in {seconds:.1f} s")  # noqa: E731
+    target = target_named(options.target)
+    if compiled and target.embedded:
+        compiler = cross_compiler(target)
+        if compiler is None:
+            progress(f"took no figures: {target.prefix}gcc is not installed")
+        else:
+            sources = with_figures(sources, target, compiler, _flags(options), available_cores(), report)
+    if target.embedded or not compiled:
         write_folder(folder, sources.files)
         return Generated(folder, sources.manifest)
-    report = lambda name, seconds: progress(f"compiled {name} in {seconds:.1f} s")  # noqa: E731
     files = package_files(build(sources, toolchain(options), store, report))
     write_folder(folder, files)
     return Generated(folder, json.loads(files["manifest.json"]))

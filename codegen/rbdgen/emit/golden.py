@@ -17,6 +17,7 @@ from rbdgen.graph.evaluate import evaluate
 from rbdgen.options import Real
 
 STATES = 2
+ERROR_STATES = 64
 
 TOLERANCE: Mapping[Real, float] = {"double": 1e-10, "float": 1e-4}
 """Largest accepted error over the largest value of an output. Compilers may fuse or not, libraries' sines
@@ -55,14 +56,35 @@ def golden_vectors(facts: RobotFacts, function: FunctionSource, real: Real, stat
     return Golden(cases, tolerance)
 
 
-def _case(facts: RobotFacts, function: FunctionSource, real: Real, random: Random) -> GoldenCase:
+def float_error(facts: RobotFacts, function: FunctionSource, states: int = ERROR_STATES) -> float:
+    """Largest error of the function computed in float, relative to each output's largest value."""
+    random = Random(f"{function.name} in float")
+    cases = [_inputs(facts, function, "float", random) for _ in range(states)]
+    inputs = {name: np.array([case[name] for case in cases]) for name in cases[0]}
+    exact = evaluate(function.graph, inputs)
+    single = evaluate(function.graph, {name: values.astype(np.float32) for name, values in inputs.items()})
+    errors = [0.0]
+    for name, reference in exact.items():
+        axes = tuple(range(1, reference.ndim))
+        largest = np.maximum(np.abs(reference).max(axis=axes), np.finfo(float).tiny)
+        errors.append(float((np.abs(single[name] - reference).max(axis=axes) / largest).max()))
+    return max(errors)
+
+
+def _inputs(
+    facts: RobotFacts, function: FunctionSource, real: Real, random: Random
+) -> dict[str, list[float]]:
     values = {"q": _configuration(facts, random)}
     for argument in function.signature.inputs:
         if argument.name not in ("q", SINES, COSINES):
             values[argument.name] = [random.uniform(-1.0, 1.0) for _ in range(argument.size)]
     values = inputs_with_trig(values, {joint.idx_q for joint in facts.joints if joint.angle})
     dtype = np.float32 if real == "float" else np.float64
-    inputs = {a.name: [float(dtype(x)) for x in values[a.name]] for a in function.signature.inputs}
+    return {a.name: [float(dtype(x)) for x in values[a.name]] for a in function.signature.inputs}
+
+
+def _case(facts: RobotFacts, function: FunctionSource, real: Real, random: Random) -> GoldenCase:
+    inputs = _inputs(facts, function, real, random)
     outputs = evaluate(function.graph, inputs)
     return GoldenCase(inputs, {name: [float(x) for x in np.ravel(array)] for name, array in outputs.items()})
 

@@ -20,8 +20,13 @@ def manifest_text(
     options: EmitOptions,
     sources: Mapping[str, str],
     files: Sequence[str],
+    errors: Mapping[str, float],
 ) -> str:
-    """The text of manifest.json; `sources`: the C text of every function; `files`: every file, in order."""
+    """The text of manifest.json.
+
+    `sources`: the C text of every function; `files`: every file, in order; `errors`: of functions in float
+    against double, where those were taken.
+    """
     manifest = {
         "generator": "rbdgen",
         "format": FORMAT,
@@ -43,7 +48,9 @@ def manifest_text(
         "merged_links": [{"link": link, "body": body} for link, body in facts.merged],
         "snapped": [{"joint": joint, "change": change} for joint, change in facts.snapped],
         "functions": {
-            function.name: _function(facts, function, sources[function.name]) for function in functions
+            function.name: _function(facts, function, sources[function.name])
+            | ({"float_error": errors[function.name]} if function.name in errors else {})
+            for function in functions
         },
         "files": list(files),
     }

@@ -143,6 +143,11 @@ class EmitOptions:
     prefix: str = ""
     flags: tuple[str, ...] = ("-O2", "-ffp-contract=off")
 
+    @property
+    def small_float(self) -> bool:
+        """Whether what float costs in accuracy goes into the manifest: on small machines."""
+        return self.real == "float" and bool(self.prefix)
+
 
 @dataclass(frozen=True)
 class Sources:

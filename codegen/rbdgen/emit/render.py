@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -19,7 +20,7 @@ from rbdgen.emit.c.context import (
     style_context,
 )
 from rbdgen.emit.c.real import real_type
-from rbdgen.emit.golden import Golden, golden_vectors
+from rbdgen.emit.golden import Golden, float_error, golden_vectors
 from rbdgen.emit.manifest import manifest_text
 from rbdgen.emit.names import markdown_text
 from rbdgen.emit.numbers import literal
@@ -81,7 +82,8 @@ def render(
     files["README.md"] = _readme(facts, functions, options)
     c_texts = {f.name: files[f"{facts.name}_{f.name}.c"] for f in functions}
     names = [*files, MANIFEST]
-    files[MANIFEST] = manifest_text(facts, functions, options, c_texts, names)
+    errors = {f.name: float(f"{float_error(facts, f):.2g}") for f in functions} if options.small_float else {}
+    files[MANIFEST] = manifest_text(facts, functions, options, c_texts, names, errors)
     return Sources(facts.name, files)
 
 
@@ -186,6 +188,27 @@ def _readme(facts: RobotFacts, functions: Sequence[FunctionSource], options: Emi
             }
             for joint in facts.joints
         ],
+    )
+
+
+def figures_page(target: str, compiler: str, flags: str, functions: Mapping[str, Mapping[str, Any]]) -> str:
+    """What to append to README.md: a table of the figures that a cross compiler's objects show.
+
+    `functions`: name -> the manifest's facts, with `object_bytes`, `stack_bytes`, `instructions`, `outside`.
+    """
+    rows = [
+        {
+            "name": name,
+            "flash": f"{facts['object_bytes']}",
+            "stack": f"{facts['stack_bytes']}",
+            "instructions": f"{facts['instructions']}",
+            "error": f"{facts['float_error']:.1e}" if "float_error" in facts else "",
+        }
+        for name, facts in functions.items()
+    ]
+    outside = sorted({symbol for facts in functions.values() for symbol in facts["outside"]})
+    return _text(
+        "FIGURES.md.jinja", target=target, compiler=compiler, flags=flags, rows=rows, outside=outside
     )
 
 

@@ -1,0 +1,101 @@
+"""Folders for small machines: figures in manifest and page, refusals with figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from embedded.board import compile_subject
+from embedded.subjects import Product
+
+from rbdgen.build import cross
+from rbdgen.build.figures import figures
+from rbdgen.build.targets import TARGETS, Part
+from rbdgen.emit.package import Sources
+from rbdgen.errors import BuildError
+from rbdgen.options import Options
+from rbdgen.pipeline import generate, load_robot
+from rbdgen.resources import robot_root
+
+M4F = TARGETS["cortex-m4f"]
+
+
+@pytest.fixture(scope="module")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Product:
+    robot = load_robot(robot_root() / "planar3r.urdf")
+    options = Options(functions=("rnea", "minv"), real="float", target="cortex-m4f")
+    made = generate(robot, options, tmp_path_factory.mktemp("cross"))
+    return Product(made.folder, made.manifest)
+
+
+def test_figures_in_the_manifest_and_on_the_page(product: Product, tmp_path: Path) -> None:
+    page = (product.folder / "README.md").read_text()
+    for name, facts in product.manifest["functions"].items():
+        subject = product.subject(name)
+        code = figures(compile_subject(subject, M4F, tmp_path), M4F.prefix)
+        symbol = subject.function
+        assert facts["object_bytes"] == code.flash(symbol)
+        assert facts["stack_bytes"] == code.stack(symbol)
+        assert facts["instructions"] == code.instructions(symbol)
+        assert facts["outside"] == []
+        assert 1e-8 < facts["float_error"] < 1e-5
+        row = f"| `{name}` | {code.flash(symbol)} | {code.stack(symbol)} | {code.instructions(symbol)} | "
+        assert row in page
+    assert "-mcpu=cortex-m4" in product.manifest["build"]["flags"]
+    assert set(product.manifest["files"]) == {
+        path.relative_to(product.folder).as_posix() for path in product.folder.rglob("*") if path.is_file()
+    }
+
+
+def sources_of(product: Product) -> Sources:
+    """The folder read back."""
+    files = {name: (product.folder / name).read_text() for name in product.manifest["files"]}
+    return Sources(product.manifest["name"], files)
+
+
+def broken(product: Product, old: str, new: str) -> Sources:
+    """The folder's sources with a text of RNEA's C replaced."""
+    sources = sources_of(product)
+    name = product.manifest["functions"]["rnea"]["source"]
+    assert old in sources.files[name]
+    return replace(sources, files={**sources.files, name: sources.files[name].replace(old, new, 1)})
+
+
+def refused(sources: Sources, part: Part | None = None) -> str:
+    compiler = cross.cross_compiler(M4F)
+    assert compiler is not None
+    with pytest.raises(BuildError) as caught:
+        cross.with_figures(sources, replace(M4F, part=part or M4F.part), compiler, M4F.flags)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_what_does_not_fit_is_refused(product: Product) -> None:
+    sources = sources_of(product)
+    facts = product.manifest["functions"]["rnea"]
+    said = refused(sources, Part("tiny", facts["object_bytes"] - 1, 10**6))
+    assert f"rnea: flash {facts['object_bytes']} bytes, but a cortex-m4f part (tiny) has" in said
+    assert "stack" in refused(sources, Part("tiny", 10**6, facts["stack_bytes"] - 1))
+
+
+def test_a_broken_promise_is_refused(product: Product) -> None:
+    wrong = broken(
+        product, ")\n{\n", ")\n{\n    static float calls;\n    calls += 1.0f;\n    tau[0] = calls;\n"
+    )
+    assert "rnea on cortex-m4f: 4 bytes of zero-initialised writable globals" in refused(wrong)
+    wrong = broken(product, ")\n{\n", ")\n{\n    if (q[0] < 0.0f)\n        return;\n")
+    assert "rnea on cortex-m4f: planar3r_rnea: 1 conditional branches" in refused(wrong)
+    wrong = broken(product, "}\n", "    no such statement\n}\n")
+    assert "planar3r_rnea.c" in refused(wrong)
+
+
+def test_without_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    robot = load_robot(robot_root() / "planar3r.urdf")
+    options = Options(functions=("rnea",), real="float", target="rv32imafc")
+    said: list[str] = []
+    monkeypatch.setattr(cross.shutil, "which", lambda _: None)
+    made = generate(robot, options, tmp_path, progress=said.append)
+    assert said[-1] == "took no figures: riscv64-unknown-elf-gcc is not installed"
+    assert "object_bytes" not in made.manifest["functions"]["rnea"]
+    assert "Figures" not in (made.folder / "README.md").read_text()

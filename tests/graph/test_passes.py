@@ -241,6 +241,24 @@ def test_schedule_shortens_live_ranges_and_keeps_the_nodes() -> None:
     assert schedule(after) is after
 
 
+def test_schedule_weighs_live_values_before_it_prefers() -> None:
+    """A chain whose squares come all before it, then one by one after the step they could precede."""
+    half = 20
+    nodes = [Node("sq", (k,)) for k in range(half)]
+    chain = 0
+    start = 2 * half
+    for k in range(2 * half):
+        step = start + len(nodes)
+        nodes.append(Node("sin", (chain,)))
+        if k >= half:
+            nodes.append(Node("sq", (k,)))
+        nodes.append(Node("add", (step, start + k if k < half else step + 1)))
+        chain = start + len(nodes) - 1
+    graph = raw(nodes, (chain,), size=start)
+    assert max_live(graph) == half + 1
+    assert max_live(schedule(graph)) == 2
+
+
 def test_split_cuts_where_little_is_alive() -> None:
     builder = Builder()
     x = builder.input("x", 8)

@@ -130,7 +130,7 @@ def figures(objects: Path | Iterable[Path], prefix: str = "") -> Figures:
 
 def _object(path: Path, prefix: str) -> Figures:
     sections = _sections(_objdump(prefix, "-h", path))
-    symbols = tuple(_symbols(_objdump(prefix, "-t", path)))
+    symbols = tuple(_symbols(_objdump(prefix, "-t", path, "--special-syms")))
     disassembly = _objdump(prefix, "-dr", path, "--no-show-raw-insn", "-w")
     frames = _frames(path.with_suffix(".su"))
     architecture = architecture_of(disassembly)

@@ -73,7 +73,7 @@ _ARCHITECTURES: Final = (
         conditional=re.compile(r"b(eq|ne|lt|ge|gt|le)\w* "),
         jump=re.compile(r"j "),
         call=re.compile(r"jal "),
-        indirect=re.compile(r"jalr |jr (?!ra)"),
+        indirect=re.compile(r"(jalr|jr) (?!ra$|.*#)"),  # objdump notes the address where auipc gave it
         call_relocations=re.compile(r"R_RISCV_(CALL|CALL_PLT|JAL|RVC_JAL|RVC_JUMP)$"),
     ),
 )

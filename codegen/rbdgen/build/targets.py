@@ -136,7 +136,7 @@ TARGETS: Final[dict[str, Target]] = {
             "rv32imafc",
             "32-bit RISC-V with single-precision FPU",
             prefix="riscv64-unknown-elf-",
-            flags=("-march=rv32imafc", "-mabi=ilp32f", "-mcmodel=medany", *_SMALL),
+            flags=("-march=rv32imafc", "-mabi=ilp32f", "-mcmodel=medany", "--specs=picolibc.specs", *_SMALL),
             reals=("float",),
             word=4,
             part=Part("ESP32-P4 with 16 MiB flash", 16 * KIB * KIB, 768 * KIB),

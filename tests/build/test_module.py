@@ -43,6 +43,7 @@ def test_manifest_says_what_the_compiler_made(built: Path, toolchain: Toolchain)
     manifest = json.loads((built / "manifest.json").read_text())
     assert manifest["build"] == {
         "module": module_file("toy"),
+        "calls": f"_rbdgen/_calls{sysconfig.get_config_var('EXT_SUFFIX')}",
         "compiler": toolchain.compiler.family,
         "version": toolchain.compiler.version,
     }

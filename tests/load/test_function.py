@@ -20,7 +20,6 @@ from rbdgen.emit.render import render
 from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError, RbdgenError
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.load import Library, open_library
-from rbdgen.load.function import CHUNK
 
 Array = np.ndarray[Any, Any]
 Q = np.array([0.3, -1.2])
@@ -126,10 +125,12 @@ def test_leading_axes_broadcast(lib: Library, q_axes: tuple[int, ...], v_axes: t
     assert M.shape == (*q_axes, 2, 2)
 
 
-def test_more_states_than_one_chunk(lib: Library) -> None:
-    q = np.linspace(-1, 1, 2 * (CHUNK + 7)).reshape(-1, 2)
+def test_more_states_than_one_chunk(lib: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    chunk = 64
+    monkeypatch.setattr(lib.torque, "_chunk", chunk)
+    q = np.linspace(-1, 1, 2 * (chunk + 7)).reshape(-1, 2)
     result = lib.torque(q, V)
-    for k in (0, CHUNK - 1, CHUNK, len(q) - 1):
+    for k in (0, chunk - 1, chunk, len(q) - 1):
         np.testing.assert_array_equal(result[k], lib.torque(q[k], V))
 
 

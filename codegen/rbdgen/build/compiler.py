@@ -146,7 +146,9 @@ def compile_all(
 
 def link(compiler: Compiler, objects: Sequence[str], module: str, folder: Path, flags: Sequence[str]) -> None:
     """Link objects into a shared module; `BuildError` where the linker refuses."""
-    Processes().run([*compiler.command, "-shared", *flags, *objects, "-o", module, "-lm"], folder, module)
+    Processes().run(
+        [*compiler.command, "-shared", *flags, *objects, "-o", module, "-pthread", "-lm"], folder, module
+    )
 
 
 class Processes:

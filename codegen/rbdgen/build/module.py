@@ -14,6 +14,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
+from rbdgen.build.batch import DISPATCH_FLAG, Twin, twins
 from rbdgen.build.cache import Cache
 from rbdgen.build.compiler import (
     BINDING_FLAGS,
@@ -38,11 +39,16 @@ _LINK_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {"darwin": ("-undefined", "d
 
 @dataclass(frozen=True)
 class Toolchain:
-    """What compiles: the compiler, the target's flags, how many compilers at once."""
+    """What compiles: the compiler, the target's flags, how many compilers at once.
+
+    `levels`: instruction sets that the batch twins are compiled for, one module then holding all; empty for
+    the target's own alone.
+    """
 
     compiler: Compiler
     flags: tuple[str, ...]
     jobs: int = 1
+    levels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_flags(self.flags)
@@ -71,6 +77,7 @@ def build(sources: Sources, toolchain: Toolchain, cache: Cache, progress: Progre
 def build_key(sources: Sources, toolchain: Toolchain) -> str:
     """A hash of all that a compiled module depends on."""
     import cffi  # noqa: PLC0415  (only builds need it)
+    import numpy as np  # noqa: PLC0415
 
     content = {
         "files": dict(sources.files),
@@ -79,6 +86,8 @@ def build_key(sources: Sources, toolchain: Toolchain) -> str:
         "machine": toolchain.compiler.fingerprint(toolchain.flags),
         "python": [sys.implementation.cache_tag, sysconfig.get_config_var("EXT_SUFFIX"), sys.platform],
         "cffi": cffi.__version__,
+        "numpy": np.__version__,
+        "levels": toolchain.levels,
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -120,29 +129,40 @@ def _compile_package(
     (objects / "binding.c").write_text(binding, encoding="utf-8")
     here = f"-I../{sources.name}"
     functions = dict(sources.c_sources())
-    by_source = {f"../{sources.name}/{file}": name for name, file in functions.items()}
+    dispatch = (DISPATCH_FLAG,) if toolchain.levels else ()
     flags = _flags_by_function(sources, toolchain)
+    batch = list(twins(sources, toolchain.levels, flags, here))
     compilations = [
-        Compilation(source, f"{name}.o", (*flags[name], here)) for source, name in by_source.items()
-    ]
+        Compilation(f"../{sources.name}/{file}", f"{name}.o", (*flags[name], here))
+        for name, file in functions.items()
+    ] + [twin.compilation for twin in batch]
     private = f"../{sources.name}/{PRIVATE}"
     glue = [
-        Compilation(f"{private}/binding.c", "_loops.o", (*BINDING_FLAGS, here)),
+        Compilation(f"{private}/binding.c", "_states.o", (*BINDING_FLAGS, *dispatch, here)),
+        Compilation(f"{private}/threads.c", "_threads.o", BINDING_FLAGS),
         Compilation("binding.c", "_binding.o", (*BINDING_FLAGS, f"-I{private}", f"-I{include}")),
     ]
+    calls = Compilation(f"{private}/calls.c", "calls.o", (*BINDING_FLAGS, *_numpy_flags(include)))
     # The longest first: the last one to finish then started early.
-    compilations.sort(key=lambda c: -len(sources.files[functions[by_source[c.source]]]))
+    compilations.sort(key=lambda c: -len(sources.files[c.source.removeprefix(f"../{sources.name}/")]))
+
+    by_source = {f"../{sources.name}/{file}": name for name, file in functions.items()}
 
     def report(source: str, taken: float) -> None:
         if progress is not None and source in by_source:
             progress(by_source[source], taken)
 
-    seconds = compile_all(toolchain.compiler, [*compilations, *glue], objects, toolchain.jobs, report)
-    module = module_file(sources.name)
-    names = sorted(c.target for c in [*compilations, *glue])
-    link(toolchain.compiler, names, f"../{sources.name}/{module}", objects, _LINK_FLAGS.get(sys.platform, ()))
+    everything = [*compilations, *glue, calls]
+    seconds = compile_all(toolchain.compiler, everything, objects, toolchain.jobs, report)
+    modules = (module_file(sources.name), f"{PRIVATE}/_calls{sysconfig.get_config_var('EXT_SUFFIX')}")
+    parts = (sorted(c.target for c in [*compilations, *glue]), [calls.target])
+    for module, names in zip(modules, parts, strict=True):
+        flags_here = _LINK_FLAGS.get(sys.platform, ())
+        link(toolchain.compiler, names, f"../{sources.name}/{module}", objects, flags_here)
     taken = {by_source[source]: value for source, value in seconds.items() if source in by_source}
-    manifest = _completed(sources.manifest, toolchain, module, objects, taken)
+    manifest = _completed(sources.manifest, toolchain, modules, objects, taken)
+    for twin in batch:
+        manifest["functions"][twin.function]["batch"].append(_twin_facts(twin, objects, seconds))
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
@@ -154,7 +174,11 @@ def _flags_by_function(sources: Sources, toolchain: Toolchain) -> dict[str, tupl
 
 
 def _completed(
-    manifest: dict[str, Any], toolchain: Toolchain, module: str, objects: Path, seconds: Mapping[str, float]
+    manifest: dict[str, Any],
+    toolchain: Toolchain,
+    modules: tuple[str, str],
+    objects: Path,
+    seconds: Mapping[str, float],
 ) -> dict[str, Any]:
     """The manifest with what the compiler made of it."""
     for name, facts in manifest["functions"].items():
@@ -162,13 +186,27 @@ def _completed(
         facts["object_bytes"] = object_bytes(objects / f"{name}.o")
         facts["stack_bytes"] = stack_bytes(objects / f"{name}.su")
         facts["seconds"] = round(seconds[name], 3)
+        facts["batch"] = []
+    module, calls = modules
     manifest["build"] = {
         "module": module,
+        "calls": calls,
         "compiler": toolchain.compiler.family,
         "version": toolchain.compiler.version,
     }
-    manifest["files"] = [*manifest["files"], module]
+    manifest["files"] = [*manifest["files"], *modules]
     return manifest
+
+
+def _twin_facts(twin: Twin, objects: Path, seconds: Mapping[str, float]) -> dict[str, Any]:
+    """How a twin was compiled; the seconds of several from one source are those of the last."""
+    compilation = twin.compilation
+    return {
+        "level": twin.level,
+        "flags": [flag for flag in compilation.flags if not flag.startswith("-I")],
+        "object_bytes": object_bytes(objects / compilation.target),
+        "seconds": round(seconds[compilation.source], 3),
+    }
 
 
 def _binding_source(sources: Sources) -> str:
@@ -190,3 +228,9 @@ def _python_include() -> Path:
     if not (include / "Python.h").is_file():
         raise BuildError(f"Python.h is missing: the C headers of this Python are not installed; {INSTALL}")
     return include
+
+
+def _numpy_flags(include: Path) -> tuple[str, ...]:
+    import numpy as np  # noqa: PLC0415  (only builds need its headers)
+
+    return f"-I{include}", f"-I{np.get_include()}"

@@ -68,6 +68,9 @@ class Target:
 
 _EXACT: Final = ("-ffp-contract=off", "-fno-math-errno")  # the second: sqrt is an instruction, no call
 _FAST: Final = ("-O2", *_EXACT)
+_UNFUSED: Final = "-fno-tree-slp-vectorize"
+"""gcc 12 joins neighbouring a * b + c and d * e - f into one fused vfmaddsub, contraction off or not."""
+
 _SMALL: Final = ("-Os", *_EXACT)
 """On long straight lines -Os gives the fewest instructions: -O2 reorders and runs out of registers."""
 
@@ -80,7 +83,7 @@ TARGETS: Final[dict[str, Target]] = {
             "host",
             "this machine, tuned to its processor",
             prefix="",
-            flags=("-march=native", *_FAST),
+            flags=("-march=native", *_FAST, _UNFUSED),
             reals=("double", "float"),
             word=8,
             extensions=True,

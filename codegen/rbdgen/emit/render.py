@@ -9,6 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from rbdgen.emit.c.batch import lanes_context, lanes_sincos_context, lanes_style, twinned
 from rbdgen.emit.c.context import (
     CFunction,
     body_context,
@@ -44,6 +45,7 @@ LOADER = (
     "signature.py",
     "load/__init__.py",
     "load/arrays.py",
+    "load/extension.py",
     "load/function.py",
     "load/library.py",
 )
@@ -78,6 +80,8 @@ def render(
         golden = {f.name: golden_vectors(facts, f, options.real) for f in functions}
     files = _c_files(facts, functions, options, golden)
     files |= _build_files(facts, functions, options, [name for name in files if name.endswith(".h")])
+    if twins := twinned(functions, options):
+        files |= _batch_files(facts, twins, options)
     files |= _python_files(facts, functions, options)
     files["README.md"] = _readme(facts, functions, options)
     c_texts = {f.name: files[f"{facts.name}_{f.name}.c"] for f in functions}
@@ -133,6 +137,28 @@ def _c_files(
     return files
 
 
+def _batch_files(
+    facts: RobotFacts, functions: Sequence[FunctionSource], options: EmitOptions
+) -> dict[str, str]:
+    """The batch twins of functions, for compilers with vector types."""
+    robot = robot_context(facts, options)
+    contexts = [function_context(facts, function, options.real) for function in functions]
+    files = {
+        f"{facts.name}_batch.h": _text("c/ROBOT_batch.h.jinja", robot=robot, functions=contexts),
+        f"{facts.name}_lanes.h": _text("c/ROBOT_lanes.h.jinja", robot=robot, lanes=lanes_context(options)),
+    }
+    if options.trig == "builtin" and sincos_block(functions):
+        shape = lanes_sincos_context(facts, options)
+        files[f"{facts.name}_lanes_sincos.h"] = _text("c/sincos.h.jinja", **shape)
+    style = lanes_style(facts, options)
+    for function, context in zip(functions, contexts, strict=True):
+        body = body_context(function, style)
+        files[context.batch] = _text(
+            "c/ROBOT_FUNCTION_batch.c.jinja", robot=robot, function=context, body=body
+        )
+    return files
+
+
 def _build_files(
     facts: RobotFacts, functions: Sequence[FunctionSource], options: EmitOptions, headers: Sequence[str]
 ) -> dict[str, str]:
@@ -157,7 +183,9 @@ def _python_files(
     robot = robot_context(facts, options)
     contexts = [function_context(facts, function, options.real) for function in functions]
     exported = sorted([*ATTRIBUTES, *(function.name for function in functions)])
-    common = {"robot": robot, "functions": contexts, "exported": exported}
+    names = {function.name for function in twinned(functions, options)}
+    twins = [context for context in contexts if context.name in names]
+    common = {"robot": robot, "functions": contexts, "exported": exported, "twins": twins}
     files = {
         "__init__.py": _text("python/__init__.py.jinja", **common),
         "__init__.pyi": _text("python/__init__.pyi.jinja", numpy=real_type(options.real).numpy, **common),
@@ -165,7 +193,12 @@ def _python_files(
         f"{PRIVATE}/__init__.py": '"""A copy of the loader of rbdgen, and the C that binds the robot."""\n',
         f"{PRIVATE}/binding.h": _text("python/binding.h.jinja", **common),
         f"{PRIVATE}/binding.c": _text("python/binding.c.jinja", **common),
+        f"{PRIVATE}/calls.c": _text("python/calls.c.jinja", **common),
+        f"{PRIVATE}/threads.h": _text("python/threads.h.jinja", **common),
+        f"{PRIVATE}/threads.c": _text("python/threads.c.jinja", **common),
     }
+    if twins:
+        files[f"{PRIVATE}/dispatch.h"] = _text("python/dispatch.h.jinja", **common)
     for module in LOADER:
         files[f"{PRIVATE}/{module}"] = (package_root() / module).read_text(encoding="utf-8")
     return files

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -16,8 +17,14 @@ from ..errors import ArrayTypeError, ArrayValueError, LoadError
 from ..signature import SizedSignature
 from .arrays import Array, Shape, as_real, check_output, leading_axes, states
 
-CHUNK = 4096
-"""States in one call of C; between two, Python looks for Ctrl-C."""
+CALL_OPERATIONS = 50_000_000
+"""Operations of a thread in one call of C, tens of milliseconds; between two, Python looks for Ctrl-C."""
+
+PIECE_OPERATIONS = 100_000
+"""Operations that a thread takes at once of those that several share."""
+
+LANES = 16
+"""The most states in one vector: pieces are multiples of it."""
 
 
 class Bound(partial[None]):
@@ -26,12 +33,35 @@ class Bound(partial[None]):
     out: Any
 
 
+@dataclass(frozen=True)
+class Code:
+    """What was compiled: what cffi made, and the module of quick calls if it fits this Python."""
+
+    ffi: Any
+    lib: Any
+    calls: Any
+
+    def address(self, symbol: str) -> int:
+        """Where a C function lies."""
+        return int(self.ffi.cast("intptr_t", self.ffi.addressof(self.lib, symbol)))
+
+
+def _not_quick(*_: Any) -> Any:
+    return NotImplemented
+
+
+def _vectors(states: int) -> int:
+    """So many states, rounded up to whole vectors, at least one."""
+    return max(1, -(-states // LANES)) * LANES
+
+
 class Function:
     """A compiled function: `tau = f(q, v, a)`.
 
     Leading axes of the inputs broadcast; any real dtype and any strides are accepted, C reads `dtype`
     without a copy where the array is in C order. Several outputs come as a named tuple. NaN passes
-    through. The global interpreter lock is released while C runs.
+    through. The global interpreter lock is released while C runs. Many states go through vectors, a state a
+    lane, with `threads=` by several threads; how many changes no bit of the results.
 
     Raises, on a call:
         ArrayValueError: an array's shape does not fit, `out` cannot be written straight into.
@@ -39,7 +69,7 @@ class Function:
     """
 
     def __init__(
-        self, signature: SizedSignature, facts: Mapping[str, Any], folder: Path, ffi: Any, lib: Any, real: str
+        self, signature: SizedSignature, facts: Mapping[str, Any], folder: Path, code: Code, real: str
     ) -> None:
         self.signature = signature
         self.dtype = np.dtype(np.float32 if real == "float" else np.float64)
@@ -47,16 +77,24 @@ class Function:
         self.__name__ = signature.name
         self.__doc__ = f"{facts['summary']}; form {facts['variant']}."
         self._path: Path = folder / facts["source"]
-        self._one = getattr(lib, facts["symbol"])
-        self._loop = getattr(lib, f"{facts['symbol']}_loop")
-        self._from_buffer = ffi.from_buffer
-        self._elements = ffi.typeof(f"{real}[]")
+        self._states = getattr(code.lib, f"{facts['symbol']}_states")
+        self._from_buffer = code.ffi.from_buffer
+        self._elements = code.ffi.typeof(f"{real}[]")
+        operations = max(1, facts["operations"]["total"])
+        self._chunk = _vectors(CALL_OPERATIONS // operations)
+        self._grain = _vectors(PIECE_OPERATIONS // operations)
         self._names = tuple(argument.name for argument in signature.inputs)
         self._shapes = tuple(argument.shape for argument in signature.inputs)
         self._results = tuple(argument.shape for argument in signature.outputs)
-        self._result = self._results[0] if len(self._results) == 1 else None
         names = [argument.name for argument in signature.outputs]
         self._tuple: Any = namedtuple(f"{signature.name}_outputs", names) if len(names) > 1 else None
+        self._calls = code.calls
+        self._address = code.address(f"{facts['symbol']}_call")
+        self._quick: Callable[..., Any] = _not_quick
+        if self._calls is not None:
+            self._quick = self._calls.Call(
+                self._address, self.dtype, self._shapes, self._results, self._tuple
+            )
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{x.name} {x.shape}" for x in self.signature.inputs)
@@ -71,58 +109,24 @@ class Function:
         except OSError as error:
             raise LoadError(f"{self._path}: {error.strerror}; generate the folder again") from error
 
-    def __call__(self, *arrays: npt.ArrayLike, out: Any = None, **named: npt.ArrayLike) -> Any:
+    def __call__(
+        self, *arrays: npt.ArrayLike, out: Any = None, threads: int = 1, **named: npt.ArrayLike
+    ) -> Any:
         """The outputs; `out`, an array or one for each output, is written to and given back."""
-        if not named and len(arrays) == len(self._shapes):
-            results = self._direct(arrays, out)
-            if results is not None:
+        if not named:
+            results = self._quick(*arrays, out)
+            if results is not NotImplemented:
                 return results
-        return self._careful(self._positional(arrays, named), out)
+        return self._careful(self._positional(arrays, named), out, threads)
 
-    def _direct(self, arrays: Sequence[Any], out: Any) -> Any:
-        """One state in arrays that C can read as they are: the quick way; None where it is not open."""
-        dtype, buffer, elements = self.dtype, self._from_buffer, self._elements
-        pointers = []
-        try:
-            for array, shape in zip(arrays, self._shapes):  # noqa: B905  (equal lengths; this is the hot loop)
-                if type(array) is not np.ndarray or array.dtype is not dtype or array.shape != shape:
-                    return None
-                pointers.append(buffer(elements, array))
-        except ValueError:  # not in C order
-            return None
-        if self._result is None:
-            if out is not None:
-                return None
-            results = [np.empty(shape, dtype) for shape in self._results]
-            self._one(*pointers, *[buffer(elements, result) for result in results])
-            return self._tuple(*results)
-        if out is None:
-            out = np.empty(self._result, dtype)
-        elif not self._writable(out, arrays):
-            return None
-        self._one(*pointers, buffer(elements, out))
-        return out
-
-    def _writable(self, out: Any, arrays: Sequence[Array]) -> bool:
-        """Whether the single output can certainly go to `out`: arrays that own their memory share none."""
-        return (
-            type(out) is np.ndarray
-            and out.dtype is self.dtype
-            and out.shape == self._result
-            and out.flags.carray
-            and all(
-                array is not out
-                and ((out.base is None and array.base is None) or not np.may_share_memory(array, out))
-                for array in arrays
-            )
-        )
-
-    def bind(self, *arrays: Array, out: Any = None, **named: Array) -> Bound:
+    def bind(self, *arrays: Array, out: Any = None, threads: int = 1, **named: Array) -> Any:
         """A call without arguments for control loops: arrays are checked once, here.
 
         The inputs are read anew at every call, so none is converted: their dtype must be this function's,
-        in C order, their leading axes all the same or none. `out` is made if it is not given.
+        in C order, their leading axes all the same or none. `out` is made if it is not given; `bound.out` is
+        what a call writes to.
         """
+        self._check_threads(threads)
         inputs = self._positional(arrays, named)
         leading = leading_axes(self.__name__, self.signature, self._real(inputs))
         for argument, array in zip(self.signature.inputs, inputs, strict=True):
@@ -138,17 +142,15 @@ class Function:
                     f" expected {argument.shape} or {leading + argument.shape}"
                 )
         results = self._outputs(out, inputs, leading)
+        if leading == () and self._calls is not None:
+            return self._calls.Bound(self._address, (*inputs, *results), self._packed(results))
         pointers = [self._pointer(array) for array in inputs]
         writable = [self._pointer(result) for result in results]
-        if leading == ():
-            bound = Bound(self._one, *pointers, *writable)
-        else:
-            steps = [
-                0 if array.shape == s else int(np.prod(s))
-                for array, s in zip(inputs, self._shapes, strict=True)
-            ]
-            pairs = [x for pair in zip(pointers, steps, strict=True) for x in pair]
-            bound = Bound(self._loop, int(np.prod(leading)), *pairs, *writable)
+        steps = [
+            0 if array.shape == s else int(np.prod(s)) for array, s in zip(inputs, self._shapes, strict=True)
+        ]
+        pairs = [x for pair in zip(pointers, steps, strict=True) for x in pair]
+        bound = Bound(self._states, threads, self._grain, int(np.prod(leading)), *pairs, *writable)
         bound.out = self._packed(results)
         return bound
 
@@ -170,8 +172,13 @@ class Function:
             as_real(self.__name__, x, array) for x, array in zip(self.signature.inputs, arrays, strict=True)
         ]
 
-    def _careful(self, arrays: Sequence[Any], out: Any) -> Any:
-        """Any input: convert, broadcast, loop over the states."""
+    def _check_threads(self, threads: object) -> None:
+        if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
+            raise ArrayValueError(f"{self.__name__}: threads is {threads!r}; pass 1 or more")
+
+    def _careful(self, arrays: Sequence[Any], out: Any, threads: int) -> Any:
+        """Any input: convert, broadcast, all states."""
+        self._check_threads(threads)
         inputs = self._real(arrays)
         leading = leading_axes(self.__name__, self.signature, inputs)
         results = self._outputs(out, inputs, leading)
@@ -182,11 +189,11 @@ class Function:
         reads = [(self._pointer(array), step) for array, step in pairs]
         writes = [(self._pointer(r), x.size) for r, x in zip(results, self.signature.outputs, strict=True)]
         count = int(np.prod(leading))
-        for first in range(0, count, CHUNK):
+        chunk = self._chunk * threads
+        for first in range(0, count, chunk):
             moved = [x for pointer, step in reads for x in (pointer + first * step, step)]
-            self._loop(
-                min(CHUNK, count - first), *moved, *(pointer + first * step for pointer, step in writes)
-            )
+            written = [pointer + first * step for pointer, step in writes]
+            self._states(threads, self._grain, min(chunk, count - first), *moved, *written)
         return self._packed(results) if out is None else out
 
     def _outputs(self, out: Any, inputs: Sequence[Array], leading: Shape) -> list[Array]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.util
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,8 @@ import numpy.typing as npt
 from ..errors import ArrayValueError, LoadError
 from ..signature import SizedArgument, SizedSignature
 from .arrays import as_real
-from .function import Function
+from .extension import open_calls, open_extension
+from .function import Code, Function
 
 _QUATERNION = slice(3, 7)
 
@@ -28,7 +27,7 @@ class Library:
     without the base; `functions`: by name.
     """
 
-    def __init__(self, folder: Path, manifest: Mapping[str, Any], module: ModuleType) -> None:
+    def __init__(self, folder: Path, manifest: Mapping[str, Any], code: Code) -> None:
         self.folder = folder
         self.manifest: Mapping[str, Any] = MappingProxyType(dict(manifest))
         self.name: str = manifest["name"]
@@ -36,7 +35,7 @@ class Library:
         self.idx_q: tuple[int, ...] = tuple(joint["idx_q"] for joint in manifest["joints"])
         self.idx_v: tuple[int, ...] = tuple(joint["idx_v"] for joint in manifest["joints"])
         functions = {
-            name: Function(_signature(name, facts), facts, folder, module.ffi, module.lib, manifest["real"])
+            name: Function(_signature(name, facts), facts, folder, code, manifest["real"])
             for name, facts in manifest["functions"].items()
         }
         self.functions: Mapping[str, Function] = MappingProxyType(functions)
@@ -84,23 +83,11 @@ def open_library(folder: str | Path) -> Library:
     if built is None:
         raise LoadError(f"{folder}: '{name}' has not been compiled; generate it without --no-compile")
     try:
-        return Library(folder, manifest, _extension(folder / built["module"]))
+        module = open_extension(folder / built["module"])
+        code = Code(module.ffi, module.lib, open_calls(folder, built.get("calls")))
+        return Library(folder, manifest, code)
     except (KeyError, TypeError) as error:
         raise LoadError(f"{path}: does not describe its functions ({error}); generate it again") from error
-
-
-def _extension(path: Path) -> ModuleType:
-    name = path.name.partition(".")[0]
-    try:
-        loader = importlib.machinery.ExtensionFileLoader(name, str(path))
-        spec = importlib.util.spec_from_file_location(name, path, loader=loader)
-        if spec is None:
-            raise ImportError("no module specification")
-        module = importlib.util.module_from_spec(spec)
-        loader.exec_module(module)
-    except ImportError as error:
-        raise LoadError(f"{path}: cannot be loaded here ({error}); generate the folder again") from error
-    return module
 
 
 def _signature(name: str, facts: Mapping[str, Any]) -> SizedSignature:

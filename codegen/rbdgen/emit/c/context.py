@@ -44,11 +44,12 @@ class CArgument:
 
 @dataclass(frozen=True)
 class CFunction:
-    """A function for header, source and binding."""
+    """A function for header, source and binding; `file` and `batch` name its C files."""
 
     name: str
     symbol: str
     file: str
+    batch: str
     doc: str
     counts: str
     inputs: tuple[CArgument, ...]
@@ -148,6 +149,7 @@ def function_context(facts: RobotFacts, function: FunctionSource, real: str) -> 
         function.name,
         f"{facts.name}_{function.name}",
         f"{facts.name}_{function.name}.c",
+        f"{facts.name}_{function.name}_batch.c",
         comment_text(f"{function.doc}; form {function.variant}"),
         str(function.cost).replace(" =", " operations ="),
         tuple(_argument(x, f"const {real} *", restrict) for x in function.signature.inputs),

@@ -4,7 +4,7 @@ One operation a statement, in the graph's order, except that a single-use operat
 consumer (`nesting` levels deep): `t9 = t3 * t7 + t5`. C evaluates such an expression exactly as the separate
 statements, so with -ffp-contract=off the results are the same to the bit whatever the nesting.
 
-The text holds no width: `value_type` is the type of one value, a scalar today.
+The text holds no width: `value_type` is the type of one value, a scalar or a vector of one value a state.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ class Sincos:
     """The project's own sine and cosine, called once for all angles of a function.
 
     `prefix` of its C functions; `block`: how many angles its `_n` form takes at once, None to call the form
-    for one angle as often as needed.
+    for one angle as often as needed; `lanes`: values are vectors, the `_v` form takes any number of them.
     """
 
     prefix: str
     block: int | None
+    lanes: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Style:
 
     `value_type` is the C type of one value; `functions` names the C function of sqrt, sin and cos; with
     `sincos` the last two are not called; `nesting` is how many levels of single-use operations may stand
-    inside one statement.
+    inside one statement; `constant` makes a value of a literal.
     """
 
     real: Real
@@ -60,6 +61,7 @@ class Style:
     functions: Mapping[str, str]
     sincos: Sincos | None = None
     nesting: int = 1
+    constant: str = "{}"
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class _Printer:
     def _expression(self, index: int) -> _Expression:
         op, args, value = self.graph.nodes[index]
         if op == "const":
-            text = literal(value, self.style.real.name)
+            text = self.style.constant.format(literal(value, self.style.real.name))
             return _Expression(text, _UNARY if text.startswith("-") else _ATOM, 0)
         if op == "input":
             array, element = self.graph.input_element(int(value))
@@ -197,7 +199,9 @@ class _Printer:
         kind, size = self.style.value_type, len(texts)
         self.text.append(f"const {kind} {ANGLES}[{size}] = {{{', '.join(texts)}}};")
         self.text.append(f"{kind} {SINES}[{size}], {COSINES}[{size}];")
-        if sincos.block is not None:
+        if sincos.lanes:
+            self.text.append(f"{sincos.prefix}_sincos_v({count}, {ANGLES}, {SINES}, {COSINES});")
+        elif sincos.block is not None:
             self.text.append(f"{sincos.prefix}_sincos_n({ANGLES}, {SINES}, {COSINES});")
         else:
             self.text.extend(

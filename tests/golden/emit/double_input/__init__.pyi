@@ -17,7 +17,7 @@ idx_v: tuple[int, ...]
 def normalize(q: ArrayLike) -> _Array: ...
 
 class _torque(Function):
-    def __call__(self, sin_q: ArrayLike, cos_q: ArrayLike, v: ArrayLike, *, out: _Array | None = None) -> _Array: ...  # type: ignore[override]
+    def __call__(self, sin_q: ArrayLike, cos_q: ArrayLike, v: ArrayLike, *, out: _Array | None = None, threads: int = 1) -> _Array: ...  # type: ignore[override]
 
 torque: _torque
 
@@ -26,7 +26,7 @@ class _inertia_outputs(NamedTuple):
     g: _Array
 
 class _inertia(Function):
-    def __call__(self, sin_q: ArrayLike, cos_q: ArrayLike, *, out: tuple[_Array, ...] | None = None) -> _inertia_outputs: ...  # type: ignore[override]
+    def __call__(self, sin_q: ArrayLike, cos_q: ArrayLike, *, out: tuple[_Array, ...] | None = None, threads: int = 1) -> _inertia_outputs: ...  # type: ignore[override]
 
 inertia: _inertia
 

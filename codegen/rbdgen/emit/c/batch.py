@@ -1,0 +1,104 @@
+"""Batch twins: the statements of a function over vectors, one state a lane.
+
+A twin is printed from the same scheduled graph as the function itself, so that with contraction off and the
+built-in sine and cosine both give the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rbdgen.emit.c.printer import Sincos, Style
+from rbdgen.emit.c.real import real_type
+from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
+from rbdgen.options import Real as RealName
+
+LONGEST: Final = 30_000
+"""Operations up to which a function gets a twin. One of 77 thousand took clang 46 s and gcc more than 100 s,
+where one of 17 thousand takes 3 s and 15 s."""
+
+_REGISTERS: Final[tuple[tuple[str, int], ...]] = (
+    ("defined(__AVX512F__)", 64),
+    ("defined(__AVX2__)", 32),
+    ("", 16),
+)
+"""Bytes of a vector register, and the condition under which a compiler has it; the last has none."""
+
+_BYTES: Final[Mapping[RealName, int]] = {"double": 8, "float": 4}
+
+
+@dataclass(frozen=True)
+class CWidth:
+    """A width that the preprocessor chooses under `condition`: its shuffles' lane numbers, x in all lanes."""
+
+    condition: str
+    lanes: int
+    lower: str
+    upper: str
+    all: str
+
+
+@dataclass(frozen=True)
+class CLaneFunction:
+    """A function of the C library, to be called lane by lane."""
+
+    name: str
+    scalar: str
+
+
+@dataclass(frozen=True)
+class CLanes:
+    """What the header of the vector type needs; `index`: an integer as wide as a number."""
+
+    widths: tuple[CWidth, ...]
+    functions: tuple[CLaneFunction, ...]
+    index: str
+
+
+def twinned(functions: Sequence[FunctionSource], options: EmitOptions) -> tuple[FunctionSource, ...]:
+    """The functions that get a twin: none where compiler extensions may not be used, and no very long one."""
+    if not options.extensions:
+        return ()
+    return tuple(function for function in functions if function.cost.total <= LONGEST)
+
+
+def lanes_context(options: EmitOptions) -> CLanes:
+    """The vector type's widths and functions."""
+    size = _BYTES[options.real]
+    real = real_type(options.real)
+    functions = [CLaneFunction("sqrt", real.sqrt)]
+    if options.trig == "libm":
+        functions += [CLaneFunction("sin", real.sin), CLaneFunction("cos", real.cos)]
+    widths = tuple(_width(condition, register // size) for condition, register in _REGISTERS)
+    return CLanes(widths, tuple(functions), "long long" if size == 8 else "int")
+
+
+def _width(condition: str, lanes: int) -> CWidth:
+    half = lanes // 2
+    lower = ", ".join(f"{k}, {k + lanes}" for k in range(half))
+    upper = ", ".join(f"{k}, {k + lanes}" for k in range(half, lanes))
+    return CWidth(condition, lanes, lower, upper, ", ".join(["x"] * lanes))
+
+
+def lanes_style(facts: RobotFacts, options: EmitOptions) -> Style:
+    """How the statements of a twin look."""
+    kind = f"{facts.name}_lanes"
+    functions = {name: f"{kind}_{name}" for name in ("sqrt", "sin", "cos")}
+    sincos = Sincos(kind, None, lanes=True) if options.trig == "builtin" else None
+    return Style(
+        real_type(options.real), kind, functions, sincos, options.nesting, f"{facts.name.upper()}_ALL({{}})"
+    )
+
+
+def lanes_sincos_context(facts: RobotFacts, options: EmitOptions) -> Mapping[str, object]:
+    """The context of c/sincos.h.jinja for vectors as wide as the twins': the header's name differs alone."""
+    return {
+        "prefix": f"{facts.name}_lanes",
+        "real": options.real,
+        "fallback": True,
+        "vector": True,
+        "width": f"{facts.name.upper()}_LANES",
+        "count": 0,
+    }

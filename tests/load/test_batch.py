@@ -1,0 +1,246 @@
+"""Batches: the bits of single calls at every place, whatever the width, the states and the threads."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.toys import facts, function, inertia, torque
+
+from rbdgen.build.cache import Cache
+from rbdgen.build.compiler import find_compiler
+from rbdgen.build.module import Toolchain, build
+from rbdgen.emit.c import batch
+from rbdgen.emit.package import EmitOptions, FunctionSource
+from rbdgen.emit.render import render
+from rbdgen.errors import ArrayValueError
+from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.load import Library, open_library
+from rbdgen.load.function import Function
+from rbdgen.signature import SizedArgument
+
+COUNTS = (1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100)
+SIZES = (1, 5, 8, 19)
+WIDTHS = {"avx512f": "-mavx512f", "avx2": "-mavx2", "sse2": "-msse2"}
+
+
+def mixed(size: int) -> FunctionSource:
+    """y of (x, u), both of `size` numbers: a product, a sine, a root and a constant in every element."""
+    x = SizedArgument("x", (size,), "", "anything")
+    u = SizedArgument("u", (size,), "", "anything")
+    y = SizedArgument("y", (size + 1,), "", "of each element, and a constant")
+    nodes = [Node("input", value=float(k)) for k in range(2 * size)]
+    nodes.append(Node("const", value=1.25))
+    constant = len(nodes) - 1
+    elements = []
+    for k in range(size):
+        nodes += [Node("sin", (k,)), Node("mul", (len(nodes), size + (k + 1) % size)), Node("sq", (k,))]
+        nodes += [Node("add", (len(nodes) - 1, constant)), Node("sqrt", (len(nodes),))]
+        nodes += [Node("sub", (len(nodes) - 4, len(nodes) - 1)), Node("neg", (len(nodes),))]
+        elements.append(len(nodes) - 1)
+    graph = Graph(
+        (Input("x", size), Input("u", size)), tuple(nodes), (Output("y", (size + 1,), (*elements, constant)),)
+    )
+    return function(f"mixed{size}", graph, (x, u), (y,))
+
+
+def processor() -> set[str]:
+    path = Path("/proc/cpuinfo")
+    return set(path.read_text().split()) if path.exists() else set()
+
+
+def library(cache: Cache, options: EmitOptions, *flags: str, levels: tuple[str, ...] = ()) -> Library:
+    toolchain = Toolchain(find_compiler(), (*flags, "-O1", "-ffp-contract=off"), 2, levels)
+    functions = [*map(mixed, SIZES), torque(), inertia()]
+    return open_library(build(render(facts(), functions, options), toolchain, cache))
+
+
+@pytest.fixture(scope="module")
+def lib(build_cache: Cache) -> Library:
+    return library(build_cache, EmitOptions(trig="builtin"), "-march=native")
+
+
+def arguments(call: Function, count: int) -> list[np.ndarray[Any, Any]]:
+    random = np.random.default_rng(count)
+    shapes = [argument.shape for argument in call.signature.inputs]
+    return [random.uniform(-9, 9, (count, *shape)).astype(call.dtype) for shape in shapes]
+
+
+def bits(result: Any) -> list[bytes]:
+    return [array.tobytes() for array in (result if isinstance(result, tuple) else (result,))]
+
+
+def by_single_calls(call: Function, arrays: list[np.ndarray[Any, Any]]) -> list[bytes]:
+    results = [call(*state) for state in zip(*arrays, strict=True)]
+    if isinstance(results[0], tuple):
+        return [np.stack(column).tobytes() for column in zip(*results, strict=True)]
+    return [np.stack(results).tobytes()]
+
+
+@pytest.mark.parametrize("real", ["double", "float"])
+@pytest.mark.parametrize("feature", WIDTHS)
+def test_every_width_gives_the_bits_of_single_calls(build_cache: Cache, feature: str, real: Any) -> None:
+    if feature not in processor():
+        pytest.skip(f"this processor has no {feature}")
+    lib = library(build_cache, EmitOptions(real=real, trig="builtin"), WIDTHS[feature])
+    for call, count in itertools.product(lib.functions.values(), COUNTS):
+        arrays = arguments(call, count)
+        assert bits(call(*arrays)) == by_single_calls(call, arrays), (call, count)
+
+
+def test_sines_of_the_c_library_are_the_same_in_lanes(build_cache: Cache) -> None:
+    lib = library(build_cache, EmitOptions(trig="libm"), "-march=native")
+    arrays = arguments(lib.mixed5, 21)
+    assert bits(lib.mixed5(*arrays)) == by_single_calls(lib.mixed5, arrays)
+
+
+def test_levels_in_one_module(build_cache: Cache, lib: Library) -> None:
+    if "avx2" not in processor():
+        pytest.skip("no x86-64 of level 2 or above")
+    levels = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
+    several = library(build_cache, EmitOptions(trig="builtin"), "-march=x86-64-v2", levels=levels)
+    facts = several.manifest["functions"]["mixed8"]["batch"]
+    assert tuple(twin["level"] for twin in facts) == levels
+    arrays = arguments(lib.mixed8, 100)
+    assert bits(several.mixed8(*arrays)) == bits(lib.mixed8(*arrays))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_any_number_of_threads_gives_the_same_bits(
+    lib: Library, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = lib.mixed19
+    monkeypatch.setattr(call, "_grain", 16)
+    monkeypatch.setattr(call, "_chunk", 256)
+    arrays = arguments(call, 1003)
+    expected = by_single_calls(call, arrays)
+    for _ in range(20):
+        assert bits(call(*arrays, threads=threads)) == expected
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2"])
+def test_a_number_of_threads_that_is_none(lib: Library, threads: Any) -> None:
+    with pytest.raises(ArrayValueError, match=r"torque: threads is .*; pass 1 or more"):
+        lib.torque(*arguments(lib.torque, 3), threads=threads)
+
+
+def test_nothing_beyond_the_output_is_written(lib: Library) -> None:
+    for size, count in itertools.product(SIZES, COUNTS):
+        call = lib.functions[f"mixed{size}"]
+        block = np.full((count + 2, size + 1), 7.0)
+        call(*arguments(call, count), out=block[1:-1])
+        assert (block[[0, -1]] == 7.0).all()
+
+
+def test_one_state_shared_by_all(lib: Library) -> None:
+    x, u = arguments(lib.mixed8, 40)
+    shared = lib.mixed8(x, u[0])
+    assert bits(shared) == bits(lib.mixed8(x, np.tile(u[0], (40, 1))))
+    assert lib.mixed8(x[:0], u[0]).shape == (0, 9)
+
+
+def test_nan_and_huge_angles_spoil_their_own_state_alone(lib: Library) -> None:
+    x, u = arguments(lib.mixed8, 40)
+    clean = lib.mixed8(x, u)
+    x[13] = np.nan
+    x[21] = 1e9
+    result = lib.mixed8(x, u)
+    others = np.delete(np.arange(40), [13, 21])
+    assert np.isnan(result[13, :8]).all()
+    assert result[21].tobytes() == lib.mixed8(x[21], u[21]).tobytes()
+    assert result[others].tobytes() == clean[others].tobytes()
+
+
+def test_bound_batches(lib: Library) -> None:
+    x, u = arguments(lib.mixed8, 500)
+    bound = lib.mixed8.bind(x, u, threads=2)
+    bound()
+    assert bits(bound.out) == bits(lib.mixed8(x, u))
+
+
+def test_several_callers_at_once(lib: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = lib.mixed19
+    monkeypatch.setattr(call, "_grain", 16)
+    arrays = arguments(call, 2000)
+    expected = bits(call(*arrays))
+    wrong = []
+
+    def repeat() -> None:
+        wrong.extend(k for k in range(30) if bits(call(*arrays, threads=2)) != expected)
+
+    callers = [threading.Thread(target=repeat) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not wrong
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # from Python 3.12 on
+def test_a_fork_starts_threads_of_its_own(lib: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = lib.mixed19
+    monkeypatch.setattr(call, "_grain", 16)
+    arrays = arguments(call, 2000)
+    expected = bits(call(*arrays, threads=2))
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if bits(call(*arrays, threads=2)) == expected else 1)
+    deadline = time.monotonic() + 20
+    while (done := os.waitpid(child, os.WNOHANG))[0] == 0:
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.01)
+    assert done[1] == 0
+
+
+def test_ctrl_c_ends_a_long_batch_within_a_second(lib: Library) -> None:
+    program = f"""
+import numpy as np
+from rbdgen.load import open_library
+call = open_library({str(lib.folder)!r}).mixed19
+x = np.broadcast_to(np.zeros(19), (400_000, 19)).copy()
+out = np.empty((400_000, 20))
+print("begun", flush=True)
+try:
+    while True:
+        call(x, x, out=out, threads=2)
+except KeyboardInterrupt:
+    print("ended", flush=True)
+"""
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    try:
+        assert child.stdout.readline() == "begun\n"
+        time.sleep(0.2)
+        child.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        assert child.stdout.readline() == "ended\n"
+        assert time.monotonic() - start < 1
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def test_very_long_functions_and_plain_c_have_no_twin(
+    build_cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    longest = mixed(8).cost.total
+    monkeypatch.setattr(batch, "LONGEST", longest)
+    lib = library(build_cache, EmitOptions(trig="builtin"))
+    twins = {name for name, facts in lib.manifest["functions"].items() if facts["batch"]}
+    assert twins == {name for name in lib.functions if lib.functions[name].cost["total"] <= longest}
+    arrays = arguments(lib.mixed19, 20)
+    assert bits(lib.mixed19(*arrays, threads=2)) == by_single_calls(lib.mixed19, arrays)
+    plain = library(build_cache, EmitOptions(target="portable", extensions=False))
+    assert not any("_batch" in name or "_lanes" in name for name in plain.manifest["files"])
+    arrays = arguments(plain.mixed8, 20)
+    assert bits(plain.mixed8(*arrays, threads=2)) == by_single_calls(plain.mixed8, arrays)

@@ -1,0 +1,159 @@
+"""The quick way of single calls: what goes through it, and that nothing else does."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from support.toys import facts, toys
+
+from rbdgen.build.cache import Cache
+from rbdgen.build.compiler import find_compiler
+from rbdgen.build.module import Toolchain, build
+from rbdgen.emit.package import PRIVATE
+from rbdgen.emit.render import render
+from rbdgen.errors import ArrayValueError
+from rbdgen.load import Library, open_library
+
+Q = np.array([0.3, -1.2])
+V = np.array([0.7, 0.1])
+
+
+@pytest.fixture(scope="module")
+def lib(build_cache: Cache) -> Library:
+    toolchain = Toolchain(find_compiler(), ("-O1", "-ffp-contract=off"), 2)
+    return open_library(build(render(facts(), toys()), toolchain, build_cache))
+
+
+@pytest.fixture
+def only_quick(lib: Library, monkeypatch: pytest.MonkeyPatch) -> Library:
+    """A library whose careful way is closed."""
+
+    def careful(*_: Any) -> None:
+        raise AssertionError("the careful way was taken")
+
+    for function in lib.functions.values():
+        monkeypatch.setattr(function, "_careful", careful)
+    return lib
+
+
+def fortran(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.stack([array, array], axis=-1)[:, 0]
+
+
+def misaligned(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    raw = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype)
+    raw[:] = array
+    return raw
+
+
+def test_fit_arrays_are_quick(only_quick: Library) -> None:
+    out = np.empty(2)
+    assert only_quick.torque(Q, V, out=out) is out
+    np.testing.assert_array_equal(out, only_quick.torque(Q, V))
+    result = only_quick.inertia(Q)
+    assert type(result).__name__ == "inertia_outputs"
+    assert result._fields == ("M", "g")
+    assert result.M.shape == (2, 2)
+    M, g = result
+    assert M is result.M
+    assert g is result.g
+    read_only = Q.copy()
+    read_only.flags.writeable = False
+    only_quick.torque(read_only, V)
+
+
+@pytest.mark.parametrize(
+    "q",
+    [
+        [0.3, -1.2],
+        Q.astype(">f8"),
+        Q.astype(np.float32),
+        np.ma.array(Q),
+        fortran(Q),
+        misaligned(Q),
+        Q[None],
+        np.array([0, 1]),
+    ],
+    ids=["list", "byte order", "float", "subclass", "strides", "misaligned", "two axes", "integers"],
+)
+def test_what_c_cannot_read_is_left_to_the_careful_way(lib: Library, only_quick: Library, q: Any) -> None:
+    with pytest.raises(AssertionError, match="the careful way"):
+        only_quick.torque(q, V)
+
+
+@pytest.mark.parametrize("arrays", [(), (Q,), (Q, V, V), (Q, V, V, V)])
+def test_a_wrong_number_of_arrays(lib: Library, arrays: tuple[Any, ...]) -> None:
+    assert lib.torque._quick(*arrays, None) is NotImplemented
+
+
+def test_overlap_by_a_single_number_is_seen(lib: Library) -> None:
+    block = np.zeros(5)
+    for q, v, out in ((block[:2], V, block[1:3]), (Q, block[2:4], block[3:])):
+        with pytest.raises(ArrayValueError, match=r"out for tau overlaps [qv]"):
+            lib.torque(q, v, out=out)
+    lib.torque(block[:2], V, out=block[2:4])
+
+
+def test_no_reference_is_lost_or_kept(lib: Library) -> None:
+    out = np.empty(2)
+
+    def bound() -> None:
+        lib.torque.bind(Q, V, out=out)()
+
+    calls = [
+        lambda: lib.torque(Q, V),
+        lambda: lib.torque(Q, V, out=out),
+        lambda: lib.inertia(Q),
+        bound,
+        lambda: lib.torque._quick(Q, V, [1.0]),
+    ]
+    kept = (Q, V, out, None, NotImplemented, lib.inertia._tuple)
+    for call in calls:
+        call()
+    gc.collect()
+    before = [sys.getrefcount(x) for x in kept]
+    for call in calls:
+        for _ in range(1000):
+            call()
+    gc.collect()
+    after = [sys.getrefcount(x) for x in kept]
+    assert max(abs(a - b) for a, b in zip(after, before, strict=True)) < 20
+
+
+def test_bound_calls_read_anew_and_write_in_place(lib: Library) -> None:
+    q = Q.copy()
+    step = lib.torque.bind(q, V)
+    step()
+    first = step.out.copy()
+    q[:] = 0.1
+    step()
+    np.testing.assert_array_equal(step.out, lib.torque(q, V))
+    assert (first != step.out).any()
+    with pytest.raises(TypeError, match="takes no arguments"):
+        step(q)
+    several = lib.inertia.bind(q)
+    several()
+    np.testing.assert_array_equal(several.out.M, lib.inertia(q).M)
+
+
+def test_bound_arrays_live_as_long_as_the_call(lib: Library) -> None:
+    step = lib.torque.bind(Q.copy(), V.copy(), out=np.empty(2))
+    gc.collect()
+    step()
+    np.testing.assert_array_equal(step.out, lib.torque(Q, V))
+
+
+def test_without_the_module_of_quick_calls_all_is_as_before(lib: Library, tmp_path: Any) -> None:
+    for name in lib.manifest["files"]:
+        if f"{PRIVATE}/_calls" not in name:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_bytes((lib.folder / name).read_bytes())
+    slow = open_library(tmp_path)
+    np.testing.assert_array_equal(slow.torque(Q, V), lib.torque(Q, V))
+    step = slow.torque.bind(Q, V)
+    step()
+    np.testing.assert_array_equal(step.out, lib.torque(Q, V))

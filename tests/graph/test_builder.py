@@ -54,6 +54,7 @@ CASES: list[tuple[Function, Cost]] = [
     (lambda a, b, c, d: [1 / b], Cost(div=1)),
     (lambda a, b, c, d: [-1 / b, -(3 / c)], Cost(div=2)),
     (lambda a, b, c, d: [1 / (1 / b)], Cost()),
+    (lambda a, b, c, d: [a / b * b, a * (b / a), (a * b) / a, (1 / a) * a, b * (1 / b), (b * a) / a], Cost()),
     (lambda a, b, c, d: [a / 4], Cost(mul=1)),
     (lambda a, b, c, d: [(b - a).sqrt()], Cost(sub=1, sqrt=1)),
     (lambda a, b, c, d: [1 - a, a - 1, 1 + a, -(1 + a)], Cost(add=1, sub=1, neg=2)),

@@ -337,7 +337,28 @@ class Builder:
             if scaled is not None:
                 return self.product(self.number(value * scaled[0]), scaled[1])
             return self.sum(b, b) if value == 2 else self._new(("mul", a, b))
-        return self._new(("sq", a) if a == b else key)
+        if a == b:
+            return self._new(("sq", a))
+        cancelled = self._cancelled(a, b)
+        if cancelled is None:
+            cancelled = self._cancelled(b, a)
+        return self._new(key) if cancelled is None else cancelled
+
+    def _cancelled(self, a: int, b: int) -> int | None:
+        """What d (1 / d), (d x) (1 / d) and d (x (1 / d)) come to; None for a b of another form."""
+        op, *operands = self.nodes[b >> 1]
+        if op == "inv":
+            divisor = operands[0]
+            if a == divisor:
+                return ONE
+            op, *factors = self.nodes[a >> 1]
+            if op == "mul" and divisor in factors:
+                return int(factors[factors[0] == divisor])
+        elif op == "mul":
+            for factor, other in (operands, operands[::-1]):
+                if self.nodes[factor >> 1] == ("inv", a):
+                    return int(other)
+        return None
 
     def _scaled(self, a: int) -> tuple[float, int] | None:
         """(c, x) where a is c x with a constant c, a doubling included."""

@@ -107,6 +107,13 @@ def _add_function_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--contract", action="store_true", help="let the compiler fuse products and sums: other last bits"
     )
+    parser.add_argument(
+        "--budget-operations",
+        metavar="N",
+        type=int,
+        default=defaults.budget,
+        help="refuse functions that unrolled would take more (default 2000000)",
+    )
 
 
 def _options(parsed: argparse.Namespace) -> Options:
@@ -120,6 +127,7 @@ def _options(parsed: argparse.Namespace) -> Options:
         variants=dict(_forced(text) for text in parsed.variant),
         savings=not parsed.no_savings,
         contract=parsed.contract,
+        budget=parsed.budget_operations,
     )
 
 

@@ -24,7 +24,8 @@ class Options:
     `functions`: names from the catalogue; `name`: of the package, None for the robot's own; `trig`: where
     sines and cosines come from; `target`: a row of the table of targets; `engine`: what traces; `variants`:
     function name -> form, where forced; `savings`: whether frames are searched and the cheap forms tried;
-    `contract`: whether the compiler may fuse a product and a sum (results then differ in the last bits).
+    `contract`: whether the compiler may fuse a product and a sum (results then differ in the last bits);
+    `budget`: operations that a function may be estimated to take unrolled, more is refused.
     """
 
     functions: tuple[str, ...] = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
@@ -36,10 +37,13 @@ class Options:
     variants: Mapping[str, str] = field(default_factory=dict)
     savings: bool = True
     contract: bool = False
+    budget: int = 2_000_000
 
     def __post_init__(self) -> None:
         _choice("--real", self.real, REALS)
         _choice("--trig", self.trig, TRIGS)
+        if self.budget < 1:
+            raise OptionError(f"--budget-operations {self.budget} allows nothing; give a positive number")
         if not self.functions:
             raise OptionError("no function asked for; pass -f NAME,NAME or leave it out for the default six")
         for function in self.functions:

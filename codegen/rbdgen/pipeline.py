@@ -31,6 +31,7 @@ from rbdgen.model.joints import JointKind
 from rbdgen.model.model import Body
 from rbdgen.options import Options, available_cores, environment_cache, environment_compiler
 from rbdgen.resources import package_root, template_root
+from rbdgen.selection.budget import check_budget
 from rbdgen.selection.frames import Frames, search
 from rbdgen.selection.variants import choose
 from rbdgen.spatial.ops import Vector
@@ -71,6 +72,7 @@ def design_functions(
     target_named(options.target).check_real(options.real)
     for name in options.functions:
         lookup(name)
+    check_budget(robot.model, options.functions, options.budget)
     frames = search(robot.model) if options.savings else None
     progress("searched frames")
     tasks = {name: (robot, name, frames, options) for name in options.functions}
@@ -126,6 +128,7 @@ def count(
 ) -> dict[str, tuple[str, Cost]]:
     """Form and operations of each function, as `design` would choose; nothing is emitted."""
     options = Options(functions=tuple(functions))
+    check_budget(robot.model, functions, options.budget)
     frames = search(robot.model)
     progress("searched frames")
     tasks = {name: (robot, name, frames, options) for name in functions}

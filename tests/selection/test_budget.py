@@ -1,0 +1,83 @@
+"""Operations estimated from the tree alone, against counts; too large a robot is refused untraced."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+from support import synthetic
+from support.robots import BASES, BUNDLED, robot
+
+from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.description.urdf import parse_urdf
+from rbdgen.errors import OptionError
+from rbdgen.graph.engine import GraphEngine
+from rbdgen.model.build import Base, Robot, build_robot
+from rbdgen.model.model import Model
+from rbdgen.options import Options
+from rbdgen.pipeline import count, design
+from rbdgen.selection.budget import check_budget, estimated_operations, tree_size
+from rbdgen.tracing import trace_on
+
+DEFAULT = Options().functions
+
+
+def synthetic_robot(parents: list[int], base: Base = "fixed") -> Robot:
+    return build_robot(parse_urdf(synthetic.urdf(parents)), base=base)
+
+
+def counted(model: Model, name: str) -> int:
+    tracer = GraphEngine()
+    return tracer.cost(trace_on(tracer, model, CATALOGUE[name], CATALOGUE[name].variants[0])).total
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("parents", [synthetic.chain(8), synthetic.binary_tree(12)], ids=["chain", "tree"])
+def test_estimates_on_general_robots(parents: list[int], base: Base) -> None:
+    model = synthetic_robot(parents, base).model
+    for name in CATALOGUE:
+        assert 0.85 < estimated_operations(model, name) / counted(model, name) < 1.2, name
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_estimates_are_above_real_robots(name: str) -> None:
+    """Zeros in placements and axes only save."""
+    for base in BASES:
+        model = robot(name, base).model
+        for function in ("rnea", "aba", "crba", "minv", "rnea_derivatives"):
+            assert estimated_operations(model, function) > 0.9 * counted(model, function)
+
+
+def test_tree_size_by_hand() -> None:
+    """A root with two children: depths 1 2 2, subtrees 3 1 1."""
+    size = tree_size(synthetic_robot([-1, 0, 0]).model)
+    assert (size.bodies, size.ancestors, size.connected) == (3, 5, 9)
+    assert (size.factor, size.inverse) == (1 + 4 + 4, 9 + 1 + 1)
+    assert size.products == 3 * (3 + 2 + 2)
+
+
+@pytest.mark.parametrize(
+    "ask", [design, lambda r, options: count(r, options.functions)], ids=["design", "count"]
+)
+def test_too_large_is_refused_at_once(ask: object) -> None:
+    """A chain of 300: the derivatives alone would be 170 million operations."""
+    large = synthetic_robot(synthetic.chain(300))
+    begin = perf_counter()
+    with pytest.raises(OptionError, match=r"about [\d,]+ operations, the budget is 2,000,000; leave it out"):
+        ask(large, Options())  # type: ignore[operator]
+    assert perf_counter() - begin < 2
+
+
+def test_what_is_within_the_budget() -> None:
+    """A chain of 100 and a tree of 200 have all but the derivatives of forward dynamics."""
+    chain, tree = (synthetic_robot(p).model for p in (synthetic.chain(100), synthetic.binary_tree(200)))
+    check_budget(tree, [name for name in CATALOGUE if name != "aba_derivatives"], 2_000_000)
+    check_budget(chain, [name for name in CATALOGUE if name != "aba_derivatives"], 2_000_000)
+    with pytest.raises(OptionError, match="aba_derivatives of 'synthetic'"):
+        check_budget(chain, DEFAULT, 2_000_000)
+    check_budget(chain, DEFAULT, 20_000_000)
+
+
+def test_a_budget_must_allow_something() -> None:
+    with pytest.raises(OptionError, match="positive number"):
+        Options(budget=0)

@@ -34,6 +34,9 @@ from rbdgen.errors import BuildError
 Progress = Callable[[str, float], None]
 """Called with a function's name and the seconds that its compilation took."""
 
+ORIGIN: Final = f"{PRIVATE}/origin.json"
+"""What a build came from beside the other files: the manifest before it, flags, levels; `load.pickled` reads it."""
+
 _LINK_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {"darwin": ("-undefined", "dynamic_lookup")}
 
 
@@ -164,6 +167,12 @@ def _compile_package(
     for twin in batch:
         manifest["functions"][twin.function]["batch"].append(_twin_facts(twin, objects, seconds))
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    origin = {
+        "manifest": sources.files[MANIFEST],
+        "flags": list(toolchain.flags),
+        "levels": list(toolchain.levels),
+    }
+    (folder / ORIGIN).write_text(json.dumps(origin) + "\n", encoding="utf-8")
 
 
 def _flags_by_function(sources: Sources, toolchain: Toolchain) -> dict[str, tuple[str, ...]]:
@@ -194,7 +203,7 @@ def _completed(
         "compiler": toolchain.compiler.family,
         "version": toolchain.compiler.version,
     }
-    manifest["files"] = [*manifest["files"], *modules]
+    manifest["files"] = [*manifest["files"], *modules, ORIGIN]
     return manifest
 
 

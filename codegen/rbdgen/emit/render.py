@@ -48,6 +48,7 @@ LOADER = (
     "load/extension.py",
     "load/function.py",
     "load/library.py",
+    "load/pickled.py",
 )
 """Modules of rbdgen that every generated package carries a copy of."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from ..errors import ArrayTypeError, ArrayValueError, LoadError
 from ..signature import SizedSignature
 from .arrays import Array, Shape, as_real, check_output, leading_axes, states
+from .pickled import content, function_of, results_type
 
 CALL_OPERATIONS = 50_000_000
 """Operations of a thread in one call of C, tens of milliseconds; between two, Python looks for Ctrl-C."""
@@ -86,8 +86,8 @@ class Function:
         self._names = tuple(argument.name for argument in signature.inputs)
         self._shapes = tuple(argument.shape for argument in signature.inputs)
         self._results = tuple(argument.shape for argument in signature.outputs)
-        names = [argument.name for argument in signature.outputs]
-        self._tuple: Any = namedtuple(f"{signature.name}_outputs", names) if len(names) > 1 else None
+        names = tuple(argument.name for argument in signature.outputs)
+        self._tuple: Any = results_type(signature.name, names) if len(names) > 1 else None
         self._calls = code.calls
         self._address = code.address(f"{facts['symbol']}_call")
         self._quick: Callable[..., Any] = _not_quick
@@ -100,6 +100,10 @@ class Function:
         inputs = ", ".join(f"{x.name} {x.shape}" for x in self.signature.inputs)
         outputs = ", ".join(f"{x.name} {x.shape}" for x in self.signature.outputs)
         return f"<{self.__name__}: {inputs} -> {outputs}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled by content: see `pickled`."""
+        return function_of, (content(self._path.parent), self.__name__)
 
     @property
     def source(self) -> str:

@@ -16,6 +16,7 @@ from ..signature import SizedArgument, SizedSignature
 from .arrays import as_real
 from .extension import open_calls, open_extension
 from .function import Code, Function
+from .pickled import content, library_of
 
 _QUATERNION = slice(3, 7)
 
@@ -45,6 +46,10 @@ class Library:
 
     def __repr__(self) -> str:
         return f"<{self.name}: {', '.join(self.functions)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled by content: see `pickled`."""
+        return library_of, (content(self.folder),)
 
     def __getattr__(self, name: str) -> Function:
         functions = self.__dict__.get("functions", {})

@@ -89,7 +89,8 @@ import pickle, subprocess, sys
 sys.modules["rbdgen"] = None
 import numpy as np
 import toy
-worker = "import sys, pickle; sys.modules['rbdgen'] = None; print(pickle.load(sys.stdin.buffer)([1, 2], [3, 4]))"
+load = 'pickle.load(sys.stdin.buffer)'
+worker = f"import sys, pickle\\nsys.modules['rbdgen'] = None\\nprint({load}([1, 2], [3, 4]))"
 command = [sys.executable, "-c", worker]
 done = subprocess.run(command, input=pickle.dumps(toy.torque), capture_output=True, check=True)
 assert done.stdout.decode().strip() == str(toy.torque([1, 2], [3, 4]))

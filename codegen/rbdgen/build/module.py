@@ -35,7 +35,7 @@ Progress = Callable[[str, float], None]
 """Called with a function's name and the seconds that its compilation took."""
 
 ORIGIN: Final = f"{PRIVATE}/origin.json"
-"""What a build came from beside the other files: the manifest before it, flags, levels; `load.pickled` reads it."""
+"""What a build came from beside the other files: manifest before it, flags, levels; for `load.pickled`."""
 
 _LINK_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {"darwin": ("-undefined", "dynamic_lookup")}
 

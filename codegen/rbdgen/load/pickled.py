@@ -25,8 +25,13 @@ ORIGIN: Final = "_rbdgen/origin.json"
 @cache
 def results_type(function: str, fields: tuple[str, ...]) -> Any:
     """The named tuple of a function with several outputs; it pickles by its fields."""
-    made: Any = namedtuple(f"{function}_outputs", fields)
-    made.__reduce__ = lambda results: (_results_of, (function, fields, tuple(results)))
+    made = namedtuple("_Outputs", fields)  # type: ignore[misc]
+    made.__name__ = made.__qualname__ = f"{function}_outputs"
+
+    def reduce(results: tuple[Any, ...]) -> tuple[Any, ...]:
+        return _results_of, (function, fields, tuple(results))
+
+    setattr(made, "__reduce__", reduce)  # noqa: B010
     return made
 
 

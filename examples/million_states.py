@@ -1,0 +1,93 @@
+"""A million states of the quadruped, out of core: torques by inverse dynamics, on two worker processes.
+
+The states live on disk; each worker reads a block of them, has the batch function compute it, and writes the
+torques back. The function travels to the workers by its content: a worker builds it once for its machine, or
+finds it in its cache. Needs the extra `dask`: pip install 'rbdgen[dask]'.
+
+    python examples/million_states.py [COUNT] [FOLDER]
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.distributed import Client, LocalCluster, progress
+from numpy.lib.format import open_memmap
+
+import rbdgen
+from rbdgen.resources import robot_root
+
+BLOCK = 50_000
+
+
+@dataclass(frozen=True)
+class OnDisk:
+    """A file of numbers that every process opens for itself; only the rows asked for are in memory."""
+
+    path: str
+    shape: tuple[int, int]
+    dtype: np.dtype[np.float64] = field(default_factory=lambda: np.dtype(np.float64))
+    ndim: int = 2
+
+    def __post_init__(self) -> None:
+        open_memmap(self.path, mode="w+", dtype=self.dtype, shape=self.shape)
+
+    def __getitem__(self, index: Any) -> np.ndarray[Any, Any]:
+        return np.array(np.load(self.path, mmap_mode="r")[index])
+
+    def __setitem__(self, index: Any, rows: np.ndarray[Any, Any]) -> None:
+        np.load(self.path, mmap_mode="r+")[index] = rows
+
+
+def random_states(count: int, nq: int, nv: int, seed: int = 0) -> tuple[da.Array, da.Array, da.Array]:
+    """q, v, a of `count` states as arrays in blocks, none of them computed yet."""
+    random = da.random.default_rng(seed)
+    base = random.standard_normal((count, 3), chunks=(BLOCK, 3))
+    quaternion = random.standard_normal((count, 4), chunks=(BLOCK, 4))
+    quaternion = quaternion / da.sqrt((quaternion**2).sum(axis=1, keepdims=True))
+    joints = random.uniform(-np.pi, np.pi, (count, nq - 7), chunks=(BLOCK, nq - 7))
+    q = da.concatenate([base, quaternion, joints], axis=1).rechunk((BLOCK, nq))
+    v, a = (random.standard_normal((count, nv), chunks=(BLOCK, nv)) for _ in range(2))
+    return q, v, a
+
+
+def main(count: int, folder: Path) -> None:
+    """Write `count` states to `folder`, then their torques; print how long the second took."""
+    robot = rbdgen.load_robot(robot_root() / "quadruped12.urdf", base="floating")
+    lib = rbdgen.build(robot, functions=["rnea"])
+    nq, nv = lib.manifest["nq"], lib.manifest["nv"]
+    names = ("q", "v", "a", "tau")
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
+        files = [
+            OnDisk(str(folder / f"{name}.npy"), (count, width))
+            for name, width in zip(names, (nq, nv, nv, nv), strict=True)
+        ]
+        da.store(random_states(count, nq, nv), files[:3], lock=False)
+        q, v, a = (da.from_array(file, chunks=(BLOCK, file.shape[1])) for file in files[:3])
+        start = time.perf_counter()
+        tau = da.map_blocks(lib.rnea, q, v, a, dtype=np.float64, chunks=(q.chunks[0], (nv,)))
+        stored = da.store(tau, files[3], lock=False, compute=False).persist()
+        progress(stored)
+        stored.compute()
+        print(f"\n{count} states in {time.perf_counter() - start:.1f} s, disk and all")
+    k = count // 2
+    inputs = [file[k] for file in files[:3]]
+    print(
+        f"state {k}: tau differs by {np.abs(lib.rnea(*inputs) - files[3][k]).max():.1e} from a single call's"
+    )
+
+
+if __name__ == "__main__":
+    states = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    if len(sys.argv) > 2:
+        main(states, Path(sys.argv[2]))
+    else:
+        with tempfile.TemporaryDirectory() as temporary:
+            main(states, Path(temporary))

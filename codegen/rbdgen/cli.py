@@ -108,6 +108,11 @@ def _add_function_options(parser: argparse.ArgumentParser) -> None:
         "--contract", action="store_true", help="let the compiler fuse products and sums: other last bits"
     )
     parser.add_argument(
+        "--arch",
+        default=defaults.arch,
+        help="least processor to run on: native, x86-64-v2, x86-64-v3, x86-64-v4 or aarch64",
+    )
+    parser.add_argument(
         "--budget-operations",
         metavar="N",
         type=int,
@@ -127,6 +132,7 @@ def _options(parsed: argparse.Namespace) -> Options:
         variants=dict(_forced(text) for text in parsed.variant),
         savings=not parsed.no_savings,
         contract=parsed.contract,
+        arch=parsed.arch,
         budget=parsed.budget_operations,
     )
 

@@ -24,6 +24,7 @@ class Options:
     `functions`: names from the catalogue; `name`: of the package, None for the robot's own; `trig`: where
     sines and cosines come from; `target`: a row of the table of targets; `engine`: what traces; `variants`:
     function name -> form, where forced; `savings`: whether frames are searched and the cheap forms tried;
+    `arch`: the least processor that the code runs on, batches are compiled for better ones too;
     `contract`: whether the compiler may fuse a product and a sum (results then differ in the last bits);
     `budget`: operations that a function may be estimated to take unrolled, more is refused.
     """
@@ -37,6 +38,7 @@ class Options:
     variants: Mapping[str, str] = field(default_factory=dict)
     savings: bool = True
     contract: bool = False
+    arch: str = "native"
     budget: int = 2_000_000
 
     def __post_init__(self) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rbdgen.algorithms.catalogue import lookup
+from rbdgen.build.batch import architecture
 from rbdgen.build.cache import Cache
 from rbdgen.build.compiler import find_compiler
 from rbdgen.build.cross import cross_compiler, with_figures
@@ -205,14 +206,20 @@ def generator_digest() -> str:
 
 def toolchain(options: Options) -> Toolchain:
     """The compiler and flags of the options' target."""
-    return Toolchain(find_compiler(environment_compiler()), _flags(options), available_cores())
+    _, levels = architecture(options.arch)
+    return Toolchain(find_compiler(environment_compiler()), _flags(options), available_cores(), levels)
 
 
 def _flags(options: Options) -> tuple[str, ...]:
-    flags = target_named(options.target).flags
+    flag, _ = architecture(options.arch)
+    if options.arch != "native" and options.target != "host":
+        raise OptionError(
+            f"--arch {options.arch}: --target {options.target} has its own; leave one of them out"
+        )
+    changed = {"-march=native": flag}
     if options.contract:
-        return tuple("-ffp-contract=fast" if flag == "-ffp-contract=off" else flag for flag in flags)
-    return flags
+        changed["-ffp-contract=off"] = "-ffp-contract=fast"
+    return tuple(changed.get(flag, flag) for flag in target_named(options.target).flags)
 
 
 def build_library(robot: Robot, options: Options, progress: Progress = lambda _: None) -> Library:

@@ -5,8 +5,8 @@ quadruped and a humanoid). From a few thousand operations on, such code runs as 
 stream from the second-level cache: what makes fewer bytes makes less time, and that is fewer spills.
 - gcc: allocating registers by priority instead of colouring leaves out 5 to 25 per cent of the bytes, 0 to 27
   per cent of the time, and compiles no slower. Tried without gain, or with loss: -O3, -fno-trapping-math,
-  -fno-tree-vectorize, -fschedule-insns with -fsched-pressure (up to 19 per cent slower), -mno-avx512f (half as
-  many registers: up to 40 per cent slower), -Os.
+  -fno-tree-vectorize, -fschedule-insns with -fsched-pressure (up to 19 per cent slower), -mno-avx512f (half
+  as many registers: up to 40 per cent slower), -Os.
 - clang: -O1, -O2, -O3 and -Os differ by less than runs do; so do -fno-slp-vectorize and -mno-avx512f.
 """
 

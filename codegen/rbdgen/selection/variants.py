@@ -12,7 +12,7 @@ from rbdgen.algorithms.catalogue import Function, Variant
 from rbdgen.graph.cost import Cost, cost
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.node import Graph
-from rbdgen.graph.passes import cheapest
+from rbdgen.graph.passes import cheapest, schedule
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.joints import JointKind
 from rbdgen.model.model import WORLD, Model
@@ -25,6 +25,9 @@ CONTENDERS = 2
 
 LARGE = 4000
 """From this many operations on only the cheapest trace goes through the passes."""
+
+ORDERED = 20_000
+"""Up to this many operations a schedule is sought: for longer ones it takes seconds and gained nothing."""
 
 REFINEMENT = 300_000
 """Operations that the frame search on a function itself may trace: about a second."""
@@ -134,6 +137,8 @@ def choose(
         traced = trace_graph(count.subject, function, count.variant, engine, sums=sums)
         results.append((cheapest(traced), count))
     graph, chosen = min(results, key=lambda result: cost(result[0]).total)
+    if cost(graph).total <= ORDERED:
+        graph = schedule(graph)
     return Choice(graph, chosen.variant.name, chosen.frames, alternatives)
 
 

@@ -74,6 +74,7 @@ def design_functions(
     for name in options.functions:
         lookup(name)
     check_budget(robot.model, options.functions, options.budget)
+    facts_of(robot, options)  # a name that cannot be used is refused before the work, not after
     frames = search(robot.model) if options.savings else None
     progress("searched frames")
     tasks = {name: (robot, name, frames, options) for name in options.functions}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import secrets
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from rbdgen.emit.package import MANIFEST
@@ -25,17 +27,29 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
             the disk refuses; what was there is then as before.
     """
     try:
-        old = _own_files(folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        token = secrets.token_hex(6)
-        new = folder.with_name(f".{folder.name}.new-{token}")
-        try:
-            _write(new, files)
-            _swap(folder, new, folder.with_name(f".{folder.name}.old-{token}"), old)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
+        with _locked(folder.parent):
+            old = _own_files(folder)
+            token = secrets.token_hex(6)
+            new = folder.with_name(f".{folder.name}.new-{token}")
+            try:
+                _write(new, files)
+                _swap(folder, new, folder.with_name(f".{folder.name}.old-{token}"), old)
+            finally:
+                shutil.rmtree(new, ignore_errors=True)
     except OSError as error:
         raise EmitError(f"{folder}: {error.strerror or error}; choose another folder with -o") from error
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One process at a time writes into a folder; the lock is on the folder itself and leaves no file."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _write(folder: Path, files: Mapping[str, str | bytes]) -> None:

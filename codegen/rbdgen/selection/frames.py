@@ -34,8 +34,8 @@ PASSES = 3
 SAME = 1e-9
 """Candidates closer than this, in rad or m, are one."""
 
-BUDGET = 1_000_000
-"""Operations that a search may trace unless told otherwise: some 15 s. A humanoid's takes 80 000."""
+BUDGET = 300_000
+"""Operations that a search may trace unless told otherwise: some seconds. A humanoid's takes 80 000."""
 
 REACH = 2.0
 """A slide beyond this many times the distances to the neighbouring joints is refused as ill-conditioned."""

@@ -1,0 +1,226 @@
+"""Every command as a user types it; what is wrong is one line, status 2, nothing written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support import synthetic
+from support.command import rbdgen as in_a_process
+from support.robots import BUNDLED
+
+from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.cli import main
+from rbdgen.version import __version__
+
+PENDULUM = str(BUNDLED["double_pendulum"])
+
+
+def lines(text: str) -> list[str]:
+    return text.splitlines()
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to run in."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+# ---- commands
+
+
+def test_generate_then_check_and_bench(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([PENDULUM, "-f", "rnea,aba,crba,minv"]) == 0
+    printed = capsys.readouterr()
+    rows = [line for line in lines(printed.out) if line.startswith("│")]
+    assert [row.split()[1] for row in rows] == ["rnea", "aba", "crba", "minv"]
+    assert lines(printed.out)[-1] == "wrote generated/double_pendulum"
+    assert all(line.startswith("rbdgen: ") for line in lines(printed.err))
+    assert main(["check", "generated/double_pendulum"]) == 0
+    verdict = capsys.readouterr().out
+    assert "FAILED" not in verdict
+    assert verdict.count("passed") >= 6
+    assert main(["bench", "generated/double_pendulum", "--json"]) == 0
+    times = json.loads(capsys.readouterr().out)
+    assert [time["function"] for time in times] == ["rnea", "aba", "crba", "minv"]
+    assert all(time["call"] > time["batch"] > 0 for time in times)
+
+
+def test_check_finds_a_fault(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([PENDULUM, "-f", "rnea", "-q"]) == 0
+    source = here / "generated/double_pendulum/double_pendulum_rnea.c"
+    text = source.read_text()
+    assert "tau[0] = " in text
+    source.write_text(text.replace("tau[0] = ", "tau[0] = 1.0 + "))
+    assert main(["check", "generated/double_pendulum"]) == 1
+    assert "FAILED" in capsys.readouterr().out
+
+
+def test_quiet_prints_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([PENDULUM, "-f", "rnea", "-q", "-o", "out"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert (here / "out/double_pendulum/_double_pendulum.abi3.so").is_file()
+
+
+def test_no_compile(here: Path) -> None:
+    assert main([PENDULUM, "-f", "rnea", "-q", "--no-compile"]) == 0
+    folder = here / "generated/double_pendulum"
+    assert (folder / "double_pendulum_rnea.c").is_file()
+    assert not list(folder.rglob("*.so"))
+
+
+def test_no_compile_needs_no_compiler(here: Path) -> None:
+    done = in_a_process(PENDULUM, "-f", "rnea", "-q", "--no-compile", cwd=here, CC="/no/such/cc")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    printed = capsys.readouterr().out
+    for name, function in CATALOGUE.items():
+        assert name in printed
+        assert all(variant.name in printed for variant in function.variants)
+
+
+def test_list_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--counts", PENDULUM]) == 0
+    rows = [line for line in lines(capsys.readouterr().out) if line.startswith("│")]
+    assert [row.split()[1] for row in rows] == list(CATALOGUE)
+    (crba,) = (row.replace("│", " ").split() for row in rows if " crba " in row)
+    assert crba[-1] == "5"
+
+
+def test_inspect(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", PENDULUM, "--base", "floating"]) == 0
+    printed = capsys.readouterr().out
+    assert "floating base, nq 9, nv 8, bodies 3" in printed
+    assert "joint elbow, revolute about (0, 1, 0), q[8], v[7]" in printed
+
+
+@pytest.mark.parametrize("command", ["list", "inspect", "check", "bench"])
+def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main([command, "--help"])
+    assert exit_.value.code == 0
+    assert f"rbdgen {command}" in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["--version"])
+    assert (exit_.value.code, capsys.readouterr().out) == (0, f"rbdgen {__version__}\n")
+
+
+def test_warnings_are_one_line_each(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path(PENDULUM).read_text().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 2 0"/>')
+    Path("robot.urdf").write_text(text)
+    assert main(["robot.urdf", "-f", "rnea", "--no-compile"]) == 0
+    warnings = [line for line in lines(capsys.readouterr().err) if line.startswith("rbdgen: warning: ")]
+    assert len(warnings) == 2
+    assert all(line.startswith("rbdgen: warning: robot.urdf:") for line in warnings)
+
+
+# ---- what can be wrong
+
+
+def status_of(arguments: list[str]) -> object:
+    try:
+        return main(arguments)
+    except SystemExit as left:  # argparse leaves this way
+        return left.code
+
+
+def sparse(path: Path, size: int) -> None:
+    with path.open("wb") as file:
+        file.truncate(size)
+
+
+@pytest.fixture
+def files(here: Path) -> Path:
+    """Files that are no robots, and one that is too large."""
+    Path("empty.urdf").touch()
+    Path("folder.urdf").mkdir()
+    Path("text.urdf").write_text("not a robot\n")
+    Path("half.urdf").write_text(Path(PENDULUM).read_text()[:900])
+    sparse(Path("huge.urdf"), 50 * 2**20)
+    Path("long.urdf").write_text(synthetic.urdf(synthetic.chain(300)))
+    return here
+
+
+BAD: dict[str, tuple[list[str], str]] = {
+    "no arguments": ([], "required"),
+    "missing file": (["missing.urdf"], "missing.urdf"),
+    "a folder": (["folder.urdf"], "folder.urdf"),
+    "an empty file": (["empty.urdf"], "empty.urdf"),
+    "50 MB": (["huge.urdf"], "huge.urdf"),
+    "not XML": (["text.urdf"], "text.urdf:1: "),
+    "cut off": (["half.urdf"], "half.urdf:"),
+    "name with a line break": (["a\nb.urdf"], "b.urdf"),
+    "unknown option": ([PENDULUM, "--fast"], "--fast"),
+    "unknown function": ([PENDULUM, "-f", "rnea,gradient"], "unknown function 'gradient'"),
+    "no function": ([PENDULUM, "-f", ","], "no function"),
+    "function twice": ([PENDULUM, "-f", "rnea,rnea"], "twice"),
+    "unknown target": ([PENDULUM, "--target", "abacus"], "abacus"),
+    "unknown engine": ([PENDULUM, "--engine", "maple"], "maple"),
+    "unknown real": ([PENDULUM, "--real", "half"], "half"),
+    "unknown trig": ([PENDULUM, "--trig", "table"], "table"),
+    "unknown base": ([PENDULUM, "--base", "hanging"], "hanging"),
+    "unknown variant": ([PENDULUM, "--variant", "rnea=quick"], "no variant 'quick'"),
+    "variant of another function": ([PENDULUM, "-f", "rnea", "--variant", "aba=bias"], "'aba' is not among"),
+    "variant without a form": ([PENDULUM, "--variant", "rnea"], "FUNCTION=FORM"),
+    "snap that is no number": ([PENDULUM, "--snap", "much"], "much"),
+    "snap out of range": ([PENDULUM, "--snap", "0.5"], "0.5"),
+    "snap NaN": ([PENDULUM, "--snap", "nan"], "nan"),
+    "no budget": ([PENDULUM, "--budget-operations", "0"], "--budget-operations"),
+    "beyond the budget": (["long.urdf"], "the budget is 2,000,000"),
+    "name that is no identifier": ([PENDULUM, "--name", "a b"], "'a b'"),
+    "name with a path": ([PENDULUM, "--name", "../up"], "'../up'"),
+    "name that shadows a module": ([PENDULUM, "--name", "numpy"], "'numpy'"),
+    "an output folder under a file": (
+        [PENDULUM, "-f", "rnea", "-q", "-o", "text.urdf/x"],
+        "choose another folder",
+    ),
+    "list: missing file": (["list", "--counts", "missing.urdf"], "missing.urdf"),
+    "list: unknown option": (["list", "--all"], "--all"),
+    "inspect: a folder": (["inspect", "folder.urdf"], "folder.urdf"),
+    "inspect: nothing": (["inspect"], "required"),
+    "check: missing folder": (["check", "missing"], "missing"),
+    "check: a file": (["check", "text.urdf"], "text.urdf"),
+    "check: an empty folder": (["check", "folder.urdf"], "generate it again"),
+    "bench: missing": (["bench", "missing.urdf"], "missing.urdf"),
+    "bench: an empty folder": (["bench", "folder.urdf"], "generate it again"),
+    "bench: unknown function": (["bench", PENDULUM, "-f", "gradient"], "unknown function 'gradient'"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_one_line_status_2_nothing_written(
+    what: str, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(files.rglob("*"))
+    arguments, fragment = BAD[what]
+    status = status_of(arguments)
+    printed = capsys.readouterr()
+    (line,) = lines(printed.err)
+    assert line.startswith("rbdgen: error: ")
+    assert fragment in line
+    assert (status, printed.out) == (2, "")
+    assert sorted(files.rglob("*")) == before
+
+
+def test_the_process_says_the_same(files: Path) -> None:
+    done = in_a_process("missing.urdf", cwd=files)
+    assert (done.returncode, done.stdout, len(lines(done.stderr))) == (2, "", 1)
+    assert done.stderr.startswith("rbdgen: error: missing.urdf: ")
+
+
+def test_no_compiler(files: Path) -> None:
+    done = in_a_process(PENDULUM, "-f", "rnea", "-q", cwd=files, CC="/no/such/cc")
+    assert done.returncode == 2
+    assert "apt install gcc python3-dev" in done.stderr
+    assert len(lines(done.stderr)) == 1
+    assert not (files / "generated").exists()

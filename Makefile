@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded example-embedded check format bench clean
+.PHONY: demo test test-embedded example-embedded check format bench bench-batch clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -34,6 +34,10 @@ format: .venv/develop
 # Pinocchio's headers for some minutes the first time. More with BENCH="--slow", fewer robots with BENCH="arm7".
 bench: .venv/bench
 	$(BIN)/python -m benchmarks.bench $(BENCH)
+
+# Single calls, batches and threads beside Pinocchio's C++ in a loop.
+bench-batch: .venv/bench
+	$(BIN)/python -m benchmarks.batch $(BENCH)
 
 clean:
 	rm -rf build .venv

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,10 +20,12 @@ from support.toys import facts, function, inertia, torque
 from rbdgen.build.cache import Cache
 from rbdgen.build.compiler import find_compiler
 from rbdgen.build.module import Toolchain, build
+from rbdgen.build.targets import target_named
 from rbdgen.emit.c import batch
 from rbdgen.emit.package import EmitOptions, FunctionSource
 from rbdgen.emit.render import render
 from rbdgen.errors import ArrayValueError
+from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.load import Library, open_library
 from rbdgen.load.function import Function
@@ -95,6 +98,28 @@ def test_every_width_gives_the_bits_of_single_calls(build_cache: Cache, feature:
     for call, count in itertools.product(lib.functions.values(), COUNTS):
         arrays = arguments(call, count)
         assert bits(call(*arrays)) == by_single_calls(call, arrays), (call, count)
+
+
+def neighbours() -> FunctionSource:
+    """y0 = a b + c d, y1 = a b - e f, and so on: what gcc's vectoriser would fuse if it were let."""
+    x = SizedArgument("x", (8,), "", "anything")
+    y = SizedArgument("y", (4,), "", "sums and differences of products")
+    nodes = [Node("input", value=float(k)) for k in range(8)]
+    for k in range(4):
+        nodes += [Node("mul", (k, k + 4)), Node("mul", ((k + 1) % 4, (k + 5) % 8))]
+        nodes.append(Node("sub" if k % 2 else "add", (len(nodes) - 2, len(nodes) - 1)))
+    graph = Graph((Input("x", 8),), tuple(nodes), (Output("y", (4,), (10, 13, 16, 19)),))
+    return function("neighbours", graph, (x,), (y,))
+
+
+@pytest.mark.parametrize("compiler", [name for name in ("gcc", "clang") if shutil.which(name)])
+def test_the_host_target_fuses_nothing(build_cache: Cache, compiler: str) -> None:
+    source = neighbours()
+    toolchain = Toolchain(find_compiler(compiler), target_named("host").flags, 2)
+    call = open_library(build(render(facts(), [source]), toolchain, build_cache)).neighbours
+    (x,) = arguments(call, 200)
+    expected = np.array([evaluate(source.graph, {"x": state})["y"] for state in x])
+    assert by_single_calls(call, [x]) == bits(call(x)) == [expected.tobytes()]
 
 
 def test_sines_of_the_c_library_are_the_same_in_lanes(build_cache: Cache) -> None:

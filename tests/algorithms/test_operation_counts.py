@@ -6,8 +6,8 @@ does one that costs some; `pytest --update-golden` writes the tables anew, for t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 from support.forms import FORMS, graph_of
@@ -22,8 +22,6 @@ from rbdgen.graph.passes.strength import strength
 
 FIRST_PASSES = (fold, cse, strength, dead)
 """No algebra: what every trace deserves. The savings of factoring and of cheaper forms are counted apart."""
-
-GOLDEN = Path(__file__).parents[1] / "golden" / "operation_counts"
 
 TEXTBOOK = [form for form in FORMS if not form.variant.reduced]
 
@@ -48,12 +46,8 @@ def table(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", BUNDLED)
-def test_pinned(name: str, request: pytest.FixtureRequest) -> None:
-    path = GOLDEN / f"{name}.txt"
-    counted = table(name)
-    if request.config.getoption("--update-golden", default=False):
-        path.write_text(counted)
-    assert counted == path.read_text()
+def test_pinned(name: str, golden: Callable[[str, str], None]) -> None:
+    golden(f"operation_counts/{name}.txt", table(name))
 
 
 def test_a_double_pendulum_by_hand() -> None:

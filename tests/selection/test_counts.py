@@ -1,0 +1,60 @@
+"""Operations of the forms chosen on the bundled robots, pinned; the search never makes it worse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.robots import BUNDLED, robot
+
+from rbdgen.model.build import Base
+from rbdgen.model.reduce import reduce
+from rbdgen.options import Options
+from rbdgen.pipeline import count
+from rbdgen.selection.frames import operations, search
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "chosen_counts"
+
+BASES: dict[str, Base] = {"quadruped12": "floating", "humanoid30": "floating"}
+"""All others stand on a fixed one."""
+
+FUNCTIONS = {"quadruped12": ("rnea", "aba", "crba"), "humanoid30": ("rnea", "crba")}
+"""The other functions of these take up to a minute to choose."""
+
+
+def table(name: str) -> str:
+    """One line a function: the form, the total, and the kinds."""
+    counted = count(robot(name, BASES.get(name, "fixed")), FUNCTIONS.get(name, Options().functions))
+    return "".join(f"{function}: {form}: {cost}\n" for function, (form, cost) in counted.items())
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_pinned(name: str, request: pytest.FixtureRequest) -> None:
+    path = GOLDEN / f"{name}.txt"
+    counted = table(name)
+    if request.config.getoption("--update-golden", default=False):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(counted)
+    assert counted == path.read_text()
+
+
+def test_inverse_dynamics_of_the_puma() -> None:
+    """At most 185 multiplications and 155 additions."""
+    ((_, cost),) = count(robot("puma560"), ("rnea",)).values()
+    assert cost.multiplications <= 185
+    assert cost.additions + cost.neg <= 155
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_the_search_never_makes_it_worse_and_finds_the_same_again(name: str) -> None:
+    model = robot(name, BASES.get(name, "fixed")).model
+    frames = search(model)
+    found = operations(reduce(model, frames.turns, frames.slides))
+    assert found <= operations(reduce(model))
+    assert search(model) == frames
+
+
+def test_an_exhausted_budget_leaves_the_frames_as_they_are() -> None:
+    model = robot("arm7").model
+    frames = search(model, budget=0)
+    assert set(frames.turns) | set(frames.slides) == {0.0}

@@ -1,0 +1,73 @@
+"""Compiled C, called in batches, against Pinocchio: arms, quadrupeds on both bases, a humanoid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.forms import relative_error
+from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
+from support.robots import robot
+from support.states import random_inputs
+
+import rbdgen
+from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.model.build import Base
+
+STATES = 100
+
+TOLERANCE = 1e-10
+
+HUMANOID = ("rnea", "aba", "crba", "minv")
+"""The derivatives of a humanoid take a minute to compile: the interpreter judges them."""
+
+QUICK = tuple(name for name in CATALOGUE if "derivatives" not in name)
+
+CASES: tuple[tuple[str, Base, tuple[str, ...]], ...] = (
+    ("arm7", "fixed", tuple(CATALOGUE)),
+    ("puma560", "fixed", tuple(CATALOGUE)),
+    ("ur5", "fixed", QUICK),
+    ("panda", "fixed", QUICK),
+    ("quadruped12", "fixed", QUICK),
+    ("quadruped12", "floating", QUICK),
+    ("hyq", "floating", ("rnea", "aba", "crba")),
+    ("humanoid30", "floating", HUMANOID),
+)
+
+
+def assert_agreement(name: str, base: Base, functions: tuple[str, ...], **options: Any) -> None:
+    subject = robot(name, base)
+    lib = rbdgen.build(subject, functions, **options)
+    oracle = PinocchioOracle(model_of_numbers(subject.model), subject.model)
+    for function in functions:
+        signature = CATALOGUE[function].signature
+        inputs = random_inputs(subject.model, signature, STATES)
+        shapes = {x.name: x.shape for x in signature.sized(subject.model.sizes).inputs}
+        arrays = [inputs[x.name].reshape(STATES, *shapes[x.name]) for x in signature.inputs]
+        ours = lib.functions[function](*arrays)
+        outputs = ours if isinstance(ours, tuple) else (ours,)
+        for argument, x, y in zip(signature.outputs, outputs, oracle(function, inputs), strict=True):
+            assert relative_error(x, y) < TOLERANCE, f"{function}: {argument.name}"
+
+
+@pytest.mark.parametrize(("name", "base", "functions"), CASES, ids=[f"{n}-{b}" for n, b, _ in CASES])
+def test_by_default(name: str, base: Base, functions: tuple[str, ...]) -> None:
+    assert_agreement(name, base, functions)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_without_savings(base: Base) -> None:
+    assert_agreement("double_pendulum", base, tuple(CATALOGUE), savings=False)
+
+
+@pytest.mark.parametrize("number", range(max(len(row.variants) for row in CATALOGUE.values())))
+def test_forced_variants(number: int) -> None:
+    """The k-th form of every function that has so many, forced."""
+    chosen = {
+        name: row.variants[number].name for name, row in CATALOGUE.items() if number < len(row.variants)
+    }
+    subject = robot("double_pendulum", "floating")
+    lib = rbdgen.build(subject, tuple(chosen), variants=chosen)
+    for name, variant in chosen.items():
+        assert lib.manifest["functions"][name]["variant"].startswith(f"{variant} ")
+    assert_agreement("double_pendulum", "floating", tuple(chosen), variants=chosen)

@@ -27,6 +27,7 @@ STAGES = (
     ("load",),
     ("pinocchio_model",),
     ("pipeline", "check", "timing"),
+    ("accuracy",),
     ("report",),
     ("cli",),
 )

@@ -176,7 +176,7 @@ BAD: dict[str, tuple[list[str], str]] = {
     "snap out of range": ([PENDULUM, "--snap", "0.5"], "0.5"),
     "snap NaN": ([PENDULUM, "--snap", "nan"], "nan"),
     "no budget": ([PENDULUM, "--budget-operations", "0"], "--budget-operations"),
-    "beyond the budget": (["long.urdf"], "the budget is 2,000,000"),
+    "beyond the budget": (["long.urdf", "-q"], "the budget is 2,000,000"),
     "name that is no identifier": ([PENDULUM, "--name", "a b"], "'a b'"),
     "name with a path": ([PENDULUM, "--name", "../up"], "'../up'"),
     "name that shadows a module": ([PENDULUM, "--name", "numpy"], "'numpy'"),

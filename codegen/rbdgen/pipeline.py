@@ -73,6 +73,8 @@ def design_functions(
     target_named(options.target).check_real(options.real)
     for name in options.functions:
         lookup(name)
+    for name, form in options.variants.items():
+        lookup(name).variant(form)
     check_budget(robot.model, options.functions, options.budget)
     facts_of(robot, options)  # a name that cannot be used is refused before the work, not after
     frames = search(robot.model) if options.savings else None

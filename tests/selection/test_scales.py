@@ -50,4 +50,4 @@ def test_large_robots(name: str, parents: list[int]) -> None:
     inputs = random_inputs(model, function.signature, 5)
     (reference,) = PinocchioOracle(model_of_numbers(model), model)(name, inputs)
     outputs = evaluate(trace_graph(reduce(model), function, variant, "graph"), inputs)
-    assert relative_error(next(iter(outputs.values())), reference) < (1e-10 if name == "rnea" else 1e-7)
+    assert relative_error(next(iter(outputs.values())), reference) < 1e-11

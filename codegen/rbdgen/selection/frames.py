@@ -99,6 +99,7 @@ class _Descent:
         self.aligned = reduce(model)
         self.budget = budget
         self.known: dict[tuple[object, ...], int] = {}
+        self.whole = self.whole_cost()
 
     def reduced(self) -> ReducedModel:
         return self.aligned.reframed(self.turns, self.slides)
@@ -113,9 +114,20 @@ class _Descent:
             cost = self.cost(i, turn, slide)
             if cost < best[0]:
                 best = (cost, turn, slide)
-        improved = best[1:] != (self.turns[i], self.slides[i])
+        before = (self.turns[i], self.slides[i])
+        if best[1:] == before:
+            return False
         _, self.turns[i], self.slides[i] = best
-        return improved
+        whole = self.whole_cost()
+        if whole >= self.whole:
+            self.turns[i], self.slides[i] = before
+            return False
+        self.whole = whole
+        return True
+
+    def whole_cost(self) -> int:
+        """Operations of the whole robot: branches that look alike share some, which no chain shows."""
+        return operations(self.reduced(), self.function, self.form)
 
     def cost(self, i: int, turn: float | None = None, slide: float | None = None) -> int:
         """Operations of the chain through body i, with another choice there."""

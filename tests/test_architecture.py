@@ -25,7 +25,7 @@ STAGES = (
     ("emit",),
     ("build",),
     ("load",),
-    ("pinocchio_model",),
+    ("pinocchio_model", "workers"),
     ("pipeline", "check", "timing"),
     ("accuracy",),
     ("report",),
@@ -42,6 +42,9 @@ FORBIDDEN = {
 }
 """Earlier stages and leaves that a stage does without all the same: the graph knows nothing of robots, and a
 generated package carries `load` away together with `errors` and `signature` only."""
+
+EXCUSED = {("load/pickled.py", "build")}
+"""Unpickling compiles again where the whole of rbdgen is installed; the carried copy goes without."""
 
 MOST_LINES = 400
 
@@ -97,9 +100,14 @@ def backward_edges(text: str, path: Path) -> list[str]:
     return [f"{relative(path)}:{line}: {what}" for what, line in found if what]
 
 
+def excused(path: Path, edge: str) -> bool:
+    return any(relative(path) == file and edge.endswith(other) for file, other in EXCUSED)
+
+
 @pytest.mark.parametrize("path", [p for p in FILES if p != ROOT / "__init__.py"], ids=relative)
 def test_data_flows_one_way(path: Path) -> None:
-    assert backward_edges(path.read_text(encoding="utf-8"), path) == []
+    edges = backward_edges(path.read_text(encoding="utf-8"), path)
+    assert [edge for edge in edges if not excused(path, edge)] == []
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import rbdgen.build  # loaded before the functions below take the names of these two stages
+import rbdgen.load  # noqa: F401
 from rbdgen.errors import RbdgenError
 from rbdgen.version import __version__
 

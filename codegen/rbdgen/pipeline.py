@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +35,7 @@ from rbdgen.selection.frames import Frames, search
 from rbdgen.selection.variants import choose
 from rbdgen.spatial.ops import Vector
 from rbdgen.version import __version__
+from rbdgen.workers import in_parallel
 
 Progress = Callable[[str], None]
 """Told, in words, what was just done."""
@@ -80,7 +79,7 @@ def design_functions(
     frames = search(robot.model) if options.savings else None
     progress("searched frames")
     tasks = {name: (robot, name, frames, options) for name in options.functions}
-    return _in_parallel(design_function, tasks, lambda name: progress(f"designed {name}"))
+    return in_parallel(design_function, tasks, lambda name: progress(f"designed {name}"))
 
 
 def emit(robot: Robot, functions: Sequence[FunctionSource], options: Options) -> Sources:
@@ -112,21 +111,6 @@ def design_function(task: tuple[Robot, str, Frames | None, Options]) -> Function
     )
 
 
-def _in_parallel(
-    work: Callable[[Any], Any], tasks: Mapping[str, Any], done: Callable[[str], None]
-) -> list[Any]:
-    """The results in order; on several cores, the last tasks, usually the longest, begun first."""
-    workers = min(available_cores(), len(tasks))
-    if workers < 2:
-        return [work(task) for task in tasks.values()]
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        futures = {pool.submit(work, task): name for name, task in reversed(list(tasks.items()))}
-        for future in as_completed(futures):
-            future.result()
-            done(futures[future])
-    return [future.result() for future in reversed(futures)]
-
-
 def count(
     robot: Robot, functions: Sequence[str], progress: Progress = lambda _: None
 ) -> dict[str, tuple[str, Cost]]:
@@ -136,7 +120,7 @@ def count(
     frames = search(robot.model)
     progress("searched frames")
     tasks = {name: (robot, name, frames, options) for name in functions}
-    chosen = _in_parallel(design_function, tasks, lambda name: progress(f"counted {name}"))
+    chosen = in_parallel(design_function, tasks, lambda name: progress(f"counted {name}"))
     return {function.name: (function.variant, function.cost) for function in chosen}
 
 

@@ -7,8 +7,8 @@ traces straight into the intermediate representation and is what searches count 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 from rbdgen.errors import OptionError
 from rbdgen.graph.builder import Builder
@@ -151,7 +151,15 @@ class GraphEngine:
         return self._builder.graph(outputs)
 
 
-ENGINES = {"casadi": CasadiEngine, "sympy": SympyEngine, "graph": GraphEngine}
+ENGINES: Final[Mapping[str, Callable[[], Engine]]] = {
+    "casadi": CasadiEngine,
+    "sympy": SympyEngine,
+    "graph": GraphEngine,
+}
+    "casadi": CasadiEngine,
+    "sympy": SympyEngine,
+    "graph": GraphEngine,
+}
 
 
 def new_engine(name: str) -> Engine:

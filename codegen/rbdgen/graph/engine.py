@@ -156,10 +156,6 @@ ENGINES: Final[Mapping[str, Callable[[], Engine]]] = {
     "sympy": SympyEngine,
     "graph": GraphEngine,
 }
-    "casadi": CasadiEngine,
-    "sympy": SympyEngine,
-    "graph": GraphEngine,
-}
 
 
 def new_engine(name: str) -> Engine:

@@ -1,0 +1,1 @@
+"""A copy of the loader of rbdgen, and the C that binds the robot."""

@@ -1,0 +1,18 @@
+void double_pendulum_rnea(const double *q, const double *v, const double *a, double *tau);
+void double_pendulum_rnea_call(void *const *arrays);
+void double_pendulum_rnea_states(int threads, size_t grain, size_t count, const double *q, size_t q_step, const double *v, size_t v_step, const double *a, size_t a_step, double *tau);
+void double_pendulum_aba(const double *q, const double *v, const double *tau, double *a);
+void double_pendulum_aba_call(void *const *arrays);
+void double_pendulum_aba_states(int threads, size_t grain, size_t count, const double *q, size_t q_step, const double *v, size_t v_step, const double *tau, size_t tau_step, double *a);
+void double_pendulum_crba(const double *q, double *M);
+void double_pendulum_crba_call(void *const *arrays);
+void double_pendulum_crba_states(int threads, size_t grain, size_t count, const double *q, size_t q_step, double *M);
+void double_pendulum_minv(const double *q, double *Minv);
+void double_pendulum_minv_call(void *const *arrays);
+void double_pendulum_minv_states(int threads, size_t grain, size_t count, const double *q, size_t q_step, double *Minv);
+void double_pendulum_rnea_derivatives(const double *q, const double *v, const double *a, double *dtau_dq, double *dtau_dv, double *dtau_da);
+void double_pendulum_rnea_derivatives_call(void *const *arrays);
+void double_pendulum_rnea_derivatives_states(int threads, size_t grain, size_t count, const double *q, size_t q_step, const double *v, size_t v_step, const double *a, size_t a_step, double *dtau_dq, double *dtau_dv, double *dtau_da);
+void double_pendulum_aba_derivatives(const double *q, const double *v, const double *tau, double *da_dq, double *da_dv, double *da_dtau);
+void double_pendulum_aba_derivatives_call(void *const *arrays);
+void double_pendulum_aba_derivatives_states(int threads, size_t grain, size_t count, const double *q, size_t q_step, const double *v, size_t v_step, const double *tau, size_t tau_step, double *da_dq, double *da_dv, double *da_dtau);

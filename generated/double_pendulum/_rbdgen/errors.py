@@ -1,0 +1,49 @@
+"""Every error rbdgen raises on purpose: one line that says where, what is wrong, and what to do."""
+
+from __future__ import annotations
+
+
+class RbdgenError(Exception):
+    """Base of all errors meant for the user; `str(error)` is the whole message, one line."""
+
+
+class DescriptionError(RbdgenError):
+    """The robot description cannot be used: `FILE:LINE: what is wrong; what to do`."""
+
+    def __init__(self, path: str, line: int | None, what: str, what_to_do: str) -> None:
+        where = path if line is None else f"{path}:{line}"
+        super().__init__(f"{where}: {what}; {what_to_do}")
+        self.path = path
+        self.line = line
+
+
+class ModelError(RbdgenError):
+    """The description is legal but its mechanics are not (a joint that nothing resists, say)."""
+
+
+class OptionError(RbdgenError):
+    """An option, a function name or a robot name that rbdgen does not know or cannot combine."""
+
+
+class GraphError(RbdgenError):
+    """A graph that breaks the grammar of `graph/node.py`: a fault of rbdgen or of a user's pass."""
+
+
+class EmitError(RbdgenError):
+    """The sources cannot be laid out or written."""
+
+
+class BuildError(RbdgenError):
+    """The compiler is missing or refused the sources."""
+
+
+class LoadError(RbdgenError):
+    """A generated folder cannot be opened."""
+
+
+class ArrayValueError(LoadError, ValueError):
+    """An array does not fit the function that is called: its shape, or where `out` lies."""
+
+
+class ArrayTypeError(LoadError, TypeError):
+    """What is passed to a function is no array of real numbers, or too many or too few are."""

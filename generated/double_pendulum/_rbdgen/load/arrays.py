@@ -1,0 +1,85 @@
+"""Arguments of a call: from whatever a user passes to arrays that C can read, or an error that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ArrayTypeError, ArrayValueError
+from ..signature import SizedArgument, SizedSignature
+
+Array = npt.NDArray[Any]
+Shape = tuple[int, ...]
+
+
+def as_real(function: str, argument: SizedArgument, value: npt.ArrayLike) -> Array:
+    """`value` as an array of real numbers, shape (..., *argument.shape); nothing is converted yet."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ArrayValueError(
+            f"{function}: {argument.name} is not an array; pass numbers, no ragged lists"
+        ) from error
+    if array.dtype.kind not in "fiub":
+        raise ArrayTypeError(f"{function}: {argument.name} has dtype {array.dtype}; pass real numbers")
+    rank = len(argument.shape)
+    if array.ndim < rank or array.shape[array.ndim - rank :] != argument.shape:
+        raise ArrayValueError(
+            f"{function}: {argument.name} has shape {array.shape}, expected {expected(argument.shape)}"
+        )
+    return array
+
+
+def expected(shape: Shape) -> str:
+    """How messages write a shape with any leading axes: (..., 7)."""
+    return f"(..., {', '.join(map(str, shape))})"
+
+
+def leading_axes(function: str, signature: SizedSignature, arrays: Sequence[Array]) -> Shape:
+    """The leading axes of all inputs, broadcast against each other."""
+    pairs = list(zip(signature.inputs, arrays, strict=True))
+    axes = [array.shape[: array.ndim - len(argument.shape)] for argument, array in pairs]
+    try:
+        return np.broadcast_shapes(*axes)
+    except ValueError as error:
+        shapes = ", ".join(f"{argument.name} {array.shape}" for argument, array in pairs)
+        raise ArrayValueError(f"{function}: leading axes do not broadcast: {shapes}") from error
+
+
+def states(array: Array, argument: SizedArgument, leading: Shape, dtype: np.dtype[Any]) -> tuple[Array, int]:
+    """The array as C reads it, and the elements from one state to the next: 0 where all share one state."""
+    own = array.shape[: array.ndim - len(argument.shape)]
+    if own != leading:
+        if all(length == 1 for length in own):
+            return np.require(array, dtype, ("C", "A")), 0
+        array = np.broadcast_to(array, leading + argument.shape)
+    return np.require(array, dtype, ("C", "A")), argument.size
+
+
+def check_output(
+    function: str,
+    argument: SizedArgument,
+    array: object,
+    shape: Shape,
+    dtype: np.dtype[Any],
+    others: Sequence[tuple[str, Array]],
+) -> Array:
+    """`array` itself when results can be written straight into it; `others` it must not overlap."""
+    name = f"{function}: out for {argument.name}"
+    if type(array) is not np.ndarray:
+        raise ArrayTypeError(f"{name} is a {type(array).__name__}; pass a numpy.ndarray")
+    if array.dtype != dtype:
+        raise ArrayTypeError(f"{name} has dtype {array.dtype}, expected {dtype}")
+    if array.shape != shape:
+        raise ArrayValueError(f"{name} has shape {array.shape}, expected {shape}")
+    if not (array.flags.c_contiguous and array.flags.aligned):
+        raise ArrayValueError(f"{name} is not in C order; pass numpy.empty({shape}, {str(dtype)!r})")
+    if not array.flags.writeable:
+        raise ArrayValueError(f"{name} is read-only; pass a writable array")
+    for other, input_array in others:
+        if np.may_share_memory(array, input_array) and np.shares_memory(array, input_array):
+            raise ArrayValueError(f"{name} overlaps {other}; pass an array of its own")
+    return array

@@ -1,0 +1,103 @@
+"""The functions of one robot: a generated folder opened by its manifest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ArrayValueError, LoadError
+from ..signature import SizedArgument, SizedSignature
+from .arrays import as_real
+from .extension import open_calls, open_extension
+from .function import Code, Function
+from .pickled import content, library_of
+
+_QUATERNION = slice(3, 7)
+
+
+class Library:
+    """A robot's compiled functions, as attributes: `library.rnea(q, v, a)`.
+
+    `manifest`: what was generated; `joint_names`, `idx_q`, `idx_v`: parallel, the moving joints in order
+    without the base; `functions`: by name.
+    """
+
+    def __init__(self, folder: Path, manifest: Mapping[str, Any], code: Code) -> None:
+        self.folder = folder
+        self.manifest: Mapping[str, Any] = MappingProxyType(dict(manifest))
+        self.name: str = manifest["name"]
+        self.joint_names: tuple[str, ...] = tuple(joint["name"] for joint in manifest["joints"])
+        self.idx_q: tuple[int, ...] = tuple(joint["idx_q"] for joint in manifest["joints"])
+        self.idx_v: tuple[int, ...] = tuple(joint["idx_v"] for joint in manifest["joints"])
+        functions = {
+            name: Function(_signature(name, facts), facts, folder, code, manifest["real"])
+            for name, facts in manifest["functions"].items()
+        }
+        self.functions: Mapping[str, Function] = MappingProxyType(functions)
+        self._dtype = np.dtype(np.float32 if manifest["real"] == "float" else np.float64)
+        self._q = SizedArgument("q", (manifest["nq"],), "", "")
+        self.__dict__.update(functions)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {', '.join(self.functions)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled by content: see `pickled`."""
+        return library_of, (content(self.folder),)
+
+    def __getattr__(self, name: str) -> Function:
+        functions = self.__dict__.get("functions", {})
+        raise AttributeError(f"no function '{name}' was generated; there are: {', '.join(functions)}")
+
+    def normalize(self, q: npt.ArrayLike) -> npt.NDArray[Any]:
+        """A copy of q (..., nq) with the base's quaternion scaled to unit length; on a fixed base a copy.
+
+        Raises:
+            ArrayValueError: the shape is wrong, or a quaternion has length zero.
+        """
+        result = np.array(as_real("normalize", self._q, q), self._dtype, order="C")
+        if self.manifest["base"] == "floating":
+            length = np.linalg.norm(result[..., _QUATERNION], axis=-1, keepdims=True)
+            if np.any(length == 0):
+                raise ArrayValueError(
+                    "normalize: a base quaternion has length zero; (0, 0, 0, 1) is no rotation"
+                )
+            result[..., _QUATERNION] /= length
+        return result
+
+
+def open_library(folder: str | Path) -> Library:
+    """Open a generated folder that has been compiled.
+
+    Raises:
+        LoadError: it has no manifest, is not compiled, or was compiled for another machine or Python.
+    """
+    folder = Path(folder)
+    path = folder / "manifest.json"
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        name, built = manifest["name"], manifest.get("build")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LoadError(f"{path}: not the manifest of a generated folder; generate it again") from error
+    if built is None:
+        raise LoadError(f"{folder}: '{name}' has not been compiled; generate it without --no-compile")
+    try:
+        module = open_extension(folder / built["module"])
+        code = Code(module.ffi, module.lib, open_calls(folder, built.get("calls")))
+        return Library(folder, manifest, code)
+    except (KeyError, TypeError) as error:
+        raise LoadError(f"{path}: does not describe its functions ({error}); generate it again") from error
+
+
+def _signature(name: str, facts: Mapping[str, Any]) -> SizedSignature:
+    return SizedSignature(name, _arguments(facts["inputs"]), _arguments(facts["outputs"]))
+
+
+def _arguments(rows: list[dict[str, Any]]) -> tuple[SizedArgument, ...]:
+    return tuple(SizedArgument(row["name"], tuple(row["shape"]), row["unit"], row["meaning"]) for row in rows)

@@ -1,0 +1,78 @@
+"""Libraries as bytes: their sources and how they were compiled.
+
+A process that gets them builds them for its own machine, or takes them from its cache.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import namedtuple
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ..errors import LoadError
+
+if TYPE_CHECKING:
+    from .function import Function
+    from .library import Library
+
+ORIGIN: Final = "_rbdgen/origin.json"
+"""The manifest as it was before compilation, the flags and the levels."""
+
+
+@cache
+def results_type(function: str, fields: tuple[str, ...]) -> Any:
+    """The named tuple of a function with several outputs; it pickles by its fields."""
+    made = namedtuple("_Outputs", fields)  # type: ignore[misc]
+    made.__name__ = made.__qualname__ = f"{function}_outputs"
+
+    def reduce(results: tuple[Any, ...]) -> tuple[Any, ...]:
+        return _results_of, (function, fields, tuple(results))
+
+    setattr(made, "__reduce__", reduce)  # noqa: B010
+    return made
+
+
+def _results_of(function: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    return results_type(function, fields)(*values)
+
+
+@cache
+def content(folder: Path) -> bytes:
+    """The texts of a compiled folder; `LoadError` where one cannot be read."""
+    try:
+        origin = json.loads((folder / ORIGIN).read_text(encoding="utf-8"))
+        manifest = json.loads(origin["manifest"])
+        files = {name: (folder / name).read_text(encoding="utf-8") for name in manifest["files"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise LoadError(f"{folder}: cannot be pickled ({error}); generate the folder again") from error
+    files["manifest.json"] = origin.pop("manifest")
+    return zlib.compress(json.dumps({"name": manifest["name"], "files": files, **origin}).encode())
+
+
+@cache
+def library_of(packed: bytes) -> Library:
+    """The library of these texts, compiled for this machine.
+
+    Raises:
+        LoadError: the function comes from a generated package whose copy here is another one.
+        BuildError: it has to be compiled here, and there is no compiler.
+    """
+    from .library import open_library  # noqa: PLC0415  (which imports this module)
+
+    try:
+        from ..build.again import build_again  # noqa: PLC0415
+    except ImportError:  # this is a generated package's copy of the loader: it has no compiler to call
+        folder = Path(__file__).parents[2]
+        if content(folder) != packed:
+            raise LoadError(f"{folder}: is not the package that was pickled; install the same one") from None
+        return open_library(folder)
+    made: dict[str, Any] = json.loads(zlib.decompress(packed))
+    return open_library(build_again(made["name"], made["files"], made["flags"], made["levels"]))
+
+
+def function_of(packed: bytes, name: str) -> Function:
+    """A function of that library."""
+    return library_of(packed).functions[name]

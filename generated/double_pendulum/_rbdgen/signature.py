@@ -1,0 +1,65 @@
+"""The signature of an emitted function: one truth for C prototype, cffi, Python checks, docs and manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One array of a function.
+
+    `shape` holds symbolic sizes ("nq", "nv", "nbodies") or integers; `unit` is for people.
+    """
+
+    name: str
+    shape: tuple[str | int, ...]
+    unit: str
+    meaning: str
+
+    def sized(self, sizes: Mapping[str, int]) -> SizedArgument:
+        """The argument with the sizes of one robot filled in."""
+        shape = tuple(sizes[n] if isinstance(n, str) else n for n in self.shape)
+        return SizedArgument(self.name, shape, self.unit, self.meaning)
+
+
+@dataclass(frozen=True)
+class SizedArgument:
+    """An `Argument` of one robot: its shape is numbers; matrices are row-major."""
+
+    name: str
+    shape: tuple[int, ...]
+    unit: str
+    meaning: str
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a function takes and gives, inputs first, in the order of the C prototype."""
+
+    name: str
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+
+    def sized(self, sizes: Mapping[str, int]) -> SizedSignature:
+        """The signature with the sizes of one robot filled in (`{"nq": 7, "nv": 7, "nbodies": 7}`)."""
+        return SizedSignature(
+            self.name,
+            tuple(argument.sized(sizes) for argument in self.inputs),
+            tuple(argument.sized(sizes) for argument in self.outputs),
+        )
+
+
+@dataclass(frozen=True)
+class SizedSignature:
+    """A `Signature` of one robot."""
+
+    name: str
+    inputs: tuple[SizedArgument, ...]
+    outputs: tuple[SizedArgument, ...]

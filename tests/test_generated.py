@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "generated" / "double_pendulum"
 
 COMMAND = "double_pendulum.urdf --target portable --no-compile -q"
-"""As the README says; golden vectors are left out below: the last digit of NumPy's sine depends on the machine."""
+"""Golden vectors are left out below: the last digit of a sine depends on the machine."""
 
 
 @pytest.fixture(scope="module")

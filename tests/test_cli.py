@@ -60,6 +60,29 @@ def test_check_finds_a_fault(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "FAILED" in capsys.readouterr().out
 
 
+def test_check_compares_float_with_double(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["check", PENDULUM, "--real", "float", "-f", "rnea,aba_derivatives"]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert "float against double, 10,000 random states" in printed
+    table = [line.replace("│", " ").split() for line in lines(printed) if line.startswith("│")]
+    assert main([*arguments, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["function"] for row in rows] == ["rnea", "aba_derivatives"]
+    for row, shown in zip(rows, table, strict=True):
+        assert 2.0**-27 < row["median"] < 2.0**-20 < row["largest"] < 1e-2
+        assert shown == [row["function"], f"{row['median']:.1e}", f"{row['largest']:.1e}"]
+    assert list(here.iterdir()) == []
+
+
+def test_check_as_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([PENDULUM, "-f", "rnea,aba", "-q"]) == 0
+    assert main(["check", "generated/double_pendulum", "--json"]) == 0
+    findings = json.loads(capsys.readouterr().out)
+    assert {"emitted self-test", "FD(ID(a)) = a"} <= {finding["what"] for finding in findings}
+    assert all(finding["passed"] for finding in findings)
+
+
 def test_quiet_prints_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([PENDULUM, "-f", "rnea", "-q", "-o", "out"]) == 0
     assert capsys.readouterr() == ("", "")
@@ -191,6 +214,15 @@ BAD: dict[str, tuple[list[str], str]] = {
     "check: missing folder": (["check", "missing"], "missing"),
     "check: a file": (["check", "text.urdf"], "text.urdf"),
     "check: an empty folder": (["check", "folder.urdf"], "generate it again"),
+    "check: a robot without a type": (["check", PENDULUM], "--real float"),
+    "check: a folder with a type": (["check", "folder.urdf", "--real", "float"], "give the URDF"),
+    "check: a missing robot": (["check", "missing.urdf", "--real", "float"], "missing.urdf"),
+    "check: no robot": (["check", "text.urdf", "--real", "float"], "text.urdf:1: "),
+    "check: no angles": (["check", PENDULUM, "--real", "float", "--trig", "input"], "--trig builtin"),
+    "check: another machine": (
+        ["check", PENDULUM, "--real", "float", "--target", "cortex-m7"],
+        "--target host",
+    ),
     "bench: missing": (["bench", "missing.urdf"], "missing.urdf"),
     "bench: an empty folder": (["bench", "folder.urdf"], "generate it again"),
     "bench: unknown function": (["bench", PENDULUM, "-f", "gradient"], "unknown function 'gradient'"),

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rbdgen.build.targets import target_named
+from rbdgen.errors import OptionError
 from rbdgen.load import Library
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
-from rbdgen.pipeline import build_library
+from rbdgen.pipeline import Progress, build_library
 
 STATES = 10_000
 
@@ -32,11 +34,20 @@ class Accuracy:
         return asdict(self)
 
 
-def float_accuracy(robot: Robot, options: Options, states: int = STATES) -> list[Accuracy]:
+def float_accuracy(
+    robot: Robot, options: Options, states: int = STATES, progress: Progress = lambda _: None
+) -> list[Accuracy]:
     """Every function of `options` at random states: angles in (-pi, pi), velocities and the like of unit
-    variance, the base's quaternion of unit length; the inputs are rounded to float for both."""
-    single = build_library(robot, replace(options, real="float"))
-    double = build_library(robot, replace(options, real="double"))
+    variance, the base's quaternion of unit length; the inputs are rounded to float for both.
+
+    Raises what `build_library` does, and OptionError where the code would not run here or takes no angles.
+    """
+    if options.trig == "input":
+        raise OptionError("--trig input: float is compared at random angles; take --trig builtin or libm")
+    if target_named(options.target).prefix:
+        raise OptionError(f"--target {options.target}: float is compared on this machine; take --target host")
+    single = build_library(robot, replace(options, real="float"), progress)
+    double = build_library(robot, replace(options, real="double"), progress)
     return [_accuracy(name, single, double, states) for name in single.functions]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,9 @@ class Finding:
     what: str
     passed: bool
     figure: str
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 def check(folder: Path) -> list[Finding]:

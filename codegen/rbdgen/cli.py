@@ -208,20 +208,56 @@ def _inspect(parsed: argparse.Namespace) -> int:
 def _check_parser() -> _Made:
     parser = _Parser(
         prog="rbdgen check",
-        description="Recompile, run the emitted self-test and the identities, compare with Pinocchio.",
+        description="DIR: recompile, run the emitted self-test and the identities, compare with Pinocchio. "
+        "ROBOT.urdf --real float: the relative error of every function in float, against double.",
     )
-    parser.add_argument("folder", metavar="DIR", type=Path)
+    parser.add_argument("subject", metavar="DIR|ROBOT.urdf", type=Path)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    _add_robot_options(parser)
+    _add_function_options(parser)
     return parser, _check
 
 
 def _check(parsed: argparse.Namespace) -> int:
+    if parsed.subject.suffix == ".urdf" and not parsed.subject.is_dir():
+        return _check_float(parsed)
     from rbdgen import report  # noqa: PLC0415
     from rbdgen.check import check  # noqa: PLC0415
 
+    if parsed.real != Options().real:
+        raise OptionError(
+            f"check {parsed.subject} --real {parsed.real}: a folder has one type; give the URDF to compare two"
+        )
     console, _ = report.consoles()
-    findings = check(parsed.folder)
-    console.print(report.findings_table(findings))
+    findings = check(parsed.subject)
+    if parsed.json:
+        print(json.dumps([finding.as_json() for finding in findings], indent=1))
+    else:
+        console.print(report.findings_table(findings))
     return 0 if all(finding.passed for finding in findings) else 1
+
+
+def _check_float(parsed: argparse.Namespace) -> int:
+    """What float costs: a report, no verdict."""
+    options = _options(parsed)
+    if options.real != "float":
+        raise OptionError(
+            f"check {parsed.subject}: add --real float to compare it with double, or give a generated folder"
+        )
+    from rbdgen import report  # noqa: PLC0415
+    from rbdgen.accuracy import STATES, float_accuracy  # noqa: PLC0415
+
+    parsed.robot = parsed.subject
+    robot = _robot(parsed)
+    console, errors = report.consoles()
+    report.warn(errors, robot.warnings)
+    with report.progress(errors, 2 * (2 * len(options.functions) + 1)) as done:
+        rows = float_accuracy(robot, options, STATES, done)
+    if parsed.json:
+        print(json.dumps([row.as_json() for row in rows], indent=1))
+    else:
+        console.print(report.accuracy_table(rows, STATES))
+    return 0
 
 
 def _bench_parser() -> _Made:

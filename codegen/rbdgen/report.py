@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
+from rbdgen.accuracy import Accuracy
 from rbdgen.algorithms.catalogue import CATALOGUE
 from rbdgen.check import Finding
 from rbdgen.graph.cost import Cost
@@ -169,6 +170,17 @@ def findings_table(findings: Iterable[Finding]) -> Table:
         table.add_column(column)
     for finding in findings:
         table.add_row(escape(finding.what), "passed" if finding.passed else "FAILED", escape(finding.figure))
+    return table
+
+
+def accuracy_table(rows: Iterable[Accuracy], states: int) -> Table:
+    """Relative errors of every function in float."""
+    table = Table(title=f"float against double, {states:,} random states", title_justify="left")
+    table.add_column("function")
+    for column in ("median relative error", "largest"):
+        table.add_column(column, justify="right")
+    for row in rows:
+        table.add_row(row.function, f"{row.median:.1e}", f"{row.largest:.1e}")
     return table
 
 

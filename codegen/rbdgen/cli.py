@@ -226,7 +226,7 @@ def _check(parsed: argparse.Namespace) -> int:
 
     if parsed.real != Options().real:
         raise OptionError(
-            f"check {parsed.subject} --real {parsed.real}: a folder has one type; give the URDF to compare two"
+            f"check {parsed.subject} --real {parsed.real}: a folder has one type; give the URDF for both"
         )
     console, _ = report.consoles()
     findings = check(parsed.subject)

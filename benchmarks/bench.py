@@ -35,6 +35,7 @@ from rbdgen.build.compiler import find_compiler
 from rbdgen.build.module import Toolchain, build
 from rbdgen.emit.package import FunctionSource
 from rbdgen.emit.write import write_folder
+from rbdgen.graph.program import unrolled
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
 
@@ -212,12 +213,12 @@ def peer_cppadcg(model: Any, states: States, effort: Effort) -> Mapping[str, Mea
 
 
 def casadi_peer(function: FunctionSource, states: States, effort: Effort) -> Measurement | None:
-    """CasADi's C of the very graph that rbdgen printed."""
+    """CasADi's C of the very operations that rbdgen printed; loops are unrolled."""
     if function.cost.total > CASADI_LIMIT and not effort.slow:
         return None
     rivals = [
         measure_casadi(
-            graph_function(function.name, function.graph),
+            graph_function(function.name, unrolled(function.program)),
             inputs_of(function, states),
             compiler=compiler,
             relinks=effort.relinks,

@@ -12,7 +12,7 @@ import pytest
 
 from rbdgen.resources import package_root
 
-LEAVES = ("errors", "signature", "options", "version", "resources", "spatial")
+LEAVES = ("errors", "signature", "options", "places", "version", "resources", "spatial")
 """What every stage may import."""
 
 STAGES = (

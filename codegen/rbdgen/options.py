@@ -16,6 +16,14 @@ Trig: TypeAlias = Literal["libm", "builtin", "input"]
 REALS: tuple[Real, ...] = ("double", "float")
 TRIGS: tuple[Trig, ...] = ("libm", "builtin", "input")
 
+VECTOR_BYTES = 64
+"""Bytes of the widest vectors that code is laid out for; narrower registers take them in pieces."""
+
+
+def lanes(real: Real) -> int:
+    """Values in such a vector."""
+    return VECTOR_BYTES // {"double": 8, "float": 4}[real]
+
 
 @dataclass(frozen=True)
 class Options:

@@ -23,7 +23,7 @@ from rbdgen.emit.package import BodyFacts, EmitOptions, FunctionSource, JointFac
 from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import OptionError
-from rbdgen.graph.cost import Cost, cost
+from rbdgen.graph.cost import Cost
 from rbdgen.load import Library, open_library
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
 from rbdgen.model.joints import JointKind
@@ -99,13 +99,19 @@ def design_function(task: tuple[Robot, str, Frames | None, Options]) -> Function
     if forced is None and not options.savings:
         forced = function.variants[0].name
     choice = choose(
-        function, robot.model, frames, engine=options.engine, forced=forced, sums=options.trig != "input"
+        function,
+        robot.model,
+        frames,
+        engine=options.engine,
+        forced=forced,
+        sums=options.trig != "input",
+        lanes=1,
     )
     return FunctionSource(
         function.signature.sized(robot.model.sizes),
-        choice.graph,
+        choice.program,
         f"{choice.variant} ({choice.frames})",
-        cost(choice.graph),
+        choice.program.cost,
         function.summary,
         choice.alternatives,
     )

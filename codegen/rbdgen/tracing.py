@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from rbdgen.algorithms.catalogue import Function, Variant
+from rbdgen.algorithms.staged import Stage
 from rbdgen.algorithms.state import State, coordinates, external_forces
 from rbdgen.graph.engine import Engine, new_engine
-from rbdgen.graph.node import Graph
+from rbdgen.graph.node import Graph, Input
+from rbdgen.graph.program import Loop, Program, Result
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
+from rbdgen.places import whole
+from rbdgen.signature import SizedSignature
 from rbdgen.spatial.scalar import Scalar
 
 Subject = Model | ReducedModel
@@ -39,17 +44,58 @@ def trace_on(
     """Run the variant on new symbols; name, shape and elements of every output."""
     model = subject if isinstance(subject, Model) else subject.model
     signature = function.signature.sized(model.sizes)
-    symbols = {argument.name: tracer.symbols(argument.name, argument.size) for argument in signature.inputs}
-    state = State(
-        q=coordinates(model, symbols["q"], tracer.cos, tracer.sin, sums=sums),
+    names = [argument.name for argument in signature.inputs]
+    results = variant.trace(subject, _state(tracer, model, signature, names, sums=sums))
+    return [
+        (argument.name, argument.shape, elements)
+        for argument, elements in zip(signature.outputs, results, strict=True)
+    ]
+
+
+def trace_program(
+    reduced: ReducedModel, function: Function, variant: Variant, engine: str = "casadi", *, sums: bool = True
+) -> Program:
+    """A form in stages as a program: every stage traced once, stages that are alike share their graph."""
+    assert variant.stages is not None
+    staged = variant.stages(reduced)
+    signature = function.signature.sized(reduced.model.sizes)
+    bodies: list[Graph] = []
+    loops = []
+    for stage in staged.stages:
+        body = _trace_stage(new_engine(engine), reduced.model, signature, stage, sums=sums)
+        body = next((known for known in bodies if known == body), body)
+        bodies.append(body)
+        own = {x.name: whole(x.name, x.size) for x in signature.inputs if x.name in stage.inputs}
+        loops.append(Loop(stage.name, body, {**own, **stage.reads}, stage.writes, stage.count))
+    return Program(
+        tuple(Input(argument.name, argument.size) for argument in signature.inputs),
+        tuple(Result(argument.name, argument.shape) for argument in signature.outputs),
+        tuple(loops),
+        staged.rooms,
+        staged.tables,
+    )
+
+
+def _trace_stage(
+    tracer: Engine, model: Model, signature: SizedSignature, stage: Stage, *, sums: bool
+) -> Graph:
+    """The straight line of a stage, its inputs in the order of the function's, then of what it reads."""
+    state = _state(tracer, model, signature, stage.inputs, sums=sums)
+    arrays = {name: tracer.symbols(name, len(place.elements)) for name, place in stage.reads.items()}
+    results = stage.trace(replace(state, arrays=arrays))
+    return tracer.graph([(name, (len(values),), values) for name, values in results.items()])
+
+
+def _state(
+    tracer: Engine, model: Model, signature: SizedSignature, names: Sequence[str], *, sums: bool
+) -> State:
+    """New symbols for these inputs of the function, in the terms of the algorithms."""
+    symbols = {x.name: tracer.symbols(x.name, x.size) for x in signature.inputs if x.name in names}
+    return State(
+        q=coordinates(model, symbols["q"], tracer.cos, tracer.sin, sums=sums) if "q" in symbols else (),
         v=symbols.get("v", ()),
         a=symbols.get("a", ()),
         tau=symbols.get("tau", ()),
         fext=external_forces(symbols["fext"]) if "fext" in symbols else None,
         naming=tracer.named,
     )
-    results = variant.trace(subject, state)
-    return [
-        (argument.name, argument.shape, elements)
-        for argument, elements in zip(signature.outputs, results, strict=True)
-    ]

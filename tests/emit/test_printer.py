@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.toys import inertia, torque
+from support.toys import inertia, straight, torque
 
 from rbdgen.emit.c.printer import Sincos, print_statements, scalar_style
 from rbdgen.emit.c.real import REALS, real_type
@@ -23,7 +23,7 @@ DOUBLE = REALS["double"]
 
 
 def test_one_operation_a_statement() -> None:
-    lines = print_statements(torque().graph, scalar_style(DOUBLE, nesting=0))
+    lines = print_statements(straight(torque()), scalar_style(DOUBLE, nesting=0))
     assert lines == (
         "const double t4 = q[0] + q[1];",
         "const double t5 = sin(q[0]);",
@@ -48,7 +48,7 @@ def test_one_operation_a_statement() -> None:
 
 
 def test_nesting_keeps_the_order_of_evaluation() -> None:
-    lines = print_statements(torque().graph, scalar_style(DOUBLE, nesting=4))
+    lines = print_statements(straight(torque()), scalar_style(DOUBLE, nesting=4))
     assert lines == (
         "const double t4 = q[0] + q[1];",
         "const double t5 = sin(q[0]);",
@@ -65,7 +65,7 @@ def test_nesting_keeps_the_order_of_evaluation() -> None:
 
 
 def test_constants_and_shared_outputs_are_stored() -> None:
-    lines = print_statements(inertia().graph, scalar_style(REALS["float"]))
+    lines = print_statements(straight(inertia()), scalar_style(REALS["float"]))
     assert lines == (
         "const float t1 = cosf(q[1]);",
         "const float t3 = t1 * 0.1f;",
@@ -80,7 +80,7 @@ def test_constants_and_shared_outputs_are_stored() -> None:
 
 
 def test_own_sincos_is_called_once_for_all_angles() -> None:
-    block = print_statements(torque().graph, scalar_style(DOUBLE, Sincos("toy", 3), nesting=0))
+    block = print_statements(straight(torque()), scalar_style(DOUBLE, Sincos("toy", 3), nesting=0))
     assert block[:4] == (
         "const double t4 = q[0] + q[1];",
         "const double angle[3] = {q[0], t4, 0};",
@@ -89,7 +89,7 @@ def test_own_sincos_is_called_once_for_all_angles() -> None:
     )
     assert "const double t10 = -9.81 * sine[0];" in block
     assert not any("sin(" in line or "cos(" in line for line in block)
-    single = print_statements(torque().graph, scalar_style(DOUBLE, Sincos("toy", None), nesting=0))
+    single = print_statements(straight(torque()), scalar_style(DOUBLE, Sincos("toy", None), nesting=0))
     assert single[1:5] == (
         "const double angle[2] = {q[0], t4};",
         "double sine[2], cosine[2];",

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.toys import facts, function, inertia, torque, toys
+from support.toys import facts, function, inertia, straight, torque, toys
 
 from rbdgen.emit.golden import golden_vectors
 from rbdgen.emit.package import PRIVATE, EmitOptions
@@ -76,11 +76,9 @@ def test_clean_under_warnings_and_passing_its_own_test(style: str, tmp_path: Pat
     folder = written(tmp_path, render(facts(), toys(), STYLES[style]).files)
     program = compile_selftest(folder, *WARNINGS)
     done = subprocess.run([program], capture_output=True, text=True, check=True)
-    assert re.fullmatch(
-        r"torque: ok, 0 wrong elements in 2 states, bits [0-9a-f]{8}\n"
-        r"inertia: ok, 0 wrong elements in 2 states, bits [0-9a-f]{8}\n",
-        done.stdout,
-    )
+    judged = ", which rest with the C library" if STYLES[style].trig == "libm" else " as expected"
+    line = f"ok, 0 wrong elements in 2 states, bits [0-9a-f]{{8}}{judged}\n"
+    assert re.fullmatch(f"torque: {line}inertia: {line}", done.stdout)
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
@@ -188,9 +186,9 @@ def test_refusals() -> None:
     with pytest.raises(EmitError, match="'torque' is to be emitted twice"):
         render(facts(), (torque(), torque()))
     with pytest.raises(EmitError, match="'manifest'; the generated package needs that name"):
-        function("manifest", torque().graph, torque().signature.inputs, torque().signature.outputs)
+        function("manifest", straight(torque()), torque().signature.inputs, torque().signature.outputs)
     with pytest.raises(EmitError, match="not those of the signature"):
-        function("other", torque().graph, inertia().signature.inputs, torque().signature.outputs)
+        function("other", straight(torque()), inertia().signature.inputs, torque().signature.outputs)
     with pytest.raises(EmitError, match="cannot name a generated package"):
         facts(name="json")
     with pytest.raises(OptionError, match="unknown --real"):

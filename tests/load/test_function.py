@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.toys import facts, inertia, torque, toys
+from support.toys import facts, inertia, straight, torque, toys
 
 from rbdgen.build.cache import Cache
 from rbdgen.build.compiler import find_compiler
@@ -24,7 +24,7 @@ from rbdgen.load import Library, open_library
 Array = np.ndarray[Any, Any]
 Q = np.array([0.3, -1.2])
 V = np.array([0.7, 0.1])
-TAU = evaluate(torque().graph, {"q": Q, "v": V})["tau"]
+TAU = evaluate(straight(torque()), {"q": Q, "v": V})["tau"]
 
 
 def built(cache: Cache, options: EmitOptions | None = None) -> Path:
@@ -56,7 +56,7 @@ def test_one_state(lib: Library) -> None:
 def test_several_outputs_are_a_named_tuple(lib: Library) -> None:
     result = lib.inertia(Q)
     assert result._fields == ("M", "g")
-    close(result.M, evaluate(inertia().graph, {"q": Q})["M"])
+    close(result.M, evaluate(straight(inertia()), {"q": Q})["M"])
     close(result.g, np.zeros(2))
 
 

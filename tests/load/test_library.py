@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import platform
+import re
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.toys import facts, function, torque, toys
+from support.toys import facts, function, straight, torque, toys
 
 from rbdgen.build.cache import Cache
 from rbdgen.build.compiler import find_compiler
-from rbdgen.build.module import Toolchain, build
+from rbdgen.build.module import Toolchain, build, package_files
 from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
@@ -84,7 +88,7 @@ def test_two_builds_of_one_robot_live_side_by_side(
     folder: Path, toolchain: Toolchain, build_cache: Cache
 ) -> None:
     """Same names, same symbols, other numbers: each library keeps to its own code."""
-    graph = torque().graph
+    graph = straight(torque())
     nodes = tuple(node._replace(value=-1.0) if node.value == -9.81 else node for node in graph.nodes)
     light = replace(torque(), graph=replace(graph, nodes=nodes))
     moon = open_library(build(render(facts(), (light,)), toolchain, build_cache))
@@ -128,3 +132,32 @@ def test_a_damaged_folder(folder: Path, tmp_path: Path, damage: str) -> None:
     assert str(caught.value).endswith(
         "generate the folder again" if damage != "functions" else "generate it again"
     )
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="XOP is an instruction set of x86")
+@pytest.mark.parametrize("compiler", [name for name in ("gcc", "clang") if shutil.which(name)])
+def test_a_processor_that_lacks_an_instruction_set(compiler: str, build_cache: Cache, tmp_path: Path) -> None:
+    """XOP and FMA4 were given up with AMD's Zen: compiled for them, code ends a process today."""
+    toolchain = Toolchain(find_compiler(compiler), ("-mxop", "-O1", "-ffp-contract=off"), 2)
+    built = build(render(facts(), toys()), toolchain, build_cache)
+    with pytest.raises(LoadError) as caught:
+        open_library(built)
+    needs = "sse3, ssse3, sse4.1, sse4.2, popcnt, avx, sse4a, fma4, xop"
+    (lacking,) = re.findall(
+        r": compiled for (.+), which this processor lacks; generate it", str(caught.value)
+    )
+    assert "fma4, xop" in lacking
+    assert set(lacking.split(", ")) <= set(needs.split(", "))
+    assert "--arch x86-64-v2" in str(caught.value)
+    write_folder(tmp_path / "toy", package_files(built))
+    done = subprocess.run(
+        [sys.executable, "-c", "import toy"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "which this processor lacks" in done.stderr
+
+
+def test_what_is_compiled_for_this_processor_opens(build_cache: Cache) -> None:
+    toolchain = Toolchain(find_compiler(), ("-march=native", "-O1", "-ffp-contract=off"), 2)
+    lib = open_library(build(render(facts(), toys()), toolchain, build_cache))
+    assert lib.torque([0.0, 0.0], [0.0, 0.0]).shape == (2,)

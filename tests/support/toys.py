@@ -5,6 +5,7 @@ from __future__ import annotations
 from rbdgen.emit.package import FunctionSource, JointFacts, RobotFacts
 from rbdgen.graph.cost import cost
 from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.graph.program import straight_line
 from rbdgen.signature import SizedArgument, SizedSignature
 
 Q = SizedArgument("q", (2,), "rad", "joint positions")
@@ -38,7 +39,15 @@ def function(
     name: str, graph: Graph, inputs: tuple[SizedArgument, ...], outputs: tuple[SizedArgument, ...]
 ) -> FunctionSource:
     """The graph as a function of one form."""
-    return FunctionSource(SizedSignature(name, inputs, outputs), graph, "plain", cost(graph), f"toy {name}")
+    signature = SizedSignature(name, inputs, outputs)
+    return FunctionSource(signature, straight_line(graph), "plain", cost(graph), f"toy {name}")
+
+
+def straight(source: FunctionSource) -> Graph:
+    """The one straight line of a function."""
+    graph = source.program.straight
+    assert graph is not None
+    return graph
 
 
 def torque() -> FunctionSource:

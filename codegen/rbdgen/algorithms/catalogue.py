@@ -10,6 +10,7 @@ from typing import Any, Final, get_args
 from rbdgen.algorithms.aba import aba
 from rbdgen.algorithms.aba_bias import aba_bias
 from rbdgen.algorithms.aba_derivatives import aba_derivatives
+from rbdgen.algorithms.aba_derivatives_columns import aba_derivatives_columns
 from rbdgen.algorithms.aba_derivatives_factored import Acceleration, Columns, aba_derivatives_factored
 from rbdgen.algorithms.crba import crba
 from rbdgen.algorithms.crba_composite import crba_composite
@@ -19,6 +20,7 @@ from rbdgen.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdgen.algorithms.rnea_classical import rnea_classical
 from rbdgen.algorithms.rnea_derivatives import rnea_derivatives
 from rbdgen.algorithms.rnea_derivatives_local import rnea_derivatives_local
+from rbdgen.algorithms.staged import Staged
 from rbdgen.algorithms.state import State
 from rbdgen.errors import OptionError
 from rbdgen.model.model import Model
@@ -35,12 +37,14 @@ class Variant:
     """One form of an algorithm: how it is named, where it is from, how it is traced.
 
     `reduced`: whether it is written for a `ReducedModel`; given a plain model it then reduces it first.
+    `stages`: of a form that repeats straight lines; `trace` then runs them one after the other.
     """
 
     name: str
     source: str
     trace: Callable[[Any, State], Outputs]
     reduced: bool = False
+    stages: Callable[[ReducedModel], Staged] | None = None
 
 
 @dataclass(frozen=True)
@@ -139,6 +143,10 @@ def _aba_derivatives_factored(
 
 def _aba_derivatives(model: Model, x: State) -> Outputs:
     return [_flat(matrix) for matrix in aba_derivatives(model, x.q, x.v, x.tau, x.naming)]
+
+
+def _staged(name: str, source: str, stages: Callable[[ReducedModel], Staged]) -> Variant:
+    return Variant(name, source, lambda robot, x: stages(_reduced(robot)).run(x), True, stages)
 
 
 RNEA_FORMS = (
@@ -262,6 +270,11 @@ _ROWS: Final = (
                 )
                 for acceleration in get_args(Acceleration)
                 for columns in get_args(Columns)
+            ),
+            _staged(
+                "columns",
+                "eq. 24 on mass moments, one sparse solve run for every column",
+                aba_derivatives_columns,
             ),
         ),
     ),

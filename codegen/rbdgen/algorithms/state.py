@@ -6,8 +6,8 @@ spatial force in a row of fext is [force, moment].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from rbdgen.model.angles import TracedAngle
 from rbdgen.model.joints import Angle, Coordinate, JointKind, Pose
@@ -20,7 +20,10 @@ Trigonometric = Callable[[Scalar], Scalar]
 
 @dataclass(frozen=True)
 class State:
-    """Inputs of a function by name; those it does not take are empty (fext: None)."""
+    """Inputs of a function by name; those it does not take are empty (fext: None).
+
+    `arrays`: what a stage reads beside them, see `algorithms/staged.py`.
+    """
 
     q: Sequence[Coordinate]
     v: Sequence[Scalar] = ()
@@ -28,6 +31,7 @@ class State:
     tau: Sequence[Scalar] = ()
     fext: Sequence[Force] | None = None
     naming: Naming = unnamed
+    arrays: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
 
 
 def coordinates(

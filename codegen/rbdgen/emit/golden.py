@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rbdgen.emit.bits import hash_of_outputs, plain_inputs
 from rbdgen.emit.package import FunctionSource, RobotFacts
+from rbdgen.emit.sincos import sincos
 from rbdgen.emit.trig import COSINES, SINES, inputs_with_trig
-from rbdgen.graph.evaluate import evaluate
+from rbdgen.graph.evaluate import Elementary
+from rbdgen.graph.program import run
 from rbdgen.options import Real
 
 STATES = 2
@@ -22,6 +25,8 @@ ERROR_STATES = 64
 TOLERANCE: Mapping[Real, float] = {"double": 1e-10, "float": 1e-4}
 """Largest accepted error over the largest value of an output. Compilers may fuse or not, libraries' sines
 differ in the last bit: far below this; a wrong operation is far above."""
+
+_BUILTIN: Elementary = {"sin": lambda x: sincos(x)[0], "cos": lambda x: sincos(x)[1]}
 
 _MARGIN = 30.0
 """Over the error that the interpreter itself makes in float, which a singular robot makes large."""
@@ -37,10 +42,15 @@ class GoldenCase:
 
 @dataclass(frozen=True)
 class Golden:
-    """The cases of one function and the relative error that its self-test accepts."""
+    """The cases of one function and the relative error that its self-test accepts.
+
+    `bits`: the hash of the outputs at `emit.bits.STATES` other states, as C computes them with built-in or
+    input sines and without contraction; None where they are not all finite.
+    """
 
     cases: tuple[GoldenCase, ...]
     tolerance: float
+    bits: int | None = None
 
 
 def golden_vectors(facts: RobotFacts, function: FunctionSource, real: Real, states: int = STATES) -> Golden:
@@ -53,7 +63,13 @@ def golden_vectors(facts: RobotFacts, function: FunctionSource, real: Real, stat
     tolerance = TOLERANCE[real]
     if real == "float":
         tolerance = max(tolerance, _MARGIN * max(_single_error(function, case) for case in cases))
-    return Golden(cases, tolerance)
+    return Golden(cases, tolerance, _bits(function, real))
+
+
+def _bits(function: FunctionSource, real: Real) -> int | None:
+    inputs = plain_inputs(function.signature.inputs, real)
+    outputs = run(function.program, inputs, _BUILTIN)
+    return hash_of_outputs([outputs[argument.name] for argument in function.signature.outputs])
 
 
 def float_error(facts: RobotFacts, function: FunctionSource, states: int = ERROR_STATES) -> float:
@@ -61,8 +77,8 @@ def float_error(facts: RobotFacts, function: FunctionSource, states: int = ERROR
     random = Random(f"{function.name} in float")
     cases = [_inputs(facts, function, "float", random) for _ in range(states)]
     inputs = {name: np.array([case[name] for case in cases]) for name in cases[0]}
-    exact = evaluate(function.graph, inputs)
-    single = evaluate(function.graph, {name: values.astype(np.float32) for name, values in inputs.items()})
+    exact = run(function.program, inputs)
+    single = run(function.program, {name: values.astype(np.float32) for name, values in inputs.items()})
     errors = [0.0]
     for name, reference in exact.items():
         axes = tuple(range(1, reference.ndim))
@@ -85,7 +101,7 @@ def _inputs(
 
 def _case(facts: RobotFacts, function: FunctionSource, real: Real, random: Random) -> GoldenCase:
     inputs = _inputs(facts, function, real, random)
-    outputs = evaluate(function.graph, inputs)
+    outputs = run(function.program, inputs)
     return GoldenCase(inputs, {name: [float(x) for x in np.ravel(array)] for name, array in outputs.items()})
 
 
@@ -102,8 +118,8 @@ def _configuration(facts: RobotFacts, random: Random) -> list[float]:
 
 def _single_error(function: FunctionSource, case: GoldenCase) -> float:
     """Error of the graph evaluated in float, relative to the largest value of each output."""
-    single: Mapping[str, npt.NDArray[Any]] = evaluate(
-        function.graph, {name: np.array(values, np.float32) for name, values in case.inputs.items()}
+    single: Mapping[str, npt.NDArray[Any]] = run(
+        function.program, {name: np.array(values, np.float32) for name, values in case.inputs.items()}
     )
     errors = [0.0]
     for name, exact in case.outputs.items():

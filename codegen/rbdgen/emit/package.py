@@ -10,7 +10,7 @@ from typing import Any, Final
 from rbdgen.emit.names import check_identifier, check_robot_name
 from rbdgen.errors import EmitError
 from rbdgen.graph.cost import Cost
-from rbdgen.graph.node import Graph
+from rbdgen.graph.program import Program
 from rbdgen.options import Real, Trig
 from rbdgen.signature import SizedSignature
 
@@ -98,12 +98,13 @@ class RobotFacts:
 class FunctionSource:
     """A function ready to print.
 
-    `graph` is scheduled: its nodes stand in the order of the statements. `variant` is the chosen form;
-    `alternatives` are the operation counts of the forms that were not. `doc`: one line, what it computes.
+    The program's graphs are scheduled: nodes stand in the order of the statements. `variant` is the chosen
+    form; `alternatives` are the operation counts of the forms that were not. `doc`: one line, what it
+    computes.
     """
 
     signature: SizedSignature
-    graph: Graph
+    program: Program
     variant: str
     cost: Cost
     doc: str
@@ -113,13 +114,13 @@ class FunctionSource:
         name = check_identifier(self.signature.name)
         if name in ATTRIBUTES or name.startswith("_"):
             raise EmitError(f"a function cannot be named '{name}'; the generated package needs that name")
-        graph, signature = self.graph, self.signature
+        program, signature = self.program, self.signature
         taken = [(x.name, x.size) for x in signature.inputs]
         given = [(x.name, x.shape) for x in signature.outputs]
-        if taken != [(x.name, x.size) for x in graph.inputs] or given != [
-            (x.name, x.shape) for x in graph.outputs
+        if taken != [(x.name, x.size) for x in program.inputs] or given != [
+            (x.name, x.shape) for x in program.outputs
         ]:
-            raise EmitError(f"{name}: the graph's inputs and outputs are not those of the signature")
+            raise EmitError(f"{name}: the program's inputs and outputs are not those of the signature")
 
     @property
     def name(self) -> str:

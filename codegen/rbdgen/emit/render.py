@@ -35,9 +35,8 @@ from rbdgen.emit.package import (
     RobotFacts,
     Sources,
 )
-from rbdgen.emit.trig import graph_with_trig, signature_with_trig
+from rbdgen.emit.trig import program_with_trig, signature_with_trig
 from rbdgen.errors import EmitError
-from rbdgen.graph.cost import cost
 from rbdgen.resources import package_root, template_root
 
 LOADER = (
@@ -103,9 +102,9 @@ def _check_names(functions: Sequence[FunctionSource]) -> None:
 
 def _with_trig_inputs(facts: RobotFacts, function: FunctionSource) -> FunctionSource:
     angles = {joint.idx_q for joint in facts.joints if joint.angle}
-    graph = graph_with_trig(function.graph, angles)
+    program = program_with_trig(function.program, angles)
     signature = signature_with_trig(function.signature, angles)
-    return replace(function, signature=signature, graph=graph, cost=cost(graph))
+    return replace(function, signature=signature, program=program, cost=program.cost)
 
 
 def _c_files(
@@ -195,6 +194,7 @@ def _python_files(
         f"{PRIVATE}/binding.h": _text("python/binding.h.jinja", **common),
         f"{PRIVATE}/binding.c": _text("python/binding.c.jinja", **common),
         f"{PRIVATE}/calls.c": _text("python/calls.c.jinja", **common),
+        f"{PRIVATE}/processor.c": _text("python/processor.c.jinja", **common),
         f"{PRIVATE}/threads.h": _text("python/threads.h.jinja", **common),
         f"{PRIVATE}/threads.c": _text("python/threads.c.jinja", **common),
     }

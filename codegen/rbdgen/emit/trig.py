@@ -7,11 +7,13 @@ prismatic joint) are not read. A robot that has such coordinates keeps q in fron
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import cos, sin
 
 from rbdgen.errors import EmitError
 from rbdgen.graph.node import Graph, Input, Node
+from rbdgen.graph.program import Program
+from rbdgen.places import whole
 from rbdgen.signature import SizedArgument, SizedSignature
 
 SINES = "sin_q"
@@ -48,6 +50,31 @@ def graph_with_trig(graph: Graph, angles: Set[int]) -> Graph:
     return _Replacement(graph, angles).graph()
 
 
+def program_with_trig(program: Program, angles: Set[int]) -> Program:
+    """The program whose straight lines read sines and cosines; errors as of `graph_with_trig`."""
+    loops = []
+    for loop in program.loops:
+        body = graph_with_trig(loop.body, angles)
+        kept = {array.name for array in body.inputs}
+        places = {name: place for name, place in loop.reads.items() if name in kept}
+        added = {
+            array.name: whole(array.name, array.size)
+            for array in body.inputs
+            if array.name in (SINES, COSINES)
+        }
+        loops.append(replace(loop, body=body, reads={**places, **added}))
+    inputs = tuple(new for array in program.inputs for new in _replaced(array, angles))
+    return replace(program, inputs=inputs, loops=tuple(loops))
+
+
+def _replaced(array: Input, angles: Set[int]) -> list[Input]:
+    """What an input array gives way to."""
+    if array.name != "q":
+        return [array]
+    kept = [array] if len(angles) < array.size else []
+    return [*kept, Input(SINES, array.size), Input(COSINES, array.size)]
+
+
 @dataclass
 class _Replacement:
     old: Graph
@@ -78,14 +105,7 @@ class _Replacement:
         return Graph(inputs, tuple(self.nodes), outputs, labels)
 
     def _inputs(self) -> tuple[Input, ...]:
-        inputs: list[Input] = []
-        for array in self.old.inputs:
-            if array.name == "q":
-                kept = [array] if len(self.angles) < array.size else []
-                inputs += [*kept, Input(SINES, array.size), Input(COSINES, array.size)]
-            else:
-                inputs.append(array)
-        return tuple(inputs)
+        return tuple(new for array in self.old.inputs for new in _replaced(array, self.angles))
 
     def _live(self) -> set[int]:
         """Nodes still read when sines and cosines are not computed from their angles."""

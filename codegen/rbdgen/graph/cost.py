@@ -64,6 +64,12 @@ class Cost:
             + (TRIGONOMETRY_WORK - 1) * self.trigonometric
         )
 
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(*(getattr(self, kind.name) + getattr(other, kind.name) for kind in fields(self)))
+
+    def __mul__(self, times: int) -> Cost:
+        return Cost(*(getattr(self, kind.name) * times for kind in fields(self)))
+
     def __str__(self) -> str:
         return (
             f"{self.total} = {self.multiplications} mul + {self.additions} add + {self.div} div"

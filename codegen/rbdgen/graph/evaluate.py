@@ -25,8 +25,12 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
 }
 
 
+Elementary = Mapping[str, Callable[[Any], Any]]
+"""Functions that stand in for sqrt, sin or cos, by the name of the operation."""
+
+
 def evaluate(
-    graph: Graph, inputs: Mapping[str, npt.ArrayLike | Sequence[object]]
+    graph: Graph, inputs: Mapping[str, npt.ArrayLike | Sequence[object]], elementary: Elementary | None = None
 ) -> dict[str, npt.NDArray[Any]]:
     """Values of the outputs.
 
@@ -36,6 +40,7 @@ def evaluate(
             are computed in their common dtype, float64 for integers. Arrays of objects hold any type
             with arithmetic: `Fraction` (constants are then exact too), mpmath's mpf, `Expr`; for a sine,
             cosine or root the object needs a method of that name or, as mpf, a context with one.
+        elementary: computes these functions in place of NumPy.
 
     Returns:
         For every output an array (..., *shape). Division by zero and overflow give what IEEE 754 says.
@@ -44,8 +49,9 @@ def evaluate(
         GraphError: for a missing or misshapen input, or objects without the elementary function asked for.
     """
     columns, dtype, leading = _columns(graph, inputs)
-    lift = _lift(columns, dtype)
+    convert = lift(columns, dtype)
     functions = _ARITHMETIC | {op: _elementary(op, dtype) for op in ("sqrt", "sin", "cos")}
+    functions |= elementary or {}
     outputs = {output.name: np.empty((*leading, output.size), dtype) for output in graph.outputs}
     places: dict[int, list[npt.NDArray[Any]]] = {}
     for output in graph.outputs:
@@ -56,9 +62,9 @@ def evaluate(
     with np.errstate(all="ignore"):
         for index, (op, args, value) in enumerate(graph.nodes):
             if op == "input":
-                result = columns[int(value)] if lift is not Fraction else _rational(columns[int(value)])
+                result = columns[int(value)] if convert is not Fraction else _rational(columns[int(value)])
             elif op == "const":
-                result = lift(value)
+                result = convert(value)
             else:
                 result = functions[op](*(values[argument] for argument in args))
             for argument in args:
@@ -97,8 +103,8 @@ def _columns(
     return columns, dtype, leading
 
 
-def _lift(columns: list[Any], dtype: np.dtype[Any]) -> Callable[[float], Any]:
-    """From the float of a constant to the type that is computed in."""
+def lift(columns: Sequence[Any], dtype: np.dtype[Any]) -> Callable[[float], Any]:
+    """From the float of a constant to the type that is computed in: that of the columns' first element."""
     if dtype.kind != "O":
         return dtype.type
     sample: Any = next((x for column in columns for x in np.ravel(column)), None)

@@ -2,23 +2,26 @@
 
 Forms are the rows of the catalogue. The cheap ones are traced in the frames found by the search, with the
 equations of parallel-axis chains in one frame or in several, and with one length or another as the unit.
+Forms in stages are weighed against the cheapest straight line where neighbouring runs can share a vector.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from rbdgen.algorithms.catalogue import Function, Variant
 from rbdgen.graph.cost import Cost, cost
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes import cheapest, schedule
+from rbdgen.graph.program import Loop, Program, straight_line
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.joints import JointKind
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.selection.frames import Frames, search
-from rbdgen.tracing import Subject, trace_graph, trace_on
+from rbdgen.tracing import Subject, trace_graph, trace_on, trace_program
 
 CONTENDERS = 2
 """How many of the cheapest traces go through the passes: the passes seldom turn an order round."""
@@ -48,9 +51,9 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """The cheapest graph of a function, how it was made, and what the other forms cost."""
+    """The cheapest program of a function, how it was made, and what the other forms cost."""
 
-    graph: Graph
+    program: Program
     variant: str
     frames: str
     alternatives: dict[str, Cost] = field(default_factory=dict)
@@ -112,16 +115,27 @@ def choose(
     engine: str,
     forced: str | None = None,
     sums: bool = True,
+    lanes: int = 1,
 ) -> Choice:
-    """The cheapest graph after the passes. Raises OptionError for an unknown form.
+    """The cheapest form after the passes. Raises OptionError for an unknown form.
 
     `frames`: those found by the search, None to leave the model's own. All forms are counted in one set of
-    frames; the cheapest then gets a search of its own and is counted in all others.
+    frames; the cheapest then gets a search of its own and is counted in all others. `lanes`: values of the
+    vectors that neighbouring runs of a stage may share, 1 for none.
     """
     forms = function.variants if forced is None else (function.variant(forced),)
     words, plain = next(iter(subjects(model, frames, sums=sums)))
-    tried = sorted((_counted(function, form, words, model, plain, sums) for form in forms), key=_operations)
+    straight = [form for form in forms if form.stages is None]
+    staged = [form for form in forms if form.stages is not None and (lanes > 1 or forced is not None)]
+    tried = sorted(
+        (_counted(function, form, words, model, plain, sums) for form in straight), key=_operations
+    )
+    programs = [(trace_program(plain, function, form, engine, sums=sums), form) for form in staged]
     alternatives = {count.variant.name: count.cost for count in tried}
+    alternatives |= {form.name: program.cost for program, form in programs}
+    for program, form in programs:
+        if not tried or (fills(program, lanes) and program.work(lanes) < tried[0].cost.work):
+            return Choice(_ordered(program), form.name, words, alternatives)
     best = tried[0].variant
     if best.reduced:
         if frames is not None:
@@ -131,15 +145,40 @@ def choose(
             for words, reduced in subjects(model, frames, sums=sums)
         ]
         tried.sort(key=_operations)
+    graph, chosen = _cheapest_graph(function, tried, engine, sums)
+    return Choice(straight_line(_scheduled(graph)), chosen.variant.name, chosen.frames, alternatives)
+
+
+def fills(program: Program, lanes: int) -> bool:
+    """Whether the runs of every loop that could share vectors fill one."""
+    return all(loop.count >= lanes for loop in program.loops if loop.vectorisable)
+
+
+def _cheapest_graph(
+    function: Function, tried: Sequence[Candidate], engine: str, sums: bool
+) -> tuple[Graph, Candidate]:
+    """The cheapest graph that the passes make of the first candidates."""
     contenders = CONTENDERS if tried[0].cost.total < LARGE else 1
     results = []
     for count in tried[:contenders]:
         traced = trace_graph(count.subject, function, count.variant, engine, sums=sums)
         results.append((cheapest(traced), count))
-    graph, chosen = min(results, key=lambda result: cost(result[0]).total)
-    if cost(graph).total <= ORDERED:
-        graph = schedule(graph)
-    return Choice(graph, chosen.variant.name, chosen.frames, alternatives)
+    return min(results, key=lambda result: cost(result[0]).total)
+
+
+def _ordered(program: Program) -> Program:
+    """The program with every straight line through the passes, those that loops share once."""
+    done: dict[int, Graph] = {}
+    loops: list[Loop] = []
+    for loop in program.loops:
+        if id(loop.body) not in done:
+            done[id(loop.body)] = _scheduled(cheapest(loop.body))
+        loops.append(replace(loop, body=done[id(loop.body)]))
+    return replace(program, loops=tuple(loops))
+
+
+def _scheduled(graph: Graph) -> Graph:
+    return schedule(graph) if cost(graph).total <= ORDERED else graph
 
 
 def _counted(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rbdgen.emit.bits import STATES
 from rbdgen.emit.c.printer import (
     TRIGONOMETRY,
     Sincos,
@@ -19,6 +20,7 @@ from rbdgen.emit.golden import Golden
 from rbdgen.emit.names import comment_text, unique_identifiers
 from rbdgen.emit.numbers import literal, literal17
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
+from rbdgen.emit.trig import COSINES, SINES
 from rbdgen.signature import SizedArgument
 
 LANE_BYTES = 64
@@ -100,6 +102,22 @@ class CCase:
 
 
 @dataclass(frozen=True)
+class CGolden:
+    """How the self-test tries one function.
+
+    `draws`: statements that make the next of `states` other states; whether one of them draws `plain`
+    numbers, or sines and cosines of `angles`; `bits`: the expected hash in hexadecimal, empty for none.
+    """
+
+    cases: tuple[CCase, ...]
+    states: int
+    draws: tuple[str, ...]
+    plain: bool
+    angles: bool
+    bits: str
+
+
+@dataclass(frozen=True)
 class CRobot:
     """What every C file of a robot shares; texts from the description are escaped for comments."""
 
@@ -171,7 +189,9 @@ def _argument(argument: SizedArgument, pointer: str, restrict: str) -> CArgument
 
 def sincos_block(functions: Sequence[FunctionSource]) -> int:
     """The most angles that one of the functions needs."""
-    return max((len(angle_nodes(function.graph)) for function in functions), default=0)
+    return max(
+        (len(angle_nodes(loop.body)) for function in functions for loop in function.program.loops), default=0
+    )
 
 
 def style_context(facts: RobotFacts, options: EmitOptions, angles: int) -> Style:
@@ -184,7 +204,8 @@ def style_context(facts: RobotFacts, options: EmitOptions, angles: int) -> Style
 
 def body_context(function: FunctionSource, style: Style) -> CBody:
     """The statements of a function."""
-    graph = function.graph
+    graph = function.program.straight
+    assert graph is not None
     live = list(live_nodes(graph))
     read = {graph.input_element(int(node.value))[0] for node in live if node.op == "input"}
     return CBody(
@@ -208,9 +229,9 @@ def sincos_context(facts: RobotFacts, options: EmitOptions, angles: int) -> Mapp
     }
 
 
-def golden_context(function: FunctionSource, golden: Golden, real: str) -> tuple[CCase, ...]:
-    """The golden states of a function as arrays of literals."""
-    return tuple(
+def golden_context(function: FunctionSource, golden: Golden, real: str) -> CGolden:
+    """The golden states of a function as arrays of literals, and how to make the states of its hash."""
+    cases = tuple(
         CCase(
             tuple(_array(function.name, number, name, values, real) for name, values in case.inputs.items()),
             tuple(
@@ -219,6 +240,22 @@ def golden_context(function: FunctionSource, golden: Golden, real: str) -> tuple
             ),
         )
         for number, case in enumerate(golden.cases)
+    )
+    sizes = {argument.name: argument.size for argument in function.signature.inputs}
+    draws = {
+        name: f"draw_angles({SINES}, {COSINES}, {size}, &word);"
+        if name == SINES
+        else f"draw({name}, {size}, &word);"
+        for name, size in sizes.items()
+        if name != COSINES
+    }
+    return CGolden(
+        cases,
+        states=STATES,
+        draws=tuple(draws.values()),
+        plain=bool(draws.keys() - {SINES}),
+        angles=SINES in draws,
+        bits="" if golden.bits is None else f"{golden.bits:08x}",
     )
 
 

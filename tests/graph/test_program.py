@@ -1,0 +1,165 @@
+"""Programs: loops over straight lines give the bits of the unrolled operations; faults are named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rbdgen.errors import GraphError
+from rbdgen.graph.builder import Builder
+from rbdgen.graph.cost import cost
+from rbdgen.graph.evaluate import evaluate
+from rbdgen.graph.node import Graph, Input
+from rbdgen.graph.program import Loop, Program, Result, run, straight_line, unrolled, verify_program
+from rbdgen.graph.verify import verify
+from rbdgen.places import Place, column, whole
+
+
+def scaled_sum() -> Graph:
+    """y = factor * x0 + x1, z = x0 - factor."""
+    builder = Builder()
+    x, factor = builder.input("x", 2), builder.input("factor", 1)
+    results = [factor[0] * x[0] + x[1], x[0] - factor[0]]
+    return builder.graph([("y", (2,), results)])
+
+
+def doubled() -> Graph:
+    builder = Builder()
+    (a,) = builder.input("a", 1)
+    return builder.graph([("b", (1,), [a + a])])
+
+
+def columns() -> Program:
+    """Twice the input as a factor, then columns of a 2 x 3 matrix with it, then of a table."""
+    solve = scaled_sum()
+    shared = whole("twice", 1)
+    return Program(
+        (Input("s", 1), Input("M", 6)),
+        (Result("Y", (2, 3)), Result("T", (2,))),
+        (
+            Loop("twice", doubled(), {"a": whole("s", 1)}, {"b": shared}),
+            Loop(
+                "columns",
+                solve,
+                {"x": column("M", 2, 3, range(3)), "factor": shared},
+                {"y": column("Y", 2, 3, range(3))},
+                3,
+            ),
+            Loop("table", solve, {"x": whole("numbers", 2), "factor": shared}, {"y": whole("T", 2)}),
+        ),
+        {"twice": 1},
+        {"numbers": (0.5, -3.0)},
+    )
+
+
+def recursion() -> Program:
+    """x[k + 1] = 2 x[k]: every run reads what the run before wrote."""
+    steps = 5
+    return Program(
+        (Input("x", 1),),
+        (Result("powers", (steps + 1,)),),
+        (
+            Loop("start", doubled(), {"a": whole("x", 1)}, {"b": Place("powers", (0,))}),
+            Loop(
+                "double",
+                doubled(),
+                {"a": Place("powers", (0,), tuple(range(steps)))},
+                {"b": Place("powers", (1,), tuple(range(steps)))},
+                steps,
+            ),
+        ),
+    )
+
+
+numbers = st.floats(-1e6, 1e6, allow_subnormal=False)
+
+
+@given(st.lists(numbers, min_size=7, max_size=7))
+def test_loops_give_the_bits_of_the_unrolled_operations(values: list[float]) -> None:
+    program = columns()
+    inputs = {"s": np.array(values[:1]), "M": np.array(values[1:])}
+    looped, flat = run(program, inputs), evaluate(unrolled(program), inputs)
+    assert all(np.array_equal(looped[name], flat[name]) for name in ("Y", "T"))
+
+
+def test_runs_in_order() -> None:
+    program = recursion()
+    verify_program(program)
+    assert not program.loops[1].vectorisable
+    assert run(program, {"x": [1.5]})["powers"].tolist() == [1.5 * 2**k for k in range(1, 7)]
+    assert evaluate(unrolled(program), {"x": [1.5]})["powers"].tolist() == [1.5 * 2**k for k in range(1, 7)]
+
+
+def test_leading_axes_and_types() -> None:
+    program = columns()
+    s, M = np.array([[1.0], [2.0]]), np.arange(6.0)
+    both = run(program, {"s": s, "M": M})
+    assert (both["Y"].shape, both["T"].shape) == ((2, 2, 3), (2, 2))
+    for k in range(2):
+        assert np.array_equal(both["Y"][k], run(program, {"s": s[k], "M": M})["Y"])
+    single = run(program, {"s": np.float32([1]), "M": M.astype(np.float32)})
+    assert single["Y"].dtype == np.float32
+    exact = run(program, {"s": [Fraction(1, 3)], "M": [Fraction(k, 7) for k in range(6)]})
+    assert exact["T"].tolist() == [Fraction(2, 3) * Fraction(1, 2) - 3, Fraction(1, 2) - Fraction(2, 3)]
+
+
+def test_counts() -> None:
+    program = columns()
+    own = cost(scaled_sum()).total
+    assert program.cost.total == 1 + 4 * own
+    assert program.length == 1 + own, "what loops share is written once"
+    assert program.work(1) == 1 + 4 * own
+    assert program.work(8) == 1 + 2 * own, "three columns fit into one vector"
+
+
+def test_one_straight_line() -> None:
+    graph = scaled_sum()
+    program = straight_line(graph)
+    verify_program(program)
+    assert program.straight is graph
+    assert unrolled(program) is graph
+    assert columns().straight is None
+    moved = replace(program.loops[0], reads={**program.loops[0].reads, "x": Place("x", (1, 0))})
+    assert replace(program, loops=(moved,)).straight is None
+    verify(unrolled(columns()))
+
+
+def _changed(number: int, **changes: Any) -> Program:
+    program = columns()
+    loops = list(program.loops)
+    loops[number] = replace(loops[number], **changes)
+    return replace(program, loops=tuple(loops))
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        (
+            replace(columns(), loops=columns().loops[1:]),
+            "loop 'columns', run 0: reads unwritten elements as 'factor'",
+        ),
+        (replace(columns(), loops=columns().loops[:2]), "output 'T': 2 elements stay unwritten"),
+        (
+            _changed(1, writes={"y": column("Y", 2, 3, range(1, 4))}),
+            "loop 'columns', run 2: writes outside 'Y'",
+        ),
+        (_changed(1, writes={"y": column("M", 2, 3, range(3))}), "loop 'columns', run 0: writes outside 'M'"),
+        (_changed(1, writes={"y": column("Y", 2, 3, range(2))}), "'y' has 2 offsets for 3 runs"),
+        (_changed(0, reads={}), "loop 'twice': what it reads is not what its straight line has"),
+        (replace(columns(), rooms={"twice": 1, "s": 1}), "two arrays of a program have the same name"),
+    ],
+)
+def test_faults(program: Program, words: str) -> None:
+    with pytest.raises(GraphError, match=words):
+        verify_program(program)
+
+
+def test_a_missing_input() -> None:
+    with pytest.raises(GraphError, match="input 'M' is missing"):
+        run(columns(), {"s": [1.0]})

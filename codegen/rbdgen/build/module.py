@@ -37,6 +37,9 @@ Progress = Callable[[str, float], None]
 ORIGIN: Final = f"{PRIVATE}/origin.json"
 """What a build came from beside the other files: manifest before it, flags, levels; for `load.pickled`."""
 
+NEEDS_FLAG: Final = "-DPROCESSOR_NEEDS"
+"""Makes of `processor.c` the constant that says what the functions were compiled for."""
+
 _LINK_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {"darwin": ("-undefined", "dynamic_lookup")}
 
 
@@ -143,6 +146,8 @@ def _compile_package(
     glue = [
         Compilation(f"{private}/binding.c", "_states.o", (*BINDING_FLAGS, *dispatch, here)),
         Compilation(f"{private}/threads.c", "_threads.o", BINDING_FLAGS),
+        Compilation(f"{private}/processor.c", "_processor.o", BINDING_FLAGS),
+        Compilation(f"{private}/processor.c", "_needs.o", (*toolchain.function_flags(0), NEEDS_FLAG)),
         Compilation("binding.c", "_binding.o", (*BINDING_FLAGS, f"-I{private}", f"-I{include}")),
     ]
     calls = Compilation(f"{private}/calls.c", "calls.o", (*BINDING_FLAGS, *_numpy_flags(include)))

@@ -16,3 +16,4 @@ void double_pendulum_rnea_derivatives_states(int threads, size_t grain, size_t c
 void double_pendulum_aba_derivatives(const double *q, const double *v, const double *tau, double *da_dq, double *da_dv, double *da_dtau);
 void double_pendulum_aba_derivatives_call(void *const *arrays);
 void double_pendulum_aba_derivatives_states(int threads, size_t grain, size_t count, const double *q, size_t q_step, const double *v, size_t v_step, const double *tau, size_t tau_step, double *da_dq, double *da_dv, double *da_dtau);
+const char *rbdgen_missing(int number);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,8 @@ def open_library(folder: str | Path) -> Library:
     """Open a generated folder that has been compiled.
 
     Raises:
-        LoadError: it has no manifest, is not compiled, or was compiled for another machine or Python.
+        LoadError: it has no manifest, is not compiled, or was compiled for another machine or Python, or for
+            instruction sets that this processor lacks.
     """
     folder = Path(folder)
     path = folder / "manifest.json"
@@ -89,10 +90,23 @@ def open_library(folder: str | Path) -> Library:
         raise LoadError(f"{folder}: '{name}' has not been compiled; generate it without --no-compile")
     try:
         module = open_extension(folder / built["module"])
+        _check_processor(folder, module)
         code = Code(module.ffi, module.lib, open_calls(folder, built.get("calls")))
         return Library(folder, manifest, code)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise LoadError(f"{path}: does not describe its functions ({error}); generate it again") from error
+
+
+def _check_processor(folder: Path, module: ModuleType) -> None:
+    """Before any of the functions runs: what this processor lacks would end the process."""
+    missing: list[str] = []
+    while (feature := module.lib.rbdgen_missing(len(missing))) != module.ffi.NULL:
+        missing.append(module.ffi.string(feature).decode())
+    if missing:
+        raise LoadError(
+            f"{folder}: compiled for {', '.join(missing)}, which this processor lacks;"
+            " generate it on this machine, or where it was with --arch x86-64-v2, which runs on both"
+        )
 
 
 def _signature(name: str, facts: Mapping[str, Any]) -> SizedSignature:

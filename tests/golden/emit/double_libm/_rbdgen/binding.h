@@ -4,3 +4,4 @@ void toy_torque_states(int threads, size_t grain, size_t count, const double *q,
 void toy_inertia(const double *q, double *M, double *g);
 void toy_inertia_call(void *const *arrays);
 void toy_inertia_states(int threads, size_t grain, size_t count, const double *q, size_t q_step, double *M, double *g);
+const char *rbdgen_missing(int number);

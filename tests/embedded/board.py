@@ -17,7 +17,10 @@ from rbdgen.build.targets import Target
 
 HERE = Path(__file__).parent
 SUPPORT = HERE.parent.parent / "examples" / "embedded" / "board"
-TOOLS = ("arm-none-eabi-gcc", "arm-none-eabi-objdump", "qemu-system-arm", "cppcheck", "cmake")
+TOOLS = (
+    *("arm-none-eabi-gcc", "arm-none-eabi-objdump", "qemu-system-arm", "cppcheck", "cmake"),
+    *("riscv64-unknown-elf-gcc", "qemu-system-riscv32"),
+)
 
 STRICT = (
     *("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wdouble-promotion", "-Werror"),
@@ -30,6 +33,47 @@ HOST = ("-O2", "-ffp-contract=off", "-fno-math-errno")
 def missing_tools() -> tuple[str, ...]:
     """The programs that embedded tests need and that are not here."""
     return tuple(tool for tool in TOOLS if shutil.which(tool) is None)
+
+
+@dataclass(frozen=True)
+class Board:
+    """What emulates a target: qemu's program and its options, start-up code, where code and data are.
+
+    `alignment`: what frames are rounded up to, so that so many bytes of one may stay unused.
+    """
+
+    emulator: str
+    options: tuple[str, ...]
+    startup: str
+    memory: tuple[int, int] = (0x00000000, 0x20000000)
+    alignment: int = 8
+
+    def support(self) -> tuple[Path, ...]:
+        """Sources of every image."""
+        return SUPPORT / self.startup, SUPPORT / "board.c"
+
+    def link_flags(self) -> tuple[str, ...]:
+        """How every image is linked."""
+        code, data = self.memory
+        return (
+            *("-nostartfiles", "-T", str(SUPPORT / "board.ld"), "-Wl,--gc-sections"),
+            *(f"-Wl,--defsym=code_at={code:#x},--defsym=data_at={data:#x}", "-lm"),
+        )
+
+
+BOARDS = {
+    "cortex-m4f": Board("qemu-system-arm", ("-M", "mps2-an386"), "startup.c"),
+    "cortex-m7": Board("qemu-system-arm", ("-M", "mps2-an500"), "startup.c"),
+    # the addresses of the secure state, in which this board begins
+    "cortex-m33": Board("qemu-system-arm", ("-M", "mps2-an505"), "startup.c", (0x10000000, 0x38000000)),
+    "cortex-m55": Board("qemu-system-arm", ("-M", "mps3-an547"), "startup.c"),
+    "rv32imafc": Board(
+        *("qemu-system-riscv32", ("-M", "virt", "-bios", "none"), "startup_riscv.c"),
+        memory=(0x80000000, 0x80100000),
+        alignment=16,
+    ),
+}
+"""Every embedded target's."""
 
 
 @dataclass(frozen=True)
@@ -113,21 +157,17 @@ def build_image(subject: Subject, inputs: np.ndarray, target: Target, folder: Pa
     folder.mkdir(parents=True, exist_ok=True)
     write_cases(subject, inputs, folder)
     objects = compile_subject(subject, target, folder)
-    elf = folder / f"{subject.function}.elf"
-    checked(
-        [
-            *(
-                f"{target.prefix}gcc",
-                *target.flags,
-                *HARNESS,
-                *subject.flags(),
-                f"-I{folder}",
-                f"-I{SUPPORT}",
-            ),
-            *(SUPPORT / "startup.c", HERE / "harness.c", *objects),
-            *("-nostartfiles", "-T", SUPPORT / "board.ld", "-Wl,--gc-sections", "-lm", "-o", elf),
-        ]
+    elf, board = folder / f"{subject.function}.elf", BOARDS[target.name]
+    compiler = (
+        f"{target.prefix}gcc",
+        *target.flags,
+        *HARNESS,
+        *subject.flags(),
+        f"-I{folder}",
+        f"-I{SUPPORT}",
     )
+    sources = (*board.support(), HERE / "harness.c", *objects)
+    checked([*compiler, *sources, *board.link_flags(), "-o", elf])
     return Image(elf, objects, figures(objects, target.prefix))
 
 
@@ -145,23 +185,22 @@ def run_at_home(subject: Subject, inputs: np.ndarray, folder: Path, flags: Seque
     return _result(checked([program]).splitlines(), subject)
 
 
-def run(
-    elf: Path, machine: str, traced: Sequence[str] = (), prefix: str = "arm-none-eabi-"
-) -> tuple[list[str], dict[str, int]]:
+def run(elf: Path, target: Target, traced: Sequence[str] = ()) -> tuple[list[str], dict[str, int]]:
     """Run an image under qemu; the lines it wrote and how many instructions each traced function executed.
 
     Fails unless the image ends by itself with status 0.
     """
     output, log = elf.with_suffix(".out"), elf.with_suffix(".trace")
+    board, prefix = BOARDS[target.name], target.prefix
     command = [
-        *("qemu-system-arm", "-M", machine, "-display", "none", "-monitor", "none", "-serial", "none"),
+        *(board.emulator, *board.options, "-display", "none", "-monitor", "none", "-serial", "none"),
         *("-chardev", f"file,id=s0,path={output}"),
         *("-semihosting-config", "enable=on,target=native,chardev=s0", "-kernel", str(elf)),
     ]
     ranges = {name: _addresses(elf, prefix)[name] for name in traced}
     if ranges:
         spans = ",".join(f"{first:#x}+{size:#x}" for first, size in ranges.values())
-        command += [*_one_by_one(), "-d", "exec,nochain", "-dfilter", spans, "-D", str(log)]
+        command += [*_one_by_one(board.emulator), "-d", "exec,nochain", "-dfilter", spans, "-D", str(log)]
     checked(command)
     executed = dict.fromkeys(traced, 0)
     if ranges:
@@ -176,8 +215,7 @@ def run_on_board(
     subject: Subject, image: Image, target: Target, traced: Sequence[str] = ()
 ) -> tuple[Result, dict[str, int]]:
     """`run` for an image with the harness."""
-    assert target.machine is not None
-    lines, executed = run(image.elf, target.machine, traced)
+    lines, executed = run(image.elf, target, traced)
     return _result(lines, subject), executed
 
 
@@ -195,8 +233,8 @@ def _addresses(elf: Path, prefix: str) -> dict[str, tuple[int, int]]:
 
 
 @cache
-def _one_by_one() -> tuple[str, ...]:
+def _one_by_one(emulator: str) -> tuple[str, ...]:
     """How this qemu is told to translate instructions one by one, so that each is a line of the log."""
-    if re.search(r"^-singlestep", checked(["qemu-system-arm", "-help"]), re.MULTILINE):
+    if re.search(r"^-singlestep", checked([emulator, "-help"]), re.MULTILINE):
         return ("-singlestep",)
     return ("-accel", "tcg,one-insn-per-tb=on")

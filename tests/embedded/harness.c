@@ -36,7 +36,11 @@ static __attribute__((noinline)) uint32_t stack_of_call(int k)
 {
     uint32_t *sp;
     volatile uint32_t *word;
+#if defined(__riscv)
+    __asm__ volatile("mv %0, sp" : "=r"(sp));
+#else
     __asm__ volatile("mov %0, sp" : "=r"(sp));
+#endif
     for (word = stack_limit; word < sp - SPARE; ++word)
         *word = PATTERN;
     CALL(inputs[k], outputs);

@@ -4,14 +4,18 @@
 
 #include "semihosting.h"
 
-static void report(const char *name, int wrong, int states, uint32_t bits)
+/* As the self-test prints by itself, numbers in hexadecimal. */
+static void report(const char *name, int failed, int wrong, int states, uint32_t bits, const char *verdict)
 {
-    char line[] = " 00000000 00000000 00000000\n";
-    (void)hexadecimal(line + 1, (uint32_t)wrong, 8);
-    (void)hexadecimal(line + 10, (uint32_t)states, 8);
-    (void)hexadecimal(line + 19, bits, 8);
+    char line[] = "00000000 wrong elements in 00 states, bits 00000000";
+    (void)hexadecimal(line, (uint32_t)wrong, 8);
+    (void)hexadecimal(line + 27, (uint32_t)states, 2);
+    (void)hexadecimal(line + 43, bits, 8);
     host_write(name);
+    host_write(failed ? ": FAILED, " : ": ok, ");
     host_write(line);
+    host_write(verdict);
+    host_write("\n");
 }
 
 #endif

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from embedded.board import build_image, checked, compile_subject, run_at_home, run_on_board
+from embedded.board import BOARDS, build_image, checked, compile_subject, run_at_home, run_on_board
 from embedded.misra import broken_rules, deviations
 from embedded.subjects import Product, generated
 
@@ -24,7 +24,6 @@ ROBOTS: dict[str, dict[str, Any]] = {
     },
     "quadruped12": {"base": "floating", "functions": ("rnea", "aba")},
 }
-BOARDS = ("cortex-m4f", "cortex-m7", "cortex-m55")
 STATES = 4
 
 each_function = pytest.mark.parametrize(
@@ -71,7 +70,11 @@ def test_on_the_board(
     if real not in target.reals:
         return  # the routines of software arithmetic are not in the figures
     stack = image.figures.stack(subject.function)
-    assert stack - 8 <= result.stack <= stack + 4 * max(0, len(subject.inputs + subject.outputs) - 4)
+    assert (
+        stack - BOARDS[board].alignment
+        <= result.stack
+        <= stack + 4 * max(0, len(subject.inputs + subject.outputs) - 4)
+    )
     assert violations(image.figures) == ()
     assert result.bits.std() > 0
 

@@ -20,6 +20,8 @@ from mpmath import mp, mpf, pi
 from numpy.typing import NDArray
 
 from benchmarks.sincos_coefficients import RealName, constants
+from rbdgen.emit.sincos import sincos
+from rbdgen.errors import EmitError
 from rbdgen.resources import template_root
 
 Array = NDArray[np.floating[Any]]
@@ -227,6 +229,28 @@ def test_one_result_in_every_form(build: Build, compiler: str, real: str, width:
     for name, form in build(compiler, real, *flags, width=width, fallback=width == 4).items():
         for result, expected in zip(form(x), reference, strict=True):
             assert (result.view(BITS[real]) == expected.view(BITS[real])).all(), name
+
+
+@reals
+@compilers
+def test_the_model_in_numpy_has_the_same_bits(build: Build, compiler: str, real: str) -> None:
+    chance = np.random.default_rng(4)
+    x = np.concatenate(
+        [
+            worst(53, 1e5) if real == "double" else worst(24, 1e4),
+            chance.uniform(-RANGE[real], RANGE[real], 200_000),
+            chance.uniform(-4, 4, 200_000),
+            10.0 ** chance.uniform(-30, 0, 1000),
+            np.arange(-20, 21) * np.pi / 4,
+            [0.0, -0.0, 5e-324, RANGE[real], -RANGE[real]],
+        ]
+    ).astype(DTYPE[real])
+    for result, expected in zip(build(compiler, real, vector=False)["one"](x), sincos(x), strict=True):
+        assert expected.dtype == result.dtype
+        assert (result.view(BITS[real]) == expected.view(BITS[real])).all()
+    half = np.float16(1.0)
+    with pytest.raises(EmitError, match="built-in sine of float16"):
+        sincos(half)
 
 
 @reals

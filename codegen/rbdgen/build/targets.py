@@ -76,6 +76,9 @@ _SMALL: Final = ("-Os", *_EXACT)
 
 _ARM: Final = "arm-none-eabi-"
 
+_RV32: Final = ("-march=rv32imafc", "-mabi=ilp32f", "-mcmodel=medany", "-mno-relax")
+"""Unrelaxed: else the linker shortens calls, and fewer instructions run than are counted in the object."""
+
 TARGETS: Final[dict[str, Target]] = {
     target.name: target
     for target in (
@@ -124,6 +127,7 @@ TARGETS: Final[dict[str, Target]] = {
             reals=("float",),
             word=4,
             part=Part("STM32L552", 512 * KIB, 256 * KIB),
+            machine="mps2-an505",
         ),
         Target(
             "cortex-m55",
@@ -139,10 +143,11 @@ TARGETS: Final[dict[str, Target]] = {
             "rv32imafc",
             "32-bit RISC-V with single-precision FPU",
             prefix="riscv64-unknown-elf-",
-            flags=("-march=rv32imafc", "-mabi=ilp32f", "-mcmodel=medany", "--specs=picolibc.specs", *_SMALL),
+            flags=(*_RV32, "--specs=picolibc.specs", *_SMALL),
             reals=("float",),
             word=4,
             part=Part("ESP32-P4 with 16 MiB flash", 16 * KIB * KIB, 768 * KIB),
+            machine="virt",
         ),
     )
 }

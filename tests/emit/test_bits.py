@@ -1,0 +1,128 @@
+"""The hash in the emitted self-test: the interpreter has the bits of C, and a changed last bit shows."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.toys import facts, toys
+
+from rbdgen.emit.bits import STATES, hash_of_outputs, plain_inputs
+from rbdgen.emit.golden import golden_vectors
+from rbdgen.emit.package import EmitOptions, Sources
+from rbdgen.emit.render import render
+from rbdgen.model.build import Base
+from rbdgen.options import Options, Real, Trig
+from rbdgen.pipeline import design_functions, emit, load_robot
+from rbdgen.resources import robot_root
+from rbdgen.signature import SizedArgument
+
+FUNCTIONS = ("rnea", "aba", "crba", "minv")
+
+
+def folder_of(robot: str, base: Base, real: Real, trig: Trig, target: str = "portable") -> Sources:
+    model = load_robot(robot_root() / f"{robot}.urdf", base)
+    options = Options(functions=FUNCTIONS, real=real, trig=trig, target=target)
+    return emit(model, design_functions(model, options), options)
+
+
+def selftest(sources: Sources, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    for name, text in sources.files.items():
+        if "/" not in name:
+            (folder / name).write_text(text)
+    names = [f"{sources.name}_selftest.c", *(source for _, source in sources.c_sources())]
+    command = ["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", *flags, *names, "-o", "selftest", "-lm"]
+    subprocess.run(command, cwd=folder, check=True)
+    return subprocess.run([folder / "selftest"], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("trig", ["builtin", "input"])
+@pytest.mark.parametrize("real", ["float", "double"])
+@pytest.mark.parametrize(("robot", "base"), [("planar3r", "fixed"), ("quadruped12", "floating")])
+def test_the_bits_of_c(robot: str, base: Base, real: Real, trig: Trig, tmp_path: Path) -> None:
+    sources = folder_of(robot, base, real, trig)
+    for flags in (("-O0",), ("-O2", "-ffp-contract=off")):
+        done = selftest(sources, tmp_path, *flags)
+        said = re.findall(
+            r"^(\w+): ok, 0 wrong elements in 2 states, bits \w+ as expected$", done.stdout, re.M
+        )
+        assert tuple(said) == FUNCTIONS, done.stdout
+        assert done.returncode == 0
+
+
+def one_bit_off(sources: Sources, function: str, real: Real) -> tuple[Sources, str, str]:
+    """One constant of the function's source, that of most digits, moved to the neighbouring number."""
+    name = dict(sources.c_sources())[function]
+    suffix = "f" if real == "float" else ""
+    body = sources.files[name].partition("\n{\n")[2]
+    found = re.findall(rf"(?<![\w.])\d+\.\d+(?:e-?\d+)?{suffix}(?!\w)", body)
+    old = max(found, key=len)
+    dtype = np.float32 if real == "float" else np.float64
+    new = f"{np.nextafter(dtype(old.rstrip('f')), dtype(math.inf))!s}{suffix}"
+    changed = sources.files[name].replace(old, new)
+    return replace(sources, files={**sources.files, name: changed}), old, new
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_a_changed_last_bit_of_a_constant_is_found(function: str, real: Real, tmp_path: Path) -> None:
+    sources, old, new = one_bit_off(folder_of("planar3r", "fixed", real, "builtin"), function, real)
+    assert old != new
+    done = selftest(sources, tmp_path, "-O2", "-ffp-contract=off")
+    assert done.returncode == 1
+    assert re.search(
+        rf"^{function}: FAILED, 0 wrong elements in 2 states, bits \w+, not \w+: ", done.stdout, re.M
+    )
+    accepted = selftest(sources, tmp_path, "-O2", "-ffp-contract=off", "-DPLANAR3R_ANY_BITS=1")
+    assert accepted.returncode == 0
+
+
+def test_nothing_is_expected_of_the_c_library(tmp_path: Path) -> None:
+    done = selftest(folder_of("planar3r", "fixed", "float", "libm"), tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.count(", which rest with the C library\n") == len(FUNCTIONS)
+
+
+def test_the_states() -> None:
+    arguments = [
+        SizedArgument("v", (7,), "", ""),
+        *(SizedArgument(x, (3,), "1", "") for x in ("sin_q", "cos_q")),
+    ]
+    for real in ("float", "double"):
+        values = plain_inputs(arguments, real)  # type: ignore[arg-type]
+        assert {name: array.shape for name, array in values.items()} == {
+            "v": (STATES, 7),
+            "sin_q": (STATES, 3),
+            "cos_q": (STATES, 3),
+        }
+        assert 3 < np.abs(values["v"]).max() <= 4
+        assert 0.4 < (values["v"] == 0).mean() < 0.6
+        np.testing.assert_allclose(values["sin_q"] ** 2 + values["cos_q"] ** 2, 1, rtol=1e-6)
+    single, double = (plain_inputs(arguments, real)["v"] for real in ("float", "double"))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(single, double)
+
+
+def test_the_hash() -> None:
+    """FNV-1a with 32-bit words: by its definition."""
+    values = np.array([[1.5, -2.0]], np.float32)
+    expected = 2166136261
+    for word in (0x3FC00000, 0xC0000000):
+        expected = (expected ^ word) * 16777619 % 2**32
+    assert hash_of_outputs([values[:, :1], values[:, 1:]]) == expected
+    assert hash_of_outputs([values.astype(np.float64)]) != expected
+    assert hash_of_outputs([np.array([[math.inf]])]) is None
+
+
+def test_results_that_are_not_finite_have_no_expected_bits(tmp_path: Path) -> None:
+    golden = {f.name: replace(golden_vectors(facts(), f, "double"), bits=None) for f in toys()}
+    sources = render(
+        facts(), toys(), EmitOptions(trig="builtin", target="portable", extensions=False), golden
+    )
+    done = selftest(sources, tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.count(", not compared: some outputs have no finite value\n") == 2

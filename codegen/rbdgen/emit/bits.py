@@ -41,7 +41,7 @@ def plain_inputs(arguments: Sequence[SizedArgument], real: Real, states: int = S
         mine = words[:, first : first + argument.size]
         first += argument.size
         if argument.name == SINES:
-            t = _numbers(mine >> 24, 128, _TANGENT, mine).astype(dtype)
+            t: Array = _numbers(mine >> 24, 128, _TANGENT, mine).astype(dtype)
             values[SINES] = (t + t) / (1 + t * t)
             values[COSINES] = (1 - t * t) / (1 + t * t)
         else:

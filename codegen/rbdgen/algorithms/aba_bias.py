@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from rbdgen.algorithms.articulated import JointFactor
 from rbdgen.algorithms.articulated_planar import articulated_factors
-from rbdgen.algorithms.rnea_classical import along_joint, body_forces, force_to_parent, outward
+from rbdgen.algorithms.rnea_classical import Placed, along_joint, body_forces, force_to_parent, outward
 from rbdgen.model.joints import Coordinate, JointKind
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import ReducedBody, ReducedModel
@@ -110,7 +110,7 @@ def _less(value: Scalar, pairs: Sequence[tuple[Scalar, Scalar]]) -> Scalar:
     return value
 
 
-def to_child(body: ReducedBody, m: Motion) -> Motion:
+def to_child(body: Placed, m: Motion) -> Motion:
     """A motion of the parent at the body's origin, in the body's axes."""
     linear = m.linear + m.angular.cross(body.translation)
     return Motion(body.rotation.to_child(m.angular), body.rotation.to_child(linear))

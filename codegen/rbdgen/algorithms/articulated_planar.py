@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdgen.algorithms.articulated import ArticulatedInertia, JointFactor, factor_joint
+from rbdgen.algorithms.rnea_classical import Placed
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import JointKind
 from rbdgen.model.model import WORLD
@@ -45,7 +46,7 @@ def articulated_factors(bodies: Sequence[ReducedBody], naming: Naming) -> list[J
     return factors[::-1]
 
 
-def to_parent(body: ReducedBody, inertia: ArticulatedInertia) -> ArticulatedInertia:
+def to_parent(body: Placed, inertia: ArticulatedInertia) -> ArticulatedInertia:
     """In the parent's axes, about the parent's origin."""
     R = body.rotation
     turned = ArticulatedInertia(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, get_args
 
@@ -20,6 +21,7 @@ from rbdgen.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdgen.algorithms.rnea_classical import rnea_classical
 from rbdgen.algorithms.rnea_derivatives import rnea_derivatives
 from rbdgen.algorithms.rnea_derivatives_local import rnea_derivatives_local
+from rbdgen.algorithms.rnea_looped import rnea_looped
 from rbdgen.algorithms.staged import Staged
 from rbdgen.algorithms.state import State
 from rbdgen.errors import OptionError
@@ -149,6 +151,9 @@ def _staged(name: str, source: str, stages: Callable[[ReducedModel], Staged]) ->
     return Variant(name, source, lambda robot, x: stages(_reduced(robot)).run(x), True, stages)
 
 
+LOOPED = "looped"
+"""The form of every function that loops over bodies: the least code, never the fewest operations."""
+
 RNEA_FORMS = (
     Variant("newton_euler", "Featherstone 2008, table 5.1", _rnea),
     Variant(
@@ -161,7 +166,11 @@ ABA_FORMS = (
 )
 
 _ROWS: Final = (
-    Function(Signature("rnea", (Q, V, A), (TAU,)), "inverse dynamics, tau = ID(q, v, a)", RNEA_FORMS),
+    Function(
+        Signature("rnea", (Q, V, A), (TAU,)),
+        "inverse dynamics, tau = ID(q, v, a)",
+        (*RNEA_FORMS, _staged(LOOPED, "the classical form in loops over bodies", rnea_looped)),
+    ),
     Function(
         Signature("nle", (Q, V), (TAU,)),
         "nonlinear effects, C(q, v) v + g(q)",
@@ -172,6 +181,7 @@ _ROWS: Final = (
                 lambda model, x: [nonlinear_effects(model, x.q, x.v, x.naming)],
             ),
             Variant("classical", "as RNEA's, at qdd = 0", _nle_classical, True),
+            _staged(LOOPED, "as RNEA's, at qdd = 0", partial(rnea_looped, accelerated=False)),
         ),
     ),
     Function(
@@ -184,6 +194,7 @@ _ROWS: Final = (
                 lambda model, x: [gravity_torque(model, x.q, x.naming)],
             ),
             Variant("classical", "as RNEA's, at rest", _gravity_classical, True),
+            _staged(LOOPED, "as RNEA's, at rest", partial(rnea_looped, moving=False, accelerated=False)),
         ),
     ),
     Function(Signature("aba", (Q, V, TAU), (A,)), "forward dynamics, a = FD(q, v, tau)", ABA_FORMS),
@@ -281,7 +292,10 @@ _ROWS: Final = (
     Function(
         Signature("rnea_fext", (Q, V, A, FEXT), (TAU,)),
         "inverse dynamics with external forces",
-        RNEA_FORMS,
+        (
+            *RNEA_FORMS,
+            _staged(LOOPED, "the classical form in loops over bodies", partial(rnea_looped, external=True)),
+        ),
     ),
     Function(
         Signature("aba_fext", (Q, V, TAU, FEXT), (A,)),

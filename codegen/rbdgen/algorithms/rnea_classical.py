@@ -10,13 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from rbdgen.model.joints import Coordinate, JointKind, Pose
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedBody, ReducedModel
 from rbdgen.spatial.ops import ZERO, Force, Matrix, Vector
+from rbdgen.spatial.planar import FactoredRotation
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, neg, sub, unnamed
+
+
+class Placed(Protocol):
+    """What stands in its parent: `rotation` from its axes to the parent's, `translation` in the parent's."""
+
+    @property
+    def rotation(self) -> FactoredRotation: ...
+
+    @property
+    def translation(self) -> Vector: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +204,7 @@ def along_joint(body: ReducedBody, force: Force) -> tuple[Scalar, ...]:
     return (*force.force, *force.moment)
 
 
-def force_to_parent(body: ReducedBody, f: Force) -> Force:
+def force_to_parent(body: Placed, f: Force) -> Force:
     """In the parent's axes, the moment about the parent's origin."""
     force = body.rotation.to_parent(f.force)
     return Force(body.rotation.to_parent(f.moment) + body.translation.cross(force), force)

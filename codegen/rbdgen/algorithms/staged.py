@@ -23,7 +23,8 @@ class Stage:
     """A straight line.
 
     `trace` gets the function's own inputs that `inputs` names as the fields of a `State`, and the arrays that
-    `reads` places as `State.arrays`; it gives the arrays that `writes` places.
+    `reads` places as `State.arrays`; it gives the arrays that `writes` places. `zeros`: elements of an array
+    that are known to be 0, run by run; where runs are not the lanes of a vector, they are not computed with.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Stage:
     reads: Mapping[str, Place] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
     count: int = 1
+    zeros: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Staged:
 
     def run(self, x: State) -> list[list[Scalar]]:
         """The outputs for these inputs, on whatever scalars those are."""
-        arrays: dict[str, list[Scalar]] = {name: list(values) for name, values in self.tables.items()}
+        arrays = x.vectors | {name: list(values) for name, values in self.tables.items()}
         arrays |= {name: [0] * size for name, size in {**self.rooms, **self.outputs}.items()}
         for stage in self.stages:
             for k in range(stage.count):

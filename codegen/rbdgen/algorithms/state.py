@@ -33,6 +33,12 @@ class State:
     naming: Naming = unnamed
     arrays: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
 
+    @property
+    def vectors(self) -> dict[str, list[Scalar]]:
+        """The inputs but q as the flat vectors of the interface."""
+        fext = [value for row in self.fext or () for value in (*row.force, *row.moment)]
+        return {"v": list(self.v), "a": list(self.a), "tau": list(self.tau), "fext": fext}
+
 
 def coordinates(
     model: Model, q: Sequence[Scalar], cos: Trigonometric, sin: Trigonometric, *, sums: bool = True

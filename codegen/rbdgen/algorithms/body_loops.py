@@ -1,0 +1,268 @@
+"""Bodies as rows of tables: what the forms that loop over bodies share.
+
+Every body but a floating base moves on a screw about z: it turns by `turning` times its coordinate and
+slides by `sliding` times it, 1 and 0 or 0 and 1, so that revolute and prismatic joints take the same
+operations. Constants in which all bodies agree stand in the straight line and save operations there
+(`turning` and `sliding`, where all joints are of one kind); the others come from a row of a table.
+
+Rooms have a row for every body, row 0 for the root: the world, or the floating base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from rbdgen.algorithms.staged import Stage
+from rbdgen.algorithms.state import State
+from rbdgen.model.angles import ZERO_ANGLE
+from rbdgen.model.frames import FramedBody
+from rbdgen.model.joints import Angle, JointKind
+from rbdgen.model.model import WORLD
+from rbdgen.model.moments import MassMoments
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.places import Place
+from rbdgen.spatial.ops import Force, Matrix, Motion, Vector, mirrored
+from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
+from rbdgen.spatial.scalar import Scalar, add, mul
+
+Runs = Sequence[int]
+"""Which body every run of a loop is for, counted without the root."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table: a row of numbers for every body; columns of equal numbers are left out of it."""
+
+    name: str
+    rows: tuple[tuple[Scalar, ...], ...]
+
+    @cached_property
+    def varying(self) -> tuple[int, ...]:
+        columns = zip(*self.rows, strict=True)
+        return tuple(k for k, column in enumerate(columns) if any(x != column[0] for x in column))
+
+    @property
+    def values(self) -> tuple[Scalar, ...]:
+        return tuple(row[k] for row in self.rows for k in self.varying)
+
+    def place(self, runs: Runs) -> Place:
+        width = len(self.varying)
+        return Place(self.name, tuple(range(width)), tuple(width * k for k in runs))
+
+    def complete(self, read: Sequence[Scalar]) -> list[Scalar]:
+        """A whole row from the columns that were read."""
+        row = list(self.rows[0])
+        for k, value in zip(self.varying, read, strict=True):
+            row[k] = value
+        return row
+
+
+@dataclass(frozen=True)
+class LoopedBody:
+    """A body at its joint's position, as a run of a loop sees it."""
+
+    rotation: FactoredRotation
+    translation: Vector
+    turning: Scalar
+    sliding: Scalar
+
+    @property
+    def subspace(self) -> Motion:
+        """S."""
+        return Motion(Vector(0, 0, self.turning), Vector(0, 0, self.sliding))
+
+    def along_joint(self, force: Force) -> Scalar:
+        """S^T f."""
+        return add(mul(self.turning, force.moment.z), mul(self.sliding, force.force.z))
+
+
+@dataclass(frozen=True)
+class LoopedBodies:
+    """The bodies of a reduced model that loops run over: all but a floating base.
+
+    `parents`: the row of every body's parent, `depths`: how many bodies are above, the root included;
+    `freedoms`: the degree of freedom of every body.
+    """
+
+    reduced: ReducedModel
+    floating: bool
+    parents: tuple[int, ...]
+    depths: tuple[int, ...]
+    freedoms: tuple[int, ...]
+    placements: Rows
+    moments: Rows
+    frames: Rows
+    tables: Mapping[str, tuple[Scalar, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        filled = {rows.name: rows.values for rows in (self.placements, self.moments, self.frames)}
+        object.__setattr__(self, "tables", {name: values for name, values in filled.items() if values})
+
+    @property
+    def outward(self) -> Runs:
+        return range(len(self.parents))
+
+    @property
+    def inward(self) -> Runs:
+        return self.outward[::-1]
+
+    @cached_property
+    def branch(self) -> tuple[tuple[int, ...], ...]:
+        """Every body's own number and those of the bodies above it, nearest first, without the root."""
+        found: list[tuple[int, ...]] = []
+        for k, parent in enumerate(self.parents):
+            found.append((k, *(found[parent - 1] if parent else ())))
+        return tuple(found)
+
+    def own(self, array: str, width: int, runs: Runs) -> Place:
+        """The rows of these bodies in a room."""
+        return Place(array, tuple(range(width)), tuple(width * (k + 1) for k in runs))
+
+    def above(self, array: str, width: int, runs: Runs) -> Place:
+        """The rows of their parents."""
+        return Place(array, tuple(range(width)), tuple(width * self.parents[k] for k in runs))
+
+    def level(self, array: str, width: int, below: int) -> Place:
+        """Rows by depth, outward: a parent's row, and `below` it by 1 a body's own.
+
+        Bodies stand depth first: what lies above a body was written last by its own parent.
+        """
+        columns = range(width * below, width * (below + 1))
+        return Place(array, tuple(columns), tuple(width * (depth - 1) for depth in self.depths))
+
+    def freedom(self, array: str, runs: Runs) -> Place:
+        """The elements of the bodies' degrees of freedom."""
+        return Place(array, (0,), tuple(self.freedoms[k] for k in runs))
+
+    def constants(self, runs: Runs, *tables: Rows) -> dict[str, Place]:
+        """The table rows of these bodies."""
+        return {rows.name: rows.place(runs) for rows in tables if rows.varying}
+
+    def joints(self, runs: Runs) -> dict[str, Place]:
+        """All that `placed` needs."""
+        width = self.joint_width
+        where = Place("joint", tuple(range(width)), tuple(width * k for k in runs))
+        return {**self.constants(runs, self.placements), "joint": where}
+
+    @property
+    def joint_width(self) -> int:
+        """Numbers a joint: cosine and sine, and where there are prismatic joints how far it has slid."""
+        return 2 if all(row[-1] == 0 for row in self.placements.rows) else 3
+
+    def positions(self, x: State) -> list[Scalar]:
+        """What the coordinates say of every joint, for the room `joint`."""
+        found: list[Scalar] = []
+        for body, q in zip(self.reduced.bodies, x.q, strict=True):
+            if body.joint.kind is JointKind.FLOATING:
+                continue
+            turn = q + body.theta0 if isinstance(q, Angle) else body.theta0
+            found += [*turn, 0 if isinstance(q, Angle) else q][: self.joint_width]
+        return found
+
+    def placed(self, x: State) -> LoopedBody:
+        """The body whose constants and joint position were read."""
+        row = self.placements.complete(x.arrays.get(self.placements.name, ()))
+        (cg, sg, ca, sa), origin, (turning, sliding) = row[:4], Vector(*row[4:7]), row[7:]
+        cosine, sine, *slid = x.arrays["joint"]
+        rotation = FactoredRotation.of(
+            PlanarRotation(Z, cg, sg), PlanarRotation(X, ca, sa), PlanarRotation(Z, cosine, sine)
+        )
+        axis = Vector(mul(sg, sa), -mul(cg, sa), ca)
+        return LoopedBody(rotation, origin + axis * slid[0] if slid else origin, turning, sliding)
+
+    def moments_of(self, x: State) -> MassMoments:
+        """The mass moments of the body whose constants were read."""
+        return unpacked_moments(self.moments.complete(x.arrays.get(self.moments.name, ())))
+
+    def external_force(self, x: State) -> Force:
+        """The external force that was read, in the body's axes."""
+        row = self.frames.complete(x.arrays.get(self.frames.name, ()))
+        turned = Matrix(Vector(*row[:3]), Vector(*row[3:6]), Vector(*row[6:9])).T
+        force, moment = Vector(*x.arrays["fext"][:3]), Vector(*x.arrays["fext"][3:])
+        return Force(turned.apply(moment - Vector(*row[9:]).cross(force)), turned.apply(force))
+
+
+def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
+    """The bodies of a model in frames for loops: x on the common normal with the first child's axis.
+
+    Of a chain's rotations Rz(gamma) Rx(alpha) Rz(theta) the first is then 1 everywhere (Khalil and Dombre
+    2002, section 3.2), where zeros of single bodies would gain nothing.
+    """
+    reduced = reduced.reframed(_turns(reduced), reduced.slides)
+    floating = any(body.joint.kind is JointKind.FLOATING for body in reduced.bodies)
+    first = 1 if floating else 0
+    bodies = reduced.bodies[first:]
+    parents = tuple(body.parent + 1 - first if body.parent != WORLD else 0 for body in bodies)
+    depths: list[int] = []
+    for parent in parents:
+        depths.append(1 + (depths[parent - 1] if parent else 0))
+    return LoopedBodies(
+        reduced,
+        floating,
+        parents,
+        tuple(depths),
+        tuple(body.joint.idx_v for body in bodies),
+        Rows("placements", tuple(map(_placement, bodies))),
+        Rows("moments", tuple(tuple(packed_moments(own)) for own in reduced.moments[first:])),
+        Rows("frames", tuple(map(_frame, bodies))),
+    )
+
+
+def _turns(reduced: ReducedModel) -> list[Angle]:
+    turns = [ZERO_ANGLE] * reduced.nbodies
+    for body in reversed(reduced.aligned):
+        above = WORLD if body.parent == WORLD else body.parent
+        if above == WORLD or reduced.aligned[above].joint.kind is JointKind.FLOATING:
+            continue
+        if body.alpha.sin != 0:
+            turns[above] = body.gamma
+    return turns
+
+
+def _placement(body: FramedBody) -> tuple[Scalar, ...]:
+    turning = 1 if body.joint.kind is JointKind.REVOLUTE else 0
+    return (*body.gamma, *body.alpha, *body.translation, turning, 1 - turning)
+
+
+def _frame(body: FramedBody) -> tuple[Scalar, ...]:
+    rotation, origin = body.frame
+    return (*(value for row in rotation for value in row), *origin)
+
+
+def cleared(array: str, size: int) -> Stage:
+    """Zeros all over a room or an output, where sums are to be made or few elements are written."""
+    zero = Place(array, (0,), tuple(range(size)))
+    return Stage("clear", lambda _: {"zero": [0]}, writes={"zero": zero}, count=size)
+
+
+def packed_symmetric(M: Matrix) -> list[Scalar]:
+    """The upper triangle by rows."""
+    return [M[i][j] for i in range(3) for j in range(i, 3)]
+
+
+def unpacked_symmetric(upper: Sequence[Scalar]) -> Matrix:
+    xx, xy, xz, yy, yz, zz = upper
+    return mirrored([[xx, xy, xz], [0, yy, yz], [0, 0, zz]])
+
+
+def packed_moments(moments: MassMoments) -> list[Scalar]:
+    return [moments.mass, *moments.first, *packed_symmetric(moments.second)]
+
+
+def unpacked_moments(values: Sequence[Scalar]) -> MassMoments:
+    return MassMoments(values[0], Vector(*values[1:4]), unpacked_symmetric(values[4:]))
+
+
+def packed_force(force: Force) -> list[Scalar]:
+    return [*force.moment, *force.force]
+
+
+def unpacked_force(values: Sequence[Scalar]) -> Force:
+    return Force(Vector(*values[:3]), Vector(*values[3:]))
+
+
+def nonempty(stages: Iterable[Stage]) -> tuple[Stage, ...]:
+    """The stages that run at all: a robot may have no joint, or no joint above another."""
+    return tuple(stage for stage in stages if stage.count > 0)

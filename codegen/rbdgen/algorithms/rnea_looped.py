@@ -1,0 +1,178 @@
+"""Inverse dynamics in two loops over bodies.
+
+The equations of `rnea_classical`: one straight line outward for the motion of a body and the force that it
+takes, one inward that hands forces on to parents. More operations than unrolled, where many are with zeros
+and vanish, in code that hardly grows with the robot.
+"""
+
+from __future__ import annotations
+
+from rbdgen.algorithms.body_loops import (
+    LoopedBodies,
+    LoopedBody,
+    looped_bodies,
+    nonempty,
+    packed_force,
+    unpacked_force,
+)
+from rbdgen.algorithms.rnea_classical import (
+    BodyMotion,
+    acceleration_matrix,
+    floating_motion,
+    force_to_parent,
+    inertial_force,
+)
+from rbdgen.algorithms.staged import Arrays, Stage, Staged
+from rbdgen.algorithms.state import State
+from rbdgen.model.joints import Pose
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.places import Place, whole
+from rbdgen.spatial.ops import NO_FORCE, ZERO, ZERO_MATRIX, Force, Vector
+from rbdgen.spatial.scalar import Scalar, add, mul
+
+
+def rnea_looped(
+    reduced: ReducedModel, moving: bool = True, accelerated: bool = True, external: bool = False
+) -> Staged:
+    """The stages for output `tau` of inputs q, v, a and fext.
+
+    Without `accelerated` there is no a, without `moving` no v, without `external` no fext.
+    """
+    bodies = looped_bodies(reduced)
+    runs = bodies.inward
+    inward = Stage(
+        "inward",
+        lambda x: _inward(bodies.placed(x), x),
+        reads={
+            **bodies.joints(runs),
+            "force": bodies.own("force", 6, runs),
+            "parent": bodies.above("force", 6, runs),
+        },
+        writes={"tau": bodies.freedom("tau", runs), "sum": bodies.above("force", 6, runs)},
+        count=len(runs),
+    )
+    base = Stage(
+        "base",
+        lambda x: {"tau": x.arrays["force"]},
+        reads={"force": Place("force", (3, 4, 5, 0, 1, 2))},
+        writes={"tau": Place("tau", tuple(range(6)))},
+    )
+    return Staged(
+        nonempty([*outward_stages(bodies, moving, accelerated, external), inward])
+        + ((base,) if bodies.floating else ()),
+        {"tau": reduced.nv},
+        outward_rooms(bodies, moving),
+        bodies.tables,
+    )
+
+
+def outward_stages(
+    bodies: LoopedBodies, moving: bool, accelerated: bool, external: bool
+) -> tuple[Stage, Stage]:
+    """The joints' positions and the root; then every body's motion and the force that it takes."""
+    runs, width = bodies.outward, _width(moving)
+    rates = {
+        **({"v": bodies.freedom("v", runs)} if moving else {}),
+        **({"a": bodies.freedom("a", runs)} if accelerated else {}),
+    }
+    forces = [Place("fext", tuple(range(6)), tuple(6 * (k + bodies.floating) for k in runs))]
+    root = Stage(
+        "root",
+        lambda x: _root(bodies, x, moving),
+        inputs=("q", *(rates if bodies.floating else ())),
+        reads={"fext": whole("fext", 6)} if external and bodies.floating else {},
+        writes={
+            **({"joint": whole("joint", bodies.joint_width * len(runs))} if runs else {}),
+            "motion": whole("motion", width),
+            "force": whole("force", 6),
+        },
+    )
+    outward = Stage(
+        "outward",
+        lambda x: _outward(bodies, x),
+        reads={
+            **bodies.joints(runs),
+            **bodies.constants(runs, bodies.moments, *([bodies.frames] if external else [])),
+            **rates,
+            **({"fext": forces[0]} if external else {}),
+            "motion": bodies.level("motion", width, 0),
+        },
+        writes={"motion": bodies.level("motion", width, 1), "force": bodies.own("force", 6, runs)},
+        count=len(runs),
+    )
+    return root, outward
+
+
+def outward_rooms(bodies: LoopedBodies, moving: bool) -> dict[str, int]:
+    """The rooms that `outward_stages` write."""
+    count = len(bodies.parents)
+    levels = 1 + max(bodies.depths, default=0)
+    rooms = {"joint": bodies.joint_width * count, "motion": _width(moving) * levels, "force": 6 * (count + 1)}
+    return {name: size for name, size in rooms.items() if size}
+
+
+def _width(moving: bool) -> int:
+    """Numbers of a body's motion: a, and w and wdot where anything moves."""
+    return 9 if moving else 3
+
+
+def _packed(motion: BodyMotion, moving: bool) -> list[Scalar]:
+    return [*motion.a, *motion.w, *motion.wdot] if moving else list(motion.a)
+
+
+def _unpacked(values: list[Scalar]) -> BodyMotion:
+    a, w, wdot = Vector(*values[:3]), Vector(*values[3:6]), Vector(*values[6:])
+    return BodyMotion(w, wdot, a, acceleration_matrix(w, wdot))
+
+
+def _root(bodies: LoopedBodies, x: State, moving: bool) -> Arrays:
+    """Where the joints stand; motion and force of the world, or of the floating base."""
+    reduced = bodies.reduced
+    motion, force = BodyMotion(ZERO, ZERO, -reduced.gravity, ZERO_MATRIX), NO_FORCE
+    if bodies.floating:
+        pose, still = x.q[0], [0] * reduced.nv
+        assert isinstance(pose, Pose)
+        w, wdot, a = floating_motion(reduced, 0, pose, x.v or still, x.a or still)
+        motion = BodyMotion(w, wdot, a, acceleration_matrix(w, wdot))
+        force = inertial_force(reduced.moments[0], motion)
+        if "fext" in x.arrays:
+            fext = x.arrays["fext"]
+            force = force - Force(Vector(*fext[3:]), Vector(*fext[:3]))
+    positions = bodies.positions(x)
+    return {
+        **({"joint": positions} if positions else {}),
+        "motion": _packed(motion, moving),
+        "force": packed_force(force),
+    }
+
+
+def _outward(bodies: LoopedBodies, x: State) -> Arrays:
+    """One body's motion from its parent's, and the force that it takes."""
+    body, parent = bodies.placed(x), _unpacked(list(x.arrays["motion"]))
+    rate, acceleration = (x.arrays[name][0] if name in x.arrays else 0 for name in ("v", "a"))
+    linear = parent.a + parent.U.apply(body.translation)
+    w, wdot, a = map(body.rotation.to_child, (parent.w, parent.wdot, linear))
+    w, wdot, a = _joint_motion(body, w, wdot, a, rate, acceleration)
+    w, wdot, a = w.named(x.naming, "w"), wdot.named(x.naming, "wdot"), a.named(x.naming, "a")
+    motion = BodyMotion(w, wdot, a, acceleration_matrix(w, wdot).named(x.naming, "U"))
+    force = inertial_force(bodies.moments_of(x), motion)
+    if "fext" in x.arrays:
+        force = force - bodies.external_force(x)
+    return {"motion": _packed(motion, len(x.arrays["motion"]) == _width(True)), "force": packed_force(force)}
+
+
+def _joint_motion(
+    body: LoopedBody, w: Vector, wdot: Vector, a: Vector, rate: Scalar, acceleration: Scalar
+) -> tuple[Vector, Vector, Vector]:
+    """What a joint adds to its parent's motion, all in the child's axes: w x S qd, S qd and S qdd."""
+    turn, twice = mul(body.turning, rate), mul(2, mul(body.sliding, rate))
+    turned = Vector(mul(w.y, turn), mul(-w.x, turn), mul(body.turning, acceleration))
+    slid = Vector(mul(w.y, twice), mul(-w.x, twice), mul(body.sliding, acceleration))
+    return Vector(w.x, w.y, add(w.z, turn)), wdot + turned, a + slid
+
+
+def _inward(body: LoopedBody, x: State) -> Arrays:
+    """One joint's torque; its force handed on to the parent."""
+    force = unpacked_force(x.arrays["force"])
+    total = unpacked_force(x.arrays["parent"]) + force_to_parent(body, force)
+    return {"tau": [body.along_joint(force)], "sum": packed_force(total)}

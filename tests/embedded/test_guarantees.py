@@ -106,7 +106,7 @@ def test_a_warning_is_an_error(text: str, said: str, tmp_path: Path) -> None:
 
 def test_misra(tmp_path: Path) -> None:
     subject = pendulum("float", tmp_path)
-    assert broken_rules(subject.sources, subject.folders, ["-DREAL=float"]).keys() == deviations().keys()
+    assert broken_rules(subject.sources, subject.folders, ["-DREAL=float"]).keys() <= deviations().keys()
 
 
 @pytest.mark.parametrize(

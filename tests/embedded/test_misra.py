@@ -1,0 +1,73 @@
+"""Every file of a generated folder against the required rules of MISRA C:2012."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from embedded.misra import broken_rules, deviations
+from embedded.subjects import Product, generated
+
+from rbdgen.algorithms.catalogue import CATALOGUE
+
+ROBOTS: dict[str, dict[str, Any]] = {
+    "arm7": {"base": "fixed", "trig": "builtin", "real": "float"},
+    "double_pendulum": {"base": "floating", "trig": "builtin", "real": "double"},
+    "planar3r": {"base": "fixed", "trig": "input", "real": "float"},
+}
+
+SINE = {"21.15"}
+SELFTEST = {"21.6", "21.15"}
+
+
+@pytest.fixture(scope="module", params=ROBOTS)
+def product(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Product:
+    """All functions of a robot."""
+    row = ROBOTS[request.param]
+    folder = tmp_path_factory.mktemp(request.param)
+    return generated(request.param, functions=tuple(CATALOGUE), folder=folder, target="portable", **row)
+
+
+@pytest.mark.parametrize("function", CATALOGUE)
+def test_functions(function: str, product: Product) -> None:
+    """With them the header, and that of the built-in sine."""
+    subject = product.subject(function)
+    allowed = SINE if product.manifest["trig"] == "builtin" else set()
+    assert broken_rules(subject.sources, subject.folders).keys() == allowed
+
+
+def selftest(product: Product) -> Path:
+    return product.folder / f"{product.manifest['name']}_selftest.c"
+
+
+def test_the_selftest(product: Product) -> None:
+    broken = broken_rules([selftest(product)], [product.folder])
+    assert broken.keys() == SELFTEST
+    assert len(broken["21.6"]) == 1  # the line that includes <stdio.h> where no report is given
+
+
+def test_every_deviation_is_recorded_and_needed() -> None:
+    assert deviations().keys() == SINE | SELFTEST
+    assert all(len(reason) > 50 for reason in deviations().values())
+
+
+@pytest.mark.parametrize("product", ["planar3r"], indirect=True)
+@pytest.mark.parametrize(
+    ("file", "old", "new", "rule"),
+    [
+        ("planar3r.h", "void planar3r_rnea(", "void planar3r_nothing();\nvoid planar3r_rnea(", "8.2"),
+        ("planar3r_selftest.c", "        ++count;\n", "        count += 1u;\n", "10."),
+        ("planar3r_selftest.c", "(void)memcpy(&word", "memcpy(&word", "17.7"),
+    ],
+    ids=["prototype without arguments", "essential type", "unused result"],
+)
+def test_a_broken_rule_is_noticed(
+    file: str, old: str, new: str, rule: str, product: Product, tmp_path: Path
+) -> None:
+    for path in product.folder.glob("*.[ch]"):
+        text = path.read_text()
+        assert path.name != file or old in text
+        (tmp_path / path.name).write_text(text.replace(old, new) if path.name == file else text)
+    rules = broken_rules([tmp_path / "planar3r_selftest.c"], [tmp_path]).keys() - deviations().keys()
+    assert any(number.startswith(part) for number in rules for part in rule.split("|")), rules

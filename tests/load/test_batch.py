@@ -139,17 +139,27 @@ def test_levels_in_one_module(build_cache: Cache, lib: Library) -> None:
     assert bits(several.mixed8(*arrays)) == bits(lib.mixed8(*arrays))
 
 
+def in_pieces(patch: pytest.MonkeyPatch, call: Function, grain: int, chunk: int | None = None) -> None:
+    """Threads take `grain` states at once; a thread's share of one call of C is `chunk` states."""
+    patch.setattr(call, "_grain", grain)
+    if chunk is not None:
+        patch.setattr(call, "_chunk", chunk)
+    patch.setattr(call, "_quick", call._quick_way())
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
 def test_any_number_of_threads_gives_the_same_bits(
     lib: Library, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     call = lib.mixed19
-    monkeypatch.setattr(call, "_grain", 16)
-    monkeypatch.setattr(call, "_chunk", 256)
     arrays = arguments(call, 1003)
     expected = by_single_calls(call, arrays)
+    in_pieces(monkeypatch, call, 16, 256)
     for _ in range(20):
         assert bits(call(*arrays, threads=threads)) == expected
+    in_pieces(monkeypatch, call, 16, 1024)
+    for _ in range(20):
+        assert bits(call._quick(*arrays, None, threads)) == expected
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2"])
@@ -194,7 +204,7 @@ def test_bound_batches(lib: Library) -> None:
 
 def test_several_callers_at_once(lib: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     call = lib.mixed19
-    monkeypatch.setattr(call, "_grain", 16)
+    in_pieces(monkeypatch, call, 16)
     arrays = arguments(call, 2000)
     expected = bits(call(*arrays))
     wrong = []
@@ -213,7 +223,7 @@ def test_several_callers_at_once(lib: Library, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # from Python 3.12 on
 def test_a_fork_starts_threads_of_its_own(lib: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     call = lib.mixed19
-    monkeypatch.setattr(call, "_grain", 16)
+    in_pieces(monkeypatch, call, 16)
     arrays = arguments(call, 2000)
     expected = bits(call(*arrays, threads=2))
     child = os.fork()

@@ -75,19 +75,76 @@ def test_fit_arrays_are_quick(only_quick: Library) -> None:
         np.ma.array(Q),
         fortran(Q),
         misaligned(Q),
-        Q[None],
+        np.array([Q, Q, Q])[::2],
         np.array([0, 1]),
     ],
-    ids=["list", "byte order", "float", "subclass", "strides", "misaligned", "two axes", "integers"],
+    ids=["list", "byte order", "float", "subclass", "strides", "misaligned", "some states", "integers"],
 )
 def test_what_c_cannot_read_is_left_to_the_careful_way(lib: Library, only_quick: Library, q: Any) -> None:
     with pytest.raises(AssertionError, match="the careful way"):
         only_quick.torque(q, V)
 
 
+QS = np.stack([Q, Q + 1, Q - 1])
+VS = np.stack([V, V / 2, -V])
+
+
+def test_many_states_are_quick(lib: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = np.stack([lib.torque(*state) for state in zip(QS, VS, strict=True)])
+    alone = [lib.inertia(q) for q in QS]
+    shared = np.stack([lib.torque(q, V) for q in QS])
+    monkeypatch.setattr(lib.torque, "_careful", None)
+    monkeypatch.setattr(lib.inertia, "_careful", None)
+    out = np.empty((3, 2))
+    assert lib.torque(QS, VS, out=out, threads=2) is out
+    np.testing.assert_array_equal(out, expected)
+    np.testing.assert_array_equal(lib.torque(QS, VS), expected)
+    np.testing.assert_array_equal(lib.torque(QS[:, None], VS[:, None])[:, 0], expected)
+    np.testing.assert_array_equal(lib.torque(QS, V), shared)
+    assert lib.torque(QS[:0], V).shape == (0, 2)
+    pair = (np.empty((3, 2, 2)), np.empty((3, 2)))
+    assert lib.inertia(QS, out=pair) is pair
+    for k, result in enumerate(alone):
+        np.testing.assert_array_equal(pair[0][k], result.M)
+        np.testing.assert_array_equal(lib.inertia(QS).g[k], result.g)
+
+
+@pytest.mark.parametrize(
+    ("q", "v", "out", "threads"),
+    [
+        (QS, VS[:2], None, 1),
+        (QS, VS[:1], None, 1),
+        (QS, VS[:, None], None, 1),
+        (QS, np.zeros((3, 3)), None, 1),
+        (QS, VS, np.empty((2, 2)), 1),
+        (QS, VS, np.empty(2), 1),
+        (QS, VS, np.empty((3, 2, 1)), 1),
+        (QS, VS, np.empty((2, 3)).T, 1),
+        (QS, VS, np.empty((3, 2), np.float32), 1),
+        (QS, VS, QS, 1),
+        (QS, VS, None, 0),
+        (QS, VS, None, -1),
+        (QS, VS, None, True),
+        (QS, VS, None, 2**70),
+    ],
+)
+def test_many_states_that_do_not_fit(lib: Library, q: Any, v: Any, out: Any, threads: Any) -> None:
+    assert lib.torque._quick(q, v, out, threads) is NotImplemented
+
+
+def test_outputs_that_do_not_fit(lib: Library) -> None:
+    M, g = np.empty((3, 2, 2)), np.empty((3, 2))
+    block = np.empty(17)
+    overlapping = (block[:12].reshape(3, 2, 2), block[11:].reshape(3, 2))
+    read_only = np.empty((3, 2))
+    read_only.flags.writeable = False
+    for out in ((M,), [M, g], (g, M), (M, g[:2]), M, overlapping, (M, None), (M, read_only)):
+        assert lib.inertia._quick(QS, out, 1) is NotImplemented
+
+
 @pytest.mark.parametrize("arrays", [(), (Q,), (Q, V, V), (Q, V, V, V)])
 def test_a_wrong_number_of_arrays(lib: Library, arrays: tuple[Any, ...]) -> None:
-    assert lib.torque._quick(*arrays, None) is NotImplemented
+    assert lib.torque._quick(*arrays, None, 1) is NotImplemented
 
 
 def test_overlap_by_a_single_number_is_seen(lib: Library) -> None:
@@ -100,6 +157,7 @@ def test_overlap_by_a_single_number_is_seen(lib: Library) -> None:
 
 def test_no_reference_is_lost_or_kept(lib: Library) -> None:
     out = np.empty(2)
+    pair = (np.empty((3, 2, 2)), np.empty((3, 2)))
 
     def bound() -> None:
         lib.torque.bind(Q, V, out=out)()
@@ -108,10 +166,14 @@ def test_no_reference_is_lost_or_kept(lib: Library) -> None:
         lambda: lib.torque(Q, V),
         lambda: lib.torque(Q, V, out=out),
         lambda: lib.inertia(Q),
+        lambda: lib.torque(QS, VS),
+        lambda: lib.inertia(QS),
+        lambda: lib.inertia(QS, out=pair),
+        lambda: lib.torque._quick(QS, VS[:2], None, 1),
         bound,
-        lambda: lib.torque._quick(Q, V, [1.0]),
+        lambda: lib.torque._quick(Q, V, [1.0], 1),
     ]
-    kept = (Q, V, out, None, NotImplemented, lib.inertia._tuple)
+    kept = (Q, V, QS, VS, out, pair, *pair, None, NotImplemented, lib.inertia._tuple)
     for call in calls:
         call()
     gc.collect()

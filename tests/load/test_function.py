@@ -128,6 +128,7 @@ def test_leading_axes_broadcast(lib: Library, q_axes: tuple[int, ...], v_axes: t
 def test_more_states_than_one_chunk(lib: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     chunk = 64
     monkeypatch.setattr(lib.torque, "_chunk", chunk)
+    monkeypatch.setattr(lib.torque, "_quick", lib.torque._quick_way())
     q = np.linspace(-1, 1, 2 * (chunk + 7)).reshape(-1, 2)
     result = lib.torque(q, V)
     for k in (0, chunk - 1, chunk, len(q) - 1):

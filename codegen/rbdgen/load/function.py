@@ -23,6 +23,9 @@ CALL_OPERATIONS = 50_000_000
 PIECE_OPERATIONS = 100_000
 """Operations that a thread takes at once of those that several share."""
 
+MOST_THREADS = 256
+"""As many as the pool has, the caller among them; asking for more is no mistake."""
+
 LANES = 16
 """The most states in one vector: pieces are multiples of it."""
 
@@ -31,6 +34,7 @@ class Bound(partial[None]):
     """A call with its arrays fixed: `bound()` reads the inputs as they are now and writes `bound.out`."""
 
     out: Any
+    arrays: tuple[Array, ...]
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class Function:
         self.__doc__ = f"{facts['summary']}; form {facts['variant']}."
         self._path: Path = folder / facts["source"]
         self._states = getattr(code.lib, f"{facts['symbol']}_states")
-        self._from_buffer = code.ffi.from_buffer
+        self._ffi = code.ffi
         self._elements = code.ffi.typeof(f"{real}[]")
         operations = max(1, facts["operations"]["total"])
         self._chunk = _vectors(CALL_OPERATIONS // operations)
@@ -90,11 +94,8 @@ class Function:
         self._tuple: Any = results_type(signature.name, names) if len(names) > 1 else None
         self._calls = code.calls
         self._address = code.address(f"{facts['symbol']}_call")
-        self._quick: Callable[..., Any] = _not_quick
-        if self._calls is not None:
-            self._quick = self._calls.Call(
-                self._address, self.dtype, self._shapes, self._results, self._tuple
-            )
+        self._states_address = code.address(f"{facts['symbol']}_states")
+        self._quick = self._quick_way()
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{x.name} {x.shape}" for x in self.signature.inputs)
@@ -104,6 +105,22 @@ class Function:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled by content: see `pickled`."""
         return function_of, (content(self._path.parent), self.__name__)
+
+    def _quick_way(self) -> Callable[..., Any]:
+        """A call in C for arrays that need no conversion; it gives NotImplemented for all others."""
+        if self._calls is None:
+            return _not_quick
+        quick: Callable[..., Any] = self._calls.Call(
+            self._address,
+            self._states_address,
+            self._grain,
+            self._chunk,
+            self.dtype,
+            self._shapes,
+            self._results,
+            self._tuple,
+        )
+        return quick
 
     @property
     def source(self) -> str:
@@ -118,7 +135,7 @@ class Function:
     ) -> Any:
         """The outputs; `out`, an array or one for each output, is written to and given back."""
         if not named:
-            results = self._quick(*arrays, out)
+            results = self._quick(*arrays, out, threads)
             if results is not NotImplemented:
                 return results
         return self._careful(self._positional(arrays, named), out, threads)
@@ -130,7 +147,7 @@ class Function:
         in C order, their leading axes all the same or none. `out` is made if it is not given; `bound.out` is
         what a call writes to.
         """
-        self._check_threads(threads)
+        threads = self._threads(threads)
         inputs = self._positional(arrays, named)
         leading = leading_axes(self.__name__, self.signature, self._real(inputs))
         for argument, array in zip(self.signature.inputs, inputs, strict=True):
@@ -148,13 +165,13 @@ class Function:
         results = self._outputs(out, inputs, leading)
         if leading == () and self._calls is not None:
             return self._calls.Bound(self._address, (*inputs, *results), self._packed(results))
-        pointers = [self._pointer(array) for array in inputs]
-        writable = [self._pointer(result) for result in results]
         steps = [
             0 if array.shape == s else int(np.prod(s)) for array, s in zip(inputs, self._shapes, strict=True)
         ]
-        pairs = [x for pair in zip(pointers, steps, strict=True) for x in pair]
-        bound = Bound(self._states, threads, self._grain, int(np.prod(leading)), *pairs, *writable)
+        places = self._places([self._pointer(array) for array in (*inputs, *results)])
+        count = int(np.prod(leading))
+        bound = Bound(self._states, threads, self._grain, count, places, self._steps(steps))
+        bound.arrays = (*inputs, *results)
         bound.out = self._packed(results)
         return bound
 
@@ -176,13 +193,14 @@ class Function:
             as_real(self.__name__, x, array) for x, array in zip(self.signature.inputs, arrays, strict=True)
         ]
 
-    def _check_threads(self, threads: object) -> None:
+    def _threads(self, threads: object) -> int:
         if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
             raise ArrayValueError(f"{self.__name__}: threads is {threads!r}; pass 1 or more")
+        return min(threads, MOST_THREADS)
 
     def _careful(self, arrays: Sequence[Any], out: Any, threads: int) -> Any:
         """Any input: convert, broadcast, all states."""
-        self._check_threads(threads)
+        threads = self._threads(threads)
         inputs = self._real(arrays)
         leading = leading_axes(self.__name__, self.signature, inputs)
         results = self._outputs(out, inputs, leading)
@@ -190,14 +208,14 @@ class Function:
             states(array, argument, leading, self.dtype)
             for argument, array in zip(self.signature.inputs, inputs, strict=True)
         ]
-        reads = [(self._pointer(array), step) for array, step in pairs]
-        writes = [(self._pointer(r), x.size) for r, x in zip(results, self.signature.outputs, strict=True)]
+        pairs += [(r, x.size) for r, x in zip(results, self.signature.outputs, strict=True)]
+        pointers = [(self._pointer(array), step) for array, step in pairs]
+        steps = self._steps([step for _, step in pairs])
         count = int(np.prod(leading))
         chunk = self._chunk * threads
         for first in range(0, count, chunk):
-            moved = [x for pointer, step in reads for x in (pointer + first * step, step)]
-            written = [pointer + first * step for pointer, step in writes]
-            self._states(threads, self._grain, min(chunk, count - first), *moved, *written)
+            places = self._places([pointer + first * step for pointer, step in pointers])
+            self._states(threads, self._grain, min(chunk, count - first), places, steps)
         return self._packed(results) if out is None else out
 
     def _outputs(self, out: Any, inputs: Sequence[Array], leading: Shape) -> list[Array]:
@@ -220,4 +238,11 @@ class Function:
 
     def _pointer(self, array: Array) -> Any:
         """The array's memory for C; keeps the array alive."""
-        return self._from_buffer(self._elements, array)
+        return self._ffi.from_buffer(self._elements, array)
+
+    def _places(self, pointers: Sequence[Any]) -> Any:
+        """The pointers as an array of C; keeps nothing alive."""
+        return self._ffi.new("void *[]", pointers)
+
+    def _steps(self, steps: Sequence[int]) -> Any:
+        return self._ffi.new("size_t[]", steps)

@@ -11,7 +11,7 @@
 
 typedef struct {
     rbdgen_part *part;
-    const void *job;
+    const struct rbdgen_job *job;
     size_t count, grain;
     atomic_size_t next; /* first state that nobody took yet */
 } work;
@@ -98,7 +98,7 @@ static int have_workers(int wanted)
     return pool.workers < wanted ? pool.workers : wanted;
 }
 
-void rbdgen_share(int threads, size_t grain, size_t count, rbdgen_part *part, const void *job)
+void rbdgen_share(int threads, size_t grain, size_t count, rbdgen_part *part, const struct rbdgen_job *job)
 {
     const size_t pieces = count / grain + (count % grain != 0);
     int others = (threads > MOST_WORKERS ? MOST_WORKERS : threads) - 1;

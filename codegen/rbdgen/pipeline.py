@@ -28,7 +28,7 @@ from rbdgen.load import Library, open_library
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
 from rbdgen.model.joints import JointKind
 from rbdgen.model.model import Body
-from rbdgen.options import Options, available_cores, environment_cache, environment_compiler
+from rbdgen.options import Options, available_cores, environment_cache, environment_compiler, lanes
 from rbdgen.resources import package_root, template_root
 from rbdgen.selection.budget import check_budget
 from rbdgen.selection.frames import Frames, search
@@ -105,7 +105,7 @@ def design_function(task: tuple[Robot, str, Frames | None, Options]) -> Function
         engine=options.engine,
         forced=forced,
         sums=options.trig != "input",
-        lanes=1,
+        lanes=lanes(options.real) if target_named(options.target).extensions else 1,
     )
     return FunctionSource(
         function.signature.sized(robot.model.sizes),

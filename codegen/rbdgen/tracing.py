@@ -66,7 +66,8 @@ def trace_program(
         body = next((known for known in bodies if known == body), body)
         bodies.append(body)
         own = {x.name: whole(x.name, x.size) for x in signature.inputs if x.name in stage.inputs}
-        loops.append(Loop(stage.name, body, {**own, **stage.reads}, stage.writes, stage.count))
+        reads = {**own, **stage.reads}
+        loops.append(Loop(stage.name, body, reads, stage.writes, stage.count, stage.zeros))
     return Program(
         tuple(Input(argument.name, argument.size) for argument in signature.inputs),
         tuple(Result(argument.name, argument.shape) for argument in signature.outputs),

@@ -3,10 +3,11 @@
 dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24) on a `ReducedModel`,
 in stages: first M = L^T D L, qdd and dID/du as in `aba_derivatives_factored`; then the same sparse solve
 
-    x = -L^-1 D^-1 L^-T b                                    (Featherstone 2008, section 6.5)
+    x = L^-1 D^-1 L^-T b                                     (Featherstone 2008, section 6.5)
 
-for every column b of dID/dq and dID/dv, and of -1 for M^-1. All columns take the same operations, so that
-neighbouring ones can be the lanes of a vector; zeros in them are computed with.
+for every column b of -dID/dq and -dID/dv, and of 1 for M^-1. All columns take the same operations, so that
+neighbouring ones can be the lanes of a vector. A column of a degree of freedom is zero but at its ancestors
+and descendants.
 
 A floating base's linear velocity and its attitude enter only through its own linear acceleration: those
 columns are known without a solve.
@@ -39,8 +40,8 @@ def aba_derivatives_columns(reduced: ReducedModel) -> Staged:
     by_q = range(KNOWN_BY_Q if floating else 0, nv)
     by_v = range(KNOWN_BY_V if floating else 0, nv)
     entries = sum(len(above) for above in reduced.ancestors)
-    factor = {"L": whole("L", entries), "minus_inverse_D": whole("minus_inverse_D", nv)}
-    unsolved = {"dtau_dq": _columns("dtau_dq", nv, by_q), "dtau_dv": _columns("dtau_dv", nv, by_v)}
+    factor = {"L": whole("L", entries), "inverse_D": whole("inverse_D", nv)}
+    unsolved = {"minus_dq": _columns("minus_dq", nv, by_q), "minus_dv": _columns("minus_dv", nv, by_v)}
     known, shift = _of_base(nv) if floating else ({}, {})
     torques = Stage(
         "torques",
@@ -50,27 +51,34 @@ def aba_derivatives_columns(reduced: ReducedModel) -> Staged:
     )
     solves = [
         Stage(
-            name,
+            "solve",
             lambda x: {"x": _solved(reduced.ancestors, x.arrays)},
             reads={**factor, "b": column(right, nv, nv, columns)},
             writes={"x": column(name, nv, nv, columns)},
             count=len(columns),
+            zeros={"b": tuple(_unrelated(reduced, k) for k in columns)},
         )
         for name, right, columns in (
-            ("da_dq", "dtau_dq", by_q),
-            ("da_dv", "dtau_dv", by_v),
-            ("da_dtau", "minus_one", range(nv)),
+            ("da_dq", "minus_dq", by_q),
+            ("da_dv", "minus_dv", by_v),
+            ("da_dtau", "identity", range(nv)),
         )
         if columns
     ]
     shifts = [Stage("shift", _shifted, reads=shift, writes={"sum": shift["solved"]})] if floating else []
-    rooms = {"L": entries, "minus_inverse_D": nv, "dtau_dq": nv * nv, "dtau_dv": nv * nv}
+    rooms = {"L": entries, "inverse_D": nv, "minus_dq": nv * nv, "minus_dv": nv * nv}
     return Staged(
         (torques, *solves, *shifts),
         dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv),
         {**rooms, "shift": 9} if floating else rooms,
-        {"minus_one": tuple(-1.0 if i == k else 0.0 for i in range(nv) for k in range(nv))},
+        {"identity": tuple(1.0 if i == k else 0.0 for i in range(nv) for k in range(nv))},
     )
+
+
+def _unrelated(reduced: ReducedModel, k: int) -> tuple[int, ...]:
+    """The dofs that are neither ancestors nor descendants of k, nor k itself."""
+    above = reduced.ancestors
+    return tuple(i for i in range(reduced.nv) if i != k and i not in above[k] and k not in above[i])
 
 
 def _columns(array: str, rows: int, columns: Sequence[int]) -> Place:
@@ -99,9 +107,9 @@ def _torques(reduced: ReducedModel, x: State, by_q: Sequence[int], by_v: Sequenc
     torque = rnea_derivatives_local(reduced, x.q, still, qdd, x.fext, x.naming)
     arrays = {
         "L": [row[j] for row, above in zip(factor.lower, factor.ancestors, strict=True) for j in above],
-        "minus_inverse_D": [neg(inverse) for inverse in factor.inverse_diagonal],
-        "dtau_dq": [row[k] for row in torque.dtau_dq for k in by_q],
-        "dtau_dv": [row[k] for row in torque.dtau_dv for k in by_v],
+        "inverse_D": factor.inverse_diagonal,
+        "minus_dq": [neg(row[k]) for row in torque.dtau_dq for k in by_q],
+        "minus_dv": [neg(row[k]) for row in torque.dtau_dv for k in by_v],
     }
     if len(by_q) == nv:
         return arrays
@@ -116,11 +124,10 @@ def _torques(reduced: ReducedModel, x: State, by_q: Sequence[int], by_v: Sequenc
 
 
 def _solved(ancestors: Sequence[Sequence[int]], arrays: Arrays) -> list[Scalar]:
-    """-M^-1 b from the factor's flat arrays."""
+    """M^-1 b from the factor's flat arrays."""
     entries = iter(arrays["L"])
     lower = tuple({j: next(entries) for j in above} for above in ancestors)
-    minus = LDL(lower, tuple(arrays["minus_inverse_D"]), tuple(map(tuple, ancestors)))
-    return minus.solve(arrays["b"])
+    return LDL(lower, tuple(arrays["inverse_D"]), tuple(map(tuple, ancestors))).solve(arrays["b"])
 
 
 def _shifted(x: State) -> Arrays:

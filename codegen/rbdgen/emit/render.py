@@ -9,12 +9,13 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from rbdgen.emit.c.batch import lanes_context, lanes_sincos_context, lanes_style, twinned
+from rbdgen.emit.c.batch import lanes_context, lanes_sincos_context, lanes_style, twinned, vectors_context
 from rbdgen.emit.c.context import (
     CFunction,
     body_context,
     function_context,
     golden_context,
+    restrict_macro,
     robot_context,
     sincos_block,
     sincos_context,
@@ -37,6 +38,7 @@ from rbdgen.emit.package import (
 )
 from rbdgen.emit.trig import program_with_trig, signature_with_trig
 from rbdgen.errors import EmitError
+from rbdgen.graph.specialise import specialised
 from rbdgen.resources import package_root, template_root
 
 LOADER = (
@@ -121,9 +123,12 @@ def _c_files(
         shape = sincos_context(facts, options, angles)
         files[f"{facts.name}_sincos.h"] = _text("c/sincos.h.jinja", **shape)
     style = style_context(facts, options, angles)
+    vectors = vectors_context(facts, options)
     for function, context in zip(functions, contexts, strict=True):
-        body = body_context(function, style)
+        body = body_context(function, context.symbol, style, restrict_macro(facts), vectors)
         files[context.file] = _text("c/ROBOT_FUNCTION.c.jinja", robot=robot, function=context, body=body)
+        if body.loops and body.loops.vector:
+            files |= _lanes_file(facts, options)
     tested = [
         (context, golden_context(function, golden[function.name], options.real))
         for function, context in zip(functions, contexts, strict=True)
@@ -145,18 +150,27 @@ def _batch_files(
     contexts = [function_context(facts, function, options.real) for function in functions]
     files = {
         f"{facts.name}_batch.h": _text("c/ROBOT_batch.h.jinja", robot=robot, functions=contexts),
-        f"{facts.name}_lanes.h": _text("c/ROBOT_lanes.h.jinja", robot=robot, lanes=lanes_context(options)),
+        **_lanes_file(facts, options),
     }
     if options.trig == "builtin" and sincos_block(functions):
         shape = lanes_sincos_context(facts, options)
         files[f"{facts.name}_lanes_sincos.h"] = _text("c/sincos.h.jinja", **shape)
     style = lanes_style(facts, options)
     for function, context in zip(functions, contexts, strict=True):
-        body = body_context(function, style)
+        lean = replace(function, program=specialised(function.program))
+        body = body_context(lean, context.symbol, style, "restrict")
         files[context.batch] = _text(
             "c/ROBOT_FUNCTION_batch.c.jinja", robot=robot, function=context, body=body
         )
     return files
+
+
+def _lanes_file(facts: RobotFacts, options: EmitOptions) -> dict[str, str]:
+    """The header of the vector type."""
+    robot = robot_context(facts, options)
+    return {
+        f"{facts.name}_lanes.h": _text("c/ROBOT_lanes.h.jinja", robot=robot, lanes=lanes_context(options))
+    }
 
 
 def _build_files(

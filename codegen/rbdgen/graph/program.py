@@ -42,13 +42,17 @@ class Result:
 
 @dataclass(frozen=True)
 class Loop:
-    """A straight line and where it finds its arrays; `reads` and `writes` by the body's names of them."""
+    """A straight line and where it finds its arrays; `reads` and `writes` by the body's names of them.
+
+    `zeros`: elements of arrays it reads that are known to be 0, run by run.
+    """
 
     name: str
     body: Graph
     reads: Mapping[str, Place]
     writes: Mapping[str, Place]
     count: int = 1
+    zeros: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
 
     @property
     def vectorisable(self) -> bool:

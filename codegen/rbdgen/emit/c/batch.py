@@ -10,14 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rbdgen.emit.c.loops import Vectors
 from rbdgen.emit.c.printer import Sincos, Style
 from rbdgen.emit.c.real import real_type
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
 from rbdgen.options import Real as RealName
+from rbdgen.options import lanes
 
 LONGEST: Final = 30_000
-"""Operations up to which a function gets a twin. One of 77 thousand took clang 46 s and gcc more than 100 s,
-where one of 17 thousand takes 3 s and 15 s."""
+"""Operations written down up to which a function gets a twin. One of 77 thousand took clang 46 s and gcc more
+than 100 s, where one of 17 thousand takes 3 s and 15 s."""
 
 _REGISTERS: Final[tuple[tuple[str, int], ...]] = (
     ("defined(__AVX512F__)", 64),
@@ -61,7 +63,7 @@ def twinned(functions: Sequence[FunctionSource], options: EmitOptions) -> tuple[
     """The functions that get a twin: none where compiler extensions may not be used, and no very long one."""
     if not options.extensions:
         return ()
-    return tuple(function for function in functions if function.cost.total <= LONGEST)
+    return tuple(function for function in functions if function.program.length <= LONGEST)
 
 
 def lanes_context(options: EmitOptions) -> CLanes:
@@ -75,11 +77,18 @@ def lanes_context(options: EmitOptions) -> CLanes:
     return CLanes(widths, tuple(functions), "long long" if size == 8 else "int")
 
 
-def _width(condition: str, lanes: int) -> CWidth:
-    half = lanes // 2
-    lower = ", ".join(f"{k}, {k + lanes}" for k in range(half))
-    upper = ", ".join(f"{k}, {k + lanes}" for k in range(half, lanes))
-    return CWidth(condition, lanes, lower, upper, ", ".join(["x"] * lanes))
+def _width(condition: str, width: int) -> CWidth:
+    half = width // 2
+    lower = ", ".join(f"{k}, {k + width}" for k in range(half))
+    upper = ", ".join(f"{k}, {k + width}" for k in range(half, width))
+    return CWidth(condition, width, lower, upper, ", ".join(["x"] * width))
+
+
+def vectors_context(facts: RobotFacts, options: EmitOptions) -> Vectors | None:
+    """The vectors that neighbouring runs of a loop may share inside one call."""
+    if not options.extensions:
+        return None
+    return Vectors(lanes_style(facts, options), facts.name.upper(), lanes(options.real))
 
 
 def lanes_style(facts: RobotFacts, options: EmitOptions) -> Style:

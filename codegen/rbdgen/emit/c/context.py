@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdgen.emit.bits import STATES
+from rbdgen.emit.c.loops import CLoops, Vectors, print_loops
 from rbdgen.emit.c.printer import (
     TRIGONOMETRY,
     Sincos,
@@ -64,12 +65,13 @@ class CFunction:
 
 @dataclass(frozen=True)
 class CBody:
-    """What stands between the braces: the arguments nobody reads, then the statements."""
+    """What stands between the braces: the arguments nobody reads, then the statements, or loops of such."""
 
     unused: tuple[str, ...]
     statements: tuple[str, ...]
     math: bool
     sincos: bool
+    loops: CLoops | None = None
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:
 
 def function_context(facts: RobotFacts, function: FunctionSource, real: str) -> CFunction:
     """Names, prototype and documentation of a function."""
-    restrict = f"{facts.name.upper()}_RESTRICT "
+    restrict = f"{restrict_macro(facts)} "
     return CFunction(
         function.name,
         f"{facts.name}_{function.name}",
@@ -202,18 +204,32 @@ def style_context(facts: RobotFacts, options: EmitOptions, angles: int) -> Style
     return scalar_style(real_type(options.real), sincos, options.nesting)
 
 
-def body_context(function: FunctionSource, style: Style) -> CBody:
-    """The statements of a function."""
-    graph = function.program.straight
-    assert graph is not None
-    live = list(live_nodes(graph))
-    read = {graph.input_element(int(node.value))[0] for node in live if node.op == "input"}
+def body_context(
+    function: FunctionSource, symbol: str, style: Style, restrict: str, vectors: Vectors | None = None
+) -> CBody:
+    """The statements of a function; `symbol`, `restrict`, `vectors` as `print_loops` takes them."""
+    program = function.program
+    lines = [(loop, list(live_nodes(loop.body))) for loop in program.loops]
+    read = {
+        loop.reads[loop.body.input_element(int(node.value))[0]].array
+        for loop, live in lines
+        for node in live
+        if node.op == "input"
+    }
+    live = [node for _, nodes in lines for node in nodes]
+    graph = program.straight
     return CBody(
-        tuple(array.name for array in graph.inputs if array.name not in read),
-        print_statements(graph, style),
+        tuple(array.name for array in program.inputs if array.name not in read),
+        print_statements(graph, style) if graph else (),
         math=any(node.op == "sqrt" or (node.op in TRIGONOMETRY and not style.sincos) for node in live),
         sincos=any(node.op in TRIGONOMETRY and style.sincos is not None for node in live),
+        loops=None if graph else print_loops(program, symbol, style, restrict, vectors),
     )
+
+
+def restrict_macro(facts: RobotFacts) -> str:
+    """What the header calls C's restrict, for compilers of C++ too."""
+    return f"{facts.name.upper()}_RESTRICT"
 
 
 def sincos_context(facts: RobotFacts, options: EmitOptions, angles: int) -> Mapping[str, object]:

@@ -10,7 +10,7 @@ The text holds no width: `value_type` is the type of one value, a scalar or a ve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -53,7 +53,8 @@ class Style:
 
     `value_type` is the C type of one value; `functions` names the C function of sqrt, sin and cos; with
     `sincos` the last two are not called; `nesting` is how many levels of single-use operations may stand
-    inside one statement; `constant` makes a value of a literal.
+    inside one statement; `constant` makes a value of a literal; `element` is how element k of an array is
+    read and written.
     """
 
     real: Real
@@ -62,6 +63,7 @@ class Style:
     sincos: Sincos | None = None
     nesting: int = 1
     constant: str = "{}"
+    element: Callable[[str, int], str] = "{}[{}]".format
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class _Printer:
 
     def lines(self) -> tuple[str, ...]:
         self.uses = _uses(self.graph)
-        self.stores = _stores(self.graph)
+        self.stores = _stores(self.graph, self.style)
         first = self._print_trigonometry()
         self._print(index for index in range(len(self.graph.nodes)) if index not in first)
         return tuple(self.text)
@@ -145,7 +147,7 @@ class _Printer:
             return _Expression(text, _UNARY if text.startswith("-") else _ATOM, 0)
         if op == "input":
             array, element = self.graph.input_element(int(value))
-            return _Expression(f"{array}[{element}]", _ATOM, 0)
+            return _Expression(self.style.element(array, element), _ATOM, 0)
         if op in TRIGONOMETRY and self.style.sincos is not None:
             if args[0] not in self.angles:
                 raise EmitError(
@@ -235,12 +237,12 @@ def _uses(graph: Graph) -> list[int]:
     return uses
 
 
-def _stores(graph: Graph) -> dict[int, list[str]]:
+def _stores(graph: Graph, style: Style) -> dict[int, list[str]]:
     """The output elements that each node is stored in."""
     stores: dict[int, list[str]] = {}
     for output in graph.outputs:
         for position, element in enumerate(output.elements):
-            stores.setdefault(element, []).append(f"{output.name}[{position}]")
+            stores.setdefault(element, []).append(style.element(output.name, position))
     return stores
 
 

@@ -1,0 +1,225 @@
+"""Programs of several loops as C: a static function for every straight line, and the loops that call them.
+
+Where `vectors` allows, neighbouring runs of a loop are the lanes of a vector: its function works on vectors
+that lie anywhere in arrays, and numbers that all runs share fill all lanes. Such a loop ends with a whole
+vector, which overlaps the one before: some runs are then done twice, with the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from rbdgen.emit.c.printer import TRIGONOMETRY, Style, live_nodes, print_statements
+from rbdgen.emit.names import check_identifier
+from rbdgen.emit.numbers import literal
+from rbdgen.errors import EmitError
+from rbdgen.graph.cost import readers_in_order
+from rbdgen.graph.node import Graph
+from rbdgen.graph.program import Loop, Program
+from rbdgen.places import Place
+
+_COLUMNS = 8
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The vector type of c/ROBOT_lanes.h that neighbouring runs may share; `macro` prefixes its macros.
+
+    `most`: lanes where registers are widest; loops of fewer runs go one by one.
+    """
+
+    style: Style
+    macro: str
+    most: int
+
+
+@dataclass(frozen=True)
+class CLine:
+    """A straight line as a static function."""
+
+    name: str
+    parameters: tuple[str, ...]
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CArrayOfNumbers:
+    """A room (no rows) or a table of constants, numbers or offsets."""
+
+    name: str
+    kind: str
+    size: int
+    rows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CLoop:
+    """Calls of a line: once, `count` times, or as many vectors as `count` columns take."""
+
+    line: str
+    count: int
+    vector: bool
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CLoops:
+    """What a function of several loops is made of."""
+
+    tables: tuple[CArrayOfNumbers, ...]
+    rooms: tuple[CArrayOfNumbers, ...]
+    lines: tuple[CLine, ...]
+    loops: tuple[CLoop, ...]
+
+    @property
+    def vector(self) -> bool:
+        return any(loop.vector for loop in self.loops)
+
+
+def print_loops(
+    program: Program, symbol: str, style: Style, restrict: str, vectors: Vectors | None
+) -> CLoops:
+    """The C of a program; `symbol` prefixes its static names, `restrict` is how C says that.
+
+    Raises:
+        EmitError: as of `print_statements`, and for names that are no identifiers.
+    """
+    for name in (*program.rooms, *program.tables):
+        check_identifier(name)
+    return _Loops(program, symbol, style, restrict, vectors).printed()
+
+
+@dataclass
+class _Loops:
+    program: Program
+    symbol: str
+    style: Style
+    restrict: str
+    vectors: Vectors | None
+    lines: dict[str, CLine] = field(default_factory=dict)
+    offsets: dict[tuple[int, ...], CArrayOfNumbers] = field(default_factory=dict)
+
+    def printed(self) -> CLoops:
+        loops = tuple(self._loop(loop) for loop in self.program.loops)
+        real = self.style.real.name
+        tables = [
+            CArrayOfNumbers(name, real, len(values), _rows([literal(x, real) for x in values]))
+            for name, values in self.program.tables.items()
+        ]
+        kind = self.style.value_type
+        rooms = [CArrayOfNumbers(name, kind, size) for name, size in self.program.rooms.items()]
+        return CLoops((*tables, *self.offsets.values()), tuple(rooms), tuple(self.lines.values()), loops)
+
+    def _loop(self, loop: Loop) -> CLoop:
+        read = _read(loop.body)
+        places = {name: place for name, place in loop.reads.items() if name in read}
+        vector = self.vectors is not None and _fills(loop, self.vectors.most)
+        line = self._line(loop, places, vector)
+        counter = "column" if vector else "k"
+        arguments = [self._argument(place, counter) for place in (*places.values(), *loop.writes.values())]
+        return CLoop(line, loop.count, vector, tuple(arguments))
+
+    def _line(self, loop: Loop, places: Mapping[str, Place], vector: bool) -> str:
+        """The static function of a loop's body; one that was printed before serves again."""
+        style = self._vector_style(places, loop.writes) if vector else self._plain_style(places, loop.writes)
+        real = style.real.name
+        overlap = {place.array for place in places.values()} & {place.array for place in loop.writes.values()}
+        if overlap:
+            _check_order(loop)
+        restrict = "" if overlap else f"{self.restrict} "
+        parameters = [
+            f"const {real if vector or self._is_table(place) else style.value_type} *{restrict}{name}"
+            for name, place in places.items()
+        ]
+        parameters += [
+            f"{real if vector else style.value_type} *{self.restrict} {name}" for name in loop.writes
+        ]
+        statements = print_statements(loop.body, style)
+        for name, known in self.lines.items():
+            if (known.parameters, known.statements) == (tuple(parameters), statements):
+                return name
+        name = f"{self.symbol}_{check_identifier(loop.name)}"
+        if name in self.lines:
+            name = f"{name}{sum(known.startswith(name) for known in self.lines) + 1}"
+        self.lines[name] = CLine(name, tuple(parameters), statements)
+        return name
+
+    def _plain_style(self, reads: Mapping[str, Place], writes: Mapping[str, Place]) -> Style:
+        def element(array: str, position: int) -> str:
+            place = reads.get(array) or writes[array]
+            text = f"{array}[{place.elements[position]}]"
+            return self.style.constant.format(text) if self._is_table(place) else text
+
+        return replace(self.style, element=element)
+
+    def _vector_style(self, reads: Mapping[str, Place], writes: Mapping[str, Place]) -> Style:
+        assert self.vectors is not None
+        style, macro = self.vectors.style, self.vectors.macro
+
+        def element(array: str, position: int) -> str:
+            if array in writes:
+                return f"{macro}_AT({array} + {writes[array].elements[position]})"
+            at = reads[array].elements[position]
+            return f"{macro}_EVERY({array}[{at}])" if reads[array].shared else f"{macro}_FROM({array} + {at})"
+
+        return replace(style, element=element)
+
+    def _is_table(self, place: Place) -> bool:
+        return place.array in self.program.tables
+
+    def _argument(self, place: Place, counter: str) -> str:
+        """Where an array of a run begins."""
+        first, *more = place.offsets
+        if not more:
+            return f"{place.array} + {first}" if first else place.array
+        step = more[0] - first
+        if place.offsets == tuple(first + k * step for k in range(len(place.offsets))):
+            scaled = counter if step == 1 else f"{step} * {counter}"
+            return f"{place.array} + {first} + {scaled}" if first else f"{place.array} + {scaled}"
+        return f"{place.array} + {self._table_of(place.offsets).name}[{counter}]"
+
+    def _table_of(self, offsets: tuple[int, ...]) -> CArrayOfNumbers:
+        if min(offsets) < 0 or max(offsets) > 65535:
+            raise EmitError(f"{self.symbol}: an array is too long for a loop; generate the unrolled form")
+        if offsets not in self.offsets:
+            name = f"offsets{len(self.offsets) + 1}"
+            rows = _rows([str(offset) for offset in offsets])
+            self.offsets[offsets] = CArrayOfNumbers(name, "unsigned short", len(offsets), rows)
+        return self.offsets[offsets]
+
+
+def _fills(loop: Loop, lanes: int) -> bool:
+    """Whether the runs may share vectors and fill one; sines are not taken there."""
+    plain = not any(node.op in TRIGONOMETRY for node in loop.body.nodes)
+    return loop.vectorisable and loop.count >= lanes and plain
+
+
+def _check_order(loop: Loop) -> None:
+    """That no run reads an element after it wrote it: statements store what they compute at once."""
+    stores: dict[int, list[tuple[str, int]]] = {}
+    for output in loop.body.outputs:
+        for position, node in enumerate(output.elements):
+            stores.setdefault(node, []).append((output.name, position))
+    readers = readers_in_order(loop.body)
+    last = {
+        loop.body.input_element(int(node.value)): max(readers[index], default=index)
+        for index, node in enumerate(loop.body.nodes)
+        if node.op == "input"
+    }
+    for run in range(loop.count):
+        read = {(loop.reads[a].array, loop.reads[a].addresses(run)[k]): when for (a, k), when in last.items()}
+        for node, elements in stores.items():
+            for a, k in elements:
+                if read.get((loop.writes[a].array, loop.writes[a].addresses(run)[k]), -1) > node:
+                    raise EmitError(
+                        f"loop '{loop.name}': '{a}' is written while it is still read; use another room"
+                    )
+
+
+def _read(graph: Graph) -> set[str]:
+    return {graph.input_element(int(node.value))[0] for node in live_nodes(graph) if node.op == "input"}
+
+
+def _rows(texts: list[str]) -> tuple[str, ...]:
+    return tuple(", ".join(texts[k : k + _COLUMNS]) for k in range(0, len(texts), _COLUMNS))

@@ -17,10 +17,8 @@ from rbdgen.build.targets import Target
 
 HERE = Path(__file__).parent
 SUPPORT = HERE.parent.parent / "examples" / "embedded" / "board"
-TOOLS = (
-    *("arm-none-eabi-gcc", "arm-none-eabi-objdump", "qemu-system-arm", "cppcheck", "cmake"),
-    *("riscv64-unknown-elf-gcc", "qemu-system-riscv32"),
-)
+TOOLS = ("arm-none-eabi-gcc", "arm-none-eabi-objdump", "qemu-system-arm", "cppcheck", "cmake")
+RISCV_TOOLS = ("riscv64-unknown-elf-gcc", "riscv64-unknown-elf-objdump", "qemu-system-riscv32")
 
 STRICT = (
     *("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wdouble-promotion", "-Werror"),
@@ -30,9 +28,9 @@ HARNESS = ("-std=gnu99", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werro
 HOST = ("-O2", "-ffp-contract=off", "-fno-math-errno")
 
 
-def missing_tools() -> tuple[str, ...]:
-    """The programs that embedded tests need and that are not here."""
-    return tuple(tool for tool in TOOLS if shutil.which(tool) is None)
+def missing(tools: Sequence[str]) -> tuple[str, ...]:
+    """Those of the programs that are not here."""
+    return tuple(tool for tool in tools if shutil.which(tool) is None)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import pytest
-from embedded.board import missing_tools
+from embedded.board import RISCV_TOOLS, TOOLS, missing
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -17,12 +18,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def tools() -> None:
-    """Skip, or in CI fail, where a tool is missing."""
-    if missing := missing_tools():
-        word = (
-            f"missing: {', '.join(missing)}; Debian: apt-get install --no-install-recommends "
-            "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm cppcheck cmake"
-        )
+    """Every test needs those for Cortex-M."""
+    need(TOOLS, "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm cppcheck cmake")
+
+
+@pytest.fixture(autouse=True)
+def riscv_tools(request: pytest.FixtureRequest) -> None:
+    """Tests on the RISC-V board need some more."""
+    parameters = getattr(request.node, "callspec", None)
+    if parameters is not None and parameters.params.get("board") == "rv32imafc":
+        need(RISCV_TOOLS, "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc")
+
+
+def need(programs: Sequence[str], packages: str) -> None:
+    """Skip, or in CI fail, where a program is missing."""
+    if absent := missing(programs):
+        word = f"missing: {', '.join(absent)}; Debian: apt-get install --no-install-recommends {packages}"
         if os.environ.get("CI", "").lower() in ("true", "1"):
             pytest.fail(word)
         pytest.skip(word)

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from embedded.board import BOARDS, build_image, checked, compile_subject, run_at_home, run_on_board
+from embedded.board import BOARDS, build_image, checked, run_at_home, run_on_board
 from embedded.subjects import Product, generated
 
-from rbdgen.build.figures import figures
 from rbdgen.build.guarantees import TRIGONOMETRY, violations
 from rbdgen.build.targets import TARGETS
 from rbdgen.options import Real
@@ -119,23 +118,3 @@ def test_as_cpp(robot: str, function: str, real: Real, products: dict[Any, Produ
     for compiler in ("g++", "arm-none-eabi-g++"):
         command = [compiler, "-x", "c++", "-std=c++11", *warnings, *subject.flags(), "-fsyntax-only"]
         checked([*command, *subject.sources])
-
-
-MUST_REACH = {
-    ("arm7", "rnea", "builtin"): (3000, 350, 950),
-    ("arm7", "rnea", "input"): (3000, 350, 720),
-    ("quadruped12", "aba", "builtin"): (20_000, 1300, 10_000),
-}
-
-
-@pytest.mark.parametrize(("robot", "function", "trig"), MUST_REACH)
-def test_figures_on_the_m4f(robot: str, function: str, trig: str, tmp_path: Path) -> None:
-    row = {**ROBOTS[robot], "functions": (function,)}
-    product = generated(robot, folder=tmp_path, real="float", target="cortex-m4f", trig=trig, **row)
-    target, subject = TARGETS["cortex-m4f"], product.subject(function)
-    code = figures(compile_subject(subject, target, tmp_path), target.prefix)
-    symbol = subject.function
-    measured = (code.flash(symbol), code.stack(symbol), code.instructions(symbol))
-    assert all(
-        have <= most for have, most in zip(measured, MUST_REACH[robot, function, trig], strict=True)
-    ), measured

@@ -1,0 +1,105 @@
+"""Flash, stack, instructions and error of bundled robots in float on every small target: pinned, and bounded.
+
+`tests/golden/embedded/figures.md` is the table; run this file with --update-golden to take it anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from embedded.board import BOARDS, missing
+
+from rbdgen.build.cross import cross_compiler, with_figures
+from rbdgen.build.targets import TARGETS, Target
+from rbdgen.model.build import Base
+from rbdgen.options import Options, Trig
+from rbdgen.pipeline import design_functions, emit, load_robot
+from rbdgen.resources import robot_root
+
+PINNED = "gcc 12.2"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of the table less its target."""
+
+    robot: str
+    base: Base
+    function: str
+    trig: Trig
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Bytes of flash and stack, instructions a call, error against double over the largest value."""
+
+    flash: int
+    stack: int
+    instructions: int
+    error: float
+
+
+CASES = (
+    Case("arm7", "fixed", "rnea", "input"),
+    Case("arm7", "fixed", "rnea", "builtin"),
+    Case("quadruped12", "floating", "aba", "builtin"),
+)
+
+MOST = {
+    CASES[0]: Measured(3000, 350, 720, 1e-6),
+    CASES[1]: Measured(3000, 350, 950, 1e-6),
+    CASES[2]: Measured(20_000, 1300, 10_000, 1e-4),
+}
+"""What they may take on the Cortex-M4F."""
+
+
+def on_targets(case: Case) -> Iterator[tuple[Target, Measured]]:
+    """The function designed once and compiled for every small machine whose compiler is here."""
+    model = load_robot(robot_root() / f"{case.robot}.urdf", case.base)
+    options = Options(functions=(case.function,), real="float", trig=case.trig, target="portable")
+    functions = design_functions(model, options)
+    for name in BOARDS:
+        target = TARGETS[name]
+        compiler = cross_compiler(target)
+        if compiler is not None:
+            sources = emit(model, functions, replace(options, target=name))
+            facts = with_figures(sources, target, compiler, target.flags).manifest["functions"][case.function]
+            keys = ("object_bytes", "stack_bytes", "instructions", "float_error")
+            yield target, Measured(*(facts[key] for key in keys))
+
+
+@pytest.fixture(scope="module")
+def measured() -> dict[tuple[Case, str], Measured]:
+    return {(case, target.name): figures for case in CASES for target, figures in on_targets(case)}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_bounds_on_the_m4f(case: Case, measured: dict[Any, Measured]) -> None:
+    have, most = measured[case, "cortex-m4f"], MOST[case]
+    assert have.flash <= most.flash
+    assert have.stack <= most.stack
+    assert have.instructions <= most.instructions
+    assert 0 < have.error <= most.error
+
+
+def table(measured: dict[tuple[Case, str], Measured]) -> str:
+    """Markdown."""
+    head = ("robot", "function", "sine, cosine", "target", "flash, B", "stack, B", "instructions", "error")
+    rows = [head, tuple("---" for _ in head)]
+    for (case, target), x in measured.items():
+        figures = (str(x.flash), str(x.stack), str(x.instructions), f"{x.error:.1e}")
+        rows.append((case.robot, case.function, case.trig, target, *figures))
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def test_pinned(measured: dict[Any, Measured], golden: Callable[[str, str], None]) -> None:
+    """Exactly, by the compilers that they were taken with."""
+    compilers = {name: cross_compiler(TARGETS[name]) for name in BOARDS}
+    others = [c.version for c in compilers.values() if c and not f"{c.family} {c.version}".startswith(PINNED)]
+    absent = missing([f"{TARGETS[name].prefix}gcc" for name in BOARDS])
+    if others or absent:
+        pytest.skip(f"pinned with {PINNED} for Arm and RISC-V; here {', '.join((*others, *absent))}")
+    golden("embedded/figures.md", table(measured))

@@ -38,7 +38,9 @@ def _parts(loop: Loop, bodies: dict[tuple[int, Zeros], Graph]) -> Iterator[Loop]
     for zeros, runs in groupby(range(loop.count), zeros_of):
         stretch = list(runs)
         key = (id(loop.body), zeros)
-        if key not in bodies:
+        if not any(elements for _, elements in zeros):
+            bodies[key] = loop.body
+        elif key not in bodies:
             bodies[key] = run(_with_zeros(loop.body, zeros), (fold, dead))
         yield Loop(
             loop.name,

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from rbdgen.emit.bits import STATES
 from rbdgen.emit.c.loops import CLoops, Vectors, print_loops
+from rbdgen.emit.c.parts import Body, Part, print_parts
 from rbdgen.emit.c.printer import (
     TRIGONOMETRY,
     Sincos,
     Style,
     angle_nodes,
     live_nodes,
-    print_statements,
     scalar_style,
 )
 from rbdgen.emit.c.real import real_type
@@ -65,13 +65,22 @@ class CFunction:
 
 @dataclass(frozen=True)
 class CBody:
-    """What stands between the braces: the arguments nobody reads, then the statements, or loops of such."""
+    """What stands between the braces: the arguments nobody reads, then the statements, or loops of such.
+
+    `parts`: functions that the statements call.
+    """
 
     unused: tuple[str, ...]
+    parts: tuple[Part, ...]
     statements: tuple[str, ...]
     math: bool
     sincos: bool
     loops: CLoops | None = None
+
+    @property
+    def parted(self) -> bool:
+        """Whether there are functions that must stay apart."""
+        return bool(self.parts or (self.loops and self.loops.parted))
 
 
 @dataclass(frozen=True)
@@ -218,9 +227,11 @@ def body_context(
     }
     live = [node for _, nodes in lines for node in nodes]
     graph = program.straight
+    body = print_parts(graph, style, symbol, restrict) if graph else Body((), ())
     return CBody(
         tuple(array.name for array in program.inputs if array.name not in read),
-        print_statements(graph, style) if graph else (),
+        body.parts,
+        body.statements,
         math=any(node.op == "sqrt" or (node.op in TRIGONOMETRY and not style.sincos) for node in live),
         sincos=any(node.op in TRIGONOMETRY and style.sincos is not None for node in live),
         loops=None if graph else print_loops(program, symbol, style, restrict, vectors),

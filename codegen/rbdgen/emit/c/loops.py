@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from rbdgen.emit.c.printer import TRIGONOMETRY, Style, live_nodes, print_statements
+from rbdgen.emit.c.parts import Body, print_parts
+from rbdgen.emit.c.printer import TRIGONOMETRY, Style, live_nodes
 from rbdgen.emit.names import check_identifier
 from rbdgen.emit.numbers import literal
 from rbdgen.errors import EmitError
@@ -36,11 +37,11 @@ class Vectors:
 
 @dataclass(frozen=True)
 class CLine:
-    """A straight line as a static function."""
+    """A straight line as a static function, and the parts that it calls if it is long."""
 
     name: str
     parameters: tuple[str, ...]
-    statements: tuple[str, ...]
+    body: Body
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,10 @@ class CLoops:
     def vector(self) -> bool:
         return any(loop.vector for loop in self.loops)
 
+    @property
+    def parted(self) -> bool:
+        return any(line.body.parts for line in self.lines)
+
 
 def print_loops(
     program: Program, symbol: str, style: Style, restrict: str, vectors: Vectors | None
@@ -83,7 +88,7 @@ def print_loops(
     """The C of a program; `symbol` prefixes its static names, `restrict` is how C says that.
 
     Raises:
-        EmitError: as of `print_statements`, and for names that are no identifiers.
+        EmitError: as of `print_parts`, and for names that are no identifiers.
     """
     for name in (*program.rooms, *program.tables):
         check_identifier(name)
@@ -128,21 +133,22 @@ class _Loops:
         if overlap:
             _check_order(loop)
         restrict = "" if overlap else f"{self.restrict} "
-        parameters = [
-            f"const {real if vector or self._is_table(place) else style.value_type} *{restrict}{name}"
+        parameters = {
+            name: f"const {real if vector or self._is_table(place) else style.value_type} *{restrict}{name}"
             for name, place in places.items()
-        ]
-        parameters += [
-            f"{real if vector else style.value_type} *{self.restrict} {name}" for name in loop.writes
-        ]
-        statements = print_statements(loop.body, style)
-        for name, known in self.lines.items():
-            if (known.parameters, known.statements) == (tuple(parameters), statements):
-                return name
+        }
+        parameters |= {
+            name: f"{real if vector else style.value_type} *{self.restrict} {name}" for name in loop.writes
+        }
         name = f"{self.symbol}_{check_identifier(loop.name)}"
+        body = print_parts(loop.body, style, name, self.restrict, parameters)
+        for known in self.lines.values():
+            if (known.parameters, known.body) == (tuple(parameters.values()), body):
+                return known.name
         if name in self.lines:
             name = f"{name}{sum(known.startswith(name) for known in self.lines) + 1}"
-        self.lines[name] = CLine(name, tuple(parameters), statements)
+            body = print_parts(loop.body, style, name, self.restrict, parameters)
+        self.lines[name] = CLine(name, tuple(parameters.values()), body)
         return name
 
     def _plain_style(self, reads: Mapping[str, Place], writes: Mapping[str, Place]) -> Style:

@@ -5,14 +5,17 @@ consumer (`nesting` levels deep): `t9 = t3 * t7 + t5`. C evaluates such an expre
 statements, so with -ffp-contract=off the results are the same to the bit whatever the nesting.
 
 The text holds no width: `value_type` is the type of one value, a scalar or a vector of one value a state.
+Sines and cosines are computed first: nothing computed stays in registers across a call of the C library, and
+one call of `sincos` serves all angles. `emit.c.parts` prints a long graph as several functions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from rbdgen.emit.c.real import Real
 from rbdgen.emit.names import check_identifier, comment_text
@@ -21,8 +24,9 @@ from rbdgen.errors import EmitError
 from rbdgen.graph.node import Graph, Node
 
 TRIGONOMETRY = ("sin", "cos")
-ANGLES, SINES, COSINES = "angle", "sine", "cosine"
-_LOCAL: Final = re.compile(rf"t[0-9]+|{ANGLES}|{SINES}|{COSINES}", re.ASCII)
+ANGLES, SINES, COSINES, WORKSPACE = "angle", "sine", "cosine", "workspace"
+LOCAL_ARRAYS: Final = (ANGLES, SINES, COSINES, WORKSPACE)
+_LOCAL: Final = re.compile("|".join(("t[0-9]+", *LOCAL_ARRAYS)), re.ASCII)
 
 _INFIX: Final[Mapping[str, tuple[str, int]]] = {
     "add": ("+", 1),
@@ -53,8 +57,8 @@ class Style:
 
     `value_type` is the C type of one value; `functions` names the C function of sqrt, sin and cos; with
     `sincos` the last two are not called; `nesting` is how many levels of single-use operations may stand
-    inside one statement; `constant` makes a value of a literal; `element` is how element k of an array is
-    read and written.
+    inside one statement; `constant` makes a value of a literal; `element` is how element k of an input or
+    output is read and written.
     """
 
     real: Real
@@ -73,6 +77,26 @@ class _Expression:
     depth: int
 
 
+class Element(NamedTuple):
+    """An element of an array, where a value can be read or is to be written."""
+
+    array: str
+    position: int
+
+
+@dataclass(frozen=True)
+class Trigonometry:
+    """What is printed before anything else.
+
+    `first`: the nodes that the angles need; `calls`: their sines and cosines; `angles`: the place of every
+    angle among the arguments of `sincos`, none where the C library is called.
+    """
+
+    first: Sequence[int]
+    calls: Sequence[int]
+    angles: Mapping[int, int]
+
+
 def scalar_style(real: Real, sincos: Sincos | None = None, nesting: int = 1) -> Style:
     """Plain C: values of type `real`."""
     return Style(real, real.name, {"sqrt": real.sqrt, "sin": real.sin, "cos": real.cos}, sincos, nesting)
@@ -85,15 +109,26 @@ def print_statements(graph: Graph, style: Style) -> tuple[str, ...]:
         EmitError: an argument's name is no identifier or is taken by a local variable, a constant does not
             fit the type, or `sincos` is asked for the sine of an angle that depends on another sine.
     """
+    check_arguments(graph)
+    trigonometry = trigonometry_of(graph, style)
+    rest = other_nodes(graph, trigonometry)
+    nodes = [*trigonometry.first, *trigonometry.calls, *rest]
+    printer = Printer(graph, style, nodes, written(graph), readable(graph, trigonometry))
+    printer.print_trigonometry(trigonometry)
+    printer.print(rest)
+    return tuple(printer.text)
+
+
+def check_arguments(graph: Graph) -> None:
+    """`EmitError` for an argument whose name is no identifier or that of a local variable."""
     for name in (*(x.name for x in graph.inputs), *(x.name for x in graph.outputs)):
         if _LOCAL.fullmatch(check_identifier(name)):
             raise EmitError(f"an argument named '{name}' would hide a local variable; rename it")
-    return _Printer(graph, style).lines()
 
 
 def live_nodes(graph: Graph) -> Iterator[Node]:
     """The nodes that an output needs: those that are printed."""
-    return (node for node, count in zip(graph.nodes, _uses(graph), strict=True) if count)
+    return (graph.nodes[index] for index in _live(graph))
 
 
 def angle_nodes(graph: Graph) -> tuple[int, ...]:
@@ -101,61 +136,147 @@ def angle_nodes(graph: Graph) -> tuple[int, ...]:
     return tuple(dict.fromkeys(node.args[0] for node in live_nodes(graph) if node.op in TRIGONOMETRY))
 
 
-@dataclass
-class _Printer:
-    graph: Graph
-    style: Style
-    expressions: dict[int, _Expression] = field(default_factory=dict)
-    angles: dict[int, int] = field(default_factory=dict)
-    text: list[str] = field(default_factory=list)
+def trigonometry_of(graph: Graph, style: Style) -> Trigonometry:
+    """The angles that depend on no other angle's sine, with all they need.
 
-    def lines(self) -> tuple[str, ...]:
-        self.uses = _uses(self.graph)
-        self.stores = _stores(self.graph, self.style)
-        first = self._print_trigonometry()
-        self._print(index for index in range(len(self.graph.nodes)) if index not in first)
-        return tuple(self.text)
+    Raises:
+        EmitError: with `sincos`, where there is another angle.
+    """
+    needed = {angle: _ancestors(graph, angle) for angle in angle_nodes(graph)}
+    plain = [
+        angle
+        for angle, ancestors in needed.items()
+        if not any(graph.nodes[k].op in TRIGONOMETRY for k in ancestors)
+    ]
+    if style.sincos is not None and (entangled := needed.keys() - set(plain)):
+        raise EmitError(
+            f"--trig builtin: node {min(entangled)} is an angle that depends on a sine;"
+            " generate with --trig libm"
+        )
+    first = sorted(set().union(*(needed[angle] for angle in plain)))
+    calls = [
+        index
+        for index in _live(graph)
+        if graph.nodes[index].op in TRIGONOMETRY and graph.nodes[index].args[0] in plain
+    ]
+    places = enumerate(plain) if style.sincos is not None else ()
+    return Trigonometry(first, calls, {angle: place for place, angle in places})
 
-    def _print(self, indices: Iterable[int]) -> None:
+
+def other_nodes(graph: Graph, trigonometry: Trigonometry) -> list[int]:
+    """The nodes that an output needs and that are not printed first, in order."""
+    printed = {*trigonometry.first, *trigonometry.calls}
+    return [index for index in _live(graph) if index not in printed]
+
+
+def readable(graph: Graph, trigonometry: Trigonometry) -> dict[int, Element]:
+    """Where inputs, and sines and cosines that `sincos` computes, can be read by their nodes."""
+    places = {
+        index: Element(*graph.input_element(int(node.value)))
+        for index, node in enumerate(graph.nodes)
+        if node.op == "input"
+    }
+    for index in trigonometry.calls if trigonometry.angles else ():
+        op, (angle,), _ = graph.nodes[index]
+        places[index] = Element(SINES if op == "sin" else COSINES, trigonometry.angles[angle])
+    return places
+
+
+def written(graph: Graph) -> dict[int, list[Element]]:
+    """The output elements that each node is stored in."""
+    stores: dict[int, list[Element]] = {}
+    for output in graph.outputs:
+        for position, element in enumerate(output.elements):
+            stores.setdefault(element, []).append(Element(output.name, position))
+    return stores
+
+
+class Printer:
+    """Prints some of a graph's nodes as the statements of one scope.
+
+    `text` grows by every call; `read`, `stored` are the arrays whose elements stand in it.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        style: Style,
+        nodes: Sequence[int],
+        stores: Mapping[int, Sequence[Element]],
+        places: Mapping[int, Element],
+    ) -> None:
+        """What there is to print and how.
+
+        `nodes`: all that will be printed, each of them needed here or stored; `stores`: where values go;
+        `places`: where the values of other nodes, inputs among them, can be read.
+        """
+        self._graph = graph
+        self._style = style
+        self._stores = stores
+        self._places = places
+        self._uses = _uses(graph, nodes, stores)
+        self._expressions: dict[int, _Expression] = {}
+        self.text: list[str] = []
+        self.read: set[str] = set()
+        self.stored: set[str] = set()
+
+    def print(self, indices: Iterable[int]) -> None:
+        """One statement for every node that is not nested in another; none for what nobody reads."""
         for index in indices:
-            if self.uses[index]:  # a variable nobody reads would be a warning in C
+            if self._uses[index]:  # a variable nobody reads would be a warning in C
                 self._print_node(index)
+
+    def print_trigonometry(self, trigonometry: Trigonometry) -> None:
+        """The angles, then their sines and cosines."""
+        self.print(trigonometry.first)
+        if trigonometry.angles and self._style.sincos is not None:
+            self._print_sincos(self._style.sincos, trigonometry.angles)
+        self.print(trigonometry.calls)
+
+    def _element(self, element: Element) -> str:
+        if element.array in LOCAL_ARRAYS:
+            return f"{element.array}[{element.position}]"
+        return self._style.element(*element)
 
     def _print_node(self, index: int) -> None:
         expression = self._expression(index)
-        uses = self.uses[index]
-        targets = self.stores.get(index, [])
-        label = self.graph.labels.get(index)
-        inner = uses == 1 and not targets and label is None and expression.depth <= self.style.nesting
-        call = self.graph.nodes[index].op in TRIGONOMETRY
+        uses = self._uses[index]
+        targets = [self._element(target) for target in self._stores.get(index, ())]
+        self.stored.update(target.array for target in self._stores.get(index, ()))
+        label = self._graph.labels.get(index)
+        inner = uses == 1 and not targets and label is None and expression.depth <= self._style.nesting
+        call = self._graph.nodes[index].op in TRIGONOMETRY
         if expression.depth == 0 or (inner and not call):
-            self.expressions[index] = expression
+            self._expressions[index] = expression
         elif uses == len(targets) == 1:
             self._put(f"{targets.pop()} = {expression.text};", label)
         else:
-            self._put(f"const {self.style.value_type} t{index} = {expression.text};", label)
-            self.expressions[index] = _Expression(f"t{index}", _ATOM, 0)
-        self.text.extend(f"{target} = {self.expressions[index].text};" for target in targets)
+            self._put(f"const {self._style.value_type} t{index} = {expression.text};", label)
+            self._expressions[index] = _Expression(f"t{index}", _ATOM, 0)
+        self.text.extend(f"{target} = {self._expressions[index].text};" for target in targets)
 
     def _put(self, statement: str, label: str | None) -> None:
         self.text.append(statement if label is None else f"{statement} /* {comment_text(label)} */")
 
-    def _expression(self, index: int) -> _Expression:
-        op, args, value = self.graph.nodes[index]
+    def _leaf(self, index: int) -> _Expression | None:
+        """What can be written at any time: a constant, an element of an array."""
+        if (place := self._places.get(index)) is not None:
+            self.read.add(place.array)
+            return _Expression(self._element(place), _ATOM, 0)
+        op, _, value = self._graph.nodes[index]
         if op == "const":
-            text = self.style.constant.format(literal(value, self.style.real.name))
+            text = self._style.constant.format(literal(value, self._style.real.name))
             return _Expression(text, _UNARY if text.startswith("-") else _ATOM, 0)
-        if op == "input":
-            array, element = self.graph.input_element(int(value))
-            return _Expression(self.style.element(array, element), _ATOM, 0)
-        if op in TRIGONOMETRY and self.style.sincos is not None:
-            if args[0] not in self.angles:
-                raise EmitError(
-                    f"--trig builtin: node {index} is the {op} of an angle that depends on a sine;"
-                    " generate with --trig libm"
-                )
-            return _Expression(f"{SINES if op == 'sin' else COSINES}[{self.angles[args[0]]}]", _ATOM, 0)
-        operands = [self.expressions[argument] for argument in args]
+        return None
+
+    def _operand(self, index: int) -> _Expression:
+        return self._leaf(index) or self._expressions[index]
+
+    def _expression(self, index: int) -> _Expression:
+        if (leaf := self._leaf(index)) is not None:
+            return leaf
+        op, args, _ = self._graph.nodes[index]
+        operands = [self._operand(argument) for argument in args]
         depth = 1 + max(operand.depth for operand in operands)
         if op in _INFIX:
             sign, precedence = _INFIX[op]
@@ -165,40 +286,14 @@ class _Printer:
             return _Expression(f"-{_within(operand, _UNARY, signed=False)}", _UNARY, depth)
         if op == "sq":  # read twice, so never a nested operation: repeating its text costs nothing
             return _Expression(_infix(operand, "*", operand, 2), 2, depth)
-        return _Expression(f"{self.style.functions[op]}({operand.text})", _ATOM, depth)
+        return _Expression(f"{self._style.functions[op]}({operand.text})", _ATOM, depth)
 
-    def _print_trigonometry(self) -> set[int]:
-        """Print what the angles need, then their sines and cosines; gives the nodes that are printed then.
-
-        They come first because nothing computed stays in registers across a call of the C library, and so
-        that one call of `sincos` serves all angles.
-        """
-        needed = {angle: _ancestors(self.graph, angle) for angle in angle_nodes(self.graph)}
-        plain = {
-            angle: ancestors
-            for angle, ancestors in needed.items()
-            if not any(self.graph.nodes[k].op in TRIGONOMETRY for k in ancestors)
-        }
-        if not plain:
-            return set()
-        first: set[int] = set().union(*plain.values())
-        self._print(sorted(first))
-        if self.style.sincos is not None:
-            self.angles = {angle: place for place, angle in enumerate(plain)}
-            self._print_sincos(self.style.sincos)
-            return first
-        calls = [
-            k for k, node in enumerate(self.graph.nodes) if node.op in TRIGONOMETRY and node.args[0] in plain
-        ]
-        self._print(calls)
-        return first.union(calls)
-
-    def _print_sincos(self, sincos: Sincos) -> None:
-        texts = [self.expressions[index].text for index in self.angles]
+    def _print_sincos(self, sincos: Sincos, angles: Mapping[int, int]) -> None:
+        texts = [self._operand(index).text for index in angles]
         count = len(texts)
         if sincos.block is not None:
             texts += ["0"] * (sincos.block - count)
-        kind, size = self.style.value_type, len(texts)
+        kind, size = self._style.value_type, len(texts)
         self.text.append(f"const {kind} {ANGLES}[{size}] = {{{', '.join(texts)}}};")
         self.text.append(f"{kind} {SINES}[{size}], {COSINES}[{size}];")
         if sincos.lanes:
@@ -223,27 +318,28 @@ def _within(operand: _Expression, precedence: int, *, signed: bool = True) -> st
     return operand.text if bare else f"({operand.text})"
 
 
-def _uses(graph: Graph) -> list[int]:
-    """How often live nodes and outputs read each node; 0 means dead. `sq` reads its argument twice."""
-    uses = [0] * len(graph.nodes)
+def _live(graph: Graph) -> list[int]:
+    """The nodes that an output needs, in order."""
+    live = bytearray(len(graph.nodes))
     for output in graph.outputs:
         for element in output.elements:
-            uses[element] += 1
+            live[element] = 1
     for index in range(len(graph.nodes) - 1, -1, -1):
-        node = graph.nodes[index]
-        if uses[index]:
-            for argument in node.args:
-                uses[argument] += 2 if node.op == "sq" else 1
+        if live[index]:
+            for argument in graph.nodes[index].args:
+                live[argument] = 1
+    return [index for index, needed in enumerate(live) if needed]
+
+
+def _uses(graph: Graph, nodes: Iterable[int], stores: Mapping[int, Sequence[Element]]) -> Counter[int]:
+    """How often `nodes` read and store each node. `sq` reads its argument twice."""
+    uses: Counter[int] = Counter()
+    for index in nodes:
+        op, args, _ = graph.nodes[index]
+        uses[index] += len(stores.get(index, ()))
+        for argument in args:
+            uses[argument] += 2 if op == "sq" else 1
     return uses
-
-
-def _stores(graph: Graph, style: Style) -> dict[int, list[str]]:
-    """The output elements that each node is stored in."""
-    stores: dict[int, list[str]] = {}
-    for output in graph.outputs:
-        for position, element in enumerate(output.elements):
-            stores.setdefault(element, []).append(style.element(output.name, position))
-    return stores
 
 
 def _ancestors(graph: Graph, index: int) -> set[int]:

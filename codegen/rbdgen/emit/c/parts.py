@@ -1,0 +1,177 @@
+"""A long graph as several functions, called one after the other.
+
+Compilers take more than in proportion to its length, time and memory, for a basic block of many thousand
+statements. So a long graph is cut where few values are alive, and every part becomes a function of its own.
+Values that later parts read wait in the workspace, an array of the caller; a place in it is taken again once
+no part to come reads its value. The operations and their order are those of one piece, and so are the bits.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import Final
+
+from rbdgen.emit.c.printer import (
+    COSINES,
+    SINES,
+    WORKSPACE,
+    Element,
+    Printer,
+    Style,
+    Trigonometry,
+    check_arguments,
+    other_nodes,
+    print_statements,
+    readable,
+    trigonometry_of,
+    written,
+)
+from rbdgen.emit.names import comment_text
+from rbdgen.graph.node import Graph
+from rbdgen.graph.passes.split import split
+
+LONGEST_PART: Final = 3_000
+"""Operations that are printed as one piece."""
+
+_QUANTITY: Final = re.compile(r"-?(?P<quantity>[^\[\]]+)\[(?P<index>[0-9]+)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A function that is local to its file; `comment`: one line, what it computes."""
+
+    name: str
+    comment: str
+    parameters: tuple[str, ...]
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Body:
+    """Statements that compute a graph, and the parts that they call, if any."""
+
+    parts: tuple[Part, ...]
+    statements: tuple[str, ...]
+
+
+def print_parts(
+    graph: Graph,
+    style: Style,
+    symbol: str,
+    restrict: str,
+    declared: Mapping[str, str] | None = None,
+    longest: int = LONGEST_PART,
+) -> Body:
+    """The statements of a graph, in parts of at most `longest` operations if it has more.
+
+    Args:
+        graph: its arrays bear the names that they have where the statements stand.
+        style: how statements look.
+        symbol: what the parts are named after: `<symbol>_part1` and so on.
+        restrict: how C says that nothing else points to a parameter's array.
+        declared: the graph's arrays as parameters, where they are not values of the style's type.
+
+    Raises:
+        EmitError: as of `print_statements`.
+    """
+    boundaries = split(graph, longest)
+    if len(boundaries) == 2:
+        return Body((), print_statements(graph, style))
+    check_arguments(graph)
+    trigonometry = trigonometry_of(graph, style)
+    places = readable(graph, trigonometry)
+    first, *stretches = stretches_between(graph, trigonometry, boundaries)
+    size, slots = workspace_slots(graph, (first, *stretches), places)
+    stores = written(graph)
+    for index, slot in slots.items():
+        stores.setdefault(index, []).append(Element(WORKSPACE, slot))
+
+    opening = Printer(graph, style, first, stores, places)
+    opening.print_trigonometry(trigonometry)
+    places = places | _handed(first, slots)
+    parts, calls = [], []
+    for number, nodes in enumerate(stretches, 1):
+        printer = Printer(graph, style, nodes, stores, places)
+        printer.print(nodes)
+        places = places | _handed(nodes, slots)
+        pointers = _pointers(graph, printer, style.value_type, restrict)
+        name = f"{symbol}_part{number}"
+        comment = comment_text(f"Part {number} of {len(stretches)}: {_summary(graph, nodes)}")
+        parameters = tuple((declared or {}).get(array, pointer) for array, pointer in pointers.items())
+        parts.append(Part(name, comment, parameters, tuple(printer.text)))
+        calls.append(f"{name}({', '.join(pointers)});")
+    room = [f"{style.value_type} {WORKSPACE}[{size}];"] if size else []
+    return Body(tuple(parts), (*room, *opening.text, *calls))
+
+
+def stretches_between(graph: Graph, trigonometry: Trigonometry, boundaries: Sequence[int]) -> list[list[int]]:
+    """The nodes of the trigonometry, then those between the boundaries where there are any."""
+    first = [*trigonometry.first, *trigonometry.calls]
+    stretches: list[list[int]] = [[] for _ in boundaries]
+    for index in other_nodes(graph, trigonometry):
+        stretches[bisect_right(boundaries, index)].append(index)
+    return [first, *filter(None, stretches)]
+
+
+def workspace_slots(
+    graph: Graph, stretches: Sequence[Sequence[int]], places: Container[int]
+) -> tuple[int, dict[int, int]]:
+    """Size of the workspace, and the slot of every value that a later stretch reads.
+
+    A slot is taken again by a stretch after the last one that reads it, never by that one itself: where in a
+    stretch a value is read depends on how its statements are nested. `places`: what need not be handed on.
+    """
+    home: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for number, nodes in enumerate(stretches):
+        for index in nodes:
+            if graph.nodes[index].args and index not in places:
+                home[index] = number
+                last |= {argument: number for argument in graph.nodes[index].args if argument in home}
+    slots: dict[int, int] = {}
+    free: list[int] = []
+    ending: dict[int, list[int]] = {}
+    size = 0
+    for number, nodes in enumerate(stretches):
+        for slot in ending.pop(number - 1, ()):
+            heappush(free, slot)
+        for index in nodes:
+            if last.get(index, number) > number:
+                slots[index] = heappop(free) if free else size
+                size = max(size, slots[index] + 1)
+                ending.setdefault(last[index], []).append(slots[index])
+    return size, slots
+
+
+def _handed(nodes: Iterable[int], slots: Mapping[int, int]) -> dict[int, Element]:
+    """Where later stretches read what these nodes compute."""
+    return {index: Element(WORKSPACE, slots[index]) for index in nodes if index in slots}
+
+
+def _pointers(graph: Graph, printer: Printer, kind: str, restrict: str) -> dict[str, str]:
+    """The arrays that the printed statements name, in a fixed order, as parameters."""
+    inputs, outputs = ([array.name for array in arrays] for arrays in (graph.inputs, graph.outputs))
+    named = printer.read | printer.stored
+    return {
+        array: f"{'' if array in printer.stored else 'const '}{kind} *{restrict} {array}"
+        for array in (*inputs, SINES, COSINES, WORKSPACE, *outputs)
+        if array in named
+    }
+
+
+def _summary(graph: Graph, nodes: Sequence[int]) -> str:
+    """How many operations, and the labelled quantities among them with the range of their first index."""
+    count = sum(bool(graph.nodes[index].args) for index in nodes)
+    ranges: dict[str, list[int]] = {}
+    for index in nodes:
+        if found := _QUANTITY.match(graph.labels.get(index, "")):
+            ranges.setdefault(found["quantity"], []).append(int(found["index"]))
+    quantities = [
+        f"{quantity}[{min(them)}..{max(them)}]" if len(set(them)) > 1 else f"{quantity}[{them[0]}]"
+        for quantity, them in ranges.items()
+    ]
+    return f"{count} operations{': ' if quantities else ''}{', '.join(quantities)}"

@@ -113,6 +113,12 @@ def _add_function_options(parser: argparse.ArgumentParser) -> None:
         help="least processor to run on: native, x86-64-v2, x86-64-v3, x86-64-v4 or aarch64",
     )
     parser.add_argument(
+        "--ram",
+        metavar="BYTES",
+        type=int,
+        help="refuse functions whose stack and arguments take more on a small target (default: its part's)",
+    )
+    parser.add_argument(
         "--budget-operations",
         metavar="N",
         type=int,
@@ -134,6 +140,7 @@ def _options(parsed: argparse.Namespace) -> Options:
         contract=parsed.contract,
         arch=parsed.arch,
         budget=parsed.budget_operations,
+        ram=parsed.ram,
     )
 
 

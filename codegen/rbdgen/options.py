@@ -34,7 +34,8 @@ class Options:
     function name -> form, where forced; `savings`: whether frames are searched and the cheap forms tried;
     `arch`: the least processor that the code runs on, batches are compiled for better ones too;
     `contract`: whether the compiler may fuse a product and a sum (results then differ in the last bits);
-    `budget`: operations that a function may be estimated to take unrolled, more is refused.
+    `budget`: operations that a function may be estimated to take unrolled, more is refused;
+    `ram`: bytes that a small machine has for a function's stack and arguments, None for its typical part's.
     """
 
     functions: tuple[str, ...] = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
@@ -48,12 +49,15 @@ class Options:
     contract: bool = False
     arch: str = "native"
     budget: int = 2_000_000
+    ram: int | None = None
 
     def __post_init__(self) -> None:
         _choice("--real", self.real, REALS)
         _choice("--trig", self.trig, TRIGS)
         if self.budget < 1:
             raise OptionError(f"--budget-operations {self.budget} allows nothing; give a positive number")
+        if self.ram is not None and self.ram < 1:
+            raise OptionError(f"--ram {self.ram} holds nothing; give a positive number of bytes")
         if not self.functions:
             raise OptionError("no function asked for; pass -f NAME,NAME or leave it out for the default six")
         for function in self.functions:

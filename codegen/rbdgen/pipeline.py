@@ -16,7 +16,7 @@ from rbdgen.build.cache import Cache
 from rbdgen.build.compiler import find_compiler
 from rbdgen.build.cross import cross_compiler, with_figures
 from rbdgen.build.module import Toolchain, build, package_files
-from rbdgen.build.targets import target_named
+from rbdgen.build.targets import Target, target_named
 from rbdgen.description.urdf import read_urdf
 from rbdgen.emit.names import robot_identifier
 from rbdgen.emit.package import BodyFacts, EmitOptions, FunctionSource, JointFacts, RobotFacts, Sources
@@ -69,7 +69,7 @@ def design_functions(
     robot: Robot, options: Options, progress: Progress = lambda _: None
 ) -> list[FunctionSource]:
     """The graph of every function asked for, several at once."""
-    target_named(options.target).check_real(options.real)
+    target_of(options).check_real(options.real)
     for name in options.functions:
         lookup(name)
     for name, form in options.variants.items():
@@ -80,6 +80,12 @@ def design_functions(
     progress("searched frames")
     tasks = {name: (robot, name, frames, options) for name in options.functions}
     return in_parallel(design_function, tasks, lambda name: progress(f"designed {name}"))
+
+
+def target_of(options: Options) -> Target:
+    """The options' row of the table, with the RAM asked for."""
+    target = target_named(options.target)
+    return target if options.ram is None else target.with_ram(options.ram)
 
 
 def emit(robot: Robot, functions: Sequence[FunctionSource], options: Options) -> Sources:
@@ -243,13 +249,17 @@ def generate(
 
     For a small machine there is no package; `compiled` then takes the figures of its objects.
     """
+    target = target_of(options)
+    compiler = cross_compiler(target) if compiled and target.embedded else None
+    if options.ram is not None and compiler is None:
+        raise OptionError(
+            f"--ram {options.ram}: needs figures, so no --no-compile, and {target.prefix}gcc installed"
+        )
     store = Cache(environment_cache())
     sources = designed(robot, options, store, progress)
     folder = out / sources.name
     report = lambda name, seconds: progress(f"compiled {name} in {seconds:.1f} s")  # noqa: E731
-    target = target_named(options.target)
     if compiled and target.embedded:
-        compiler = cross_compiler(target)
         if compiler is None:
             progress(f"took no figures: {target.prefix}gcc is not installed")
         else:

@@ -47,12 +47,26 @@ def test_software_double_is_refused() -> None:
 
 def test_what_does_not_fit_is_refused_with_figures() -> None:
     target = target_named("cortex-m4f")
-    target.check_fits("aba", flash=524288, stack=131072)
-    with pytest.raises(BuildError, match=r"aba: flash 524289 bytes, .* has 524288, 1 too few"):
-        target.check_fits("aba", flash=524289, stack=0)
-    with pytest.raises(BuildError, match=r"aba: stack 131100 bytes, .* has 131072, 28 too few"):
-        target.check_fits("aba", flash=0, stack=131100)
-    target_named("host").check_fits("aba", flash=10**9, stack=10**9)
+    target.check_fits("aba", flash=524288, stack=131000, arguments=72)
+    with pytest.raises(
+        BuildError, match=r"aba: 524289 bytes of flash, .* \(STM32F446\) has 524288, 1 too few"
+    ):
+        target.check_fits("aba", flash=524289, stack=0, arguments=0)
+    said = r"aba: 131100 bytes of RAM \(stack 131000, arguments 100\), .* has 131072, 28 too few; .*--ram"
+    with pytest.raises(BuildError, match=said):
+        target.check_fits("aba", flash=0, stack=131000, arguments=100)
+    target_named("host").check_fits("aba", flash=10**9, stack=10**9, arguments=10**9)
+
+
+def test_ram_of_another_part() -> None:
+    target = target_named("cortex-m4f").with_ram(1000)
+    target.check_fits("aba", flash=524288, stack=900, arguments=100)
+    with pytest.raises(BuildError, match=r"\(by --ram\) has 1000, 1 too few"):
+        target.check_fits("aba", flash=0, stack=901, arguments=100)
+    with pytest.raises(
+        OptionError, match=r"--ram: --target host is not short of it; choose from: cortex-m4f, "
+    ):
+        target_named("host").with_ram(1000)
 
 
 def test_no_machine_path_in_the_table() -> None:

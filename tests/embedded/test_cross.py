@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,8 +78,56 @@ def test_what_does_not_fit_is_refused(product: Product) -> None:
     sources = sources_of(product)
     facts = product.manifest["functions"]["rnea"]
     said = refused(sources, Part("tiny", facts["object_bytes"] - 1, 10**6))
-    assert f"rnea: flash {facts['object_bytes']} bytes, but a cortex-m4f part (tiny) has" in said
-    assert "stack" in refused(sources, Part("tiny", 10**6, facts["stack_bytes"] - 1))
+    assert f"rnea: {facts['object_bytes']} bytes of flash, but cortex-m4f (tiny) has" in said
+    arguments = 4 * 3 * 4  # q, v, a and tau, three floats each
+    ram = facts["stack_bytes"] + arguments
+    said = refused(sources, Part("tiny", 10**6, ram - 1))
+    assert f"rnea: {ram} bytes of RAM (stack {facts['stack_bytes']}, arguments {arguments}), but" in said
+
+
+def command(*words: str) -> tuple[int, str]:
+    """The command line on planar3r: exit status, standard error."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rbdgen.cli", str(robot_root() / "planar3r.urdf"), "-f", "rnea", "-q", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--target cortex-m3", "--target cortex-m3 is not known; choose from: host, portable, cortex-m4f, "),
+        ("--target cortex-m4f", "--target cortex-m4f --real double: its hardware has float only, "),
+        ("--target cortex-m33", "--target cortex-m33 --real double: "),
+        ("--target rv32imafc", "--target rv32imafc --real double: "),
+        (
+            "--target cortex-m4f --real float --ram 50",
+            r"rnea: \d+ bytes of RAM \(stack \d+, arguments 48\), ",
+        ),
+        (
+            "--target cortex-m4f --real float --ram 0",
+            "--ram 0 holds nothing; give a positive number of bytes",
+        ),
+        (
+            "--target cortex-m4f --real float --ram 99 --no-compile",
+            "--ram 99: needs figures, so no --no-comp",
+        ),
+        ("--target host --ram 100", "--ram: --target host is not short of it; choose from: cortex-m4f, "),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(words: str, said: str, tmp_path: Path) -> None:
+    status, errors = command(*words.split(), "-o", str(tmp_path / "out"))
+    assert status == 2
+    assert re.fullmatch(rf"rbdgen: error: {said}.*\n", errors)
+    assert not (tmp_path / "out").exists()
+
+
+def test_ram_that_suffices(tmp_path: Path) -> None:
+    given = ("--target", "cortex-m4f", "--real", "float", "--ram", "1000")
+    assert command(*given, "-o", str(tmp_path)) == (0, "")
 
 
 def test_a_broken_promise_is_refused(product: Product) -> None:

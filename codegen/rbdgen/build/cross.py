@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,7 +60,7 @@ def with_figures(
         seconds = compile_all(compiler, compilations, folder, jobs, report)
         for function, facts in functions.items():
             code = figures(folder / f"{function}.o", target.prefix)
-            facts.update(_facts(function, facts["symbol"], code, target, manifest["trig"]))
+            facts.update(_facts(function, facts, code, target, manifest))
             facts["seconds"] = round(seconds[facts["source"]], 3)
     manifest["build"] = {
         "compiler": compiler.family,
@@ -72,12 +73,16 @@ def with_figures(
     return replace(sources, files=files)
 
 
-def _facts(function: str, symbol: str, code: Figures, target: Target, trig: str) -> Mapping[str, Any]:
-    broken = violations(code, TRIGONOMETRY if trig == "libm" else frozenset())
+def _facts(
+    function: str, facts: Mapping[str, Any], code: Figures, target: Target, manifest: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    broken = violations(code, TRIGONOMETRY if manifest["trig"] == "libm" else frozenset())
     if broken:
         raise BuildError(f"{function} on {target.name}: {broken[0]}; report the generated file")
+    symbol = facts["symbol"]
     flash, stack = code.flash(symbol), code.stack(symbol)
-    target.check_fits(function, flash, stack)
+    numbers = sum(prod(array["shape"]) for array in (*facts["inputs"], *facts["outputs"]))
+    target.check_fits(function, flash, stack, numbers * {"float": 4, "double": 8}[manifest["real"]])
     return {
         "object_bytes": flash,
         "stack_bytes": stack,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rbdgen.errors import BuildError, OptionError
@@ -13,7 +13,7 @@ KIB: Final = 1024
 
 @dataclass(frozen=True)
 class Part:
-    """A typical chip of a target; `flash` and `ram` in bytes: what code and stack are held against."""
+    """A typical chip of a target; `flash` and `ram` in bytes: what a function is held against."""
 
     name: str
     flash: int
@@ -54,15 +54,29 @@ class Target:
                 f"{real} in software takes some thirty times the instructions; take --real {self.reals[0]}"
             )
 
-    def check_fits(self, function: str, flash: int, stack: int) -> None:
-        """`BuildError` with the figures where one function's code or worst stack (bytes) exceeds the part."""
+    def with_ram(self, ram: int) -> Target:
+        """The same machine with another amount of RAM, bytes; `OptionError` where size is no concern."""
+        if self.part is None:
+            small = ", ".join(name for name, target in TARGETS.items() if target.embedded)
+            raise OptionError(f"--ram: --target {self.name} is not short of it; choose from: {small}")
+        return replace(self, part=replace(self.part, name="by --ram", ram=ram))
+
+    def check_fits(self, function: str, flash: int, stack: int, arguments: int) -> None:
+        """`BuildError` with the figures where one function needs more bytes than the part has.
+
+        Its code goes into flash; its worst stack and the arrays of its arguments into RAM.
+        """
         if self.part is None:
             return
-        for what, need, have in (("flash", flash, self.part.flash), ("stack", stack, self.part.ram)):
+        ram = f"RAM (stack {stack}, arguments {arguments})"
+        for what, need, have in (
+            ("flash", flash, self.part.flash),
+            (ram, stack + arguments, self.part.ram),
+        ):
             if need > have:
                 raise BuildError(
-                    f"{function}: {what} {need} bytes, but a {self.name} part ({self.part.name}) has {have}, "
-                    f"{need - have} too few; take a robot with fewer joints, --real float, or a larger target"
+                    f"{function}: {need} bytes of {what}, but {self.name} ({self.part.name}) has {have}, "
+                    f"{need - have} too few; take fewer joints, --real float, a larger target, or its --ram"
                 )
 
 

@@ -144,6 +144,15 @@ def test_bits(build_cache: Cache, compiler: str, flag: str, real: Any) -> None:
         np.testing.assert_allclose(together, reference[name], rtol=1e-6 if real == "float" else 1e-14)
 
 
+def test_arrays_that_overlap_are_not_restrict() -> None:
+    text = render(facts(), [source(program())]).files["toy_looped.c"]
+    heads = {
+        head.split("(")[0].split()[-1]: head for head in text.splitlines() if head.startswith("static void")
+    }
+    assert "RESTRICT" not in heads["toy_looped_add"] + heads["toy_looped_step"]
+    assert heads["toy_looped_solve"].count("RESTRICT") == 3
+
+
 def test_specialised_leaves_zeros_out() -> None:
     whole_program, lean = program(), specialised(program())
     verify_program(lean)

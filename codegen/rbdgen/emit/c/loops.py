@@ -132,22 +132,22 @@ class _Loops:
         overlap = {place.array for place in places.values()} & {place.array for place in loop.writes.values()}
         if overlap:
             _check_order(loop)
-        restrict = "" if overlap else f"{self.restrict} "
+        restrict = "" if overlap else self.restrict
         parameters = {
-            name: f"const {real if vector or self._is_table(place) else style.value_type} *{restrict}{name}"
+            name: f"const {real if vector or self._is_table(place) else style.value_type} *{restrict} {name}"
             for name, place in places.items()
         }
         parameters |= {
-            name: f"{real if vector else style.value_type} *{self.restrict} {name}" for name in loop.writes
+            name: f"{real if vector else style.value_type} *{restrict} {name}" for name in loop.writes
         }
         name = f"{self.symbol}_{check_identifier(loop.name)}"
-        body = print_parts(loop.body, style, name, self.restrict, parameters)
+        body = print_parts(loop.body, style, name, restrict, parameters)
         for known in self.lines.values():
             if (known.parameters, known.body) == (tuple(parameters.values()), body):
                 return known.name
         if name in self.lines:
             name = f"{name}{sum(known.startswith(name) for known in self.lines) + 1}"
-            body = print_parts(loop.body, style, name, self.restrict, parameters)
+            body = print_parts(loop.body, style, name, restrict, parameters)
         self.lines[name] = CLine(name, tuple(parameters.values()), body)
         return name
 

@@ -11,10 +11,11 @@ Rooms have a row for every body, row 0 for the root: the world, or the floating 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
-from rbdgen.algorithms.staged import Stage
+from rbdgen.algorithms.staged import Stage, Staged
 from rbdgen.algorithms.state import State
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.frames import FramedBody
@@ -75,7 +76,7 @@ class LoopedBody:
 
     def along_joint(self, force: Force) -> Scalar:
         """S^T f."""
-        return add(mul(self.turning, force.moment.z), mul(self.sliding, force.force.z))
+        return along_joint((self.turning, self.sliding), force)
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,21 @@ class LoopedBodies:
     depths: tuple[int, ...]
     freedoms: tuple[int, ...]
     placements: Rows
+    kinds: Rows
     moments: Rows
     frames: Rows
-    tables: Mapping[str, tuple[Scalar, ...]] = field(init=False)
 
-    def __post_init__(self) -> None:
-        filled = {rows.name: rows.values for rows in (self.placements, self.moments, self.frames)}
-        object.__setattr__(self, "tables", {name: values for name, values in filled.items() if values})
+    def staged(self, stages: Iterable[Stage], outputs: Mapping[str, int], rooms: Mapping[str, int]) -> Staged:
+        """The stages that run at all, a robot may have no joint above another, and the tables they read."""
+        kept = tuple(stage for stage in stages if stage.count > 0)
+        read = {place.array for stage in kept for place in stage.reads.values()}
+        tables = (self.placements, self.kinds, self.moments, self.frames)
+        return Staged(
+            kept,
+            outputs,
+            {name: size for name, size in rooms.items() if size > 0},
+            {rows.name: rows.values for rows in tables if rows.name in read},
+        )
 
     @property
     def outward(self) -> Runs:
@@ -109,12 +118,23 @@ class LoopedBodies:
         return self.outward[::-1]
 
     @cached_property
-    def branch(self) -> tuple[tuple[int, ...], ...]:
+    def branches(self) -> tuple[tuple[int, ...], ...]:
         """Every body's own number and those of the bodies above it, nearest first, without the root."""
         found: list[tuple[int, ...]] = []
         for k, parent in enumerate(self.parents):
             found.append((k, *(found[parent - 1] if parent else ())))
         return tuple(found)
+
+    @property
+    def steps(self) -> tuple[Runs, Runs, Runs]:
+        """All steps from bodies to their parents on the way of every body's force to the root.
+
+        Whose force, the body that it leaves, the body that it comes to; all of one force after each other.
+        """
+        found = [
+            (k, below, above) for k, branch in enumerate(self.branches) for below, above in pairwise(branch)
+        ]
+        return tuple(k for k, _, _ in found), tuple(b for _, b, _ in found), tuple(a for _, _, a in found)
 
     def own(self, array: str, width: int, runs: Runs) -> Place:
         """The rows of these bodies in a room."""
@@ -144,12 +164,12 @@ class LoopedBodies:
         """All that `placed` needs."""
         width = self.joint_width
         where = Place("joint", tuple(range(width)), tuple(width * k for k in runs))
-        return {**self.constants(runs, self.placements), "joint": where}
+        return {**self.constants(runs, self.placements, self.kinds), "joint": where}
 
     @property
     def joint_width(self) -> int:
         """Numbers a joint: cosine and sine, and where there are prismatic joints how far it has slid."""
-        return 2 if all(row[-1] == 0 for row in self.placements.rows) else 3
+        return 2 if all(turning for turning, _ in self.kinds.rows) else 3
 
     def positions(self, x: State) -> list[Scalar]:
         """What the coordinates say of every joint, for the room `joint`."""
@@ -163,22 +183,26 @@ class LoopedBodies:
 
     def placed(self, x: State) -> LoopedBody:
         """The body whose constants and joint position were read."""
-        row = self.placements.complete(x.arrays.get(self.placements.name, ()))
-        (cg, sg, ca, sa), origin, (turning, sliding) = row[:4], Vector(*row[4:7]), row[7:]
+        cg, sg, ca, sa, *origin = self.row(self.placements, x)
         cosine, sine, *slid = x.arrays["joint"]
         rotation = FactoredRotation.of(
             PlanarRotation(Z, cg, sg), PlanarRotation(X, ca, sa), PlanarRotation(Z, cosine, sine)
         )
         axis = Vector(mul(sg, sa), -mul(cg, sa), ca)
-        return LoopedBody(rotation, origin + axis * slid[0] if slid else origin, turning, sliding)
+        translation = Vector(*origin) + axis * slid[0] if slid else Vector(*origin)
+        return LoopedBody(rotation, translation, *self.row(self.kinds, x))
+
+    def row(self, rows: Rows, x: State) -> list[Scalar]:
+        """The row of a table that was read."""
+        return rows.complete(x.arrays.get(rows.name, ()))
 
     def moments_of(self, x: State) -> MassMoments:
         """The mass moments of the body whose constants were read."""
-        return unpacked_moments(self.moments.complete(x.arrays.get(self.moments.name, ())))
+        return unpacked_moments(self.row(self.moments, x))
 
     def external_force(self, x: State) -> Force:
         """The external force that was read, in the body's axes."""
-        row = self.frames.complete(x.arrays.get(self.frames.name, ()))
+        row = self.row(self.frames, x)
         turned = Matrix(Vector(*row[:3]), Vector(*row[3:6]), Vector(*row[6:9])).T
         force, moment = Vector(*x.arrays["fext"][:3]), Vector(*x.arrays["fext"][3:])
         return Force(turned.apply(moment - Vector(*row[9:]).cross(force)), turned.apply(force))
@@ -204,7 +228,8 @@ def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
         parents,
         tuple(depths),
         tuple(body.joint.idx_v for body in bodies),
-        Rows("placements", tuple(map(_placement, bodies))),
+        Rows("placements", tuple((*body.gamma, *body.alpha, *body.translation) for body in bodies)),
+        Rows("kinds", tuple(map(_kind, bodies))),
         Rows("moments", tuple(tuple(packed_moments(own)) for own in reduced.moments[first:])),
         Rows("frames", tuple(map(_frame, bodies))),
     )
@@ -221,14 +246,19 @@ def _turns(reduced: ReducedModel) -> list[Angle]:
     return turns
 
 
-def _placement(body: FramedBody) -> tuple[Scalar, ...]:
-    turning = 1 if body.joint.kind is JointKind.REVOLUTE else 0
-    return (*body.gamma, *body.alpha, *body.translation, turning, 1 - turning)
+def _kind(body: FramedBody) -> tuple[Scalar, Scalar]:
+    return (1, 0) if body.joint.kind is JointKind.REVOLUTE else (0, 1)
 
 
 def _frame(body: FramedBody) -> tuple[Scalar, ...]:
     rotation, origin = body.frame
     return (*(value for row in rotation for value in row), *origin)
+
+
+def along_joint(kind: Sequence[Scalar], force: Force) -> Scalar:
+    """S^T f of a joint of this row of `kinds`."""
+    turning, sliding = kind
+    return add(mul(turning, force.moment.z), mul(sliding, force.force.z))
 
 
 def cleared(array: str, size: int) -> Stage:
@@ -261,8 +291,3 @@ def packed_force(force: Force) -> list[Scalar]:
 
 def unpacked_force(values: Sequence[Scalar]) -> Force:
     return Force(Vector(*values[:3]), Vector(*values[3:]))
-
-
-def nonempty(stages: Iterable[Stage]) -> tuple[Stage, ...]:
-    """The stages that run at all: a robot may have no joint, or no joint above another."""
-    return tuple(stage for stage in stages if stage.count > 0)

@@ -13,10 +13,13 @@ from rbdgen.algorithms.aba_bias import aba_bias
 from rbdgen.algorithms.aba_derivatives import aba_derivatives
 from rbdgen.algorithms.aba_derivatives_columns import aba_derivatives_columns
 from rbdgen.algorithms.aba_derivatives_factored import Acceleration, Columns, aba_derivatives_factored
+from rbdgen.algorithms.aba_looped import aba_looped
 from rbdgen.algorithms.crba import crba
 from rbdgen.algorithms.crba_composite import crba_composite
+from rbdgen.algorithms.crba_looped import crba_looped
 from rbdgen.algorithms.minv import minv_factored, minv_recursive
 from rbdgen.algorithms.minv_hybrid import minv_composite, minv_hybrid
+from rbdgen.algorithms.minv_looped import minv_looped
 from rbdgen.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdgen.algorithms.rnea_classical import rnea_classical
 from rbdgen.algorithms.rnea_derivatives import rnea_derivatives
@@ -197,7 +200,11 @@ _ROWS: Final = (
             _staged(LOOPED, "as RNEA's, at rest", partial(rnea_looped, moving=False, accelerated=False)),
         ),
     ),
-    Function(Signature("aba", (Q, V, TAU), (A,)), "forward dynamics, a = FD(q, v, tau)", ABA_FORMS),
+    Function(
+        Signature("aba", (Q, V, TAU), (A,)),
+        "forward dynamics, a = FD(q, v, tau)",
+        (*ABA_FORMS, _staged(LOOPED, "the bias form in loops over bodies", aba_looped)),
+    ),
     Function(
         Signature("crba", (Q,), (_square("M", "kg m^2, kg m, kg", "joint-space inertia matrix"),)),
         "joint-space inertia matrix M(q), full symmetric",
@@ -213,6 +220,7 @@ _ROWS: Final = (
                 lambda robot, x: [_flat(crba_composite(_reduced(robot), x.q, x.naming))],
                 True,
             ),
+            _staged(LOOPED, "the same in loops over bodies and pairs of them", crba_looped),
         ),
     ),
     Function(
@@ -240,6 +248,11 @@ _ROWS: Final = (
                 "the articulated inward pass as a factorisation, Minv = W D^-1 W^T",
                 lambda robot, x: [_flat(minv_hybrid(_reduced(robot), x.q, x.naming))],
                 True,
+            ),
+            _staged(
+                LOOPED,
+                "as hybrid, factored in loops over bodies, one product run for every column",
+                minv_looped,
             ),
         ),
     ),
@@ -300,7 +313,10 @@ _ROWS: Final = (
     Function(
         Signature("aba_fext", (Q, V, TAU, FEXT), (A,)),
         "forward dynamics with external forces",
-        ABA_FORMS,
+        (
+            *ABA_FORMS,
+            _staged(LOOPED, "the bias form in loops over bodies", partial(aba_looped, external=True)),
+        ),
     ),
 )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdgen.algorithms.rnea_classical import along_joint, force_to_parent
-from rbdgen.model.joints import Coordinate, JointKind
+from rbdgen.model.joints import Coordinate, Joint, JointKind
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedBody, ReducedModel
@@ -30,7 +30,7 @@ def crba_composite(
     M: list[list[Scalar]] = [[0] * reduced.nv for _ in range(reduced.nv)]
     for i, subtree in enumerate(composites(bodies, naming)):
         own = bodies[i].joint.idx_v
-        for k, unit in enumerate(unit_forces(bodies[i], subtree), own):
+        for k, unit in enumerate(unit_forces(bodies[i].joint, subtree), own):
             _fill(M, k, own, along_joint(bodies[i], unit), naming)
             j, force = i, unit
             while bodies[j].parent != WORLD:
@@ -50,11 +50,11 @@ def composites(bodies: Sequence[ReducedBody], naming: Naming) -> list[MassMoment
     return subtrees
 
 
-def unit_forces(body: ReducedBody, subtree: MassMoments) -> list[Force]:
-    """What a unit acceleration of each of the body's own degrees of freedom takes, linear ones first."""
-    if body.joint.kind is JointKind.REVOLUTE:
+def unit_forces(joint: Joint, subtree: MassMoments) -> list[Force]:
+    """What a unit acceleration of each of the joint's own degrees of freedom takes, linear ones first."""
+    if joint.kind is JointKind.REVOLUTE:
         return [subtree.rate_about_z()]
-    if body.joint.kind is JointKind.PRISMATIC:
+    if joint.kind is JointKind.PRISMATIC:
         return [subtree.rate_along_z()]
     h, m, J = subtree.first, subtree.mass, subtree.rotational
     return [Force(h.cross(e), e * m) for e in IDENTITY] + [Force(J.apply(e), e.cross(h)) for e in IDENTITY]

@@ -177,7 +177,7 @@ def origin_rate(body: ReducedBody, motions: Sequence[BodyMotion], v: Sequence[Sc
 def own_columns(body: ReducedBody, subtree: Subtree, axis: Axis) -> Columns:
     """The columns of a joint about or along z, at its own body."""
     h, m = subtree.moments.first, subtree.moments.mass
-    (unit,) = unit_forces(body, subtree.moments)
+    (unit,) = unit_forces(body.joint, subtree.moments)
     f, n, l2 = subtree.force.force, subtree.force.moment, subtree.l2
     twice, rate, acceleration, c = axis.rate * 2, axis.rate, axis.acceleration, axis.c
     z_f = Vector(neg(f.y), f.x, 0)
@@ -254,7 +254,7 @@ def fill_base(body: ReducedBody, subtree: Subtree, base: Base, result: InverseDy
             for row in range(6):
                 result.dtau_dq[own + row][own + column] = along_joint(body, by_q)[row]
                 result.dtau_dv[own + row][own + column] = along_joint(body, by_v)[row]
-    for column, force in enumerate(unit_forces(body, subtree.moments)):
+    for column, force in enumerate(unit_forces(body.joint, subtree.moments)):
         for row, value in enumerate(along_joint(body, force)):
             result.dtau_da[own + row][own + column] = value
 

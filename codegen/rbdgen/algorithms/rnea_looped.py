@@ -11,7 +11,6 @@ from rbdgen.algorithms.body_loops import (
     LoopedBodies,
     LoopedBody,
     looped_bodies,
-    nonempty,
     packed_force,
     unpacked_force,
 )
@@ -57,12 +56,9 @@ def rnea_looped(
         reads={"force": Place("force", (3, 4, 5, 0, 1, 2))},
         writes={"tau": Place("tau", tuple(range(6)))},
     )
-    return Staged(
-        nonempty([*outward_stages(bodies, moving, accelerated, external), inward])
-        + ((base,) if bodies.floating else ()),
-        {"tau": reduced.nv},
-        outward_rooms(bodies, moving),
-        bodies.tables,
+    stages = [*outward_stages(bodies, moving, accelerated, external), inward]
+    return bodies.staged(
+        [*stages, base] if bodies.floating else stages, {"tau": reduced.nv}, outward_rooms(bodies, moving)
     )
 
 
@@ -107,8 +103,11 @@ def outward_rooms(bodies: LoopedBodies, moving: bool) -> dict[str, int]:
     """The rooms that `outward_stages` write."""
     count = len(bodies.parents)
     levels = 1 + max(bodies.depths, default=0)
-    rooms = {"joint": bodies.joint_width * count, "motion": _width(moving) * levels, "force": 6 * (count + 1)}
-    return {name: size for name, size in rooms.items() if size}
+    return {
+        "joint": bodies.joint_width * count,
+        "motion": _width(moving) * levels,
+        "force": 6 * (count + 1),
+    }
 
 
 def _width(moving: bool) -> int:

@@ -9,7 +9,7 @@ every other.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from rbdgen.algorithms.state import State
 from rbdgen.places import Place
@@ -55,7 +55,7 @@ class Staged:
                     name: [arrays[place.array][address] for address in place.addresses(k)]
                     for name, place in stage.reads.items()
                 }
-                for name, values in stage.trace(replace(x, arrays=taken)).items():
+                for name, values in stage.trace(x.of(stage.inputs, taken)).items():
                     place = stage.writes[name]
                     for address, value in zip(place.addresses(k), values, strict=True):
                         arrays[place.array][address] = value

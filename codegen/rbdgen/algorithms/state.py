@@ -6,7 +6,7 @@ spatial force in a row of fext is [force, moment].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rbdgen.model.angles import TracedAngle
@@ -38,6 +38,12 @@ class State:
         """The inputs but q as the flat vectors of the interface."""
         fext = [value for row in self.fext or () for value in (*row.force, *row.moment)]
         return {"v": list(self.v), "a": list(self.a), "tau": list(self.tau), "fext": fext}
+
+    def of(self, names: Collection[str], arrays: Mapping[str, Sequence[Scalar]]) -> State:
+        """These inputs alone, and arrays."""
+        fext = self.fext if "fext" in names else None
+        q, v, a, tau = (getattr(self, name) if name in names else () for name in ("q", "v", "a", "tau"))
+        return State(q, v, a, tau, fext, self.naming, arrays)
 
 
 def coordinates(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from embedded.board import checked
+from embedded.board import BOARDS, STRICT, SUPPORT, checked, run
 from embedded.subjects import Product, generated
 
 from rbdgen.build.targets import TARGETS
@@ -57,3 +58,50 @@ def test_cmake_inside_another_project(tmp_path: Path) -> None:
     checked(["cmake", "-S", tmp_path, "-B", tmp_path / "build"])
     checked(["cmake", "--build", tmp_path / "build"])
     checked([tmp_path / "build" / "main"])
+
+
+def test_the_page_as_it_stands(tmp_path: Path) -> None:
+    """Its call compiles, its flags are the target's, its way of reporting brings the self-test to firmware."""
+    folder = product("cortex-m4f", tmp_path).folder
+    row, board = TARGETS["cortex-m4f"], BOARDS["cortex-m4f"]
+    page = (folder / "README.md").read_text()
+    call, report = re.findall(r"^```c\n(.*?)```$", page, re.MULTILINE | re.DOTALL)
+    assert " ".join(row.flags) in page
+    include, arrays, statement = re.fullmatch(r"(#include.*?)\n\n(.*;\n)(/\*.*;\n)", call, re.DOTALL).groups()  # type: ignore[union-attr]
+    (tmp_path / "report.h").write_text(
+        f'#include "semihosting.h"\n#define board_log(name, failed, wrong, bits, verdict) (host_write(name), '
+        f"(void)(failed), (void)(wrong), (void)(bits), host_write(verdict))\n{report}"
+    )
+    (tmp_path / "main.c").write_text(
+        f'{include}\n#include "semihosting.h"\n{arrays}int double_pendulum_selftest(void);\nint main(void);\n'
+        f'int main(void)\n{{\n    {statement}    host_write(" called\\n");\n'
+        "    return double_pendulum_selftest();\n}\n"
+    )
+    compiler = (f"{row.prefix}gcc", *row.flags, *STRICT, f"-I{folder}", f"-I{SUPPORT}")
+    checked([*compiler, "-c", tmp_path / "main.c", "-o", tmp_path / "main.o"])
+    selftest = (tmp_path / "selftest.o", folder / "double_pendulum_selftest.c")
+    told = ("-Dmain=double_pendulum_selftest", "-include", tmp_path / "report.h")
+    checked([*compiler, *told, "-c", "-o", *selftest])
+    checked(["make", "-C", folder, f"BUILD={tmp_path}/make"])
+    objects = (tmp_path / "main.o", selftest[0], tmp_path / "make" / "libdouble_pendulum_dynamics.a")
+    elf = tmp_path / "firmware.elf"
+    checked(
+        [
+            f"{row.prefix}gcc",
+            *row.flags,
+            f"-I{SUPPORT}",
+            *board.support(),
+            *objects,
+            *board.link_flags(),
+            "-o",
+            elf,
+        ]
+    )
+    lines, _ = run(elf, row)
+    assert lines == [" called", "rnea as expectedaba as expected"]
+
+
+def test_code_for_another_machine_is_not_run_here(tmp_path: Path) -> None:
+    folder = product("cortex-m4f", tmp_path).folder
+    with pytest.raises(AssertionError, match="name its emulator in RUN, or run the self-test on the board"):
+        checked(["make", "-C", folder, f"BUILD={tmp_path}/make", "check"])

@@ -225,6 +225,8 @@ def _readme(facts: RobotFacts, functions: Sequence[FunctionSource], options: Emi
         "README.md.jinja",
         robot=robot_context(facts, options),
         title=markdown_text(facts.robot_name),
+        prefix=options.prefix,
+        flags=" ".join(options.flags),
         rows=[_readme_row(f, c) for f, c in zip(functions, contexts, strict=True)],
         example=contexts[0],
         joints=[
@@ -263,7 +265,7 @@ def figures_page(target: str, compiler: str, flags: str, functions: Mapping[str,
 def _readme_row(function: FunctionSource, context: CFunction) -> dict[str, str]:
     return {
         "symbol": context.symbol,
-        "doc": markdown_text(function.doc),
+        "doc": function.doc.replace("|", "\\|"),
         "inputs": "<br>".join(argument.doc for argument in context.inputs),
         "outputs": "<br>".join(argument.doc for argument in context.outputs),
         "operations": str(function.cost),

@@ -87,6 +87,9 @@ def test_objects_with_their_figures(family: str, tmp_path: Path) -> None:
     assert seconds.keys() == {"a.c", "b.c"}
     assert 800 <= (stack_bytes(tmp_path / "a.su") or 0) < 900
     assert stack_bytes(tmp_path / "none.su") is None
+    frames = enumerate((96, 16, 512, 64, 32))  # a function, its lines, their parts
+    (tmp_path / "c.su").write_text("".join(f"c.c:{k}:1:f{k}\t{bytes}\tstatic\n" for k, bytes in frames))
+    assert stack_bytes(tmp_path / "c.su") == 512 + 96 + 64
     assert 100 < (object_bytes(tmp_path / "b.o") or 0) < 120
     (tmp_path / "other.o").write_bytes(b"\xcf\xfa\xed\xfe")
     assert object_bytes(tmp_path / "other.o") is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,17 +17,26 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.graphs import ALL, graphs, pendulum
-from support.toys import straight, torque
+from support.toys import facts, function, straight, torque
 
+from rbdgen.build.cache import Cache
+from rbdgen.build.compiler import find_compiler
+from rbdgen.build.module import Toolchain, build
 from rbdgen.emit.c.parts import Body, Part, print_parts, stretches_between, workspace_slots
 from rbdgen.emit.c.printer import Sincos, print_statements, readable, scalar_style, trigonometry_of
 from rbdgen.emit.c.real import REALS
+from rbdgen.emit.package import EmitOptions, FunctionSource
+from rbdgen.emit.render import render
 from rbdgen.errors import EmitError
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import max_live
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.passes.split import split
+from rbdgen.graph.program import Loop, Program, Result, run
+from rbdgen.load import open_library
+from rbdgen.places import column, whole
+from rbdgen.signature import SizedArgument, SizedSignature
 
 DOUBLE = REALS["double"]
 STRICT = ("-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Werror")
@@ -236,6 +246,82 @@ def test_a_chain_in_parts(longest: int, sincos: Sincos | None, tmp_path: Path) -
     whole, parts = (called(library, name, graph, values)["p"] for name in texts)
     np.testing.assert_allclose(whole, evaluate(graph, values)["p"], rtol=1e-14)
     assert bits(parts) == bits(whole)
+
+
+X = SizedArgument("x", (8, 10), "", "ten columns")
+F = SizedArgument("factor", (4,), "", "what all columns share")
+Y = SizedArgument("y", (8, 10), "", "ten columns")
+STYLES = {
+    "portable": EmitOptions(target="portable", extensions=False),
+    "portable_builtin": EmitOptions(target="portable", extensions=False, trig="builtin", real="float"),
+    "host": EmitOptions(trig="builtin"),
+}
+
+
+def wound(columns: int, turns: int = 1300) -> Graph:
+    """Eight numbers a column, each mixed with its neighbour over and over: some 3900 operations."""
+    builder = Builder()
+    x, factor = builder.input("x", 8 * columns), list(builder.input("factor", 4))
+    if columns > 1:
+        factor[3] = (factor[0] + factor[1]).sin()
+    state = [x[columns * k] for k in range(8)]
+    for turn in range(turns):
+        k = turn % 8
+        state[k] = (state[k] * factor[turn % 4] + state[k - 1]) * 0.625
+    rows = [
+        state[k] if column == 0 else x[columns * k + column] for k in range(8) for column in range(columns)
+    ]
+    return builder.graph([("y", (8, columns), rows)])
+
+
+def long_functions() -> list[FunctionSource]:
+    """A straight line that is too long for one piece, and a loop over such a line."""
+    signature = SizedSignature("looped", (X, F), (Y,))
+    loop = Loop(
+        "columns",
+        wound(1),
+        {"x": column("x", 8, 10, range(10)), "factor": whole("factor", 4)},
+        {"y": column("y", 8, 10, range(10))},
+        10,
+    )
+    program = Program((Input("x", 80), Input("factor", 4)), (Result("y", (8, 10)),), (loop,))
+    return [
+        function("straight", wound(10), (X, F), (Y,)),
+        FunctionSource(signature, program, "plain", program.cost, "toy looped"),
+    ]
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_long_functions_pass_their_own_test(style: str, tmp_path: Path) -> None:
+    sources = render(facts(), long_functions(), STYLES[style])
+    for name in ("straight", "looped_columns"):
+        assert f"_APART void toy_{name}_part2(" in sources.files[f"toy_{name.partition('_')[0]}.c"]
+    for name, text in sources.files.items():
+        if name.endswith((".c", ".h")) and "/" not in name:
+            (tmp_path / name).write_text(text)
+    texts = sorted(path.name for path in tmp_path.glob("*.c"))
+    flags = ("-O1", "-ffp-contract=off", *STRICT)
+    subprocess.run(["gcc", "-std=c99", *flags, *texts, "-o", "selftest", "-lm"], cwd=tmp_path, check=True)
+    if not STYLES[style].extensions:
+        subprocess.run(["g++", "-fsyntax-only", "-x", "c++", *flags, *texts], cwd=tmp_path, check=True)
+    subprocess.run([tmp_path / "selftest"], check=True)
+    symbols = subprocess.run(["nm", "selftest"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert {"toy_straight_part2", "toy_looped_columns_part2"} <= set(symbols.stdout.split())  # not inlined
+
+
+@pytest.mark.parametrize("compiler", [name for name in ("gcc", "clang") if shutil.which(name)])
+def test_twins_in_parts_have_the_bits_of_single_calls(build_cache: Cache, compiler: str) -> None:
+    toolchain = Toolchain(find_compiler(compiler), ("-march=native", "-O2", "-ffp-contract=off"), 2)
+    sources = render(facts(), long_functions(), STYLES["host"])
+    library = open_library(build(sources, toolchain, build_cache))
+    random = np.random.default_rng(3)
+    x, factor = random.uniform(-1, 1, (19, 8, 10)), random.uniform(-1, 1, (19, 4))
+    for source, call in zip(long_functions(), library.functions.values(), strict=True):
+        expected = np.stack([call(*state) for state in zip(x, factor, strict=True)])
+        flat = {"x": x.reshape(19, 80), "factor": factor}
+        np.testing.assert_allclose(expected, run(source.program, flat)["y"], rtol=1e-12)
+        assert "_part2(" in sources.files[f"toy_{source.name}_batch.c"]
+        assert bits(call(x, factor)) == bits(expected)
 
 
 DIGEST = """

@@ -9,6 +9,7 @@ from typing import Final
 _ALLOCATED: Final = 0x2  # SHF_ALLOC
 _WRITABLE: Final = 0x1  # SHF_WRITE
 _PROGRAM: Final = 1  # SHT_PROGBITS
+_DEEPEST: Final = 3
 
 
 def object_bytes(path: Path) -> int | None:
@@ -32,9 +33,13 @@ def object_bytes(path: Path) -> int | None:
 
 
 def stack_bytes(path: Path) -> int | None:
-    """The largest frame that -fstack-usage reports in NAME.su; None where there is no report."""
+    """Stack of a call by the frames that -fstack-usage reports in NAME.su; None where there is no report.
+
+    The three largest: emitted code calls at most as deep, a function its straight lines, these their parts.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except OSError:
         return None
-    return max((int(line.split("\t")[1]) for line in text.splitlines()), default=None)
+    frames = sorted(int(line.split("\t")[1]) for line in text.splitlines())
+    return sum(frames[-_DEEPEST:]) if frames else None

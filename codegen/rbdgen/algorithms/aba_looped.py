@@ -54,7 +54,7 @@ def aba_looped(reduced: ReducedModel, external: bool = False) -> Staged:
         writes={
             **factor_writes(bodies, runs),
             "rate": bodies.freedom("a", runs),
-            "sum": bodies.above("force", 6, runs),
+            "force_sum": bodies.above("force", 6, runs),
         },
         count=count,
     )
@@ -66,7 +66,7 @@ def aba_looped(reduced: ReducedModel, external: bool = False) -> Staged:
             **bodies.joints(runs),
             "scaled": bodies.own("scaled", 6, runs),
             "rate": bodies.freedom("a", runs),
-            "change": bodies.level("change", 6, 0),
+            "parent": bodies.level("change", 6, 0),
         },
         writes={"a": bodies.freedom("a", runs), "change": bodies.level("change", 6, 1)},
         count=count,
@@ -97,7 +97,7 @@ def factor_reads(bodies: LoopedBodies, runs: Runs) -> dict[str, Place]:
 def factor_writes(bodies: LoopedBodies, runs: Runs) -> dict[str, Place]:
     return {
         "scaled": bodies.own("scaled", 6, runs),
-        "inertia": bodies.above("inertia", INERTIA, runs),
+        "inertia_sum": bodies.above("inertia", INERTIA, runs),
     }
 
 
@@ -110,7 +110,7 @@ def joint_factor(bodies: LoopedBodies, body: LoopedBody, x: State) -> tuple[Arti
 def handed_on(body: LoopedBody, inertia: ArticulatedInertia, factor: JointFactor, x: State) -> Arrays:
     """U D^-1, and what of the inertia the parent feels added to what its other children left there."""
     total = _unpacked(list(x.arrays["parent_inertia"])) + to_parent(body, factor.project(inertia))
-    return {"scaled": packed_force(factor.scaled), "inertia": _packed(total)}
+    return {"scaled": packed_force(factor.scaled), "inertia_sum": _packed(total)}
 
 
 def base_inertia(bodies: LoopedBodies, x: State) -> JointFactor:
@@ -126,7 +126,7 @@ def _articulated(bodies: LoopedBodies, x: State) -> Arrays:
     (rate,) = factor.solve([sub(x.arrays["tau"][0], body.along_joint(force))])
     passed = force_to_parent(body, force + factor.U[0] * rate)
     total = unpacked_force(x.arrays["parent"]) + passed
-    return {**handed_on(body, inertia, factor, x), "rate": [rate], "sum": packed_force(total)}
+    return {**handed_on(body, inertia, factor, x), "rate": [rate], "force_sum": packed_force(total)}
 
 
 def _base(bodies: LoopedBodies) -> Stage:
@@ -154,7 +154,7 @@ def _base_acceleration(bodies: LoopedBodies, x: State) -> Arrays:
 
 def _accelerations(body: LoopedBody, x: State) -> Arrays:
     """qdd = D^-1 u - D^-1 U^T a', a' the parent's change of acceleration against qdd = 0."""
-    change = x.arrays["change"]
+    change = x.arrays["parent"]
     above = to_child(body, Motion(Vector(*change[:3]), Vector(*change[3:])))
     qdd = sub(x.arrays["rate"][0], above.dot(unpacked_force(x.arrays["scaled"])))
     own = above + body.subspace * qdd

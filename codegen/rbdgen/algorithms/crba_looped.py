@@ -100,7 +100,7 @@ def _steps(bodies: LoopedBodies) -> Stage:
     def step(x: State) -> Arrays:
         force = force_to_parent(bodies.placed(x), unpacked_force(x.arrays["force"]))
         entry = along_joint(bodies.kinds.complete(x.arrays.get("above", ())), force)
-        return {"force": packed_force(force), "upper": [entry], "lower": [entry]}
+        return {"passed": packed_force(force), "upper": [entry], "lower": [entry]}
 
     return Stage(
         "steps",
@@ -111,7 +111,7 @@ def _steps(bodies: LoopedBodies) -> Stage:
             "force": bodies.own("force", 6, forces),
         },
         writes={
-            "force": bodies.own("force", 6, forces),
+            "passed": bodies.own("force", 6, forces),
             "upper": entries(bodies, "M", above, forces),
             "lower": entries(bodies, "M", forces, above),
         },

@@ -96,7 +96,7 @@ def _steps(bodies: LoopedBodies) -> Stage:
         force = force_to_parent(bodies.placed(x), unpacked_force(x.arrays["force"]))
         response = neg(along_joint(bodies.kinds.complete(x.arrays.get("above", ())), force))
         passed = force + unpacked_force(x.arrays["scaled"]) * response
-        return {"force": packed_force(passed), "W": [response]}
+        return {"passed": packed_force(passed), "W": [response]}
 
     return Stage(
         "steps",
@@ -108,7 +108,7 @@ def _steps(bodies: LoopedBodies) -> Stage:
             "force": bodies.own("force", 6, forces),
         },
         writes={
-            "force": bodies.own("force", 6, forces),
+            "passed": bodies.own("force", 6, forces),
             "W": entries(bodies, "W", forces, above),
         },
         count=len(forces),

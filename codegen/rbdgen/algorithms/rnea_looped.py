@@ -91,7 +91,7 @@ def outward_stages(
             **bodies.constants(runs, bodies.moments, *([bodies.frames] if external else [])),
             **rates,
             **({"fext": forces[0]} if external else {}),
-            "motion": bodies.level("motion", width, 0),
+            "parent": bodies.level("motion", width, 0),
         },
         writes={"motion": bodies.level("motion", width, 1), "force": bodies.own("force", 6, runs)},
         count=len(runs),
@@ -147,7 +147,7 @@ def _root(bodies: LoopedBodies, x: State, moving: bool) -> Arrays:
 
 def _outward(bodies: LoopedBodies, x: State) -> Arrays:
     """One body's motion from its parent's, and the force that it takes."""
-    body, parent = bodies.placed(x), _unpacked(list(x.arrays["motion"]))
+    body, parent = bodies.placed(x), _unpacked(list(x.arrays["parent"]))
     rate, acceleration = (x.arrays[name][0] if name in x.arrays else 0 for name in ("v", "a"))
     linear = parent.a + parent.U.apply(body.translation)
     w, wdot, a = map(body.rotation.to_child, (parent.w, parent.wdot, linear))
@@ -157,7 +157,7 @@ def _outward(bodies: LoopedBodies, x: State) -> Arrays:
     force = inertial_force(bodies.moments_of(x), motion)
     if "fext" in x.arrays:
         force = force - bodies.external_force(x)
-    return {"motion": _packed(motion, len(x.arrays["motion"]) == _width(True)), "force": packed_force(force)}
+    return {"motion": _packed(motion, len(x.arrays["parent"]) == _width(True)), "force": packed_force(force)}
 
 
 def _joint_motion(

@@ -76,16 +76,17 @@ def with_figures(
 def _facts(
     function: str, facts: Mapping[str, Any], code: Figures, target: Target, manifest: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    broken = violations(code, TRIGONOMETRY if manifest["trig"] == "libm" else frozenset())
+    symbol, loops = facts["symbol"], facts.get("loops", [])
+    allowed = TRIGONOMETRY if manifest["trig"] == "libm" else frozenset()
+    broken = violations(code, allowed, {symbol: len(loops)})
     if broken:
         raise BuildError(f"{function} on {target.name}: {broken[0]}; report the generated file")
-    symbol = facts["symbol"]
     flash, stack = code.flash(symbol), code.stack(symbol)
     numbers = sum(prod(array["shape"]) for array in (*facts["inputs"], *facts["outputs"]))
     target.check_fits(function, flash, stack, numbers * {"float": 4, "double": 8}[manifest["real"]])
     return {
         "object_bytes": flash,
         "stack_bytes": stack,
-        "instructions": code.instructions(symbol),
+        "instructions": code.instructions(symbol, loops),
         "outside": sorted(code.outside(symbol)),
     }

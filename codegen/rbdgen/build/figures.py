@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -19,12 +20,22 @@ from rbdgen.errors import BuildError
 
 
 @dataclass(frozen=True)
+class CompiledLoop:
+    """Code that a conditional branch backward repeats: its addresses, instructions and calls."""
+
+    first: int
+    last: int
+    instructions: int
+    calls: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class FunctionFigures:
     """One function of an object, without its callees.
 
     `text`: bytes of code with its literal words; `constants`: bytes of the read-only sections that it refers
     to; `frame`: bytes of stack, None where that has no bound; `instructions`: executed ones if the code is
-    straight-line; `calls`: the callee of every call site.
+    straight-line, those of loops once; `calls`: the callee of every call site; `loops`: in their order.
     """
 
     name: str
@@ -36,6 +47,12 @@ class FunctionFigures:
     conditional_branches: int
     backward_branches: int
     exported: bool
+    loops: tuple[CompiledLoop, ...] = ()
+
+    def counted(self, loops: int) -> bool:
+        """Whether nothing branches but what closes so many loops, one after the other."""
+        apart = all(a.last < b.first for a, b in pairwise(self.loops))
+        return self.conditional_branches == self.backward_branches == len(self.loops) == loops and apart
 
 
 @dataclass(frozen=True)
@@ -89,20 +106,27 @@ class Figures:
         deeper = {callee for callee in function.calls if callee in self.functions}
         return function.frame + max((self._stack(callee, (*callers, name)) for callee in deeper), default=0)
 
-    def instructions(self, name: str) -> int:
+    def instructions(self, name: str, loops: Sequence[int] = ()) -> int:
         """Instructions that a call executes, its callees in these objects included.
 
-        `BuildError` where that number is not fixed: a branch or a loop.
+        `loops`: how often each loop of the function itself runs, in order. `BuildError` where the number of
+        instructions is not fixed: a branch, or a loop beside those.
         """
-        if branching := [f.name for f in self.reached(name) if f.conditional_branches or f.backward_branches]:
-            raise BuildError(f"{branching[0]}: it branches, so the number of instructions is not fixed")
+        for function in self.reached(name):
+            if not function.counted(len(loops) if function.name == name else 0):
+                raise BuildError(f"{function.name}: it branches, so the number of instructions is not fixed")
         self._stack(name, ())  # recursion
-        return self._instructions(name)
-
-    def _instructions(self, name: str) -> int:
         function = self.functions[name]
-        inner = sum(self._instructions(callee) for callee in function.calls if callee in self.functions)
-        return function.instructions + inner
+        again = [
+            (count - 1) * (loop.instructions + self._called(loop.calls))
+            for loop, count in zip(function.loops, loops, strict=True)
+        ]
+        return function.instructions + self._called(function.calls) + sum(again)
+
+    def _called(self, calls: Iterable[str]) -> int:
+        """Instructions of straight callees."""
+        inner = [self.functions[callee] for callee in calls if callee in self.functions]
+        return sum(function.instructions + self._called(function.calls) for function in inner)
 
     def _function(self, name: str) -> FunctionFigures:
         if name not in self.functions:
@@ -172,6 +196,16 @@ def _function(
 ) -> FunctionFigures:
     executed = [i for i in code if not architecture.padding.match(f"{i.mnemonic} {i.operands}")]
     flows = [flow_of(architecture, symbol.name, instruction) for instruction in executed]
+    loops = []
+    for last, closing in zip(executed, flows, strict=True):
+        if closing.back is not None and closing.conditional:
+            inside = [
+                flow
+                for instruction, flow in zip(executed, flows, strict=True)
+                if closing.back <= instruction.address <= last.address
+            ]
+            calls = tuple(flow.callee for flow in inside if flow.callee is not None)
+            loops.append(CompiledLoop(closing.back, last.address, len(inside), calls))
     return FunctionFigures(
         symbol.name,
         text=symbol.size,
@@ -182,6 +216,7 @@ def _function(
         conditional_branches=sum(flow.conditional for flow in flows),
         backward_branches=sum(flow.backward for flow in flows),
         exported=symbol.exported,
+        loops=tuple(loops),
     )
 
 

@@ -93,11 +93,16 @@ def architecture_of(text: str) -> Architecture:
 
 @dataclass(frozen=True)
 class Flow:
-    """Where one instruction may lead: `callee` of a call or tail jump; a `backward` branch closes a loop."""
+    """Where one instruction may lead: `callee` of a call or tail jump; a branch backward, to the address
+    `back`, closes a loop."""
 
     callee: str | None = None
     conditional: bool = False
-    backward: bool = False
+    back: int | None = None
+
+    @property
+    def backward(self) -> bool:
+        return self.back is not None
 
 
 def flow_of(architecture: Architecture, function: str, instruction: Instruction) -> Flow:
@@ -121,4 +126,5 @@ def flow_of(architecture: Architecture, function: str, instruction: Instruction)
         return Flow(callee=None if conditional else INDIRECT, conditional=conditional)
     if architecture.call.match(text) or not (target[2] == function or target[2].startswith(LOCAL)):
         return Flow(callee=target[2], conditional=conditional)
-    return Flow(conditional=conditional, backward=int(target[1], 16) <= instruction.address)
+    address = int(target[1], 16)
+    return Flow(conditional=conditional, back=address if address <= instruction.address else None)

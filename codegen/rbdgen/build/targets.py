@@ -85,8 +85,10 @@ _FAST: Final = ("-O2", *_EXACT)
 _UNFUSED: Final = "-fno-tree-slp-vectorize"
 """gcc 12 joins neighbouring a * b + c and d * e - f into one fused vfmaddsub, contraction off or not."""
 
-_SMALL: Final = ("-Os", *_EXACT)
-"""On long straight lines -Os gives the fewest instructions: -O2 reorders and runs out of registers."""
+_SMALL: Final = ("-Os", "-fno-tree-loop-distribute-patterns", *_EXACT)
+"""On long straight lines -Os gives the fewest instructions: -O2 reorders and runs out of registers.
+
+The second: a loop that writes zeros stays one, where gcc would call memset."""
 
 _ARM: Final = "arm-none-eabi-"
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
 from rbdgen.graph.cost import Cost
+from rbdgen.graph.program import Program
 from rbdgen.signature import SizedArgument
 
 FORMAT = 1
@@ -64,11 +65,17 @@ def _function(facts: RobotFacts, function: FunctionSource, source: str) -> dict[
         "summary": function.doc,
         "variant": function.variant,
         "operations": operation_counts(function.cost),
+        **({"loops": loops} if (loops := loop_counts(function.program)) else {}),
         "alternatives": {name: operation_counts(cost) for name, cost in function.alternatives.items()},
         "c_bytes": len(source.encode()),
         "inputs": [_argument(argument) for argument in function.signature.inputs],
         "outputs": [_argument(argument) for argument in function.signature.outputs],
     }
+
+
+def loop_counts(program: Program) -> list[int]:
+    """How often each loop of the C runs its straight line; what runs once is no loop."""
+    return [loop.count for loop in program.loops if loop.count > 1]
 
 
 def operation_counts(cost: Cost) -> dict[str, int]:

@@ -7,7 +7,7 @@ vector, which overlaps the one before: some runs are then done twice, with the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rbdgen.emit.c.parts import Body, print_parts
@@ -127,11 +127,14 @@ class _Loops:
 
     def _line(self, loop: Loop, places: Mapping[str, Place], vector: bool) -> str:
         """The static function of a loop's body; one that was printed before serves again."""
-        style = self._vector_style(places, loop.writes) if vector else self._plain_style(places, loop.writes)
+        early = sorted(_read_early(loop))
+        style = (
+            self._vector_style(places, loop.writes)
+            if vector
+            else self._plain_style(places, loop.writes, early)
+        )
         real = style.real.name
         overlap = {place.array for place in places.values()} & {place.array for place in loop.writes.values()}
-        if overlap:
-            _check_order(loop)
         restrict = "" if overlap else self.restrict
         parameters = {
             name: f"const {real if vector or self._is_table(place) else style.value_type} *{restrict} {name}"
@@ -141,18 +144,46 @@ class _Loops:
             name: f"{real if vector else style.value_type} *{restrict} {name}" for name in loop.writes
         }
         name = f"{self.symbol}_{check_identifier(loop.name)}"
-        body = print_parts(loop.body, style, name, restrict, parameters)
+        body = self._body(loop, style, name, restrict, parameters, early)
         for known in self.lines.values():
             if (known.parameters, known.body) == (tuple(parameters.values()), body):
                 return known.name
         if name in self.lines:
             name = f"{name}{sum(known.startswith(name) for known in self.lines) + 1}"
-            body = print_parts(loop.body, style, name, restrict, parameters)
+            body = self._body(loop, style, name, restrict, parameters, early)
         self.lines[name] = CLine(name, tuple(parameters.values()), body)
         return name
 
-    def _plain_style(self, reads: Mapping[str, Place], writes: Mapping[str, Place]) -> Style:
+    def _body(
+        self,
+        loop: Loop,
+        style: Style,
+        name: str,
+        restrict: str,
+        parameters: Mapping[str, str],
+        early: Sequence[tuple[str, int]],
+    ) -> Body:
+        """The statements of a line, after those that read what must be read early."""
+        body = print_parts(loop.body, style, name, restrict, parameters)
+        if body.parts and early:
+            raise EmitError(
+                f"loop '{loop.name}': '{early[0][0]}' is written while it is still read; use another room"
+            )
+        reads = [
+            f"const {style.value_type} {_early_name(*at)} = {at[0]}[{loop.reads[at[0]].elements[at[1]]}];"
+            for at in early
+        ]
+        return replace(body, statements=(*reads, *body.statements))
+
+    def _plain_style(
+        self,
+        reads: Mapping[str, Place],
+        writes: Mapping[str, Place],
+        early: Sequence[tuple[str, int]],
+    ) -> Style:
         def element(array: str, position: int) -> str:
+            if (array, position) in early and array not in writes:
+                return _early_name(array, position)
             place = reads.get(array) or writes[array]
             text = f"{array}[{place.elements[position]}]"
             return self.style.constant.format(text) if self._is_table(place) else text
@@ -201,26 +232,38 @@ def _fills(loop: Loop, lanes: int) -> bool:
     return loop.vectorisable and loop.count >= lanes and plain
 
 
-def _check_order(loop: Loop) -> None:
-    """That no run reads an element after it wrote it: statements store what they compute at once."""
-    stores: dict[int, list[tuple[str, int]]] = {}
-    for output in loop.body.outputs:
-        for position, node in enumerate(output.elements):
-            stores.setdefault(node, []).append((output.name, position))
-    readers = readers_in_order(loop.body)
-    last = {
-        loop.body.input_element(int(node.value)): max(readers[index], default=index)
-        for index, node in enumerate(loop.body.nodes)
-        if node.op == "input"
+def _read_early(loop: Loop) -> set[tuple[str, int]]:
+    """The elements that a run writes and then still reads: statements store what they compute at once.
+
+    Not those that only the operation reads whose result takes their place.
+    """
+    stores: dict[tuple[str, int], int] = {
+        (output.name, position): node
+        for output in loop.body.outputs
+        for position, node in enumerate(output.elements)
     }
+    readers = readers_in_order(loop.body)
+    reads = {
+        loop.body.input_element(int(node.value)): set(readers[index])
+        for index, node in enumerate(loop.body.nodes)
+        if node.op == "input" and readers[index]
+    }
+    early = set()
     for run in range(loop.count):
-        read = {(loop.reads[a].array, loop.reads[a].addresses(run)[k]): when for (a, k), when in last.items()}
-        for node, elements in stores.items():
-            for a, k in elements:
-                if read.get((loop.writes[a].array, loop.writes[a].addresses(run)[k]), -1) > node:
-                    raise EmitError(
-                        f"loop '{loop.name}': '{a}' is written while it is still read; use another room"
-                    )
+        written = {
+            (loop.writes[name].array, loop.writes[name].addresses(run)[k]): node
+            for (name, k), node in stores.items()
+        }
+        for (name, k), nodes in reads.items():
+            place = loop.reads[name]
+            at = (place.array, place.addresses(run)[k])
+            if at in written and nodes != {written[at]}:
+                early.add((name, k))
+    return early
+
+
+def _early_name(array: str, position: int) -> str:
+    return f"{array}_{position}_before"
 
 
 def _read(graph: Graph) -> set[str]:

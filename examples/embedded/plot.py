@@ -88,10 +88,9 @@ def plot(log: Log, path: Path) -> None:
         angles.plot(log.t, log.reference[:, i], colour, linestyle=":")
         errors.semilogy(log.t, np.maximum(np.abs(log.error[:, i]), 1e-7), colour)
         torques.plot(log.t, log.tau[:, i], colour)
-    angles.set(
-        ylabel="angle, rad (dotted: reference)", title="Computed torque at 1 kHz on an emulated Cortex-M7"
-    )
-    angles.legend(ncols=JOINTS, fontsize="x-small", loc="upper center")
+    figure.suptitle("Computed torque at 1 kHz on an emulated Cortex-M7")
+    angles.set(ylabel="angle, rad (dotted: reference)")
+    angles.legend(ncols=JOINTS, fontsize="x-small", loc="lower center", bbox_to_anchor=(0.5, 1.0))
     errors.set(ylabel="|tracking error|, rad")
     torques.set(ylabel="torque, N m", xlabel="time, s")
     figure.savefig(path, dpi=120)

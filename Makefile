@@ -12,7 +12,7 @@ demo: .venv/run
 test: .venv/develop
 	$(BIN)/pytest -n 2
 
-# Cortex-M boards under qemu; the same tests are part of `make test` where gcc-arm-none-eabi and qemu are installed.
+# Cortex-M and RISC-V boards under qemu, a part of `make test` too; skipped with a word where tools are missing.
 test-embedded: .venv/develop
 	$(BIN)/pytest -n 2 -m embedded -rs tests/embedded
 

@@ -176,6 +176,24 @@ def test_nothing_beyond_the_output_is_written(lib: Library) -> None:
         assert (block[[0, -1]] == 7.0).all()
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("real", ["double", "float"])
+def test_large_results_pass_the_caches_unchanged(build_cache: Cache, real: Any, threads: int) -> None:
+    """More bytes than stay in a cache, and no line of them aligned; nothing beyond them is written."""
+    lib = library(build_cache, EmitOptions(real=real, trig="builtin"), "-march=native")
+    for call in (lib.mixed19, lib.inertia):
+        shapes = [argument.shape for argument in call.signature.outputs]
+        bytes_of_state = sum(int(np.prod(shape)) for shape in shapes) * call.dtype.itemsize
+        count = (40 << 20) // bytes_of_state
+        arrays = arguments(call, count)
+        blocks = [np.full(count * int(np.prod(shape)) + 9, 7.0, call.dtype) for shape in shapes]
+        out = tuple(block[5:-4].reshape(count, *s) for block, s in zip(blocks, shapes, strict=True))
+        call(*arrays, out=out if len(out) > 1 else out[0], threads=threads)
+        expected = call(*arrays)
+        assert bits(out) == bits(expected)
+        assert all((block[:5] == 7.0).all() and (block[-4:] == 7.0).all() for block in blocks)
+
+
 def test_one_state_shared_by_all(lib: Library) -> None:
     x, u = arguments(lib.mixed8, 40)
     shared = lib.mixed8(x, u[0])

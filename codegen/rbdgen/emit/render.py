@@ -209,6 +209,7 @@ def _python_files(
         f"{PRIVATE}/binding.c": _text("python/binding.c.jinja", **common),
         f"{PRIVATE}/calls.c": _text("python/calls.c.jinja", **common),
         f"{PRIVATE}/processor.c": _text("python/processor.c.jinja", **common),
+        f"{PRIVATE}/stream.h": _text("python/stream.h.jinja", **common),
         f"{PRIVATE}/threads.h": _text("python/threads.h.jinja", **common),
         f"{PRIVATE}/threads.c": _text("python/threads.c.jinja", **common),
     }

@@ -17,11 +17,12 @@ from ..signature import SizedSignature
 from .arrays import Array, Shape, as_real, check_output, leading_axes, states
 from .pickled import content, function_of, results_type
 
-CALL_OPERATIONS = 50_000_000
-"""Operations of a thread in one call of C, tens of milliseconds; between two, Python looks for Ctrl-C."""
+CALL_OPERATIONS = 200_000_000
+"""Operations of a thread in one call of C, a tenth of a second without vectors; between two, Python looks
+for Ctrl-C."""
 
 PIECE_OPERATIONS = 100_000
-"""Operations that a thread takes at once of those that several share."""
+"""The least operations that a thread takes at once of those that several share."""
 
 MOST_THREADS = 256
 """As many as the pool has, the caller among them; asking for more is no mistake."""
@@ -170,7 +171,7 @@ class Function:
         ]
         places = self._places([self._pointer(array) for array in (*inputs, *results)])
         count = int(np.prod(leading))
-        bound = Bound(self._states, threads, self._grain, count, places, self._steps(steps))
+        bound = Bound(self._states, threads, False, self._grain, count, places, self._steps(steps))
         bound.arrays = (*inputs, *results)
         bound.out = self._packed(results)
         return bound
@@ -215,7 +216,7 @@ class Function:
         chunk = self._chunk * threads
         for first in range(0, count, chunk):
             places = self._places([pointer + first * step for pointer, step in pointers])
-            self._states(threads, self._grain, min(chunk, count - first), places, steps)
+            self._states(threads, out is None, self._grain, min(chunk, count - first), places, steps)
         return self._packed(results) if out is None else out
 
     def _outputs(self, out: Any, inputs: Sequence[Array], leading: Shape) -> list[Array]:

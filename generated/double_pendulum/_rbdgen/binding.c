@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "binding.h"
+#include "stream.h"
 #include "threads.h"
 
 void double_pendulum_rnea_call(void *const *arrays)
@@ -13,20 +14,25 @@ void double_pendulum_rnea_call(void *const *arrays)
 
 static void double_pendulum_rnea_part(const struct rbdgen_job *job, size_t first, size_t count)
 {
-    const double *q = job->arrays[0];
     const size_t q_step = job->steps[0];
-    const double *v = job->arrays[1];
+    const double *q = job->arrays[0];
+    q += first * q_step;
     const size_t v_step = job->steps[1];
-    const double *a = job->arrays[2];
+    const double *v = job->arrays[1];
+    v += first * v_step;
     const size_t a_step = job->steps[2];
+    const double *a = job->arrays[2];
+    a += first * a_step;
     double *tau = job->arrays[3];
-    for (size_t k = first; k < first + count; ++k)
+    tau += first * 2;
+    for (size_t k = 0; k < count; ++k)
         double_pendulum_rnea(q + k * q_step, v + k * v_step, a + k * a_step, tau + k * 2);
 }
 
-void double_pendulum_rnea_states(int threads, size_t grain, size_t count, void *const *arrays, const size_t *steps)
+void double_pendulum_rnea_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
-    const struct rbdgen_job job = {arrays, steps};
+    const size_t results = count * sizeof(double) * (2);
+    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
     rbdgen_share(threads, grain, count, double_pendulum_rnea_part, &job);
 }
 
@@ -37,20 +43,25 @@ void double_pendulum_aba_call(void *const *arrays)
 
 static void double_pendulum_aba_part(const struct rbdgen_job *job, size_t first, size_t count)
 {
-    const double *q = job->arrays[0];
     const size_t q_step = job->steps[0];
-    const double *v = job->arrays[1];
+    const double *q = job->arrays[0];
+    q += first * q_step;
     const size_t v_step = job->steps[1];
-    const double *tau = job->arrays[2];
+    const double *v = job->arrays[1];
+    v += first * v_step;
     const size_t tau_step = job->steps[2];
+    const double *tau = job->arrays[2];
+    tau += first * tau_step;
     double *a = job->arrays[3];
-    for (size_t k = first; k < first + count; ++k)
+    a += first * 2;
+    for (size_t k = 0; k < count; ++k)
         double_pendulum_aba(q + k * q_step, v + k * v_step, tau + k * tau_step, a + k * 2);
 }
 
-void double_pendulum_aba_states(int threads, size_t grain, size_t count, void *const *arrays, const size_t *steps)
+void double_pendulum_aba_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
-    const struct rbdgen_job job = {arrays, steps};
+    const size_t results = count * sizeof(double) * (2);
+    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
     rbdgen_share(threads, grain, count, double_pendulum_aba_part, &job);
 }
 
@@ -61,16 +72,19 @@ void double_pendulum_crba_call(void *const *arrays)
 
 static void double_pendulum_crba_part(const struct rbdgen_job *job, size_t first, size_t count)
 {
-    const double *q = job->arrays[0];
     const size_t q_step = job->steps[0];
+    const double *q = job->arrays[0];
+    q += first * q_step;
     double *M = job->arrays[1];
-    for (size_t k = first; k < first + count; ++k)
+    M += first * 4;
+    for (size_t k = 0; k < count; ++k)
         double_pendulum_crba(q + k * q_step, M + k * 4);
 }
 
-void double_pendulum_crba_states(int threads, size_t grain, size_t count, void *const *arrays, const size_t *steps)
+void double_pendulum_crba_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
-    const struct rbdgen_job job = {arrays, steps};
+    const size_t results = count * sizeof(double) * (4);
+    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
     rbdgen_share(threads, grain, count, double_pendulum_crba_part, &job);
 }
 
@@ -81,16 +95,19 @@ void double_pendulum_minv_call(void *const *arrays)
 
 static void double_pendulum_minv_part(const struct rbdgen_job *job, size_t first, size_t count)
 {
-    const double *q = job->arrays[0];
     const size_t q_step = job->steps[0];
+    const double *q = job->arrays[0];
+    q += first * q_step;
     double *Minv = job->arrays[1];
-    for (size_t k = first; k < first + count; ++k)
+    Minv += first * 4;
+    for (size_t k = 0; k < count; ++k)
         double_pendulum_minv(q + k * q_step, Minv + k * 4);
 }
 
-void double_pendulum_minv_states(int threads, size_t grain, size_t count, void *const *arrays, const size_t *steps)
+void double_pendulum_minv_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
-    const struct rbdgen_job job = {arrays, steps};
+    const size_t results = count * sizeof(double) * (4);
+    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
     rbdgen_share(threads, grain, count, double_pendulum_minv_part, &job);
 }
 
@@ -101,22 +118,29 @@ void double_pendulum_rnea_derivatives_call(void *const *arrays)
 
 static void double_pendulum_rnea_derivatives_part(const struct rbdgen_job *job, size_t first, size_t count)
 {
-    const double *q = job->arrays[0];
     const size_t q_step = job->steps[0];
-    const double *v = job->arrays[1];
+    const double *q = job->arrays[0];
+    q += first * q_step;
     const size_t v_step = job->steps[1];
-    const double *a = job->arrays[2];
+    const double *v = job->arrays[1];
+    v += first * v_step;
     const size_t a_step = job->steps[2];
+    const double *a = job->arrays[2];
+    a += first * a_step;
     double *dtau_dq = job->arrays[3];
+    dtau_dq += first * 4;
     double *dtau_dv = job->arrays[4];
+    dtau_dv += first * 4;
     double *dtau_da = job->arrays[5];
-    for (size_t k = first; k < first + count; ++k)
+    dtau_da += first * 4;
+    for (size_t k = 0; k < count; ++k)
         double_pendulum_rnea_derivatives(q + k * q_step, v + k * v_step, a + k * a_step, dtau_dq + k * 4, dtau_dv + k * 4, dtau_da + k * 4);
 }
 
-void double_pendulum_rnea_derivatives_states(int threads, size_t grain, size_t count, void *const *arrays, const size_t *steps)
+void double_pendulum_rnea_derivatives_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
-    const struct rbdgen_job job = {arrays, steps};
+    const size_t results = count * sizeof(double) * (4 + 4 + 4);
+    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
     rbdgen_share(threads, grain, count, double_pendulum_rnea_derivatives_part, &job);
 }
 
@@ -127,21 +151,28 @@ void double_pendulum_aba_derivatives_call(void *const *arrays)
 
 static void double_pendulum_aba_derivatives_part(const struct rbdgen_job *job, size_t first, size_t count)
 {
-    const double *q = job->arrays[0];
     const size_t q_step = job->steps[0];
-    const double *v = job->arrays[1];
+    const double *q = job->arrays[0];
+    q += first * q_step;
     const size_t v_step = job->steps[1];
-    const double *tau = job->arrays[2];
+    const double *v = job->arrays[1];
+    v += first * v_step;
     const size_t tau_step = job->steps[2];
+    const double *tau = job->arrays[2];
+    tau += first * tau_step;
     double *da_dq = job->arrays[3];
+    da_dq += first * 4;
     double *da_dv = job->arrays[4];
+    da_dv += first * 4;
     double *da_dtau = job->arrays[5];
-    for (size_t k = first; k < first + count; ++k)
+    da_dtau += first * 4;
+    for (size_t k = 0; k < count; ++k)
         double_pendulum_aba_derivatives(q + k * q_step, v + k * v_step, tau + k * tau_step, da_dq + k * 4, da_dv + k * 4, da_dtau + k * 4);
 }
 
-void double_pendulum_aba_derivatives_states(int threads, size_t grain, size_t count, void *const *arrays, const size_t *steps)
+void double_pendulum_aba_derivatives_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
-    const struct rbdgen_job job = {arrays, steps};
+    const size_t results = count * sizeof(double) * (4 + 4 + 4);
+    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
     rbdgen_share(threads, grain, count, double_pendulum_aba_derivatives_part, &job);
 }

@@ -4,16 +4,18 @@
 
 #include <stddef.h>
 
-/* Where the states lie: one pointer an array, inputs first; elements from one state of an input to the next. */
+/* Where the states lie: one pointer an array, inputs first; elements from one state of an input to the next; whether
+   results shall pass the caches. */
 struct rbdgen_job {
     void *const *arrays;
     const size_t *steps;
+    int stream;
 };
 
 /* Does the part of `job` that is states first, first + 1, ... */
 typedef void rbdgen_part(const struct rbdgen_job *job, size_t first, size_t count);
 
-/* Does all `count` states in pieces of `grain`, this thread and up to threads - 1 others; returns when all are done. */
+/* Does all `count` states in pieces of at least `grain`, this thread and up to threads - 1 others; returns when all are done. */
 void rbdgen_share(int threads, size_t grain, size_t count, rbdgen_part *part, const struct rbdgen_job *job);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "binding.h"
+#include "stream.h"
 #include "threads.h"
 
 void toy_torque_call(void *const *arrays)
@@ -13,20 +14,25 @@ void toy_torque_call(void *const *arrays)
 
 static void toy_torque_part(const struct rbdgen_job *job, size_t first, size_t count)
 {
-    const double *sin_q = job->arrays[0];
     const size_t sin_q_step = job->steps[0];
-    const double *cos_q = job->arrays[1];
+    const double *sin_q = job->arrays[0];
+    sin_q += first * sin_q_step;
     const size_t cos_q_step = job->steps[1];
-    const double *v = job->arrays[2];
+    const double *cos_q = job->arrays[1];
+    cos_q += first * cos_q_step;
     const size_t v_step = job->steps[2];
+    const double *v = job->arrays[2];
+    v += first * v_step;
     double *tau = job->arrays[3];
-    for (size_t k = first; k < first + count; ++k)
+    tau += first * 2;
+    for (size_t k = 0; k < count; ++k)
         toy_torque(sin_q + k * sin_q_step, cos_q + k * cos_q_step, v + k * v_step, tau + k * 2);
 }
 
-void toy_torque_states(int threads, size_t grain, size_t count, void *const *arrays, const size_t *steps)
+void toy_torque_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
-    const struct rbdgen_job job = {arrays, steps};
+    const size_t results = count * sizeof(double) * (2);
+    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
     rbdgen_share(threads, grain, count, toy_torque_part, &job);
 }
 
@@ -37,18 +43,23 @@ void toy_inertia_call(void *const *arrays)
 
 static void toy_inertia_part(const struct rbdgen_job *job, size_t first, size_t count)
 {
-    const double *sin_q = job->arrays[0];
     const size_t sin_q_step = job->steps[0];
-    const double *cos_q = job->arrays[1];
+    const double *sin_q = job->arrays[0];
+    sin_q += first * sin_q_step;
     const size_t cos_q_step = job->steps[1];
+    const double *cos_q = job->arrays[1];
+    cos_q += first * cos_q_step;
     double *M = job->arrays[2];
+    M += first * 4;
     double *g = job->arrays[3];
-    for (size_t k = first; k < first + count; ++k)
+    g += first * 2;
+    for (size_t k = 0; k < count; ++k)
         toy_inertia(sin_q + k * sin_q_step, cos_q + k * cos_q_step, M + k * 4, g + k * 2);
 }
 
-void toy_inertia_states(int threads, size_t grain, size_t count, void *const *arrays, const size_t *steps)
+void toy_inertia_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
-    const struct rbdgen_job job = {arrays, steps};
+    const size_t results = count * sizeof(double) * (4 + 2);
+    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
     rbdgen_share(threads, grain, count, toy_inertia_part, &job);
 }

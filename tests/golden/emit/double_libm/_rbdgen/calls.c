@@ -14,7 +14,7 @@
 #define MOST_THREADS 256
 
 typedef void function(void *const *arrays);
-typedef void function_of_states(int threads, size_t grain, size_t count, void *const *arrays, const size_t *steps);
+typedef void function_of_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps);
 
 typedef struct {
     int axes;
@@ -32,7 +32,7 @@ typedef struct {
     vectorcallfunc vectorcall;
     function *code;
     function_of_states *states;
-    Py_ssize_t grain, chunk;  /* states that a thread takes at once of a shared batch; a thread's most in one call */
+    Py_ssize_t grain, chunk;  /* least states that a thread takes at once of a shared batch; a thread's most in one call */
     int type, inputs, arrays; /* the last counts outputs too */
     PyTypeObject *results;    /* a named tuple, NULL for a single output */
     array_shape shapes[MOST_ARRAYS];
@@ -176,7 +176,7 @@ static PyObject *call(PyObject *callable, PyObject *const *values, size_t flags,
     if (leading.axes == 0)
         self->code(pointers);
     else
-        self->states((int)threads, (size_t)self->grain, (size_t)count, pointers, steps);
+        self->states((int)threads, out == Py_None, (size_t)self->grain, (size_t)count, pointers, steps);
     Py_END_ALLOW_THREADS
     if (out != Py_None)
         return Py_NewRef(out);

@@ -12,7 +12,7 @@
 typedef struct {
     rbdgen_part *part;
     const struct rbdgen_job *job;
-    size_t count, grain;
+    size_t count, grain, threads;
     atomic_size_t next; /* first state that nobody took yet */
 } work;
 
@@ -32,14 +32,25 @@ static struct {
     .finished = PTHREAD_COND_INITIALIZER,
 };
 
+/* A share of what is left, so that pieces are long at first, and in the end all finish together. */
+static size_t take_piece(work *w, size_t *first)
+{
+    *first = atomic_load(&w->next);
+    for (;;) {
+        const size_t left = w->count - *first, share = left / (4 * w->threads);
+        size_t piece = share < w->grain ? w->grain : share / w->grain * w->grain;
+        if (piece > left)
+            piece = left;
+        if (piece == 0 || atomic_compare_exchange_weak(&w->next, first, *first + piece))
+            return piece;
+    }
+}
+
 static void take_pieces(work *w)
 {
-    for (;;) {
-        const size_t first = atomic_fetch_add(&w->next, w->grain);
-        if (first >= w->count)
-            return;
-        w->part(w->job, first, w->count - first < w->grain ? w->count - first : w->grain);
-    }
+    size_t first, piece;
+    while ((piece = take_piece(w, &first)) > 0)
+        w->part(w->job, first, piece);
 }
 
 static void *worker(void *index)
@@ -108,7 +119,7 @@ void rbdgen_share(int threads, size_t grain, size_t count, rbdgen_part *part, co
         part(job, 0, count);
         return;
     }
-    work w = {.part = part, .job = job, .count = count, .grain = grain};
+    work w = {.part = part, .job = job, .count = count, .grain = grain, .threads = (size_t)others + 1};
     pthread_mutex_lock(&pool.lock);
     pool.wanted = pool.working = have_workers(others);
     pool.present = &w;

@@ -25,7 +25,7 @@ STAGES = (
     ("emit",),
     ("build",),
     ("load",),
-    ("pinocchio_model", "workers"),
+    ("pinocchio_model", "workers", "fitting"),
     ("pipeline", "check", "timing"),
     ("accuracy",),
     ("report",),

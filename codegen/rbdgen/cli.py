@@ -119,6 +119,12 @@ def _add_function_options(parser: argparse.ArgumentParser) -> None:
         help="refuse functions whose stack and arguments take more on a small target (default: its part's)",
     )
     parser.add_argument(
+        "--budget-flash",
+        metavar="BYTES",
+        type=int,
+        help="smaller forms, that take more instructions, until all functions fit (measured, so compiled)",
+    )
+    parser.add_argument(
         "--budget-operations",
         metavar="N",
         type=int,
@@ -141,6 +147,7 @@ def _options(parsed: argparse.Namespace) -> Options:
         arch=parsed.arch,
         budget=parsed.budget_operations,
         ram=parsed.ram,
+        budget_flash=parsed.budget_flash,
     )
 
 

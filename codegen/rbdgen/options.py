@@ -35,7 +35,9 @@ class Options:
     `arch`: the least processor that the code runs on, batches are compiled for better ones too;
     `contract`: whether the compiler may fuse a product and a sum (results then differ in the last bits);
     `budget`: operations that a function may be estimated to take unrolled, more is refused;
-    `ram`: bytes that a small machine has for a function's stack and arguments, None for its typical part's.
+    `ram`: bytes that a small machine has for a function's stack and arguments, None for its typical part's;
+    `budget_flash`: bytes that all functions may take when compiled, None for no limit: those that save most
+    then get a smaller form.
     """
 
     functions: tuple[str, ...] = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
@@ -50,6 +52,7 @@ class Options:
     arch: str = "native"
     budget: int = 2_000_000
     ram: int | None = None
+    budget_flash: int | None = None
 
     def __post_init__(self) -> None:
         _choice("--real", self.real, REALS)
@@ -58,6 +61,10 @@ class Options:
             raise OptionError(f"--budget-operations {self.budget} allows nothing; give a positive number")
         if self.ram is not None and self.ram < 1:
             raise OptionError(f"--ram {self.ram} holds nothing; give a positive number of bytes")
+        if self.budget_flash is not None and self.budget_flash < 1:
+            raise OptionError(
+                f"--budget-flash {self.budget_flash} holds nothing; give a positive number of bytes"
+            )
         if not self.functions:
             raise OptionError("no function asked for; pass -f NAME,NAME or leave it out for the default six")
         for function in self.functions:

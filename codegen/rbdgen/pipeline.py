@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,25 @@ from typing import Any
 from rbdgen.algorithms.catalogue import lookup
 from rbdgen.build.batch import architecture
 from rbdgen.build.cache import Cache
-from rbdgen.build.compiler import find_compiler
+from rbdgen.build.compiler import Compiler, find_compiler
 from rbdgen.build.cross import cross_compiler, with_figures
 from rbdgen.build.module import Toolchain, build, package_files
 from rbdgen.build.targets import Target, target_named
 from rbdgen.description.urdf import read_urdf
 from rbdgen.emit.names import robot_identifier
-from rbdgen.emit.package import BodyFacts, EmitOptions, FunctionSource, JointFacts, RobotFacts, Sources
+from rbdgen.emit.package import (
+    MANIFEST,
+    BodyFacts,
+    EmitOptions,
+    FunctionSource,
+    JointFacts,
+    RobotFacts,
+    Sources,
+)
 from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import OptionError
+from rbdgen.fitting import fitted
 from rbdgen.graph.cost import Cost
 from rbdgen.load import Library, open_library
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
@@ -61,8 +70,16 @@ def load_robot(
 
 
 def design(robot: Robot, options: Options, progress: Progress = lambda _: None) -> Sources:
-    """Trace, count, choose, simplify and lay out: every file of the generated folder, as text."""
-    return emit(robot, design_functions(robot, options, progress), options)
+    """Trace, count, choose, simplify, fit and lay out: every file of the generated folder, as text."""
+    functions = design_functions(robot, options, progress)
+    if options.budget_flash is not None:
+        functions = fitted(
+            functions,
+            lambda: smaller_forms(robot, options, progress),
+            options.budget_flash,
+            lambda tried: flash_bytes(emit(robot, tried, options), options, progress),
+        )
+    return emit(robot, functions, options)
 
 
 def design_functions(
@@ -80,6 +97,38 @@ def design_functions(
     progress("searched frames")
     tasks = {name: (robot, name, frames, options) for name in options.functions}
     return in_parallel(design_function, tasks, lambda name: progress(f"designed {name}"))
+
+
+def smaller_forms(robot: Robot, options: Options, progress: Progress) -> dict[str, FunctionSource]:
+    """The functions that have one in their smallest form; not those whose form is forced."""
+    forms = {name: form.name for name in options.functions if (form := lookup(name).smallest)}
+    forms = {name: form for name, form in forms.items() if name not in options.variants}
+    if not forms:
+        return {}
+    other = replace(options, functions=tuple(forms), variants=forms, budget_flash=None)
+    return {function.name: function for function in design_functions(robot, other, progress)}
+
+
+def flash_bytes(sources: Sources, options: Options, progress: Progress) -> dict[str, int]:
+    """Bytes of code and constants of every function, compiled for the options' target."""
+    target = target_of(options)
+    if target.embedded:
+        measured = _with_figures(sources, options, progress).manifest
+    else:
+        store = Cache(environment_cache())
+        measured = json.loads(package_files(build(sources, toolchain(options), store))[MANIFEST])
+    sizes = {name: facts["object_bytes"] for name, facts in measured["functions"].items()}
+    progress(f"measured {sum(sizes.values())} bytes of flash")
+    return sizes
+
+
+def _with_figures(sources: Sources, options: Options, progress: Progress) -> Sources:
+    target = target_of(options)
+    compiler = cross_compiler(target)
+    if compiler is None:
+        raise OptionError(f"no figures without {target.prefix}gcc; install it")
+    report = lambda name, seconds: progress(f"compiled {name} in {seconds:.1f} s")  # noqa: E731
+    return with_figures(sources, target, compiler, _flags(options), available_cores(), report)
 
 
 def target_of(options: Options) -> Target:
@@ -188,9 +237,18 @@ def designed(robot: Robot, options: Options, store: Cache, progress: Progress = 
         text = json.dumps({"name": sources.name, "files": dict(sources.files)})
         (folder / "sources.json").write_text(text, encoding="utf-8")
 
-    key = hashlib.sha256(repr((generator_digest(), robot, options)).encode()).hexdigest()
+    told = (generator_digest(), robot, options, _measured_with(options))
+    key = hashlib.sha256(repr(told).encode()).hexdigest()
     content = json.loads((store.entry(f"design-{key}", fill) / "sources.json").read_text(encoding="utf-8"))
     return Sources(content["name"], content["files"])
+
+
+def _measured_with(options: Options) -> Compiler | None:
+    """The compiler that a design depends on: the one that a budget for flash was measured with."""
+    if options.budget_flash is None:
+        return None
+    target = target_of(options)
+    return cross_compiler(target) if target.embedded else find_compiler(environment_compiler())
 
 
 @cache
@@ -250,20 +308,24 @@ def generate(
     For a small machine there is no package; `compiled` then takes the figures of its objects.
     """
     target = target_of(options)
-    compiler = cross_compiler(target) if compiled and target.embedded else None
-    if options.ram is not None and compiler is None:
+    measured = compiled and target.embedded and cross_compiler(target) is not None
+    if options.ram is not None and not measured:
         raise OptionError(
             f"--ram {options.ram}: needs figures, so no --no-compile, and {target.prefix}gcc installed"
+        )
+    if options.budget_flash is not None and not (measured or (compiled and not target.embedded)):
+        raise OptionError(
+            f"--budget-flash {options.budget_flash}: is kept by measuring, so no --no-compile, and "
+            f"{target.prefix}gcc installed"
         )
     store = Cache(environment_cache())
     sources = designed(robot, options, store, progress)
     folder = out / sources.name
     report = lambda name, seconds: progress(f"compiled {name} in {seconds:.1f} s")  # noqa: E731
-    if compiled and target.embedded:
-        if compiler is None:
-            progress(f"took no figures: {target.prefix}gcc is not installed")
-        else:
-            sources = with_figures(sources, target, compiler, _flags(options), available_cores(), report)
+    if measured:
+        sources = _with_figures(sources, options, progress)
+    elif compiled and target.embedded:
+        progress(f"took no figures: {target.prefix}gcc is not installed")
     if target.embedded or not compiled:
         write_folder(folder, sources.files)
         return Generated(folder, sources.manifest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, get_args
@@ -42,7 +42,8 @@ class Variant:
     """One form of an algorithm: how it is named, where it is from, how it is traced.
 
     `reduced`: whether it is written for a `ReducedModel`; given a plain model it then reduces it first.
-    `stages`: of a form that repeats straight lines; `trace` then runs them one after the other.
+    `stages`: of a form that repeats straight lines; `trace` then runs them one after the other. `compact`:
+    for the size of its code alone, never for its operations.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Variant:
     trace: Callable[[Any, State], Outputs]
     reduced: bool = False
     stages: Callable[[ReducedModel], Staged] | None = None
+    compact: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,11 @@ class Function:
     @property
     def name(self) -> str:
         return self.signature.name
+
+    @property
+    def smallest(self) -> Variant | None:
+        """The form with the least code; None where all are straight lines."""
+        return next((variant for variant in self.variants if variant.stages is not None), None)
 
     def variant(self, name: str) -> Variant:
         """The form of this name; OptionError if there is none."""
@@ -154,8 +161,9 @@ def _staged(name: str, source: str, stages: Callable[[ReducedModel], Staged]) ->
     return Variant(name, source, lambda robot, x: stages(_reduced(robot)).run(x), True, stages)
 
 
-LOOPED = "looped"
-"""The form of every function that loops over bodies: the least code, never the fewest operations."""
+def _looped(source: str, stages: Callable[[ReducedModel], Staged]) -> Variant:
+    return replace(_staged("looped", source, stages), compact=True)
+
 
 RNEA_FORMS = (
     Variant("newton_euler", "Featherstone 2008, table 5.1", _rnea),
@@ -172,7 +180,7 @@ _ROWS: Final = (
     Function(
         Signature("rnea", (Q, V, A), (TAU,)),
         "inverse dynamics, tau = ID(q, v, a)",
-        (*RNEA_FORMS, _staged(LOOPED, "the classical form in loops over bodies", rnea_looped)),
+        (*RNEA_FORMS, _looped("the classical form in loops over bodies", rnea_looped)),
     ),
     Function(
         Signature("nle", (Q, V), (TAU,)),
@@ -184,7 +192,7 @@ _ROWS: Final = (
                 lambda model, x: [nonlinear_effects(model, x.q, x.v, x.naming)],
             ),
             Variant("classical", "as RNEA's, at qdd = 0", _nle_classical, True),
-            _staged(LOOPED, "as RNEA's, at qdd = 0", partial(rnea_looped, accelerated=False)),
+            _looped("as RNEA's, at qdd = 0", partial(rnea_looped, accelerated=False)),
         ),
     ),
     Function(
@@ -197,13 +205,13 @@ _ROWS: Final = (
                 lambda model, x: [gravity_torque(model, x.q, x.naming)],
             ),
             Variant("classical", "as RNEA's, at rest", _gravity_classical, True),
-            _staged(LOOPED, "as RNEA's, at rest", partial(rnea_looped, moving=False, accelerated=False)),
+            _looped("as RNEA's, at rest", partial(rnea_looped, moving=False, accelerated=False)),
         ),
     ),
     Function(
         Signature("aba", (Q, V, TAU), (A,)),
         "forward dynamics, a = FD(q, v, tau)",
-        (*ABA_FORMS, _staged(LOOPED, "the bias form in loops over bodies", aba_looped)),
+        (*ABA_FORMS, _looped("the bias form in loops over bodies", aba_looped)),
     ),
     Function(
         Signature("crba", (Q,), (_square("M", "kg m^2, kg m, kg", "joint-space inertia matrix"),)),
@@ -220,7 +228,7 @@ _ROWS: Final = (
                 lambda robot, x: [_flat(crba_composite(_reduced(robot), x.q, x.naming))],
                 True,
             ),
-            _staged(LOOPED, "the same in loops over bodies and pairs of them", crba_looped),
+            _looped("the same in loops over bodies and pairs of them", crba_looped),
         ),
     ),
     Function(
@@ -249,8 +257,7 @@ _ROWS: Final = (
                 lambda robot, x: [_flat(minv_hybrid(_reduced(robot), x.q, x.naming))],
                 True,
             ),
-            _staged(
-                LOOPED,
+            _looped(
                 "as hybrid, factored in loops over bodies, one product run for every column",
                 minv_looped,
             ),
@@ -307,7 +314,7 @@ _ROWS: Final = (
         "inverse dynamics with external forces",
         (
             *RNEA_FORMS,
-            _staged(LOOPED, "the classical form in loops over bodies", partial(rnea_looped, external=True)),
+            _looped("the classical form in loops over bodies", partial(rnea_looped, external=True)),
         ),
     ),
     Function(
@@ -315,7 +322,7 @@ _ROWS: Final = (
         "forward dynamics with external forces",
         (
             *ABA_FORMS,
-            _staged(LOOPED, "the bias form in loops over bodies", partial(aba_looped, external=True)),
+            _looped("the bias form in loops over bodies", partial(aba_looped, external=True)),
         ),
     ),
 )

@@ -155,7 +155,7 @@ def figures(objects: Path | Iterable[Path], prefix: str = "") -> Figures:
 def _object(path: Path, prefix: str) -> Figures:
     sections = _sections(_objdump(prefix, "-h", path))
     symbols = tuple(_symbols(_objdump(prefix, "-t", path, "--special-syms")))
-    disassembly = _objdump(prefix, "-dr", path, "--no-show-raw-insn", "-w")
+    disassembly = _objdump(prefix, "-drz", path, "--no-show-raw-insn", "-w")
     frames = _frames(path.with_suffix(".su"))
     architecture = architecture_of(disassembly)
     code = _code(disassembly)
@@ -290,7 +290,7 @@ _RELOCATION: Final = re.compile(r"\t[0-9a-f]+: (R_\w+)\s+([^\s+-]\S*?)(?=[+-]0x|
 
 
 def _code(text: str) -> dict[str, tuple[Instruction, ...]]:
-    """The instructions of every label of a disassembly made with `-dr -w` (relocations on the same line)."""
+    """The instructions of every label of a disassembly made with `-drz -w` (relocations on the same line)."""
     code: dict[str, list[Instruction]] = {}
     here: list[Instruction] = []
     for line in text.splitlines():

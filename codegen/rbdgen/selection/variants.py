@@ -121,9 +121,11 @@ def choose(
 
     `frames`: those found by the search, None to leave the model's own. All forms are counted in one set of
     frames; the cheapest then gets a search of its own and is counted in all others. `lanes`: values of the
-    vectors that neighbouring runs of a stage may share, 1 for none.
+    vectors that neighbouring runs of a stage may share, 1 for none. Compact forms are chosen only if forced.
     """
-    forms = function.variants if forced is None else (function.variant(forced),)
+    forms = [form for form in function.variants if not form.compact]
+    if forced is not None:
+        forms = [function.variant(forced)]
     words, plain = next(iter(subjects(model, frames, sums=sums)))
     straight = [form for form in forms if form.stages is None]
     staged = [form for form in forms if form.stages is not None and (lanes > 1 or forced is not None)]

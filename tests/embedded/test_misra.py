@@ -17,6 +17,9 @@ ROBOTS: dict[str, dict[str, Any]] = {
     "planar3r": {"base": "fixed", "trig": "input", "real": "float"},
 }
 
+LOOPED = [name for name, row in CATALOGUE.items() if any(form.name == "looped" for form in row.variants)]
+"""Functions that have a form in loops over bodies."""
+
 SINE = {"21.15"}
 SELFTEST = {"21.6", "21.15"}
 
@@ -35,6 +38,22 @@ def test_functions(function: str, product: Product) -> None:
     subject = product.subject(function)
     allowed = SINE if product.manifest["trig"] == "builtin" else set()
     assert broken_rules(subject.sources, subject.folders).keys() == allowed
+
+
+@pytest.mark.parametrize("function", LOOPED)
+def test_looped_forms(function: str, tmp_path: Path) -> None:
+    product = generated(
+        "double_pendulum",
+        "floating",
+        (function,),
+        tmp_path,
+        real="float",
+        target="portable",
+        variants={function: "looped"},
+    )
+    subject = product.subject(function)
+    assert " for (" in subject.sources[0].read_text()
+    assert broken_rules(subject.sources, subject.folders).keys() <= SINE
 
 
 def selftest(product: Product) -> Path:

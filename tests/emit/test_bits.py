@@ -31,6 +31,15 @@ def folder_of(robot: str, base: Base, real: Real, trig: Trig, target: str = "por
     return emit(model, design_functions(model, options), options)
 
 
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_the_bits_of_looped_forms(real: Real, tmp_path: Path) -> None:
+    model = load_robot(robot_root() / "quadruped12.urdf", "floating")
+    variants = dict.fromkeys(FUNCTIONS, "looped")
+    options = Options(functions=FUNCTIONS, real=real, target="portable", variants=variants)
+    done = selftest(emit(model, design_functions(model, options), options), tmp_path)
+    assert done.stdout.count(" as expected\n") == len(FUNCTIONS), done.stdout
+
+
 def selftest(sources: Sources, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
     for name, text in sources.files.items():
         if "/" not in name:

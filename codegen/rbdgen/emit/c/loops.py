@@ -212,8 +212,11 @@ class _Loops:
             return f"{place.array} + {first}" if first else place.array
         step = more[0] - first
         if place.offsets == tuple(first + k * step for k in range(len(place.offsets))):
-            scaled = counter if step == 1 else f"{step} * {counter}"
-            return f"{place.array} + {first} + {scaled}" if first else f"{place.array} + {scaled}"
+            start = f"{place.array} + {first}" if first else place.array
+            if step == 0:
+                return start
+            scaled = counter if abs(step) == 1 else f"{abs(step)} * {counter}"
+            return f"{start} {'-' if step < 0 else '+'} {scaled}"
         return f"{place.array} + {self._table_of(place.offsets).name}[{counter}]"
 
     def _table_of(self, offsets: tuple[int, ...]) -> CArrayOfNumbers:

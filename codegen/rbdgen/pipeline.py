@@ -110,20 +110,24 @@ def smaller_forms(robot: Robot, options: Options, progress: Progress) -> dict[st
 
 
 def flash_bytes(sources: Sources, options: Options, progress: Progress) -> dict[str, int]:
-    """Bytes of code and constants of every function, compiled for the options' target."""
+    """Bytes of code and constants of every function, compiled for the options' target.
+
+    What does not fit the target's part is measured all the same.
+    """
     target = target_of(options)
     if target.embedded:
-        measured = _with_figures(sources, options, progress).manifest
+        measured = _with_figures(sources, replace(target, part=None), options, progress).manifest
     else:
         store = Cache(environment_cache())
         measured = json.loads(package_files(build(sources, toolchain(options), store))[MANIFEST])
     sizes = {name: facts["object_bytes"] for name, facts in measured["functions"].items()}
+    if None in sizes.values():
+        raise OptionError("--budget-flash: objects of this compiler cannot be measured; leave it out")
     progress(f"measured {sum(sizes.values())} bytes of flash")
     return sizes
 
 
-def _with_figures(sources: Sources, options: Options, progress: Progress) -> Sources:
-    target = target_of(options)
+def _with_figures(sources: Sources, target: Target, options: Options, progress: Progress) -> Sources:
     compiler = cross_compiler(target)
     if compiler is None:
         raise OptionError(f"no figures without {target.prefix}gcc; install it")
@@ -323,7 +327,7 @@ def generate(
     folder = out / sources.name
     report = lambda name, seconds: progress(f"compiled {name} in {seconds:.1f} s")  # noqa: E731
     if measured:
-        sources = _with_figures(sources, options, progress)
+        sources = _with_figures(sources, target, options, progress)
     elif compiled and target.embedded:
         progress(f"took no figures: {target.prefix}gcc is not installed")
     if target.embedded or not compiled:

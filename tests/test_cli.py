@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,29 @@ def test_no_compile(here: Path) -> None:
     assert not list(folder.rglob("*.so"))
 
 
+def test_functions_in_several_options_add_up(here: Path) -> None:
+    assert main([PENDULUM, "-f", "rnea", "--functions", "crba,nle", "-q", "--no-compile"]) == 0
+    manifest = json.loads((here / "generated/double_pendulum/manifest.json").read_text())
+    assert list(manifest["functions"]) == ["rnea", "crba", "nle"]
+
+
+def test_check_of_functions_that_take_sines(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([PENDULUM, "-f", "rnea,aba,crba,minv", "-q", "--trig", "input"]) == 0
+    assert main(["check", "generated/double_pendulum"]) == 0
+    verdict = capsys.readouterr().out
+    assert "M Minv = 1" in verdict
+    assert verdict.count("passed") >= 6
+
+
+@pytest.mark.parametrize("command", ["check", "bench"])
+def test_code_of_another_machine(command: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["-f", "rnea", "-q", "--target", "cortex-m4f", "--real", "float"]
+    assert main([PENDULUM, *arguments]) == 0
+    assert main([command, "generated/double_pendulum"]) == 2
+    (line,) = lines(capsys.readouterr().err)
+    assert "without --no-compile" in line or "another machine" in line
+
+
 def test_no_compile_needs_no_compiler(here: Path) -> None:
     done = in_a_process(PENDULUM, "-f", "rnea", "-q", "--no-compile", cwd=here, CC="/no/such/cc")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -145,6 +170,44 @@ def test_warnings_are_one_line_each(here: Path, capsys: pytest.CaptureFixture[st
     warnings = [line for line in lines(capsys.readouterr().err) if line.startswith("rbdgen: warning: ")]
     assert len(warnings) == 2
     assert all(line.startswith("rbdgen: warning: robot.urdf:") for line in warnings)
+
+
+def test_a_warning_about_line_100_names_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not a picture of 100 points, and in one line however long the path."""
+    folder = Path("x" * 120)
+    folder.mkdir()
+    text = Path(PENDULUM).read_text().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 2 0"/>', 1)
+    above = text[: text.index("<joint")].count("\n")
+    start = text.index("<robot")
+    (folder / "robot.urdf").write_text(text[:start] + "\n" * (99 - above) + text[start:])
+    assert main([str(folder / "robot.urdf"), "-f", "rnea", "--no-compile", "-o", str(folder)]) == 0
+    printed = capsys.readouterr()
+    assert any(line.startswith(f"rbdgen: warning: {folder}/robot.urdf:100: ") for line in lines(printed.err))
+    assert lines(printed.out)[-1] == f"wrote {folder}/double_pendulum"
+
+
+def test_a_terminal_without_unicode(here: Path) -> None:
+    text = Path(PENDULUM).read_text().replace('"elbow"', '"肘"')
+    Path("robot.urdf").write_text(text, encoding="utf-8")
+    done = in_a_process("inspect", "robot.urdf", cwd=here, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert r"joint \u8098, revolute" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("arguments", [["list"], ["bench", PENDULUM, "-f", "gravity", "--json"]])
+def test_output_that_cannot_be_written(arguments: list[str], here: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rbdgen.cli", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert lines(done.stderr)[-1].startswith("rbdgen: error: the output cannot be written (No space")
+    assert "Traceback" not in done.stderr
 
 
 # ---- what can be wrong
@@ -201,6 +264,12 @@ BAD: dict[str, tuple[list[str], str]] = {
     "no budget": ([PENDULUM, "--budget-operations", "0"], "--budget-operations"),
     "beyond the budget": (["long.urdf", "-q"], "the budget is 2,000,000"),
     "name that is no identifier": ([PENDULUM, "--name", "a b"], "'a b'"),
+    "empty name": ([PENDULUM, "--name", ""], "''"),
+    "forms that contradict": (
+        [PENDULUM, "--variant", "rnea=classical", "--variant", "rnea=newton_euler"],
+        "already given classical",
+    ),
+    "function twice, in two options": ([PENDULUM, "-f", "rnea", "-f", "rnea"], "twice"),
     "name with a path": ([PENDULUM, "--name", "../up"], "'../up'"),
     "name that shadows a module": ([PENDULUM, "--name", "numpy"], "'numpy'"),
     "an output folder under a file": (

@@ -58,11 +58,11 @@ def check(folder: Path) -> list[Finding]:
 
 
 def states(library: Library, count: int = STATES) -> dict[str, Any]:
-    """Random states: unit quaternions, the base within 1 m."""
+    """Random states: unit quaternions, the base within 1 m; sines and cosines for `--trig input`."""
     generator = np.random.default_rng(1)
     manifest = library.manifest
-    q = generator.uniform(-1, 1, (count, manifest["nq"]))
-    values = {"q": library.normalize(q)}
+    q = library.normalize(generator.uniform(-1, 1, (count, manifest["nq"])))
+    values = {"q": q, "sin_q": np.sin(q), "cos_q": np.cos(q)}
     values |= {name: generator.uniform(-1, 1, (count, manifest["nv"])) for name in ("v", "a", "tau")}
     values["fext"] = generator.uniform(-1, 1, (count, manifest["nbodies"], 6))
     return values
@@ -101,21 +101,27 @@ def _call(library: Library, name: str, inputs: dict[str, Any]) -> Any:
 def _identities(library: Library, inputs: dict[str, Any]) -> Iterator[tuple[str, Any, Any, float]]:
     """Pairs that must be equal, of the functions that are there."""
     tolerance = TOLERANCE[library.manifest["real"]]
-    present = library.functions
-    if library.manifest["trig"] == "input":
-        return
-    q, v, a = inputs["q"], inputs["v"], inputs["a"]
-    if {"crba", "minv"} <= present.keys():
-        one = np.broadcast_to(np.eye(library.manifest["nv"]), (len(q), *np.eye(library.manifest["nv"]).shape))
-        yield "M Minv = 1", library.crba(q) @ library.minv(q), one, tolerance
-    if {"rnea", "aba"} <= present.keys():
-        yield "FD(ID(a)) = a", library.aba(q, v, library.rnea(q, v, a)), a, tolerance
-    if {"rnea", "nle"} <= present.keys():
-        yield "ID(q, v, 0) = nle", library.rnea(q, v, 0 * a), library.nle(q, v), tolerance
-    if {"rnea_derivatives", "crba"} <= present.keys():
-        yield "dID/da = M", library.rnea_derivatives(q, v, a)[2], library.crba(q), tolerance
-    if {"aba_derivatives", "minv"} <= present.keys():
-        yield "dFD/dtau = Minv", library.aba_derivatives(q, v, a)[2], library.minv(q), tolerance
+    present = library.functions.keys()
+    nv, a = library.manifest["nv"], inputs["a"]
+
+    def call(name: str, **changed: Any) -> Any:
+        return _call(library, name, inputs | changed)
+
+    if {"crba", "minv"} <= present:
+        yield (
+            "M Minv = 1",
+            call("crba") @ call("minv"),
+            np.broadcast_to(np.eye(nv), (len(a), nv, nv)),
+            tolerance,
+        )
+    if {"rnea", "aba"} <= present:
+        yield "FD(ID(a)) = a", call("aba", tau=call("rnea")), a, tolerance
+    if {"rnea", "nle"} <= present:
+        yield "ID(q, v, 0) = nle", call("rnea", a=0 * a), call("nle"), tolerance
+    if {"rnea_derivatives", "crba"} <= present:
+        yield "dID/da = M", call("rnea_derivatives")[2], call("crba"), tolerance
+    if {"aba_derivatives", "minv"} <= present:
+        yield "dFD/dtau = Minv", call("aba_derivatives")[2], call("minv"), tolerance
 
 
 def _compared(what: str, ours: Any, reference: Any, tolerance: float) -> Finding:

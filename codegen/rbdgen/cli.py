@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,9 +29,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser, run = _PARSERS[command]()
     parsed = parser.parse_args(given if command == "generate" else given[1:])
     try:
-        return run(parsed)
+        status = run(parsed)
+        sys.stdout.flush()
+        return status
     except RbdgenError as error:
         print(f"rbdgen: error: {' '.join(str(error).split())}", file=sys.stderr)
+        return FAILED
+    except OSError as error:  # of standard output: all others have become an RbdgenError
+        print(f"rbdgen: error: the output cannot be written ({error.strerror})", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered has nowhere to go
         return FAILED
     except KeyboardInterrupt:
         print("rbdgen: interrupted", file=sys.stderr)
@@ -82,8 +89,8 @@ def _add_function_options(parser: argparse.ArgumentParser) -> None:
         "-f",
         "--functions",
         metavar="NAME,NAME",
-        default=",".join(defaults.functions),
-        help="which functions (rbdgen list shows all)",
+        action="append",
+        help=f"which functions (rbdgen list shows all; default {','.join(defaults.functions)})",
     )
     parser.add_argument("--real", choices=REALS, default=defaults.real)
     parser.add_argument("--name", help="name of the folder, the C prefix and the Python package")
@@ -134,14 +141,15 @@ def _add_function_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _options(parsed: argparse.Namespace) -> Options:
+    asked = Options().functions if parsed.functions is None else ",".join(parsed.functions).split(",")
     return Options(
-        functions=tuple(name.strip() for name in parsed.functions.split(",") if name.strip()),
+        functions=tuple(name.strip() for name in asked if name.strip()),
         name=parsed.name,
         real=parsed.real,
         trig=parsed.trig,
         target=parsed.target,
         engine=parsed.engine,
-        variants=dict(_forced(text) for text in parsed.variant),
+        variants=_forced(parsed.variant),
         savings=not parsed.no_savings,
         contract=parsed.contract,
         arch=parsed.arch,
@@ -151,11 +159,16 @@ def _options(parsed: argparse.Namespace) -> Options:
     )
 
 
-def _forced(text: str) -> tuple[str, str]:
-    function, equals, form = text.partition("=")
-    if not (function and equals and form):
-        raise OptionError(f"--variant {text}: not of the form FUNCTION=FORM; see rbdgen list")
-    return function, form
+def _forced(texts: Sequence[str]) -> dict[str, str]:
+    """The forms by function."""
+    forms: dict[str, str] = {}
+    for text in texts:
+        function, equals, form = text.partition("=")
+        if not (function and equals and form):
+            raise OptionError(f"--variant {text}: not of the form FUNCTION=FORM; see rbdgen list")
+        if forms.setdefault(function, form) != form:
+            raise OptionError(f"--variant {text}: '{function}' is already given {forms[function]}; keep one")
+    return forms
 
 
 def _robot(parsed: argparse.Namespace) -> Robot:
@@ -175,7 +188,7 @@ def _generate(parsed: argparse.Namespace) -> int:
     with report.progress(errors, 2 * len(options.functions) + 1) as done:
         result = generate(robot, options, parsed.out, compiled=not parsed.no_compile, progress=done)
     console.print(report.generation_table(result.manifest["functions"]))
-    console.print(f"wrote {result.folder}", markup=False, highlight=False)
+    console.print(f"wrote {result.folder}", markup=False, highlight=False, soft_wrap=True)
     return 0
 
 

@@ -200,7 +200,7 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         angle = joint.kind is JointKind.REVOLUTE
         joints.append(JointFacts(joint.name, joint.kind.value, joint.idx_q, joint.idx_v, angle, *ends))
     return RobotFacts(
-        name=options.name or robot_identifier(model.name),
+        name=robot_identifier(model.name) if options.name is None else options.name,
         robot_name=model.name,
         base=robot.base,
         nq=model.nq,

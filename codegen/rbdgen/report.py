@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from math import degrees
 from typing import Any
 
@@ -28,8 +30,12 @@ WIDTH = 120
 
 
 def consoles(*, quiet: bool = False) -> tuple[Console, Console]:
-    """For results and for everything else."""
-    console, errors = Console(quiet=quiet), Console(stderr=True, quiet=quiet)
+    """For results and for everything else; what the terminal cannot show appears as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    # emoji: rich would print line 100 of a file, ":100:", as a picture
+    console, errors = (Console(stderr=stderr, quiet=quiet, emoji=False) for stderr in (False, True))
     for each in (console, errors):
         if not each.is_terminal:
             each.width = WIDTH
@@ -40,7 +46,7 @@ def consoles(*, quiet: bool = False) -> tuple[Console, Console]:
 def progress(console: Console, steps: int) -> Iterator[Callable[[str], None]]:
     """A bar on a terminal, a line a step elsewhere."""
     if not console.is_terminal:
-        yield lambda text: console.print(f"rbdgen: {text}", markup=False, highlight=False)
+        yield lambda text: console.print(f"rbdgen: {text}", markup=False, highlight=False, soft_wrap=True)
         return
     columns = (bars.SpinnerColumn(), bars.TextColumn("{task.description}", markup=False), bars.BarColumn())
     with bars.Progress(*columns, bars.TimeElapsedColumn(), console=console, transient=True) as bar:
@@ -107,6 +113,7 @@ def inspect(console: Console, robot: Robot) -> None:
             f"snapped: joint {snap.joint}, rotation entries by at most {snap.change:.1e} "
             f"({degrees(snap.change):.1e} deg)",
             markup=False,
+            soft_wrap=True,
         )
     warn(console, robot.warnings)
 

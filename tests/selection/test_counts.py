@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from support import synthetic
 from support.robots import BUNDLED, robot
 
-from rbdgen.model.build import Base
+from rbdgen.description.urdf import parse_urdf
+from rbdgen.model.build import Base, build_robot
 from rbdgen.model.reduce import reduce
 from rbdgen.options import Options
 from rbdgen.pipeline import count
+from rbdgen.selection import frames as frames_module
 from rbdgen.selection.frames import operations, search
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "chosen_counts"
@@ -58,3 +62,18 @@ def test_an_exhausted_budget_leaves_the_frames_as_they_are() -> None:
     model = robot("arm7").model
     frames = search(model, budget=0)
     assert set(frames.turns) | set(frames.slides) == {0.0}
+
+
+def test_an_exhausted_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a long chain a single count may take all of it: the other bodies are not counted."""
+    model = build_robot(parse_urdf(synthetic.urdf(synthetic.chain(20)))).model
+    counted: list[int] = []
+
+    def counting(*arguments: Any) -> int:
+        counted.append(operations(*arguments))
+        return counted[-1]
+
+    monkeypatch.setattr(frames_module, "operations", counting)
+    budget = 10_000
+    search(model, budget=budget)
+    assert sum(counted) < budget + 3 * max(counted)

@@ -40,7 +40,7 @@ def check_identifier(name: str) -> str:
     """`name` itself when it is an identifier of C, C++ and Python alike; otherwise an `EmitError`."""
     if not _IDENTIFIER.fullmatch(name) or name in RESERVED:
         raise EmitError(
-            f"{name!a} is not usable as a name in C and Python; take letters, digits and '_', no keyword"
+            f"{name!r} is not usable as a name in C and Python; take letters, digits and '_', no keyword"
         )
     return name
 
@@ -50,7 +50,7 @@ def check_robot_name(name: str) -> str:
     check_identifier(name)
     if name.startswith("_") or name in _TAKEN_MODULES:
         raise EmitError(
-            f"{name!a} cannot name a generated package, it is reserved; choose another one with --name"
+            f"{name!r} cannot name a generated package, it is reserved; choose another one with --name"
         )
     return name
 

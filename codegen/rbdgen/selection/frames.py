@@ -71,6 +71,8 @@ def search(
     for sweep in range(PASSES):
         improved = False
         for step, i in enumerate(order):
+            if descent.budget <= 0:
+                break
             improved |= descent.improve(i)
             if progress is not None:
                 progress(sweep * len(order) + step + 1, PASSES * len(order))

@@ -1,0 +1,125 @@
+"""Looped forms on small machines: their bits, the instructions counted through loops, a budget for flash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from embedded.board import BOARDS, build_image, run_at_home, run_on_board
+from embedded.subjects import Product, generated
+
+from rbdgen.build.guarantees import violations
+from rbdgen.build.targets import TARGETS
+from rbdgen.cli import main
+from rbdgen.errors import BuildError
+from rbdgen.model.build import Base
+from rbdgen.options import Options
+from rbdgen.pipeline import generate, load_robot
+from rbdgen.resources import robot_root
+
+FUNCTIONS = ("rnea", "aba", "crba", "minv")
+ROBOTS: dict[str, Base] = {"arm7": "fixed", "quadruped12": "floating"}
+STATES = 2
+
+
+@pytest.fixture(scope="module")
+def products(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Product]:
+    """The robots with every function in loops."""
+    forms = dict.fromkeys(FUNCTIONS, "looped")
+    return {
+        name: generated(
+            name,
+            base,
+            FUNCTIONS,
+            tmp_path_factory.mktemp(name),
+            real="float",
+            target="portable",
+            variants=forms,
+        )
+        for name, base in ROBOTS.items()
+    }
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_on_the_board(
+    robot: str, function: str, board: str, products: dict[str, Product], tmp_path: Path
+) -> None:
+    """The bits of home; as many instructions as were counted, every loop as often as the manifest says."""
+    product, target = products[robot], TARGETS[board]
+    subject, inputs = product.subject(function), product.states(function, STATES)
+    loops = product.manifest["functions"][function]["loops"]
+    home = run_at_home(subject, inputs, tmp_path / "home")
+    image = build_image(subject, inputs, target, tmp_path / "board")
+    result, executed = run_on_board(subject, image, target, list(image.figures.functions))
+    np.testing.assert_array_equal(result.bits, home.bits)
+    assert np.isfinite(result.values()).all()
+    assert len(np.unique(result.bits)) > 4
+    assert sum(executed.values()) == 2 * STATES * image.figures.instructions(subject.function, loops)
+    assert violations(image.figures, loops={subject.function: len(loops)}) == ()
+    found = violations(image.figures)
+    assert found[0].startswith(f"{subject.function}: {len(loops)} conditional branches")
+
+
+def quadruped(folder: Path, **options: Any) -> Product:
+    robot = load_robot(robot_root() / "quadruped12.urdf", "floating")
+    chosen = Options(functions=FUNCTIONS[:3], real="float", target="cortex-m4f", **options)
+    made = generate(robot, chosen, folder)
+    return Product(made.folder, made.manifest)
+
+
+@pytest.fixture(scope="module")
+def unrolled(tmp_path_factory: pytest.TempPathFactory) -> Product:
+    return quadruped(tmp_path_factory.mktemp("unrolled"))
+
+
+def flash(product: Product) -> dict[str, int]:
+    return {name: facts["object_bytes"] for name, facts in product.manifest["functions"].items()}
+
+
+def looped(product: Product) -> set[str]:
+    facts = product.manifest["functions"]
+    return {name for name in facts if facts[name]["variant"].startswith("looped")}
+
+
+def test_a_budget(unrolled: Product, tmp_path: Path) -> None:
+    """A little less than unrolled: the largest function alone is looped. The least: all are."""
+    whole = flash(unrolled)
+    first = quadruped(tmp_path / "first", budget_flash=sum(whole.values()) - 1)
+    assert looped(first) == {max(whole, key=lambda name: whole[name])} == {"aba"}
+    assert {name: flash(first)[name] for name in ("rnea", "crba")} == {
+        name: whole[name] for name in ("rnea", "crba")
+    }
+    least = quadruped(tmp_path / "least", budget_flash=sum(whole.values()) * 4 // 10)
+    assert looped(least) == set(FUNCTIONS[:3])
+    assert least.manifest["options"]["budget_flash"] >= sum(flash(least).values())
+
+
+def test_a_budget_that_cannot_be_met(tmp_path: Path) -> None:
+    words = r"--budget-flash 2000: \d+ bytes are the least .*, \d+ too many \(aba \d+, crba \d+, rnea \d+\)"
+    with pytest.raises(BuildError, match=words):
+        quadruped(tmp_path, budget_flash=2000)
+    assert not list(tmp_path.iterdir())
+
+
+def test_refused_without_the_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    urdf = str(robot_root() / "planar3r.urdf")
+    flags = ["--target", "cortex-m4f", "--real", "float", "--budget-flash", "9000", "-q", "-o", str(tmp_path)]
+    assert main([urdf, *flags]) == 2
+    said = capsys.readouterr().err
+    assert "--budget-flash 9000: is kept by measuring" in said
+    assert "arm-none-eabi-gcc installed" in said
+
+
+def test_tables_count(products: dict[str, Product], tmp_path: Path) -> None:
+    """All constants of a looped form are in its flash: no less than the numbers of its tables."""
+    product, target = products["quadruped12"], TARGETS["cortex-m4f"]
+    image = build_image(product.subject("rnea"), product.states("rnea", 1), target, tmp_path)
+    (function,) = (f for f in image.figures.functions.values() if f.name == "quadruped12_rnea")
+    assert sum(function.constants.values()) >= 4 * 156

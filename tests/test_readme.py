@@ -1,19 +1,38 @@
-"""The README's example, run as it stands: its output is the README's."""
+"""The README says what is so: its example prints what it shows, its tables are the files that they quote."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
+
+ROBOTS = {"7-dof arm": "arm7", "18-dof quadruped": "quadruped12", "36-dof humanoid": "humanoid30"}
+"""Row of the table of speeds -> file of `benchmarks/results`."""
+
+
+def table(corner: str) -> dict[str, dict[str, str]]:
+    """The table whose first heading is `corner`: rows by name, cells by heading."""
+    start = README.index(f"\n| {corner}".rstrip() + " | rnea ") + 1
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in README[start:].partition("\n\n")[0].splitlines()
+    ]
+    heading, _, *body = rows
+    return {row[0]: dict(zip(heading[1:], row[1:], strict=True)) for row in body}
 
 
 def test_example_prints_what_the_readme_says() -> None:
-    blocks = BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    blocks = BLOCK.findall(README)
     position = next(k for k, (language, _) in enumerate(blocks) if language == "python")
     program, expected = blocks[position][1], blocks[position + 1][1]
     done = subprocess.run(
@@ -25,3 +44,29 @@ def test_example_prints_what_the_readme_says() -> None:
         env={**os.environ},
     )
     assert done.stdout == expected
+
+
+@pytest.mark.parametrize("row", table(""))
+def test_speeds_are_those_measured(row: str) -> None:
+    """Microseconds, and in brackets how many times as fast as Pinocchio, to the digits shown."""
+    path = ROOT / "benchmarks" / "results" / f"{ROBOTS[row]}.json"
+    results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    assert row.startswith(f"{results['dof']}-dof ")
+    shown = {}
+    for name, function in results["functions"].items():
+        ns = {who: entry["ns"] for who, entry in function["times"].items()}
+        shown[name] = f"{ns['rbdgen'] / 1000:.3f} ({ns['pinocchio'] / ns['rbdgen']:.1f})"
+    assert table("")[row] == shown
+
+
+@pytest.mark.parametrize("row", table("`rbdgen list --counts`"))
+def test_operations_are_those_pinned(row: str) -> None:
+    name = Path(row.strip("`")).stem
+    assert (ROOT / row.strip("`")).is_file()
+    pinned = (ROOT / "tests/golden/chosen_counts" / f"{name}.txt").read_text(encoding="utf-8")
+    totals = re.findall(r"^(\w+): .*?: (\d+) = ", pinned, re.MULTILINE)
+    assert table("`rbdgen list --counts`")[row] == dict(totals)
+
+
+def test_every_robot_has_its_row() -> None:
+    assert set(table("")) == set(ROBOTS)

@@ -21,7 +21,7 @@ from rbdgen.algorithms.body_loops import (
     unpacked_symmetric,
 )
 from rbdgen.algorithms.rnea_classical import force_to_parent
-from rbdgen.algorithms.rnea_looped import outward_rooms, outward_stages
+from rbdgen.algorithms.rnea_looped import base_force, outward_rooms, outward_stages
 from rbdgen.algorithms.staged import Arrays, Stage, Staged
 from rbdgen.algorithms.state import State
 from rbdgen.model.inertia import Inertia
@@ -115,7 +115,11 @@ def handed_on(body: LoopedBody, inertia: ArticulatedInertia, factor: JointFactor
 
 def base_inertia(bodies: LoopedBodies, x: State) -> JointFactor:
     """U and D of a floating base."""
-    inertia = _rigid(bodies.reduced.moments[0]) + _unpacked(list(x.arrays["inertia"]))
+    left, root = _unpacked(list(x.arrays["inertia"])), bodies.root
+    children = ArticulatedInertia(
+        root.symmetric_to_parent(left.A), root.general_to_parent(left.B), root.symmetric_to_parent(left.C)
+    )
+    inertia = _rigid(bodies.reduced.moments[0]) + children
     return factor_joint(inertia, bodies.reduced.bodies[0].joint.motion_subspace)
 
 
@@ -139,7 +143,7 @@ def _base(bodies: LoopedBodies) -> Stage:
         lambda x: _base_acceleration(bodies, x),
         reads={
             "inertia": whole("inertia", INERTIA),
-            "force": Place("force", (3, 4, 5, 0, 1, 2)),
+            "force": whole("force", 6),
             "tau": whole("tau", 6),
         },
         writes={**change, "a": whole("a", 6)},
@@ -147,9 +151,10 @@ def _base(bodies: LoopedBodies) -> Stage:
 
 
 def _base_acceleration(bodies: LoopedBodies, x: State) -> Arrays:
-    u = [sub(t, p) for t, p in zip(x.arrays["tau"], x.arrays["force"], strict=True)]
+    u = [sub(t, p) for t, p in zip(x.arrays["tau"], base_force(bodies, x), strict=True)]
     a = base_inertia(bodies, x).solve(u)
-    return {"a": a, "change": [*a[3:], *a[:3]]}
+    turned = bodies.root.to_child
+    return {"a": a, "change": [*turned(Vector(*a[3:])), *turned(Vector(*a[:3]))]}
 
 
 def _accelerations(body: LoopedBody, x: State) -> Arrays:

@@ -5,13 +5,14 @@ slides by `sliding` times it, 1 and 0 or 0 and 1, so that revolute and prismatic
 operations. Constants in which all bodies agree stand in the straight line and save operations there
 (`turning` and `sliding`, where all joints are of one kind); the others come from a row of a table.
 
-Rooms have a row for every body, row 0 for the root: the world, or the floating base.
+Rooms have a row for every body, row 0 for the root, the world or the floating base, in axes that are turned
+about its z.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -83,12 +84,15 @@ class LoopedBody:
 class LoopedBodies:
     """The bodies of a reduced model that loops run over: all but a floating base.
 
-    `parents`: the row of every body's parent, `depths`: how many bodies are above, the root included;
-    `freedoms`: the degree of freedom of every body.
+    `root`: from the axes of row 0 to those of the world or the floating base; `bodies`: in frames for loops;
+    `parents`: the row of every body's parent; `depths`: how many bodies are above, the root included;
+    `freedoms`: the degree of freedom of every body; and tables: see there.
     """
 
     reduced: ReducedModel
     floating: bool
+    root: FactoredRotation
+    bodies: tuple[FramedBody, ...]
     parents: tuple[int, ...]
     depths: tuple[int, ...]
     freedoms: tuple[int, ...]
@@ -174,9 +178,7 @@ class LoopedBodies:
     def positions(self, x: State) -> list[Scalar]:
         """What the coordinates say of every joint, for the room `joint`."""
         found: list[Scalar] = []
-        for body, q in zip(self.reduced.bodies, x.q, strict=True):
-            if body.joint.kind is JointKind.FLOATING:
-                continue
+        for body, q in zip(self.bodies, x.q[self.floating :], strict=True):
             turn = q + body.theta0 if isinstance(q, Angle) else body.theta0
             found += [*turn, 0 if isinstance(q, Angle) else q][: self.joint_width]
         return found
@@ -209,15 +211,16 @@ class LoopedBodies:
 
 
 def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
-    """The bodies of a model in frames for loops: x on the common normal with the first child's axis.
+    """The bodies of a model in frames for loops: x on the common normal with a child's axis.
 
     Of a chain's rotations Rz(gamma) Rx(alpha) Rz(theta) the first is then 1 everywhere (Khalil and Dombre
     2002, section 3.2), where zeros of single bodies would gain nothing.
     """
-    reduced = reduced.reframed(_turns(reduced), reduced.slides)
     floating = any(body.joint.kind is JointKind.FLOATING for body in reduced.bodies)
     first = 1 if floating else 0
-    bodies = reduced.bodies[first:]
+    turns, root = _turns(reduced, first)
+    reduced = reduced.reframed(turns, reduced.slides)
+    bodies = tuple(body if body.parent >= first else _below(body, root) for body in reduced.bodies[first:])
     parents = tuple(body.parent + 1 - first if body.parent != WORLD else 0 for body in bodies)
     depths: list[int] = []
     for parent in parents:
@@ -225,6 +228,8 @@ def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
     return LoopedBodies(
         reduced,
         floating,
+        FactoredRotation.of(PlanarRotation(Z, *root)),
+        bodies,
         parents,
         tuple(depths),
         tuple(body.joint.idx_v for body in bodies),
@@ -235,15 +240,20 @@ def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
     )
 
 
-def _turns(reduced: ReducedModel) -> list[Angle]:
-    turns = [ZERO_ANGLE] * reduced.nbodies
-    for body in reversed(reduced.aligned):
-        above = WORLD if body.parent == WORLD else body.parent
-        if above == WORLD or reduced.aligned[above].joint.kind is JointKind.FLOATING:
-            continue
-        if body.alpha.sin != 0:
-            turns[above] = body.gamma
-    return turns
+def _turns(reduced: ReducedModel, first: int) -> tuple[list[Angle], Angle]:
+    """How far to turn every body's frame, and the root's, so that gamma of a child becomes 0."""
+    turns, root = [ZERO_ANGLE] * reduced.nbodies, ZERO_ANGLE
+    for body in reversed(reduced.aligned[first:]):
+        if body.alpha.sin != 0 and body.parent >= first:
+            turns[body.parent] = body.gamma
+        elif body.alpha.sin != 0:
+            root = body.gamma
+    return turns, root
+
+
+def _below(body: FramedBody, turn: Angle) -> FramedBody:
+    """A child of the root when the root's axes are turned."""
+    return replace(body.moved(ZERO_ANGLE, 0, turn, 0), turn=body.turn, slide=body.slide)
 
 
 def _kind(body: FramedBody) -> tuple[Scalar, Scalar]:

@@ -25,6 +25,7 @@ from rbdgen.algorithms.staged import Arrays, Stage, Staged
 from rbdgen.algorithms.state import State
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.places import Place, column, whole
+from rbdgen.spatial.scalar import Scalar
 
 MOMENTS = 10
 """Numbers of a body's mass moments."""
@@ -132,7 +133,8 @@ def _base_block(bodies: LoopedBodies) -> Stage:
     nv, (own, *_) = bodies.reduced.nv, bodies.reduced.moments
 
     def block(x: State) -> Arrays:
-        forces = unit_forces(bodies.reduced.bodies[0].joint, own + unpacked_moments(x.arrays["composite"]))
+        children = unpacked_moments(x.arrays["composite"]).rotated(bodies.root)
+        forces = unit_forces(bodies.reduced.bodies[0].joint, own + children)
         return {"M": [value for force in forces for value in (*force.force, *force.moment)]}
 
     return Stage(
@@ -143,14 +145,19 @@ def _base_block(bodies: LoopedBodies) -> Stage:
     )
 
 
+def felt_by_base(bodies: LoopedBodies, x: State) -> list[Scalar]:
+    """A force at a child of a floating base, handed on to it, in the order of its degrees of freedom."""
+    force = force_to_parent(bodies.placed(x), unpacked_force(x.arrays["force"]))
+    return [*bodies.root.to_parent(force.force), *bodies.root.to_parent(force.moment)]
+
+
 def _base_columns(bodies: LoopedBodies) -> Stage:
     """Every joint's force at a floating base, where all of it is felt."""
     nv, runs = bodies.reduced.nv, bodies.outward
     freedoms = tuple(bodies.freedoms[k] for k in runs)
 
     def felt(x: State) -> Arrays:
-        force = force_to_parent(bodies.placed(x), unpacked_force(x.arrays["force"]))
-        entries = [*force.force, *force.moment]
+        entries = felt_by_base(bodies, x)
         return {"column": entries, "row": entries}
 
     return Stage(

@@ -23,7 +23,7 @@ from rbdgen.algorithms.body_loops import (
     packed_force,
     unpacked_force,
 )
-from rbdgen.algorithms.crba_looped import BASE, entries, positions
+from rbdgen.algorithms.crba_looped import BASE, entries, felt_by_base, positions
 from rbdgen.algorithms.ldl import LDL
 from rbdgen.algorithms.minv import unit_lower_inverse
 from rbdgen.algorithms.rnea_classical import force_to_parent
@@ -145,12 +145,11 @@ def _base_columns(bodies: LoopedBodies) -> Stage:
     nv, runs = bodies.reduced.nv, bodies.outward
 
     def response(x: State) -> Arrays:
-        force = force_to_parent(bodies.placed(x), unpacked_force(x.arrays["force"]))
         lower: list[dict[int, Scalar]] = [{} for _ in range(BASE)]
         for (i, j), value in zip(BELOW_DIAGONAL, x.arrays["L"], strict=True):
             lower[i][j] = value
         chains = tuple(tuple(reversed(range(i))) for i in range(BASE))
-        back = LDL(tuple(lower), (), chains).back_substitute([*force.force, *force.moment])
+        back = LDL(tuple(lower), (), chains).back_substitute(felt_by_base(bodies, x))
         return {"W": [neg(value) for value in back]}
 
     return Stage(

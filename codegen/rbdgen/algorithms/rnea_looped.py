@@ -52,9 +52,9 @@ def rnea_looped(
     )
     base = Stage(
         "base",
-        lambda x: {"tau": x.arrays["force"]},
-        reads={"force": Place("force", (3, 4, 5, 0, 1, 2))},
-        writes={"tau": Place("tau", tuple(range(6)))},
+        lambda x: {"tau": base_force(bodies, x)},
+        reads={"force": whole("force", 6)},
+        writes={"tau": whole("tau", 6)},
     )
     stages = [*outward_stages(bodies, moving, accelerated, external), inward]
     return bodies.staged(
@@ -137,12 +137,20 @@ def _root(bodies: LoopedBodies, x: State, moving: bool) -> Arrays:
         if "fext" in x.arrays:
             fext = x.arrays["fext"]
             force = force - Force(Vector(*fext[3:]), Vector(*fext[:3]))
+    turned = bodies.root.to_child
+    motion = BodyMotion(turned(motion.w), turned(motion.wdot), turned(motion.a), ZERO_MATRIX)
     positions = bodies.positions(x)
     return {
         **({"joint": positions} if positions else {}),
         "motion": _packed(motion, moving),
-        "force": packed_force(force),
+        "force": [*turned(force.moment), *turned(force.force)],
     }
+
+
+def base_force(bodies: LoopedBodies, x: State) -> list[Scalar]:
+    """The force of row 0 in the floating base's axes, in the order of its degrees of freedom."""
+    force = unpacked_force(x.arrays["force"])
+    return [*bodies.root.to_parent(force.force), *bodies.root.to_parent(force.moment)]
 
 
 def _outward(bodies: LoopedBodies, x: State) -> Arrays:

@@ -27,6 +27,24 @@ LABELS: Final = {
     "aba_derivatives": "∂FD",
 }
 
+BATCH_WAYS: Final = {
+    "pinocchio": "Pinocchio C++",
+    "mujoco": "MuJoCo",
+    "frax": "frax",
+    "bound": "a bound call",
+    "batch": "a batch",
+    "float": "a batch in float",
+    "long": "a long batch",
+    "threads": "on 2 threads",
+}
+BATCH_COLOURS: Final = {
+    "mujoco": "#9a9a9a",
+    "frax": "#f2a33a",
+    "batch": "#1f6feb",
+    "threads": "#0b3d91",
+    "float": "#8ab4f8",
+}
+
 Json = Mapping[str, Any]
 
 
@@ -117,4 +135,56 @@ def _panel(axes: Any, report: Json) -> None:
     axes.axhline(1.0, color="black", linewidth=0.8)
     axes.set_xticks(range(len(rows)), [LABELS[name] for name in rows], fontsize=9)
     axes.set_title(f"{report['robot']}, {report['dof']} dof", fontsize=10)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def batch_ratio(row: Json, way: str) -> float | None:
+    """How many times as fast a state as Pinocchio's C++; None where one of the two was not measured."""
+    return row["pinocchio"] / row[way] if row["pinocchio"] and row[way] else None
+
+
+def draw_batches(results: Path, path: Path) -> None:
+    """A panel a robot: states a second relative to Pinocchio's C++ in a loop, logarithmic, targets as marks.
+
+    The same results give the same file.
+    """
+    import matplotlib as mpl  # noqa: PLC0415  (only the chart needs it)
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    found = [results / f"batch_{name}.json" for name in CHARTED]
+    reports = [json.loads(file.read_text()) for file in found if file.is_file()]
+    if not reports:
+        return
+    mpl.rcParams["svg.hashsalt"] = "rbdgen"
+    mpl.rcParams["svg.fonttype"] = "none"
+    figure = Figure(figsize=(4.2 * len(reports) + 0.6, 3.6), layout="constrained")
+    panels = figure.subplots(1, len(reports), sharey=True, squeeze=False)[0]
+    for axes, report in zip(panels, reports, strict=True):
+        _batch_panel(axes, report)
+    figure.axes[0].set_ylabel("times as many states a second as Pinocchio C++")
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+
+
+def _batch_panel(axes: Any, report: Json) -> None:
+    rows = report["functions"]
+    shown = [way for way in BATCH_COLOURS if any(batch_ratio(row, way) for row in rows.values())]
+    width = 0.84 / max(1, len(shown))
+    for place, way in enumerate(shown):
+        middle = -0.42 + width * (place + 0.5)
+        there = {k: ratio for k, row in enumerate(rows.values()) if (ratio := batch_ratio(row, way))}
+        # From 1, where Pinocchio stands: what is slower hangs below.
+        heights = [ratio - 1 for ratio in there.values()]
+        where = [k + middle for k in there]
+        bars = axes.bar(where, heights, width, bottom=1, color=BATCH_COLOURS[way], label=BATCH_WAYS[way])
+        if way == "batch":
+            axes.bar_label(bars, [f"{ratio:.0f}" for ratio in there.values()], fontsize=7, padding=1)
+            marks = [(k + middle, row["target"]) for k, row in enumerate(rows.values()) if row["target"]]
+            for x, target in marks:
+                axes.plot(x, target, "_", color="black", label="target" if x == marks[0][0] else None)
+    axes.set_yscale("log")
+    axes.axhline(1.0, color="black", linewidth=0.8)
+    axes.set_xticks(range(len(rows)), [LABELS[name] for name in rows], fontsize=9)
+    axes.set_title(report["robot"], fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,80 @@
+"""MuJoCo, the engine in C: every state placed from Python, then `mj_inverse` or `mj_forward`, on one core.
+
+Contacts, limits, damping and friction are off, which leaves the dynamics that rbdgen computes; `mj_forward`
+also computes what belongs to a simulation step otherwise, as a user of MuJoCo gets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from timeit import repeat
+from typing import Any
+
+import numpy as np
+
+from benchmarks.peers.free_joint import world_velocity
+from benchmarks.states import Rows, States
+from rbdgen.model.build import Robot
+
+FUNCTIONS = ("rnea", "aba")
+
+
+class MujocoLoop:
+    """A robot in MuJoCo; raises ImportError where that is not installed."""
+
+    def __init__(self, urdf: str, robot: Robot) -> None:
+        import mujoco  # noqa: PLC0415  (a contestant that may be missing)
+
+        self._mujoco = mujoco
+        self._floating = robot.base == "floating"
+        spec = mujoco.MjSpec.from_string(urdf)
+        bodies = robot.model.bodies
+        if self._floating:
+            spec.body(bodies[0].name).add_freejoint(name=bodies[0].joint.name)
+        self._model: Any = spec.compile()
+        for array in (self._model.dof_damping, self._model.dof_frictionloss, self._model.dof_armature):
+            array[:] = 0.0
+        self._model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+        self._model.opt.gravity[:] = [float(x) for x in robot.model.gravity]
+        self._data = mujoco.MjData(self._model)
+        q: list[int] = []
+        v: list[int] = []
+        for joint in (body.joint for body in bodies):
+            place = self._model.joint(joint.name)
+            q += range(int(place.qposadr[0]), int(place.qposadr[0]) + joint.nq)
+            v += range(int(place.dofadr[0]), int(place.dofadr[0]) + joint.nv)
+        self._q, self._v = np.argsort(q), np.argsort(v)
+
+    def calls(self, states: States) -> Mapping[str, Callable[[], Rows]]:
+        """By function, a loop over all states; it gives the results in MuJoCo's axes, in rbdgen's order."""
+        mujoco, model, data = self._mujoco, self._model, self._data
+        placed = world_velocity(states, floating=self._floating)
+        q = np.ascontiguousarray(placed.q[:, self._q])
+        v, a, tau = (np.ascontiguousarray(x[:, self._v]) for x in (placed.v, placed.a, placed.tau))
+        results = np.empty_like(v)
+        order = np.argsort(self._v)
+
+        def rnea() -> Rows:
+            for k in range(len(q)):
+                data.qpos, data.qvel, data.qacc = q[k], v[k], a[k]
+                mujoco.mj_inverse(model, data)
+                results[k] = data.qfrc_inverse
+            return results[:, order]
+
+        def aba() -> Rows:
+            for k in range(len(q)):
+                data.qpos, data.qvel, data.qfrc_applied = q[k], v[k], tau[k]
+                mujoco.mj_forward(model, data)
+                results[k] = data.qacc
+            return results[:, order]
+
+        return {"rnea": rnea, "aba": aba}
+
+
+def measure(urdf: str, robot: Robot, states: States, repetitions: int) -> dict[str, float]:
+    """Nanoseconds a state by function, the least of several repetitions."""
+    calls = MujocoLoop(urdf, robot).calls(states)
+    return {
+        name: 1e9 * min(repeat(call, number=1, repeat=repetitions)) / len(states)
+        for name, call in calls.items()
+    }

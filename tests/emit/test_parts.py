@@ -268,9 +268,8 @@ def wound(columns: int, turns: int = 1300) -> Graph:
     for turn in range(turns):
         k = turn % 8
         state[k] = (state[k] * factor[turn % 4] + state[k - 1]) * 0.625
-    rows = [
-        state[k] if column == 0 else x[columns * k + column] for k in range(8) for column in range(columns)
-    ]
+    others = [[0.0 if k < 2 else x[columns * k + column] for column in range(1, columns)] for k in range(8)]
+    rows = [value for k in range(8) for value in (state[k], *others[k])]
     return builder.graph([("y", (8, columns), rows)])
 
 
@@ -299,6 +298,8 @@ def test_long_functions_pass_their_own_test(style: str, tmp_path: Path) -> None:
     for name, text in sources.files.items():
         if name.endswith((".c", ".h")) and "/" not in name:
             (tmp_path / name).write_text(text)
+    filled = "memset(&y[1], 0, 9 * sizeof y[0]);" in sources.files["toy_straight.c"]
+    assert filled == STYLES[style].extensions
     texts = sorted(path.name for path in tmp_path.glob("*.c"))
     flags = ("-O1", "-ffp-contract=off", *STRICT)
     subprocess.run(["gcc", "-std=c99", *flags, *texts, "-o", "selftest", "-lm"], cwd=tmp_path, check=True)

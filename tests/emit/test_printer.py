@@ -79,6 +79,30 @@ def test_constants_and_shared_outputs_are_stored() -> None:
     )
 
 
+def test_neighbouring_zeros_are_written_at_once() -> None:
+    nodes = (Node("input"), Node("const", value=0.0), Node("const", value=-0.0), Node("sq", (0,)))
+    outputs = (
+        Output("y", (9,), (1, 1, 3, 1, 1, 1, 1, 2, 1)),
+        Output("z", (4,), (1, 1, 1, 0)),
+    )
+    graph = Graph((Input("x", 1),), nodes, outputs)
+    rest = (
+        "z[3] = x[0];",
+        "y[0] = 0.0;",
+        "y[1] = 0.0;",
+        "y[8] = 0.0;",
+        "y[7] = -0.0;",
+        "y[2] = x[0] * x[0];",
+    )
+    lines = print_statements(graph, scalar_style(DOUBLE, memset=True))
+    assert lines == (
+        "memset(&y[3], 0, 4 * sizeof y[0]);",
+        "memset(&z[0], 0, 3 * sizeof z[0]);",
+        *rest,
+    )
+    assert set(rest) < set(print_statements(graph, scalar_style(DOUBLE)))
+
+
 def test_own_sincos_is_called_once_for_all_angles() -> None:
     block = print_statements(straight(torque()), scalar_style(DOUBLE, Sincos("toy", 3), nesting=0))
     assert block[:4] == (

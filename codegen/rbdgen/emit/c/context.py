@@ -15,6 +15,7 @@ from rbdgen.emit.c.printer import (
     angle_nodes,
     live_nodes,
     scalar_style,
+    zeros_of,
 )
 from rbdgen.emit.c.real import real_type
 from rbdgen.emit.golden import Golden
@@ -75,6 +76,7 @@ class CBody:
     statements: tuple[str, ...]
     math: bool
     sincos: bool
+    memset: bool
     loops: CLoops | None = None
 
     @property
@@ -210,7 +212,7 @@ def style_context(facts: RobotFacts, options: EmitOptions, angles: int) -> Style
     sincos = None
     if options.trig == "builtin":
         sincos = Sincos(facts.name, angles if options.extensions else None)
-    return scalar_style(real_type(options.real), sincos, options.nesting)
+    return scalar_style(real_type(options.real), sincos, options.nesting, memset=options.extensions)
 
 
 def body_context(
@@ -234,6 +236,7 @@ def body_context(
         body.statements,
         math=any(node.op == "sqrt" or (node.op in TRIGONOMETRY and not style.sincos) for node in live),
         sincos=any(node.op in TRIGONOMETRY and style.sincos is not None for node in live),
+        memset=graph is not None and bool(zeros_of(graph, style)),
         loops=None if graph else print_loops(program, symbol, style, restrict, vectors),
     )
 

@@ -188,7 +188,7 @@ class _Loops:
             text = f"{array}[{place.elements[position]}]"
             return self.style.constant.format(text) if self._is_table(place) else text
 
-        return replace(self.style, element=element)
+        return replace(self.style, element=element, memset=False)
 
     def _vector_style(self, reads: Mapping[str, Place], writes: Mapping[str, Place]) -> Style:
         assert self.vectors is not None

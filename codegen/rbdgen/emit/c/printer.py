@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from rbdgen.emit.c.real import Real
@@ -34,6 +35,8 @@ _INFIX: Final[Mapping[str, tuple[str, int]]] = {
     "mul": ("*", 2),
     "div": ("/", 2),
 }
+_FEWEST_ZEROS: Final = 3
+
 _UNARY: Final = 3
 _ATOM: Final = 4
 
@@ -58,7 +61,7 @@ class Style:
     `value_type` is the C type of one value; `functions` names the C function of sqrt, sin and cos; with
     `sincos` the last two are not called; `nesting` is how many levels of single-use operations may stand
     inside one statement; `constant` makes a value of a literal; `element` is how element k of an input or
-    output is read and written.
+    output is read and written; with `memset`, neighbouring zeros of outputs are written by that.
     """
 
     real: Real
@@ -68,6 +71,7 @@ class Style:
     nesting: int = 1
     constant: str = "{}"
     element: Callable[[str, int], str] = "{}[{}]".format
+    memset: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,14 @@ class _Expression:
     text: str
     precedence: int
     depth: int
+
+
+class Zeros(NamedTuple):
+    """Neighbouring elements of an output that are always zero."""
+
+    array: str
+    first: int
+    size: int
 
 
 class Element(NamedTuple):
@@ -97,9 +109,12 @@ class Trigonometry:
     angles: Mapping[int, int]
 
 
-def scalar_style(real: Real, sincos: Sincos | None = None, nesting: int = 1) -> Style:
+def scalar_style(
+    real: Real, sincos: Sincos | None = None, nesting: int = 1, *, memset: bool = False
+) -> Style:
     """Plain C: values of type `real`."""
-    return Style(real, real.name, {"sqrt": real.sqrt, "sin": real.sin, "cos": real.cos}, sincos, nesting)
+    functions = {"sqrt": real.sqrt, "sin": real.sin, "cos": real.cos}
+    return Style(real, real.name, functions, sincos, nesting, memset=memset)
 
 
 def print_statements(graph: Graph, style: Style) -> tuple[str, ...]:
@@ -113,8 +128,9 @@ def print_statements(graph: Graph, style: Style) -> tuple[str, ...]:
     trigonometry = trigonometry_of(graph, style)
     rest = other_nodes(graph, trigonometry)
     nodes = [*trigonometry.first, *trigonometry.calls, *rest]
-    printer = Printer(graph, style, nodes, written(graph), readable(graph, trigonometry))
-    printer.print_trigonometry(trigonometry)
+    zeros = zeros_of(graph, style)
+    printer = Printer(graph, style, nodes, written(graph, zeros), readable(graph, trigonometry))
+    printer.print_first(zeros, trigonometry)
     printer.print(rest)
     return tuple(printer.text)
 
@@ -182,12 +198,29 @@ def readable(graph: Graph, trigonometry: Trigonometry) -> dict[int, Element]:
     return places
 
 
-def written(graph: Graph) -> dict[int, list[Element]]:
-    """The output elements that each node is stored in."""
+def zeros_of(graph: Graph, style: Style) -> list[Zeros]:
+    """What `memset` writes. A zero by itself is a statement like any other."""
+    found = []
+    for output in graph.outputs if style.memset else ():
+        nodes = [graph.nodes[element] for element in output.elements]
+        zero = [node.op == "const" and str(node.value) == "0.0" for node in nodes]  # -0.0 has another bit
+        first = 0
+        for value, run in groupby(zero):
+            size = len(list(run))
+            if value and size >= _FEWEST_ZEROS:
+                found.append(Zeros(output.name, first, size))
+            first += size
+    return found
+
+
+def written(graph: Graph, zeros: Iterable[Zeros]) -> dict[int, list[Element]]:
+    """The output elements that each node is stored in, `zeros` left out."""
+    done = {Element(array, first + k) for array, first, size in zeros for k in range(size)}
     stores: dict[int, list[Element]] = {}
     for output in graph.outputs:
         for position, element in enumerate(output.elements):
-            stores.setdefault(element, []).append(Element(output.name, position))
+            if (at := Element(output.name, position)) not in done:
+                stores.setdefault(element, []).append(at)
     return stores
 
 
@@ -226,8 +259,10 @@ class Printer:
             if self._uses[index]:  # a variable nobody reads would be a warning in C
                 self._print_node(index)
 
-    def print_trigonometry(self, trigonometry: Trigonometry) -> None:
-        """The angles, then their sines and cosines."""
+    def print_first(self, zeros: Iterable[Zeros], trigonometry: Trigonometry) -> None:
+        """The zeros; the angles, then their sines and cosines."""
+        for array, first, size in zeros:
+            self.text.append(f"memset(&{array}[{first}], 0, {size} * sizeof {array}[0]);")
         self.print(trigonometry.first)
         if trigonometry.angles and self._style.sincos is not None:
             self._print_sincos(self._style.sincos, trigonometry.angles)

@@ -51,7 +51,7 @@ CASES = (
 MOST = {
     CASES[0]: Measured(3000, 350, 720, 1e-6),
     CASES[1]: Measured(3000, 350, 950, 1e-6),
-    CASES[2]: Measured(20_000, 1300, 10_000, 1e-4),
+    CASES[2]: Measured(20_000, 1300, 10_000, 1e-6),
 }
 """What they may take on the Cortex-M4F."""
 

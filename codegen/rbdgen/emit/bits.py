@@ -18,7 +18,7 @@ from rbdgen.signature import SizedArgument
 
 Array = npt.NDArray[Any]
 
-STATES: Final = 64
+STATES: Final = 256
 SEED: Final = 2463534242
 SCALE: Final = 2.0**-21
 """24 bits times this are numbers within 4."""

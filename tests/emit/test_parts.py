@@ -22,7 +22,7 @@ from support.toys import facts, function, straight, torque
 from rbdgen.build.cache import Cache
 from rbdgen.build.compiler import find_compiler
 from rbdgen.build.module import Toolchain, build
-from rbdgen.emit.c.parts import Body, Part, print_parts, stretches_between, workspace_slots
+from rbdgen.emit.c.parts import LONGEST_PART, Body, Part, print_parts, stretches_between, workspace_slots
 from rbdgen.emit.c.printer import Sincos, print_statements, readable, scalar_style, trigonometry_of
 from rbdgen.emit.c.real import REALS
 from rbdgen.emit.package import EmitOptions, FunctionSource
@@ -35,7 +35,7 @@ from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.passes.split import split
 from rbdgen.graph.program import Loop, Program, Result, run
 from rbdgen.load import open_library
-from rbdgen.places import column, whole
+from rbdgen.places import Place, column, whole
 from rbdgen.signature import SizedArgument, SizedSignature
 
 DOUBLE = REALS["double"]
@@ -273,9 +273,18 @@ def wound(columns: int, turns: int = 1300) -> Graph:
     return builder.graph([("y", (8, columns), rows)])
 
 
-def long_functions() -> list[FunctionSource]:
-    """A straight line that is too long for one piece, and a loop over such a line."""
-    signature = SizedSignature("looped", (X, F), (Y,))
+def padded() -> Graph:
+    """A number and nine zeros."""
+    builder = Builder()
+    (x,), factor = builder.input("x", 1), builder.input("factor", 4)
+    return builder.graph([("y", (10,), [x * factor[0], *[0.0] * 9])])
+
+
+def programs() -> list[FunctionSource]:
+    """A straight line that is too long for one piece, a loop over such a line, a loop that writes zeros."""
+    rows = tuple(range(0, 80, 10))
+    each = {"x": Place("x", (0,), rows), "factor": whole("factor", 4)}
+    zeros = Loop("rows", padded(), each, {"y": Place("y", tuple(range(10)), rows)}, 8)
     loop = Loop(
         "columns",
         wound(1),
@@ -283,23 +292,25 @@ def long_functions() -> list[FunctionSource]:
         {"y": column("y", 8, 10, range(10))},
         10,
     )
-    program = Program((Input("x", 80), Input("factor", 4)), (Result("y", (8, 10)),), (loop,))
-    return [
-        function("straight", wound(10), (X, F), (Y,)),
-        FunctionSource(signature, program, "plain", program.cost, "toy looped"),
-    ]
+    sources = [function("straight", wound(10), (X, F), (Y,))]
+    for name, loops in (("looped", (loop,)), ("padded", (zeros,))):
+        program = Program((Input("x", 80), Input("factor", 4)), (Result("y", (8, 10)),), loops)
+        signature = SizedSignature(name, (X, F), (Y,))
+        sources.append(FunctionSource(signature, program, "plain", program.cost, f"toy {name}"))
+    return sources
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_long_functions_pass_their_own_test(style: str, tmp_path: Path) -> None:
-    sources = render(facts(), long_functions(), STYLES[style])
+def test_programs_pass_their_own_test(style: str, tmp_path: Path) -> None:
+    sources = render(facts(), programs(), STYLES[style])
     for name in ("straight", "looped_columns"):
         assert f"_APART void toy_{name}_part2(" in sources.files[f"toy_{name.partition('_')[0]}.c"]
     for name, text in sources.files.items():
         if name.endswith((".c", ".h")) and "/" not in name:
             (tmp_path / name).write_text(text)
-    filled = "memset(&y[1], 0, 9 * sizeof y[0]);" in sources.files["toy_straight.c"]
-    assert filled == STYLES[style].extensions
+    for name in ("straight", "padded"):
+        filled = "memset(&y[1], 0, 9 * sizeof y[0]);" in sources.files[f"toy_{name}.c"]
+        assert filled == STYLES[style].extensions
     texts = sorted(path.name for path in tmp_path.glob("*.c"))
     flags = ("-O1", "-ffp-contract=off", *STRICT)
     subprocess.run(["gcc", "-std=c99", *flags, *texts, "-o", "selftest", "-lm"], cwd=tmp_path, check=True)
@@ -313,15 +324,16 @@ def test_long_functions_pass_their_own_test(style: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("compiler", [name for name in ("gcc", "clang") if shutil.which(name)])
 def test_twins_in_parts_have_the_bits_of_single_calls(build_cache: Cache, compiler: str) -> None:
     toolchain = Toolchain(find_compiler(compiler), ("-march=native", "-O2", "-ffp-contract=off"), 2)
-    sources = render(facts(), long_functions(), STYLES["host"])
+    sources = render(facts(), programs(), STYLES["host"])
     library = open_library(build(sources, toolchain, build_cache))
     random = np.random.default_rng(3)
     x, factor = random.uniform(-1, 1, (19, 8, 10)), random.uniform(-1, 1, (19, 4))
-    for source, call in zip(long_functions(), library.functions.values(), strict=True):
+    for source, call in zip(programs(), library.functions.values(), strict=True):
         expected = np.stack([call(*state) for state in zip(x, factor, strict=True)])
         flat = {"x": x.reshape(19, 80), "factor": factor}
         np.testing.assert_allclose(expected, run(source.program, flat)["y"], rtol=1e-12)
-        assert "_part2(" in sources.files[f"toy_{source.name}_batch.c"]
+        long = source.program.length > LONGEST_PART
+        assert long == ("_part2(" in sources.files[f"toy_{source.name}_batch.c"])
         assert bits(call(x, factor)) == bits(expected)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +102,14 @@ def test_neighbouring_zeros_are_written_at_once() -> None:
         *rest,
     )
     assert set(rest) < set(print_statements(graph, scalar_style(DOUBLE)))
+    backwards = replace(
+        scalar_style(DOUBLE, memset=True),
+        element=lambda array, position: f"{array}[{20 - 2 * position if array == 'y' else 9 - position}]",
+        address=lambda array, position: 20 - 2 * position if array == "y" else 9 - position,
+    )
+    first, *others = print_statements(graph, backwards)
+    assert first == "memset(&z[7], 0, 3 * sizeof z[0]);"  # those of y are not neighbours
+    assert {"z[6] = x[9];", "y[20] = 0.0;", "y[4] = 0.0;"} < set(others)
 
 
 def test_own_sincos_is_called_once_for_all_angles() -> None:

@@ -15,7 +15,6 @@ from rbdgen.emit.c.printer import (
     angle_nodes,
     live_nodes,
     scalar_style,
-    zeros_of,
 )
 from rbdgen.emit.c.real import real_type
 from rbdgen.emit.golden import Golden
@@ -230,14 +229,15 @@ def body_context(
     live = [node for _, nodes in lines for node in nodes]
     graph = program.straight
     body = print_parts(graph, style, symbol, restrict) if graph else Body((), ())
+    loops = None if graph else print_loops(program, symbol, style, restrict, vectors)
     return CBody(
         tuple(array.name for array in program.inputs if array.name not in read),
         body.parts,
         body.statements,
         math=any(node.op == "sqrt" or (node.op in TRIGONOMETRY and not style.sincos) for node in live),
         sincos=any(node.op in TRIGONOMETRY and style.sincos is not None for node in live),
-        memset=graph is not None and bool(zeros_of(graph, style)),
-        loops=None if graph else print_loops(program, symbol, style, restrict, vectors),
+        memset=body.memset or (loops is not None and loops.memset),
+        loops=loops,
     )
 
 

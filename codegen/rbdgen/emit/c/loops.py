@@ -81,6 +81,10 @@ class CLoops:
     def parted(self) -> bool:
         return any(line.body.parts for line in self.lines)
 
+    @property
+    def memset(self) -> bool:
+        return any(line.body.memset for line in self.lines)
+
 
 def print_loops(
     program: Program, symbol: str, style: Style, restrict: str, vectors: Vectors | None
@@ -188,7 +192,7 @@ class _Loops:
             text = f"{array}[{place.elements[position]}]"
             return self.style.constant.format(text) if self._is_table(place) else text
 
-        return replace(self.style, element=element, memset=False)
+        return replace(self.style, element=element, address=lambda array, k: writes[array].elements[k])
 
     def _vector_style(self, reads: Mapping[str, Place], writes: Mapping[str, Place]) -> Style:
         assert self.vectors is not None

@@ -29,7 +29,6 @@ from rbdgen.emit.c.printer import (
     readable,
     trigonometry_of,
     written,
-    zeros_of,
 )
 from rbdgen.emit.names import comment_text
 from rbdgen.graph.node import Graph
@@ -59,10 +58,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Body:
-    """Statements that compute a graph, and the parts that they call, if any."""
+    """Statements that compute a graph, and the parts that they call, if any; whether they call memset."""
 
     parts: tuple[Part, ...]
     statements: tuple[str, ...]
+    memset: bool = False
 
 
 def print_parts(
@@ -86,14 +86,14 @@ def print_parts(
         EmitError: as of `print_statements`.
     """
     boundaries = split(graph, longest)
+    zeros = style.zeros(graph)
     if len(boundaries) == 2:
-        return Body((), print_statements(graph, style))
+        return Body((), print_statements(graph, style), bool(zeros))
     check_arguments(graph)
     trigonometry = trigonometry_of(graph, style)
     places = readable(graph, trigonometry)
     first, *stretches = stretches_between(graph, trigonometry, boundaries)
     size, slots = workspace_slots(graph, (first, *stretches), places)
-    zeros = zeros_of(graph, style)
     stores = written(graph, zeros)
     for index, slot in slots.items():
         stores.setdefault(index, []).append(Element(WORKSPACE, slot))
@@ -113,7 +113,7 @@ def print_parts(
         parts.append(Part(name, comment, parameters, tuple(printer.text)))
         calls.append(f"{name}({', '.join(pointers)});")
     room = [f"{style.value_type} {WORKSPACE}[{size}];"] if size else []
-    return Body(tuple(parts), (*room, *opening.text, *calls))
+    return Body(tuple(parts), (*room, *opening.text, *calls), bool(zeros))
 
 
 def stretches_between(graph: Graph, trigonometry: Trigonometry, boundaries: Sequence[int]) -> list[list[int]]:

@@ -15,10 +15,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Final, NamedTuple
 
 from rbdgen.emit.c.real import Real
+from rbdgen.emit.c.zeros import Address, Zeros, zeros_of
 from rbdgen.emit.names import check_identifier, comment_text
 from rbdgen.emit.numbers import literal
 from rbdgen.errors import EmitError
@@ -35,8 +35,6 @@ _INFIX: Final[Mapping[str, tuple[str, int]]] = {
     "mul": ("*", 2),
     "div": ("/", 2),
 }
-_FEWEST_ZEROS: Final = 3
-
 _UNARY: Final = 3
 _ATOM: Final = 4
 
@@ -61,7 +59,8 @@ class Style:
     `value_type` is the C type of one value; `functions` names the C function of sqrt, sin and cos; with
     `sincos` the last two are not called; `nesting` is how many levels of single-use operations may stand
     inside one statement; `constant` makes a value of a literal; `element` is how element k of an input or
-    output is read and written; with `memset`, neighbouring zeros of outputs are written by that.
+    output is read and written; with `memset`, neighbouring zeros of outputs are written by that, `address`
+    being where in its array an element stands.
     """
 
     real: Real
@@ -72,6 +71,11 @@ class Style:
     constant: str = "{}"
     element: Callable[[str, int], str] = "{}[{}]".format
     memset: bool = False
+    address: Address = lambda _, position: position
+
+    def zeros(self, graph: Graph) -> list[Zeros]:
+        """What `memset` writes."""
+        return zeros_of(graph, self.address) if self.memset else []
 
 
 @dataclass(frozen=True)
@@ -79,14 +83,6 @@ class _Expression:
     text: str
     precedence: int
     depth: int
-
-
-class Zeros(NamedTuple):
-    """Neighbouring elements of an output that are always zero."""
-
-    array: str
-    first: int
-    size: int
 
 
 class Element(NamedTuple):
@@ -128,7 +124,7 @@ def print_statements(graph: Graph, style: Style) -> tuple[str, ...]:
     trigonometry = trigonometry_of(graph, style)
     rest = other_nodes(graph, trigonometry)
     nodes = [*trigonometry.first, *trigonometry.calls, *rest]
-    zeros = zeros_of(graph, style)
+    zeros = style.zeros(graph)
     printer = Printer(graph, style, nodes, written(graph, zeros), readable(graph, trigonometry))
     printer.print_first(zeros, trigonometry)
     printer.print(rest)
@@ -198,24 +194,9 @@ def readable(graph: Graph, trigonometry: Trigonometry) -> dict[int, Element]:
     return places
 
 
-def zeros_of(graph: Graph, style: Style) -> list[Zeros]:
-    """What `memset` writes. A zero by itself is a statement like any other."""
-    found = []
-    for output in graph.outputs if style.memset else ():
-        nodes = [graph.nodes[element] for element in output.elements]
-        zero = [node.op == "const" and str(node.value) == "0.0" for node in nodes]  # -0.0 has another bit
-        first = 0
-        for value, run in groupby(zero):
-            size = len(list(run))
-            if value and size >= _FEWEST_ZEROS:
-                found.append(Zeros(output.name, first, size))
-            first += size
-    return found
-
-
 def written(graph: Graph, zeros: Iterable[Zeros]) -> dict[int, list[Element]]:
     """The output elements that each node is stored in, `zeros` left out."""
-    done = {Element(array, first + k) for array, first, size in zeros for k in range(size)}
+    done = {Element(array, position) for array, positions in zeros for position in positions}
     stores: dict[int, list[Element]] = {}
     for output in graph.outputs:
         for position, element in enumerate(output.elements):
@@ -261,8 +242,9 @@ class Printer:
 
     def print_first(self, zeros: Iterable[Zeros], trigonometry: Trigonometry) -> None:
         """The zeros; the angles, then their sines and cosines."""
-        for array, first, size in zeros:
-            self.text.append(f"memset(&{array}[{first}], 0, {size} * sizeof {array}[0]);")
+        for array, positions in zeros:
+            first = self._element(Element(array, positions[0]))
+            self.text.append(f"memset(&{first}, 0, {len(positions)} * sizeof {array}[0]);")
         self.print(trigonometry.first)
         if trigonometry.angles and self._style.sincos is not None:
             self._print_sincos(self._style.sincos, trigonometry.angles)

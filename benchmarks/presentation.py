@@ -161,7 +161,7 @@ def draw_batches(results: Path, path: Path) -> None:
     panels = figure.subplots(1, len(reports), sharey=True, squeeze=False)[0]
     for axes, report in zip(panels, reports, strict=True):
         _batch_panel(axes, report)
-    figure.axes[0].set_ylabel("times as many states a second as Pinocchio C++")
+    figure.axes[0].set_ylabel("states a second, Pinocchio C++ = 1")
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
     figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
@@ -184,6 +184,7 @@ def _batch_panel(axes: Any, report: Json) -> None:
             for x, target in marks:
                 axes.plot(x, target, "_", color="black", label="target" if x == marks[0][0] else None)
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.axhline(1.0, color="black", linewidth=0.8)
     axes.set_xticks(range(len(rows)), [LABELS[name] for name in rows], fontsize=9)
     axes.set_title(report["robot"], fontsize=10)

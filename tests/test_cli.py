@@ -45,7 +45,8 @@ def test_generate_then_check_and_bench(here: Path, capsys: pytest.CaptureFixture
     assert main(["check", "generated/double_pendulum"]) == 0
     verdict = capsys.readouterr().out
     assert "FAILED" not in verdict
-    assert verdict.count("passed") >= 6
+    assert verdict.count("passed") >= 7
+    assert "batches = single calls, bit for bit" in verdict
     assert main(["bench", "generated/double_pendulum", "--json"]) == 0
     times = json.loads(capsys.readouterr().out)
     assert [time["function"] for time in times] == ["rnea", "aba", "crba", "minv"]

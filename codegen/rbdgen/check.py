@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,7 +41,7 @@ class Finding:
 def check(folder: Path) -> list[Finding]:
     """All checks of a generated and compiled folder. Raises LoadError, BuildError."""
     library = open_library(folder)
-    findings = [_selftest(folder, library.name)]
+    findings = list(_selftests(folder, library))
     inputs = states(library)
     findings += [_compared(*case) for case in _identities(library, inputs)]
     if find_spec("pinocchio") is None:
@@ -68,12 +68,22 @@ def states(library: Library, count: int = STATES) -> dict[str, Any]:
     return values
 
 
-def _selftest(folder: Path, name: str) -> Finding:
-    """Compile the folder's C afresh, with its own main, and run it."""
+def _selftests(folder: Path, library: Library) -> Iterator[Finding]:
+    """The folder's own programs: golden vectors, and batches against single calls where it has batches."""
+    name = library.name
+    sources = [facts["source"] for facts in library.manifest["functions"].values()]
+    yield _selftest("emitted self-test", folder, [*sources, f"{name}_selftest.c"])
+    batches = f"{name}_batch_selftest.c"
+    if batches in library.manifest["files"]:
+        twins = [twin for source in sources if (folder / (twin := f"{source[:-2]}_batch.c")).is_file()]
+        yield _selftest("batches = single calls, bit for bit", folder, [*sources, *twins, batches])
+
+
+def _selftest(what: str, folder: Path, sources: Sequence[str]) -> Finding:
+    """Compile these sources afresh, one of them with a main, and run it."""
     compiler = find_compiler(environment_compiler())
     with tempfile.TemporaryDirectory(prefix="rbdgen-") as scratch:
         program = Path(scratch) / "selftest"
-        sources = sorted(str(path.resolve()) for path in folder.glob(f"{name}_*.c"))
         command = [
             *compiler.command,
             "-std=c99",
@@ -81,7 +91,7 @@ def _selftest(folder: Path, name: str) -> Finding:
             "-ffp-contract=off",
             "-o",
             str(program),
-            *sources,
+            *(str((folder / source).resolve()) for source in sources),
             "-lm",
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -90,7 +100,7 @@ def _selftest(folder: Path, name: str) -> Finding:
             raise BuildError(f"{folder}: the self-test does not compile: {first}; generate the folder again")
         run = subprocess.run([str(program)], capture_output=True, text=True, check=False)
     lines = run.stdout.strip().splitlines() or ["it printed nothing"]
-    return Finding("emitted self-test", run.returncode == 0, lines[-1])
+    return Finding(what, run.returncode == 0, lines[-1])
 
 
 def _call(library: Library, name: str, inputs: dict[str, Any]) -> Any:

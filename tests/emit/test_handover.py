@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from importlib.resources import files
 from pathlib import Path
@@ -52,6 +53,67 @@ def test_make_notices_a_wrong_function(folder: Path, tmp_path: Path) -> None:
     done = subprocess.run(["make", "-s", "check"], cwd=copy, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "rnea: FAILED" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The double pendulum on a floating base, with batch functions."""
+    options = Options(functions=("rnea", "minv", "aba_derivatives"))
+    robot = load_robot(robot_root() / "double_pendulum.urdf", "floating")
+    return generate(robot, options, tmp_path_factory.mktemp("host"), compiled=False).folder
+
+
+def test_make_check_batch(host: Path, tmp_path: Path) -> None:
+    said = output("make", "-s", f"BUILD={tmp_path}/build", "CFLAGS=-Werror", "check-batch", cwd=host)
+    assert said.splitlines() == [
+        f"{name}: ok, 0 elements of batches differ from single calls"
+        for name in ("rnea", "minv", "aba_derivatives")
+    ]
+    output("make", "-s", f"BUILD={tmp_path}/build", "batch", cwd=host)
+    assert (tmp_path / "build" / "libdouble_pendulum_batch.a").is_file()
+    assert "`make check-batch`" in (host / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        (
+            "_lanes_write(tau + k * 8, tau_lanes, 8, count - k);",
+            "_lanes_write(tau + k * 8, tau_lanes, 8, 99);",
+        ),
+        ("rnea_lanes(q_lanes, v_lanes, a_lanes", "rnea_lanes(q_lanes, v_lanes, v_lanes"),
+    ],
+    ids=["beyond the last state", "another argument"],
+)
+def test_make_check_batch_notices_a_wrong_batch(host: Path, tmp_path: Path, line: str, wrong: str) -> None:
+    copy = tmp_path / "copy"
+    output("cp", "-r", host, copy, cwd=tmp_path)
+    source = copy / "double_pendulum_rnea_batch.c"
+    assert line in source.read_text()
+    source.write_text(source.read_text().replace(line, wrong))
+    done = subprocess.run(
+        ["make", "-s", "check-batch"], cwd=copy, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "rnea: FAILED" in done.stdout
+    assert "minv: ok" in done.stdout
+
+
+def test_portable_folders_have_no_batch(folder: Path) -> None:
+    assert not list(folder.glob("*batch*"))
+    assert "batch" not in (folder / "Makefile").read_text()
+    assert "BATCH" not in (folder / "CMakeLists.txt").read_text()
+    assert "check-batch" not in (folder / "README.md").read_text()
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
+def test_cmake_with_batches(host: Path, tmp_path: Path) -> None:
+    build = tmp_path / "build"
+    output("cmake", "-S", host, "-B", build, "-DDOUBLE_PENDULUM_BATCH=ON", cwd=tmp_path)
+    output("cmake", "--build", build, cwd=tmp_path)
+    said = output("ctest", "--test-dir", build, cwd=tmp_path)
+    assert "double_pendulum_batch_selftest" in said
+    assert "100% tests passed, 0 tests failed out of 2" in said
 
 
 PROGRAM = """

@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from rbdgen.emit.c.batch import lanes_context, lanes_sincos_context, lanes_style, twinned, vectors_context
 from rbdgen.emit.c.context import (
     CFunction,
+    CGolden,
     body_context,
     function_context,
     golden_context,
@@ -81,9 +82,10 @@ def render(
     if golden is None:
         golden = {f.name: golden_vectors(facts, f, options.real) for f in functions}
     files = _c_files(facts, functions, options, golden)
-    files |= _build_files(facts, functions, options, [name for name in files if name.endswith(".h")])
+    headers = _headers(files)
     if twins := twinned(functions, options):
-        files |= _batch_files(facts, twins, options)
+        files |= _batch_files(facts, twins, options, golden)
+    files |= _build_files(facts, functions, options, headers, _headers(files))
     files |= _python_files(facts, functions, options)
     files["README.md"] = _readme(facts, functions, options)
     c_texts = {f.name: files[f"{facts.name}_{f.name}.c"] for f in functions}
@@ -91,6 +93,10 @@ def render(
     errors = {f.name: float(f"{float_error(facts, f):.2g}") for f in functions} if options.small_float else {}
     files[MANIFEST] = manifest_text(facts, functions, options, c_texts, names, errors)
     return Sources(facts.name, files)
+
+
+def _headers(files: Mapping[str, str]) -> list[str]:
+    return [name for name in files if name.endswith(".h")]
 
 
 def _check_names(functions: Sequence[FunctionSource]) -> None:
@@ -129,21 +135,20 @@ def _c_files(
         files[context.file] = _text("c/ROBOT_FUNCTION.c.jinja", robot=robot, function=context, body=body)
         if body.loops and body.loops.vector:
             files |= _lanes_file(facts, options)
-    tested = [
-        (context, golden_context(function, golden[function.name], options.real))
-        for function, context in zip(functions, contexts, strict=True)
-    ]
     files[f"{facts.name}_selftest.c"] = _text(
         "c/ROBOT_selftest.c.jinja",
         robot=robot,
-        functions=tested,
+        functions=_tested(functions, contexts, options, golden),
         unwritten=literal(_UNWRITTEN, options.real),
     )
     return files
 
 
 def _batch_files(
-    facts: RobotFacts, functions: Sequence[FunctionSource], options: EmitOptions
+    facts: RobotFacts,
+    functions: Sequence[FunctionSource],
+    options: EmitOptions,
+    golden: Mapping[str, Golden],
 ) -> dict[str, str]:
     """The batch twins of functions, for compilers with vector types."""
     robot = robot_context(facts, options)
@@ -162,7 +167,26 @@ def _batch_files(
         files[context.batch] = _text(
             "c/ROBOT_FUNCTION_batch.c.jinja", robot=robot, function=context, body=body
         )
+    files[f"{facts.name}_batch_selftest.c"] = _text(
+        "c/ROBOT_batch_selftest.c.jinja",
+        robot=robot,
+        functions=_tested(functions, contexts, options, golden),
+        unwritten=literal(_UNWRITTEN, options.real),
+    )
     return files
+
+
+def _tested(
+    functions: Sequence[FunctionSource],
+    contexts: Sequence[CFunction],
+    options: EmitOptions,
+    golden: Mapping[str, Golden],
+) -> list[tuple[CFunction, CGolden]]:
+    """What a self-test tries."""
+    return [
+        (context, golden_context(function, golden[function.name], options.real))
+        for function, context in zip(functions, contexts, strict=True)
+    ]
 
 
 def _lanes_file(facts: RobotFacts, options: EmitOptions) -> dict[str, str]:
@@ -174,13 +198,20 @@ def _lanes_file(facts: RobotFacts, options: EmitOptions) -> dict[str, str]:
 
 
 def _build_files(
-    facts: RobotFacts, functions: Sequence[FunctionSource], options: EmitOptions, headers: Sequence[str]
+    facts: RobotFacts,
+    functions: Sequence[FunctionSource],
+    options: EmitOptions,
+    headers: Sequence[str],
+    batch_headers: Sequence[str],
 ) -> dict[str, str]:
     """What a C or C++ project takes the folder in with."""
+    twins = twinned(functions, options)
     common = {
         "robot": robot_context(facts, options),
         "functions": [function_context(facts, function, options.real) for function in functions],
+        "twins": [function_context(facts, function, options.real) for function in twins],
         "headers": headers,
+        "batch_headers": batch_headers,
         "prefix": options.prefix,
         "flags": " ".join(options.flags),
     }
@@ -230,6 +261,7 @@ def _readme(facts: RobotFacts, functions: Sequence[FunctionSource], options: Emi
         flags=" ".join(options.flags),
         rows=[_readme_row(f, c) for f, c in zip(functions, contexts, strict=True)],
         example=contexts[0],
+        batches=bool(twinned(functions, options)),
         joints=[
             {
                 "name": markdown_text(joint.name),

@@ -76,8 +76,8 @@ def open_library(folder: str | Path) -> Library:
     """Open a generated folder that has been compiled.
 
     Raises:
-        LoadError: it has no manifest, is not compiled, or was compiled for another machine or Python, or for
-            instruction sets that this processor lacks.
+        LoadError: it has no manifest, is not compiled, was generated for a small machine, or was compiled for
+            another machine or Python, or for instruction sets that this processor lacks.
     """
     folder = Path(folder)
     path = folder / "manifest.json"
@@ -88,6 +88,11 @@ def open_library(folder: str | Path) -> Library:
         raise LoadError(f"{path}: not the manifest of a generated folder; generate it again") from error
     if built is None:
         raise LoadError(f"{folder}: '{name}' has not been compiled; generate it without --no-compile")
+    if "module" not in built:
+        raise LoadError(
+            f"{folder}: '{name}' was generated for another machine, where its self-test checks it; "
+            f"generate it with --target host or portable to call it here"
+        )
     try:
         module = open_extension(folder / built["module"])
         _check_processor(folder, module)

@@ -12,6 +12,7 @@ from rbdgen.algorithms.state import State, coordinates, external_forces
 from rbdgen.graph.engine import Engine, new_engine
 from rbdgen.graph.node import Graph, Input
 from rbdgen.graph.program import Loop, Program, Result
+from rbdgen.model.joints import Angle
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.places import whole
@@ -99,4 +100,5 @@ def _state(
         tau=symbols.get("tau", ()),
         fext=external_forces(symbols["fext"]) if "fext" in symbols else None,
         naming=tracer.named,
+        angle=lambda x: Angle(tracer.cos(x), tracer.sin(x)),
     )

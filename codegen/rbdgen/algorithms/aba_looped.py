@@ -80,7 +80,9 @@ def aba_looped(reduced: ReducedModel, external: bool = False) -> Staged:
         "change": 6 * (1 + max(bodies.depths, default=0)),
     }
     return bodies.staged(
-        [root, clear, outward, articulated, _base(bodies), accelerations], {"a": reduced.nv}, rooms
+        [bodies.positions, root, clear, outward, articulated, _base(bodies), accelerations],
+        {"a": reduced.nv},
+        rooms,
     )
 
 

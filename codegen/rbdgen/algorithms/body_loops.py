@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from rbdgen.algorithms.staged import Stage, Staged
+from rbdgen.algorithms.staged import Arrays, Stage, Staged
 from rbdgen.algorithms.state import State
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.frames import FramedBody
@@ -24,7 +24,7 @@ from rbdgen.model.joints import Angle, JointKind
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.places import Place
+from rbdgen.places import Place, whole
 from rbdgen.spatial.ops import Force, Matrix, Motion, Vector, mirrored
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
 from rbdgen.spatial.scalar import Scalar, add, mul
@@ -35,7 +35,11 @@ Runs = Sequence[int]
 
 @dataclass(frozen=True)
 class Rows:
-    """A table: a row of numbers for every body; columns of equal numbers are left out of it."""
+    """A table: a row of numbers for every body.
+
+    Columns of equal numbers are left out of it. So are rows that stand there already, those of identical
+    limbs, where that saves more than the offsets take that then tell which row is whose.
+    """
 
     name: str
     rows: tuple[tuple[Scalar, ...], ...]
@@ -45,13 +49,25 @@ class Rows:
         columns = zip(*self.rows, strict=True)
         return tuple(k for k, column in enumerate(columns) if any(x != column[0] for x in column))
 
+    @cached_property
+    def _kept(self) -> tuple[tuple[Scalar, ...], ...]:
+        """The rows of the table."""
+        rows = [tuple(row[k] for k in self.varying) for row in self.rows]
+        distinct = tuple(dict.fromkeys(rows))
+        saved = (len(rows) - len(distinct)) * len(self.varying)
+        return distinct if saved > len(rows) else tuple(rows)
+
     @property
     def values(self) -> tuple[Scalar, ...]:
-        return tuple(row[k] for row in self.rows for k in self.varying)
+        return tuple(value for row in self._kept for value in row)
 
     def place(self, runs: Runs) -> Place:
+        """The rows of these bodies."""
         width = len(self.varying)
-        return Place(self.name, tuple(range(width)), tuple(width * k for k in runs))
+        where: Sequence[int] = range(len(self.rows))
+        if len(self._kept) < len(self.rows):
+            where = [self._kept.index(tuple(row[k] for k in self.varying)) for row in self.rows]
+        return Place(self.name, tuple(range(width)), tuple(width * where[k] for k in runs))
 
     def complete(self, read: Sequence[Scalar]) -> list[Scalar]:
         """A whole row from the columns that were read."""
@@ -86,7 +102,8 @@ class LoopedBodies:
 
     `root`: from the axes of row 0 to those of the world or the floating base; `bodies`: in frames for loops;
     `parents`: the row of every body's parent; `depths`: how many bodies are above, the root included;
-    `freedoms`: the degree of freedom of every body; and tables: see there.
+    `freedoms`: the degree of freedom of every body. Tables: `zeros`, the angles where q is 0; `placements`,
+    gamma, alpha and the origin; `kinds`, turning and sliding; `moments`; `frames`, of external forces.
     """
 
     reduced: ReducedModel
@@ -96,6 +113,7 @@ class LoopedBodies:
     parents: tuple[int, ...]
     depths: tuple[int, ...]
     freedoms: tuple[int, ...]
+    zeros: Rows
     placements: Rows
     kinds: Rows
     moments: Rows
@@ -105,7 +123,7 @@ class LoopedBodies:
         """The stages that run at all, a robot may have no joint above another, and the tables they read."""
         kept = tuple(stage for stage in stages if stage.count > 0)
         read = {place.array for stage in kept for place in stage.reads.values()}
-        tables = (self.placements, self.kinds, self.moments, self.frames)
+        tables = (self.zeros, self.placements, self.kinds, self.moments, self.frames)
         return Staged(
             kept,
             outputs,
@@ -175,13 +193,36 @@ class LoopedBodies:
         """Numbers a joint: cosine and sine, and where there are prismatic joints how far it has slid."""
         return 2 if all(turning for turning, _ in self.kinds.rows) else 3
 
-    def positions(self, x: State) -> list[Scalar]:
-        """What the coordinates say of every joint, for the room `joint`."""
+    @property
+    def positions(self) -> Stage:
+        """Where the joints stand, into the room `joint`.
+
+        Sines and cosines are taken in a loop where all joints have them, one joint after the other in one
+        straight line where some slide.
+        """
+        count, width = len(self.bodies), self.joint_width
+        if width == 3:
+            return Stage("joints", self._all_positions, {"joint": whole("joint", 3 * count)}, inputs=("q",))
+        return Stage(
+            "joints",
+            self._position,
+            writes={"joint": Place("joint", (0, 1), tuple(2 * k for k in self.outward))},
+            reads={
+                "q": Place("q", (0,), tuple(body.joint.idx_q for body in self.bodies)),
+                **self.constants(self.outward, self.zeros),
+            },
+            count=count,
+        )
+
+    def _position(self, x: State) -> Arrays:
+        return {"joint": x.angle(x.arrays["q"][0]) + Angle(*self.row(self.zeros, x))}
+
+    def _all_positions(self, x: State) -> Arrays:
         found: list[Scalar] = []
         for body, q in zip(self.bodies, x.q[self.floating :], strict=True):
-            turn = q + body.theta0 if isinstance(q, Angle) else body.theta0
-            found += [*turn, 0 if isinstance(q, Angle) else q][: self.joint_width]
-        return found
+            turned = q + body.theta0 if isinstance(q, Angle) else body.theta0
+            found += [*turned, 0 if isinstance(q, Angle) else q]
+        return {"joint": found}
 
     def placed(self, x: State) -> LoopedBody:
         """The body whose constants and joint position were read."""
@@ -233,6 +274,7 @@ def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
         parents,
         tuple(depths),
         tuple(body.joint.idx_v for body in bodies),
+        Rows("zeros", tuple(tuple(body.theta0) for body in bodies)),
         Rows("placements", tuple((*body.gamma, *body.alpha, *body.translation) for body in bodies)),
         Rows("kinds", tuple(map(_kind, bodies))),
         Rows("moments", tuple(tuple(packed_moments(own)) for own in reduced.moments[first:])),

@@ -42,23 +42,11 @@ def crba_looped(reduced: ReducedModel) -> Staged:
     bodies = looped_bodies(reduced)
     nv, count = reduced.nv, len(bodies.outward)
     clear = cleared("composite", MOMENTS * (count + 1))
-    stages = [positions(bodies), cleared("M", nv * nv), clear, _composites(bodies), _steps(bodies)]
+    stages = [bodies.positions, cleared("M", nv * nv), clear, _composites(bodies), _steps(bodies)]
     if bodies.floating:
         stages += [_base_block(bodies), _base_columns(bodies)]
     rooms = {"joint": bodies.joint_width * count, "composite": clear.count, "force": 6 * (count + 1)}
     return bodies.staged(stages, {"M": nv * nv}, rooms)
-
-
-def positions(bodies: LoopedBodies) -> Stage:
-    """Where the joints stand."""
-    size = bodies.joint_width * len(bodies.outward)
-    return Stage(
-        "joints",
-        lambda x: {"joint": bodies.positions(x)},
-        inputs=("q",),
-        writes={"joint": whole("joint", size)},
-        count=min(1, size),
-    )
 
 
 def _composites(bodies: LoopedBodies) -> Stage:

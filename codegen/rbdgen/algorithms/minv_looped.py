@@ -23,7 +23,7 @@ from rbdgen.algorithms.body_loops import (
     packed_force,
     unpacked_force,
 )
-from rbdgen.algorithms.crba_looped import BASE, entries, felt_by_base, positions
+from rbdgen.algorithms.crba_looped import BASE, entries, felt_by_base
 from rbdgen.algorithms.ldl import LDL
 from rbdgen.algorithms.minv import unit_lower_inverse
 from rbdgen.algorithms.rnea_classical import force_to_parent
@@ -45,7 +45,7 @@ def minv_looped(reduced: ReducedModel) -> Staged:
     bodies = looped_bodies(reduced)
     nv, count = reduced.nv, len(bodies.outward)
     clear = cleared("inertia", INERTIA * (count + 1))
-    stages = [positions(bodies), cleared("W", nv * nv), clear, _factors(bodies), _steps(bodies)]
+    stages = [bodies.positions, cleared("W", nv * nv), clear, _factors(bodies), _steps(bodies)]
     if bodies.floating:
         stages += [_base(bodies), _base_columns(bodies)]
     rooms = {

@@ -56,7 +56,7 @@ def rnea_looped(
         reads={"force": whole("force", 6)},
         writes={"tau": whole("tau", 6)},
     )
-    stages = [*outward_stages(bodies, moving, accelerated, external), inward]
+    stages = [bodies.positions, *outward_stages(bodies, moving, accelerated, external), inward]
     return bodies.staged(
         [*stages, base] if bodies.floating else stages, {"tau": reduced.nv}, outward_rooms(bodies, moving)
     )
@@ -65,7 +65,7 @@ def rnea_looped(
 def outward_stages(
     bodies: LoopedBodies, moving: bool, accelerated: bool, external: bool
 ) -> tuple[Stage, Stage]:
-    """The joints' positions and the root; then every body's motion and the force that it takes."""
+    """The root; then every body's motion and the force that it takes."""
     runs, width = bodies.outward, _width(moving)
     rates = {
         **({"v": bodies.freedom("v", runs)} if moving else {}),
@@ -75,10 +75,9 @@ def outward_stages(
     root = Stage(
         "root",
         lambda x: _root(bodies, x, moving),
-        inputs=("q", *(rates if bodies.floating else ())),
+        inputs=("q", *rates) if bodies.floating else (),
         reads={"fext": whole("fext", 6)} if external and bodies.floating else {},
         writes={
-            **({"joint": whole("joint", bodies.joint_width * len(runs))} if runs else {}),
             "motion": whole("motion", width),
             "force": whole("force", 6),
         },
@@ -125,7 +124,7 @@ def _unpacked(values: list[Scalar]) -> BodyMotion:
 
 
 def _root(bodies: LoopedBodies, x: State, moving: bool) -> Arrays:
-    """Where the joints stand; motion and force of the world, or of the floating base."""
+    """Motion and force of the world, or of the floating base."""
     reduced = bodies.reduced
     motion, force = BodyMotion(ZERO, ZERO, -reduced.gravity, ZERO_MATRIX), NO_FORCE
     if bodies.floating:
@@ -139,9 +138,7 @@ def _root(bodies: LoopedBodies, x: State, moving: bool) -> Arrays:
             force = force - Force(Vector(*fext[3:]), Vector(*fext[:3]))
     turned = bodies.root.to_child
     motion = BodyMotion(turned(motion.w), turned(motion.wdot), turned(motion.a), ZERO_MATRIX)
-    positions = bodies.positions(x)
     return {
-        **({"joint": positions} if positions else {}),
         "motion": _packed(motion, moving),
         "force": [*turned(force.moment), *turned(force.force)],
     }

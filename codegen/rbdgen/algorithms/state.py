@@ -18,11 +18,18 @@ from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 Trigonometric = Callable[[Scalar], Scalar]
 
 
+def angle_as_given(q: Scalar) -> Angle:
+    """A coordinate that is an angle already."""
+    assert isinstance(q, Angle)
+    return q
+
+
 @dataclass(frozen=True)
 class State:
     """Inputs of a function by name; those it does not take are empty (fext: None).
 
-    `arrays`: what a stage reads beside them, see `algorithms/staged.py`.
+    `arrays`: what a stage reads beside them, see `algorithms/staged.py`; `angle` makes an angle of an element
+    of q that is read so.
     """
 
     q: Sequence[Coordinate]
@@ -32,12 +39,16 @@ class State:
     fext: Sequence[Force] | None = None
     naming: Naming = unnamed
     arrays: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
+    angle: Callable[[Scalar], Angle] = angle_as_given
 
     @property
     def vectors(self) -> dict[str, list[Scalar]]:
-        """The inputs but q as the flat vectors of the interface."""
+        """The inputs as the flat vectors of the interface; angles in q stay angles."""
+        q = [
+            value for q in self.q for value in ((*q.position, *q.quaternion) if isinstance(q, Pose) else (q,))
+        ]
         fext = [value for row in self.fext or () for value in (*row.force, *row.moment)]
-        return {"v": list(self.v), "a": list(self.a), "tau": list(self.tau), "fext": fext}
+        return {"q": q, "v": list(self.v), "a": list(self.a), "tau": list(self.tau), "fext": fext}
 
     def of(self, names: Collection[str], arrays: Mapping[str, Sequence[Scalar]]) -> State:
         """These inputs alone, and arrays."""

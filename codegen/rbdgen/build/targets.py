@@ -85,10 +85,11 @@ _FAST: Final = ("-O2", *_EXACT)
 _UNFUSED: Final = "-fno-tree-slp-vectorize"
 """gcc 12 joins neighbouring a * b + c and d * e - f into one fused vfmaddsub, contraction off or not."""
 
-_SMALL: Final = ("-Os", "-fno-tree-loop-distribute-patterns", *_EXACT)
+_SMALL: Final = ("-Os", "-fno-tree-loop-distribute-patterns", "-fno-tree-loop-im", *_EXACT)
 """On long straight lines -Os gives the fewest instructions: -O2 reorders and runs out of registers.
 
-The second: a loop that writes zeros stays one, where gcc would call memset."""
+The second: a loop that writes zeros stays one, where gcc would call memset. The third: what all runs of a
+loop read is read in every run; gcc would take it to the stack before, with more code and more stack."""
 
 _ARM: Final = "arm-none-eabi-"
 

@@ -13,7 +13,6 @@ from math import cos, sin
 from rbdgen.errors import EmitError
 from rbdgen.graph.node import Graph, Input, Node
 from rbdgen.graph.program import Program
-from rbdgen.places import whole
 from rbdgen.signature import SizedArgument, SizedSignature
 
 SINES = "sin_q"
@@ -54,11 +53,16 @@ def program_with_trig(program: Program, angles: Set[int]) -> Program:
     """The program whose straight lines read sines and cosines; errors as of `graph_with_trig`."""
     loops = []
     for loop in program.loops:
-        body = graph_with_trig(loop.body, angles)
+        if (place := loop.reads.get("q")) is None:
+            loops.append(loop)
+            continue
+        elements = range(len(place.elements))
+        turning = {e for e in elements if all(place.addresses(k)[e] in angles for k in range(loop.count))}
+        body = graph_with_trig(loop.body, turning)
         kept = {array.name for array in body.inputs}
-        places = {name: place for name, place in loop.reads.items() if name in kept}
+        places = {name: at for name, at in loop.reads.items() if name in kept}
         added = {
-            array.name: whole(array.name, array.size)
+            array.name: replace(place, array=array.name)
             for array in body.inputs
             if array.name in (SINES, COSINES)
         }

@@ -229,7 +229,8 @@ class _Loops:
         if offsets not in self.offsets:
             name = f"offsets{len(self.offsets) + 1}"
             rows = _rows([str(offset) for offset in offsets])
-            self.offsets[offsets] = CArrayOfNumbers(name, "unsigned short", len(offsets), rows)
+            kind = "unsigned char" if max(offsets) < 256 else "unsigned short"
+            self.offsets[offsets] = CArrayOfNumbers(name, kind, len(offsets), rows)
         return self.offsets[offsets]
 
 

@@ -28,8 +28,11 @@ class Place:
 
     def addresses(self, run: int) -> list[int]:
         """The elements' positions in the array in this run."""
-        offset = self.offsets[0 if self.shared else run]
-        return [offset + element for element in self.elements]
+        return [self.address(run, k) for k in range(len(self.elements))]
+
+    def address(self, run: int, k: int) -> int:
+        """Position of element k in the array in this run."""
+        return self.offsets[0 if self.shared else run] + self.elements[k]
 
 
 def whole(array: str, size: int) -> Place:

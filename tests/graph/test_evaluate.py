@@ -11,7 +11,7 @@ import pytest
 
 from rbdgen.errors import GraphError
 from rbdgen.graph.builder import Builder
-from rbdgen.graph.evaluate import evaluate
+from rbdgen.graph.evaluate import _columns, evaluate
 from rbdgen.graph.node import Graph
 
 
@@ -135,3 +135,10 @@ def test_dead_values_are_freed() -> None:
     result = evaluate(graph, {"x": [Counted(0.5), Counted(0.5)]})["y"]
     assert isinstance(result[0], Counted)
     assert Counted.most < 10
+
+
+def test_long_inputs_are_converted_once() -> None:
+    """Not once an element: the interpreter's time and memory grow with the graph alone."""
+    columns, dtype, _ = _columns(sample(), {"x": np.arange(3), "y": np.arange(1)})
+    assert dtype == np.float64
+    assert columns[0].base is columns[2].base is not None

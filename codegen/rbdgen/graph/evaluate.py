@@ -99,7 +99,8 @@ def _columns(
     except ValueError as error:
         shapes = ", ".join(str(array.shape) for array in arrays)
         raise GraphError(f"the inputs' leading axes do not broadcast: shapes {shapes}") from error
-    columns = [array.astype(dtype)[..., k] for array in arrays for k in range(array.shape[-1])]
+    arrays = [array.astype(dtype) for array in arrays]  # once each: an array may have thousands of elements
+    columns = [array[..., k] for array in arrays for k in range(array.shape[-1])]
     return columns, dtype, leading
 
 

@@ -259,12 +259,12 @@ def _read_early(loop: Loop) -> set[tuple[str, int]]:
     early = set()
     for run in range(loop.count):
         written = {
-            (loop.writes[name].array, loop.writes[name].addresses(run)[k]): node
+            (loop.writes[name].array, loop.writes[name].address(run, k)): node
             for (name, k), node in stores.items()
         }
         for (name, k), nodes in reads.items():
             place = loop.reads[name]
-            at = (place.array, place.addresses(run)[k])
+            at = (place.array, place.address(run, k))
             if at in written and nodes != {written[at]}:
                 early.add((name, k))
     return early

@@ -39,6 +39,14 @@ def test_estimates_on_general_robots(parents: list[int], base: Base) -> None:
         assert 0.85 < estimated_operations(model, name) / counted(model, name) < 1.2, name
 
 
+@pytest.mark.parametrize("parents", [synthetic.chain(30), synthetic.binary_tree(60)], ids=["chain", "tree"])
+@pytest.mark.parametrize("name", ["crba", "minv", "rnea_derivatives", "aba_derivatives"])
+def test_estimates_of_what_grows_fastest(name: str, parents: list[int]) -> None:
+    """The larger the robot, the better: what is refused untraced is within a twentieth of the truth."""
+    model = synthetic_robot(parents).model
+    assert 0.95 < estimated_operations(model, name) / counted(model, name) < 1.05
+
+
 @pytest.mark.parametrize("name", BUNDLED)
 def test_estimates_are_above_real_robots(name: str) -> None:
     """Zeros in placements and axes only save."""
@@ -66,6 +74,16 @@ def test_too_large_is_refused_at_once(ask: object) -> None:
     with pytest.raises(OptionError, match=r"about [\d,]+ operations, the budget is 2,000,000; leave it out"):
         ask(large, Options())  # type: ignore[operator]
     assert perf_counter() - begin < 2
+
+
+@pytest.mark.parametrize("name", ["crba", "minv", "rnea_derivatives", "aba_derivatives"])
+def test_each_function_is_refused_with_its_own_estimate(name: str) -> None:
+    large = synthetic_robot(synthetic.chain(300))
+    estimate = f"{estimated_operations(large.model, name):,}"
+    with pytest.raises(
+        OptionError, match=f"{name} of 'synthetic' .* {estimate} operations.* -f, .*raise --budget"
+    ):
+        design(large, Options(functions=("rnea", name)))
 
 
 def test_what_is_within_the_budget() -> None:

@@ -10,6 +10,7 @@ import pytest
 from embedded.board import BOARDS, build_image, run_at_home, run_on_board
 from embedded.subjects import Product, generated
 
+from rbdgen.build.cross import cross_compiler
 from rbdgen.build.guarantees import violations
 from rbdgen.build.targets import TARGETS
 from rbdgen.cli import main
@@ -20,7 +21,7 @@ from rbdgen.pipeline import generate, load_robot
 from rbdgen.resources import robot_root
 
 FUNCTIONS = ("rnea", "aba", "crba", "minv")
-ROBOTS: dict[str, Base] = {"arm7": "fixed", "quadruped12": "floating"}
+ROBOTS: dict[str, Base] = {"double_pendulum": "floating", "arm7": "fixed", "quadruped12": "floating"}
 STATES = 2
 
 
@@ -62,6 +63,23 @@ def test_on_the_board(
     assert violations(image.figures, loops={subject.function: len(loops)}) == ()
     found = violations(image.figures)
     assert found[0].startswith(f"{subject.function}: {len(loops)} conditional branches")
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("robot", ["double_pendulum", "planar3r"])
+@pytest.mark.parametrize("target", [name for name, row in TARGETS.items() if row.embedded])
+def test_small_robots(target: str, robot: str, base: Base, tmp_path: Path) -> None:
+    """Loops of two runs stay loops: instructions are counted, or a promise would be seen broken."""
+    if cross_compiler(TARGETS[target]) is None:
+        pytest.skip(f"{TARGETS[target].prefix}gcc is not installed")
+    options = Options(
+        functions=FUNCTIONS, real="float", target=target, variants=dict.fromkeys(FUNCTIONS, "looped")
+    )
+    facts = generate(load_robot(robot_root() / f"{robot}.urdf", base), options, tmp_path).manifest[
+        "functions"
+    ]
+    for row in facts.values():
+        assert row["instructions"] > sum(row["loops"]) > 2
 
 
 def test_sines_as_inputs(tmp_path: Path) -> None:

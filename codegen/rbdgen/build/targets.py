@@ -85,11 +85,16 @@ _FAST: Final = ("-O2", *_EXACT)
 _UNFUSED: Final = "-fno-tree-slp-vectorize"
 """gcc 12 joins neighbouring a * b + c and d * e - f into one fused vfmaddsub, contraction off or not."""
 
-_SMALL: Final = ("-Os", "-fno-tree-loop-distribute-patterns", "-fno-tree-loop-im", *_EXACT)
-"""On long straight lines -Os gives the fewest instructions: -O2 reorders and runs out of registers.
+_LOOPS: Final = (
+    "-fno-tree-loop-distribute-patterns",  # one that writes zeros stays one, where gcc would call memset
+    "-fno-tree-loop-im",  # what all runs read is read in every run: less code and less stack than kept
+    "--param=max-completely-peel-times=0",  # one of two runs stays one
+    "-fno-reorder-blocks",  # and in one piece
+)
+"""Loops stay what the C says: one branch backward each, so that instructions can be counted."""
 
-The second: a loop that writes zeros stays one, where gcc would call memset. The third: what all runs of a
-loop read is read in every run; gcc would take it to the stack before, with more code and more stack."""
+_SMALL: Final = ("-Os", *_LOOPS, *_EXACT)
+"""On long straight lines -Os gives the fewest instructions: -O2 reorders and runs out of registers."""
 
 _ARM: Final = "arm-none-eabi-"
 

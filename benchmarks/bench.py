@@ -10,6 +10,7 @@ import argparse
 import json
 import platform
 import resource
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -91,7 +92,10 @@ def main() -> None:
         parser.error(f"unknown robot: {', '.join(sorted(unknown))}; choose from: {', '.join(names)}")
     effort = Effort(arguments.relinks, arguments.seconds, arguments.slow)
     contests = [c for c in present() if not arguments.draw and c.name in (arguments.robots or names)]
+    if contests and not toolchain.available():
+        parser.exit(2, "bench: neither gcc with g++ nor clang with clang++ is here; apt install g++\n")
     for contest in contests:
+        print(f"{contest.name}: generating and measuring", file=sys.stderr, flush=True)
         report = measure_robot(contest, Options.of(contract=arguments.contract), effort)
         print_table(report)
         if not arguments.contract:
@@ -264,4 +268,7 @@ def processor() -> str:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except ToolError as error:
+        sys.exit(f"bench: {error}")

@@ -6,6 +6,7 @@ import hashlib
 import random
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
@@ -101,6 +102,7 @@ def cached_object(
     path = BUILD / f"{source.stem}-{compiler.name}-{key}.o"
     if not path.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
+        print(f"compiling {source.name} with {program}, minutes the first time", file=sys.stderr, flush=True)
         # Beside its final place, so that the rename is atomic and an interruption leaves no half object.
         with tempfile.TemporaryDirectory(prefix="compiling-", dir=BUILD) as folder:
             unfinished = Path(folder) / path.name

@@ -183,7 +183,7 @@ def fastest(
                 [designed.folder / f"{shape.name}.c"],
                 inputs_of(function, states),
                 compiler=compiler,
-                flags=tools.function_flags(function.cost.total),
+                flags=tools.function_flags,
                 relinks=effort.relinks,
                 seconds=effort.seconds,
             )

@@ -48,8 +48,7 @@ def test_manifest_says_what_the_compiler_made(built: Path, toolchain: Toolchain)
         "version": toolchain.compiler.version,
     }
     for facts_of_function in manifest["functions"].values():
-        total = facts_of_function["operations"]["total"]
-        assert facts_of_function["flags"] == list(toolchain.function_flags(total))
+        assert facts_of_function["flags"] == list(toolchain.function_flags)
         assert "-O1" in facts_of_function["flags"]
         assert 50 < facts_of_function["object_bytes"] < 2000
         assert 0 <= facts_of_function["stack_bytes"] < 500

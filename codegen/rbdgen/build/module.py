@@ -27,7 +27,7 @@ from rbdgen.build.compiler import (
     link,
 )
 from rbdgen.build.objects import object_bytes, stack_bytes
-from rbdgen.build.tuning import tuning
+from rbdgen.build.tuning import TUNING
 from rbdgen.emit.package import MANIFEST, PRIVATE, Sources
 from rbdgen.errors import BuildError
 
@@ -59,9 +59,10 @@ class Toolchain:
     def __post_init__(self) -> None:
         check_flags(self.flags)
 
-    def function_flags(self, operations: int) -> tuple[str, ...]:
-        """All flags for a function of so many operations."""
-        return (*FUNCTION_FLAGS, *self.flags, *tuning(self.compiler.family, operations))
+    @property
+    def function_flags(self) -> tuple[str, ...]:
+        """All flags for a function."""
+        return (*FUNCTION_FLAGS, *self.flags, *TUNING[self.compiler.family])
 
 
 def build(sources: Sources, toolchain: Toolchain, cache: Cache, progress: Progress | None = None) -> Path:
@@ -87,7 +88,7 @@ def build_key(sources: Sources, toolchain: Toolchain) -> str:
 
     content = {
         "files": dict(sources.files),
-        "flags": [*_flags_by_function(sources, toolchain).values(), BINDING_FLAGS],
+        "flags": [toolchain.function_flags, BINDING_FLAGS],
         "compiler": [toolchain.compiler.family, toolchain.compiler.version],
         "machine": toolchain.compiler.fingerprint(toolchain.flags),
         "python": [sys.implementation.cache_tag, sysconfig.get_config_var("EXT_SUFFIX"), sys.platform],
@@ -136,10 +137,10 @@ def _compile_package(
     here = f"-I../{sources.name}"
     functions = dict(sources.c_sources())
     dispatch = (DISPATCH_FLAG,) if toolchain.levels else ()
-    flags = _flags_by_function(sources, toolchain)
+    flags = toolchain.function_flags
     batch = list(twins(sources, toolchain.levels, flags, here))
     compilations = [
-        Compilation(f"../{sources.name}/{file}", f"{name}.o", (*flags[name], here))
+        Compilation(f"../{sources.name}/{file}", f"{name}.o", (*flags, here))
         for name, file in functions.items()
     ] + [twin.compilation for twin in batch]
     private = f"../{sources.name}/{PRIVATE}"
@@ -147,7 +148,7 @@ def _compile_package(
         Compilation(f"{private}/binding.c", "_states.o", (*BINDING_FLAGS, *dispatch, here)),
         Compilation(f"{private}/threads.c", "_threads.o", BINDING_FLAGS),
         Compilation(f"{private}/processor.c", "_processor.o", BINDING_FLAGS),
-        Compilation(f"{private}/processor.c", "_needs.o", (*toolchain.function_flags(0), NEEDS_FLAG)),
+        Compilation(f"{private}/processor.c", "_needs.o", (*flags, NEEDS_FLAG)),
         Compilation("binding.c", "_binding.o", (*BINDING_FLAGS, f"-I{private}", f"-I{include}")),
     ]
     calls = Compilation(f"{private}/calls.c", "calls.o", (*BINDING_FLAGS, *_numpy_flags(include)))
@@ -180,13 +181,6 @@ def _compile_package(
     (folder / ORIGIN).write_text(json.dumps(origin) + "\n", encoding="utf-8")
 
 
-def _flags_by_function(sources: Sources, toolchain: Toolchain) -> dict[str, tuple[str, ...]]:
-    return {
-        name: toolchain.function_flags(facts["operations"]["total"])
-        for name, facts in sources.manifest["functions"].items()
-    }
-
-
 def _completed(
     manifest: dict[str, Any],
     toolchain: Toolchain,
@@ -196,7 +190,7 @@ def _completed(
 ) -> dict[str, Any]:
     """The manifest with what the compiler made of it."""
     for name, facts in manifest["functions"].items():
-        facts["flags"] = list(toolchain.function_flags(facts["operations"]["total"]))
+        facts["flags"] = list(toolchain.function_flags)
         facts["object_bytes"] = object_bytes(objects / f"{name}.o")
         facts["stack_bytes"] = stack_bytes(objects / f"{name}.su")
         facts["seconds"] = round(seconds[name], 3)

@@ -1,12 +1,13 @@
-"""Optimisation flags of long straight lines, by compiler and length.
+"""Optimisation flags of straight lines, by compiler.
 
 Measured on an x86 core with AVX-512 (gcc 12, clang 14; RNEA, ABA, M^-1 and both derivatives of an arm, a
 quadruped and a humanoid). From a few thousand operations on, such code runs as fast as its instructions
 stream from the second-level cache: what makes fewer bytes makes less time, and that is fewer spills.
 - gcc: allocating registers by priority instead of colouring leaves out 5 to 25 per cent of the bytes, 0 to 27
-  per cent of the time, and compiles no slower. Tried without gain, or with loss: -O3, -fno-trapping-math,
-  -fno-tree-vectorize, -fschedule-insns with -fsched-pressure (up to 19 per cent slower), -mno-avx512f (half
-  as many registers: up to 40 per cent slower), -Os.
+  per cent of the time, and compiles no slower. Tried without gain, or with loss: -O1 (once functions are
+  printed in parts it saves no compilation time and costs up to 30 per cent), -O3, -fno-trapping-math,
+  -fno-tree-vectorize, -fschedule-insns with -fsched-pressure (up to 19 per cent slower),
+  -fno-schedule-insns2, -fno-tree-ter, -mno-avx512f (half as many registers: up to 40 per cent slower), -Os.
 - clang: -O1, -O2, -O3 and -Os differ by less than runs do; so do -fno-slp-vectorize and -mno-avx512f.
 """
 
@@ -14,17 +15,5 @@ from __future__ import annotations
 
 from typing import Final
 
-LONG: Final = 3_000
-"""Operations from which a function counts as long: what -O2 adds to -O1 then costs compilers most of their
-time and gains nothing."""
-
-_PRIORITY: Final = "-fira-algorithm=priority"
-
-_TUNING: Final[dict[str, tuple[str, ...]]] = {"gcc": (_PRIORITY,), "clang": ()}
-
-_TUNING_LONG: Final[dict[str, tuple[str, ...]]] = {"gcc": ("-O1", _PRIORITY), "clang": ("-O1",)}
-
-
-def tuning(family: str, operations: int) -> tuple[str, ...]:
-    """Flags for a function of so many operations, to stand after the target's own; none changes a result."""
-    return (_TUNING_LONG if operations >= LONG else _TUNING)[family]
+TUNING: Final[dict[str, tuple[str, ...]]] = {"gcc": ("-fira-algorithm=priority",), "clang": ()}
+"""Flags to stand after the target's own; none changes a result."""

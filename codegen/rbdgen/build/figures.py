@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from rbdgen.build.instructions import LOCAL, Architecture, Instruction, architecture_of, flow_of
+from rbdgen.build.instructions import LOCAL, Architecture, Flow, Instruction, architecture_of, flow_of
 from rbdgen.errors import BuildError
 
 
@@ -35,7 +35,8 @@ class FunctionFigures:
 
     `text`: bytes of code with its literal words; `constants`: bytes of the read-only sections that it refers
     to; `frame`: bytes of stack, None where that has no bound; `instructions`: executed ones if the code is
-    straight-line, those of loops once; `calls`: the callee of every call site; `loops`: in their order.
+    straight-line, those of loops once; `calls`: the callee of every call site; `loops`: in their order;
+    `plain_jumps`: whether unconditional jumps forward pass over nothing that branches or calls.
     """
 
     name: str
@@ -48,11 +49,13 @@ class FunctionFigures:
     backward_branches: int
     exported: bool
     loops: tuple[CompiledLoop, ...] = ()
+    plain_jumps: bool = True
 
     def counted(self, loops: int) -> bool:
         """Whether nothing branches but what closes so many loops, one after the other."""
         apart = all(a.last < b.first for a, b in pairwise(self.loops))
-        return self.conditional_branches == self.backward_branches == len(self.loops) == loops and apart
+        closing = self.conditional_branches == self.backward_branches == len(self.loops) == loops
+        return closing and apart and self.plain_jumps
 
 
 @dataclass(frozen=True)
@@ -195,29 +198,38 @@ def _function(
     code: Sequence[Instruction],
 ) -> FunctionFigures:
     executed = [i for i in code if not architecture.padding.match(f"{i.mnemonic} {i.operands}")]
-    flows = [flow_of(architecture, symbol.name, instruction) for instruction in executed]
+    flow_at = [(i.address, flow_of(architecture, symbol.name, i)) for i in executed]
+    flows = [flow for _, flow in flow_at]
+    jumped = {
+        at: _skipped(flow_at, at, flow.ahead) for at, flow in flow_at if flow.ahead and not flow.conditional
+    }
     loops = []
-    for last, closing in zip(executed, flows, strict=True):
+    for last, closing in flow_at:
         if closing.back is not None and closing.conditional:
-            inside = [
-                flow
-                for instruction, flow in zip(executed, flows, strict=True)
-                if closing.back <= instruction.address <= last.address
-            ]
-            calls = tuple(flow.callee for flow in inside if flow.callee is not None)
-            loops.append(CompiledLoop(closing.back, last.address, len(inside), calls))
+            inside = {at: flow for at, flow in flow_at if closing.back <= at <= last}
+            calls = tuple(flow.callee for flow in inside.values() if flow.callee is not None)
+            over = sum(len(skipped) for at, skipped in jumped.items() if at in inside)
+            loops.append(CompiledLoop(closing.back, last, len(inside) - over, calls))
+    plain = all(flow.plain for skipped in jumped.values() for flow in skipped)
     return FunctionFigures(
         symbol.name,
         text=symbol.size,
         constants=constants,
         frame=frame,
-        instructions=len(executed),
+        instructions=len(executed) - sum(map(len, jumped.values())),
         calls=tuple(flow.callee for flow in flows if flow.callee is not None),
         conditional_branches=sum(flow.conditional for flow in flows),
         backward_branches=sum(flow.backward for flow in flows),
         exported=symbol.exported,
         loops=tuple(loops),
+        plain_jumps=plain,
     )
+
+
+def _skipped(flow_at: Sequence[tuple[int, Flow]], jump: int, target: int) -> list[Flow]:
+    """What an unconditional jump forward passes over beside literal words: the head of a loop, perhaps, that
+    only later runs need."""
+    return [flow for at, flow in flow_at if jump < at < target]
 
 
 def _objdump(prefix: str, option: str, path: Path, *more: str) -> str:

@@ -42,6 +42,8 @@ def _violations(figures: Figures, allowed: frozenset[str], loops: Mapping[str, i
                 yield f"{name}: {function.conditional_branches} conditional branches{beside}"
             if function.backward_branches:
                 yield f"{name}: {function.backward_branches} backward branches{beside}"
+            if not function.plain_jumps:
+                yield f"{name}: a jump over calls or branches"
         if INDIRECT in function.calls:
             yield f"{name}: a call to a computed address"
         try:

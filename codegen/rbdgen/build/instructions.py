@@ -94,15 +94,21 @@ def architecture_of(text: str) -> Architecture:
 @dataclass(frozen=True)
 class Flow:
     """Where one instruction may lead: `callee` of a call or tail jump; a branch backward, to the address
-    `back`, closes a loop."""
+    `back`, closes a loop; one forward leads `ahead`."""
 
     callee: str | None = None
     conditional: bool = False
     back: int | None = None
+    ahead: int | None = None
 
     @property
     def backward(self) -> bool:
         return self.back is not None
+
+    @property
+    def plain(self) -> bool:
+        """Whether the next instruction follows, and nothing is called."""
+        return self == Flow()
 
 
 def flow_of(architecture: Architecture, function: str, instruction: Instruction) -> Flow:
@@ -127,4 +133,6 @@ def flow_of(architecture: Architecture, function: str, instruction: Instruction)
     if architecture.call.match(text) or not (target[2] == function or target[2].startswith(LOCAL)):
         return Flow(callee=target[2], conditional=conditional)
     address = int(target[1], 16)
-    return Flow(conditional=conditional, back=address if address <= instruction.address else None)
+    if address <= instruction.address:
+        return Flow(conditional=conditional, back=address)
+    return Flow(conditional=conditional, ahead=address)

@@ -32,13 +32,22 @@ _BYTES: Final[Mapping[RealName, int]] = {"double": 8, "float": 4}
 
 
 @dataclass(frozen=True)
+class CExchange:
+    """A stage of transposition: which lanes of both, numbered on, two rows `distance` apart then have."""
+
+    distance: int
+    lower: str
+    upper: str
+
+
+@dataclass(frozen=True)
 class CWidth:
-    """A width that the preprocessor chooses under `condition`: its shuffles' lane numbers, x in all lanes."""
+    """A width that the preprocessor chooses under `condition`: stages, lane numbers, x in all lanes."""
 
     condition: str
     lanes: int
-    lower: str
-    upper: str
+    stages: tuple[CExchange, ...]
+    numbers: str
     all: str
 
 
@@ -78,10 +87,18 @@ def lanes_context(options: EmitOptions) -> CLanes:
 
 
 def _width(condition: str, width: int) -> CWidth:
-    half = width // 2
-    lower = ", ".join(f"{k}, {k + width}" for k in range(half))
-    upper = ", ".join(f"{k}, {k + width}" for k in range(half, width))
-    return CWidth(condition, width, lower, upper, ", ".join(["x"] * width))
+    distances = [2**k for k in range(width.bit_length() - 2)]
+    stages = tuple(_exchange(width, distance) for distance in distances)
+    numbers = ", ".join(map(str, range(width)))
+    return CWidth(condition, width, stages, numbers, ", ".join(["x"] * width))
+
+
+def _exchange(width: int, distance: int) -> CExchange:
+    """Blocks of `distance` lanes that stand off the diagonal of two rows change places."""
+    lanes_of = range(width)
+    lower = [k if k & distance == 0 else width + k - distance for k in lanes_of]
+    upper = [k + distance if k & distance == 0 else width + k for k in lanes_of]
+    return CExchange(distance, ", ".join(map(str, lower)), ", ".join(map(str, upper)))
 
 
 def vectors_context(facts: RobotFacts, options: EmitOptions) -> Vectors | None:

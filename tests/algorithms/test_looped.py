@@ -61,9 +61,9 @@ def test_sound_on_random_robots(base: Base, text: str) -> None:
         assert_sound(form, model)
 
 
-def test_every_function_but_derivatives_has_one() -> None:
-    names = {form.function.name for form in LOOPED}
-    assert names == {form.function.name for form in FORMS if "derivatives" not in form.function.name}
+def test_every_function_has_one() -> None:
+    assert [form.function.smallest for form in LOOPED] == [form.variant for form in LOOPED]
+    assert {form.function.name for form in LOOPED} == {form.function.name for form in FORMS}
 
 
 def rows() -> Iterator[tuple[str, ...]]:

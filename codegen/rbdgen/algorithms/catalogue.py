@@ -13,6 +13,7 @@ from rbdgen.algorithms.aba_bias import aba_bias
 from rbdgen.algorithms.aba_derivatives import aba_derivatives
 from rbdgen.algorithms.aba_derivatives_columns import aba_derivatives_columns
 from rbdgen.algorithms.aba_derivatives_factored import Acceleration, Columns, aba_derivatives_factored
+from rbdgen.algorithms.aba_derivatives_looped import aba_derivatives_looped
 from rbdgen.algorithms.aba_looped import aba_looped
 from rbdgen.algorithms.crba import crba
 from rbdgen.algorithms.crba_composite import crba_composite
@@ -24,6 +25,7 @@ from rbdgen.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdgen.algorithms.rnea_classical import rnea_classical
 from rbdgen.algorithms.rnea_derivatives import rnea_derivatives
 from rbdgen.algorithms.rnea_derivatives_local import rnea_derivatives_local
+from rbdgen.algorithms.rnea_derivatives_looped import rnea_derivatives_looped
 from rbdgen.algorithms.rnea_looped import rnea_looped
 from rbdgen.algorithms.staged import Staged
 from rbdgen.algorithms.state import State
@@ -68,8 +70,8 @@ class Function:
 
     @property
     def smallest(self) -> Variant | None:
-        """The form with the least code; None where all are straight lines."""
-        return next((variant for variant in self.variants if variant.stages is not None), None)
+        """The form with the least code, None where there is none for that."""
+        return next((variant for variant in self.variants if variant.compact), None)
 
     def variant(self, name: str) -> Variant:
         """The form of this name; OptionError if there is none."""
@@ -277,6 +279,7 @@ _ROWS: Final = (
         (
             Variant("one_frame", "Singh, Russell, Wensing, RA-L 2022", _rnea_derivatives),
             Variant("local", "the same in the bodies' own axes, mass moments", _rnea_derivatives_local, True),
+            _looped("one_frame in loops over bodies and pairs of freedoms", rnea_derivatives_looped),
         ),
     ),
     Function(
@@ -307,6 +310,7 @@ _ROWS: Final = (
                 "eq. 24 on mass moments, one sparse solve run for every column",
                 aba_derivatives_columns,
             ),
+            _looped("eq. 24 of the looped forms of aba, rnea_derivatives and minv", aba_derivatives_looped),
         ),
     ),
     Function(

@@ -150,16 +150,21 @@ def outward(
             psi2 = parent_a.cross(S) + parent_v.cross(psi1)
             column = psi1 * 2 if joint.nv == 1 else psi1 + velocity[i].cross(S)
             directions.append(Direction(S, psi1, psi2, column))
-        bodies.append(own_composite(body.inertia, frame, velocity[i], acceleration[i]))
+        own = body.inertia
+        bodies.append(
+            own_composite(own.mass, own.first_moment, own.second_moment, frame, velocity[i], acceleration[i])
+        )
     return directions, bodies
 
 
-def own_composite(inertia: Inertia, frame: Transform, v: Motion, a: Motion) -> Composite:
-    """One body's quantities in the common frame."""
+def own_composite(
+    m: Scalar, first_moment: Vector, second_moment: Matrix, frame: Transform, v: Motion, a: Motion
+) -> Composite:
+    """One body's quantities in the common frame; its moments are in its own."""
     R, p = frame
-    m, h = inertia.mass, R.apply(inertia.first_moment)
+    h = R.apply(first_moment)
     shifted = h + p * m
-    sigma = R.congruence(inertia.second_moment) + Matrix.outer(shifted, p) + Matrix.outer(p, h)
+    sigma = R.congruence(second_moment) + Matrix.outer(shifted, p) + Matrix.outer(p, h)
     moved = Inertia.from_second_moment(m, shifted, sigma)
     momentum = moved.apply(v)
     skew = Matrix.skew

@@ -9,6 +9,7 @@ import pytest
 from embedded.board import checked
 
 from rbdgen.build.figures import Figures, figures
+from rbdgen.build.guarantees import violations
 from rbdgen.build.instructions import INDIRECT
 from rbdgen.build.targets import TARGETS
 from rbdgen.errors import BuildError
@@ -51,23 +52,53 @@ def test_callees_count(board: str, tmp_path: Path) -> None:
     assert code.data == code.bss == 0
 
 
+def assembled(lines: tuple[str, ...], folder: Path) -> Figures:
+    """A function `f` for the M4F, as it stands."""
+    text = r"\n".join((".syntax unified", ".thumb", ".type f, %function", "f:", *lines, ".size f, .-f"))
+    (folder / "code.su").write_text("code.c:1:1:f\t0\tstatic\n")
+    (folder / "code.c").write_text(f'__asm__("{text}");')
+    flags = TARGETS["cortex-m4f"].flags
+    checked(["arm-none-eabi-gcc", *flags, "-c", folder / "code.c", "-o", folder / "code.o"])
+    return figures(folder / "code.o", "arm-none-eabi-")
+
+
 def test_literal_words_and_padding_do_not_count(tmp_path: Path) -> None:
-    lines = ("f:", "ldr r0, 1f", "b 2f", "nop", ".balign 4", "1: .word 305419897", "2: adds r0, #1", "bx lr")
-    text = r"\n".join((".syntax unified", ".thumb", ".type f, %function", *lines, ".size f, .-f"))
-    (tmp_path / "code.su").write_text("code.c:1:1:f\t0\tstatic\n")
-    (tmp_path / "code.c").write_text(f'__asm__("{text}");')
-    checked(
-        [
-            "arm-none-eabi-gcc",
-            *TARGETS["cortex-m4f"].flags,
-            "-c",
-            tmp_path / "code.c",
-            "-o",
-            tmp_path / "code.o",
-        ]
-    )
-    code = figures(tmp_path / "code.o", "arm-none-eabi-")
+    lines = ("ldr r0, 1f", "b 2f", "nop", ".balign 4", "1: .word 305419897", "2: adds r0, #1", "bx lr")
+    code = assembled(lines, tmp_path)
     assert code.functions["f"].instructions == code.instructions("f") == 4
+
+
+LOOP = ("movs r1, #0", "b 2f", "1: adds r0, #1", "2: adds r1, #1", "cmp r1, #5", "bne 1b", "bx lr")
+"""Entered past its head: two before it, three of the first run, four of each of four more, the return."""
+
+
+def test_loops_are_counted(tmp_path: Path) -> None:
+    code = assembled(LOOP, tmp_path)
+    assert code.instructions("f", [5]) == 2 + 3 + 4 * 4 + 1
+    assert violations(code, loops={"f": 1}) == ()
+    for known in ([], [5, 5]):
+        with pytest.raises(BuildError, match="f: it branches, so the number of instructions is not fixed"):
+            code.instructions("f", known)
+        assert violations(code, loops={"f": len(known)})[0].startswith("f: 1 conditional branches")
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ((*LOOP[:2], "1: bl f", *LOOP[3:]), "f: a jump over calls or branches"),
+        ((*LOOP[:5], "beq 3f", "bne 1b", "3: bx lr"), "f: 2 conditional branches for 1 loops"),
+        (
+            ("1: movs r1, #0", "2: adds r1, #1", "cmp r1, #5", "bne 2b", "bne 1b"),
+            "f: 2 backward branches for 1",
+        ),
+    ],
+    ids=["call passed over", "way out", "loop in a loop"],
+)
+def test_what_cannot_be_counted(lines: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    code = assembled(lines, tmp_path)
+    assert any(line.startswith(said) for line in violations(code, loops={"f": 1}))
+    with pytest.raises(BuildError, match="f: it branches"):
+        code.instructions("f", [5])
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -164,3 +195,12 @@ def test_faults_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "code.su").write_text("")
     with pytest.raises(BuildError, match=r"f is not in the stack report"):
         figures(tmp_path / "code.o", "arm-none-eabi-")
+
+
+def test_all_tables_count(tmp_path: Path) -> None:
+    """Their addresses are words of zero until the linker fills them in, and neighbours."""
+    names = [f"table{k}" for k in range(6)]
+    tables = "\n".join(f"static const float {name}[{16 + k}] = {{1.0f}};" for k, name in enumerate(names))
+    text = f"{tables}\nfloat f(int i) {{ return {' + '.join(f'{name}[i]' for name in names)}; }}"
+    code = measured(text, tmp_path, "cortex-m4f", "-fdata-sections")
+    assert sorted(code.functions["f"].constants.values()) == [4 * (16 + k) for k in range(6)]

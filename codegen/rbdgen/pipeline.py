@@ -89,9 +89,8 @@ def design_functions(
     target_of(options).check_real(options.real)
     for name in options.functions:
         lookup(name)
-    for name, form in options.variants.items():
-        lookup(name).variant(form)
-    check_budget(robot.model, options.functions, options.budget)
+    looped = {name for name, form in options.variants.items() if lookup(name).variant(form).compact}
+    check_budget(robot.model, [name for name in options.functions if name not in looped], options.budget)
     facts_of(robot, options)  # a name that cannot be used is refused before the work, not after
     frames = search(robot.model) if options.savings else None
     progress("searched frames")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 
 import pytest
@@ -15,7 +16,7 @@ from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Base, Robot, build_robot
 from rbdgen.model.model import Model
 from rbdgen.options import Options
-from rbdgen.pipeline import count, design
+from rbdgen.pipeline import count, design, design_functions
 from rbdgen.selection.budget import check_budget, estimated_operations, tree_size
 from rbdgen.tracing import trace_on
 
@@ -94,6 +95,15 @@ def test_what_is_within_the_budget() -> None:
     with pytest.raises(OptionError, match="aba_derivatives of 'synthetic'"):
         check_budget(chain, DEFAULT, 2_000_000)
     check_budget(chain, DEFAULT, 20_000_000)
+
+
+def test_loops_are_not_unrolled() -> None:
+    """A chain of 60, far beyond this budget: its looped form is as long as a shorter chain's."""
+    options = Options(functions=("aba",), variants={"aba": "looped"}, budget=1000, savings=False)
+    (function,) = design_functions(synthetic_robot(synthetic.chain(60)), options)
+    with pytest.raises(OptionError, match="with --variant aba=looped"):
+        design_functions(synthetic_robot(synthetic.chain(60)), replace(options, variants={}))
+    assert function.program.length < 1000 < function.program.cost.total
 
 
 def test_a_budget_must_allow_something() -> None:

@@ -105,6 +105,7 @@ def check_budget(model: Model, functions: Sequence[str], budget: int) -> None:
         if operations > budget:
             raise OptionError(
                 f"{function} of '{model.name}' ({model.nbodies} bodies) would be unrolled to about "
-                f"{operations:,} operations, the budget is {budget:,}; leave it out with -f, fix joints that "
-                f"do not matter, or raise --budget-operations"
+                f"{operations:,} operations, the budget is {budget:,}; leave it out with -f, loop over "
+                f"bodies with --variant {function}=looped, fix joints that do not matter, or raise "
+                f"--budget-operations"
             )

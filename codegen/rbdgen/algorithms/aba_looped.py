@@ -6,6 +6,8 @@ articulated inertias and bias forces, outward again the accelerations, every loo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rbdgen.algorithms.aba_bias import to_child
 from rbdgen.algorithms.articulated import ArticulatedInertia, JointFactor, factor_joint
 from rbdgen.algorithms.articulated_planar import to_parent
@@ -105,19 +107,19 @@ def factor_writes(bodies: LoopedBodies, runs: Runs) -> dict[str, Place]:
 
 def joint_factor(bodies: LoopedBodies, body: LoopedBody, x: State) -> tuple[ArticulatedInertia, JointFactor]:
     """IA of a body, of what its children handed on and its own moments, and U and D of its joint."""
-    inertia = _rigid(bodies.moments_of(x)) + _unpacked(list(x.arrays["inertia"]))
+    inertia = _rigid(bodies.moments_of(x)) + _unpacked(x.arrays["inertia"])
     return inertia, factor_joint(inertia, (body.subspace,))
 
 
 def handed_on(body: LoopedBody, inertia: ArticulatedInertia, factor: JointFactor, x: State) -> Arrays:
     """U D^-1, and what of the inertia the parent feels added to what its other children left there."""
-    total = _unpacked(list(x.arrays["parent_inertia"])) + to_parent(body, factor.project(inertia))
+    total = _unpacked(x.arrays["parent_inertia"]) + to_parent(body, factor.project(inertia))
     return {"scaled": packed_force(factor.scaled), "inertia_sum": _packed(total)}
 
 
 def base_inertia(bodies: LoopedBodies, x: State) -> JointFactor:
     """U and D of a floating base."""
-    left, root = _unpacked(list(x.arrays["inertia"])), bodies.root
+    left, root = _unpacked(x.arrays["inertia"]), bodies.root
     children = ArticulatedInertia(
         root.symmetric_to_parent(left.A), root.general_to_parent(left.B), root.symmetric_to_parent(left.C)
     )
@@ -177,6 +179,6 @@ def _packed(inertia: ArticulatedInertia) -> list[Scalar]:
     return [*packed_symmetric(inertia.A), *general, *packed_symmetric(inertia.C)]
 
 
-def _unpacked(values: list[Scalar]) -> ArticulatedInertia:
+def _unpacked(values: Sequence[Scalar]) -> ArticulatedInertia:
     B = Matrix(*(Vector(*values[k : k + 3]) for k in (6, 9, 12)))
     return ArticulatedInertia(unpacked_symmetric(values[:6]), B, unpacked_symmetric(values[15:]))

@@ -7,6 +7,8 @@ and vanish, in code that hardly grows with the robot.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rbdgen.algorithms.body_loops import (
     LoopedBodies,
     LoopedBody,
@@ -26,7 +28,7 @@ from rbdgen.algorithms.state import State
 from rbdgen.model.joints import Pose
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.places import Place, whole
-from rbdgen.spatial.ops import NO_FORCE, ZERO, ZERO_MATRIX, Force, Vector
+from rbdgen.spatial.ops import NO_FORCE, ZERO, Force, Vector
 from rbdgen.spatial.scalar import Scalar, add, mul
 
 
@@ -57,9 +59,9 @@ def rnea_looped(
         writes={"tau": whole("tau", 6)},
     )
     stages = [bodies.positions, *outward_stages(bodies, moving, accelerated, external), inward]
-    return bodies.staged(
-        [*stages, base] if bodies.floating else stages, {"tau": reduced.nv}, outward_rooms(bodies, moving)
-    )
+    if bodies.floating:
+        stages.append(base)
+    return bodies.staged(stages, {"tau": reduced.nv}, outward_rooms(bodies, moving))
 
 
 def outward_stages(
@@ -67,29 +69,25 @@ def outward_stages(
 ) -> tuple[Stage, Stage]:
     """The root; then every body's motion and the force that it takes."""
     runs, width = bodies.outward, _width(moving)
-    rates = {
-        **({"v": bodies.freedom("v", runs)} if moving else {}),
-        **({"a": bodies.freedom("a", runs)} if accelerated else {}),
-    }
-    forces = [Place("fext", tuple(range(6)), tuple(6 * (k + bodies.floating) for k in runs))]
+    given = [*(["v"] if moving else []), *(["a"] if accelerated else [])]
+    reads = {name: bodies.freedom(name, runs) for name in given}
+    if external:
+        rows = tuple(6 * (k + bodies.floating) for k in runs)
+        reads |= {"fext": Place("fext", tuple(range(6)), rows), **bodies.constants(runs, bodies.frames)}
     root = Stage(
         "root",
         lambda x: _root(bodies, x, moving),
-        inputs=("q", *rates) if bodies.floating else (),
+        inputs=("q", *given) if bodies.floating else (),
         reads={"fext": whole("fext", 6)} if external and bodies.floating else {},
-        writes={
-            "motion": whole("motion", width),
-            "force": whole("force", 6),
-        },
+        writes={"motion": whole("motion", width), "force": whole("force", 6)},
     )
     outward = Stage(
         "outward",
         lambda x: _outward(bodies, x),
         reads={
             **bodies.joints(runs),
-            **bodies.constants(runs, bodies.moments, *([bodies.frames] if external else [])),
-            **rates,
-            **({"fext": forces[0]} if external else {}),
+            **bodies.constants(runs, bodies.moments),
+            **reads,
             "parent": bodies.level("motion", width, 0),
         },
         writes={"motion": bodies.level("motion", width, 1), "force": bodies.own("force", 6, runs)},
@@ -114,11 +112,11 @@ def _width(moving: bool) -> int:
     return 9 if moving else 3
 
 
-def _packed(motion: BodyMotion, moving: bool) -> list[Scalar]:
-    return [*motion.a, *motion.w, *motion.wdot] if moving else list(motion.a)
+def _packed(w: Vector, wdot: Vector, a: Vector, moving: bool) -> list[Scalar]:
+    return [*a, *w, *wdot] if moving else list(a)
 
 
-def _unpacked(values: list[Scalar]) -> BodyMotion:
+def _unpacked(values: Sequence[Scalar]) -> BodyMotion:
     a, w, wdot = Vector(*values[:3]), Vector(*values[3:6]), Vector(*values[6:])
     return BodyMotion(w, wdot, a, acceleration_matrix(w, wdot))
 
@@ -126,20 +124,18 @@ def _unpacked(values: list[Scalar]) -> BodyMotion:
 def _root(bodies: LoopedBodies, x: State, moving: bool) -> Arrays:
     """Motion and force of the world, or of the floating base."""
     reduced = bodies.reduced
-    motion, force = BodyMotion(ZERO, ZERO, -reduced.gravity, ZERO_MATRIX), NO_FORCE
+    w, wdot, a, force = ZERO, ZERO, -reduced.gravity, NO_FORCE
     if bodies.floating:
         pose, still = x.q[0], [0] * reduced.nv
         assert isinstance(pose, Pose)
         w, wdot, a = floating_motion(reduced, 0, pose, x.v or still, x.a or still)
-        motion = BodyMotion(w, wdot, a, acceleration_matrix(w, wdot))
-        force = inertial_force(reduced.moments[0], motion)
-        if "fext" in x.arrays:
-            fext = x.arrays["fext"]
-            force = force - Force(Vector(*fext[3:]), Vector(*fext[:3]))
+        force = inertial_force(reduced.moments[0], BodyMotion(w, wdot, a, acceleration_matrix(w, wdot)))
+    if "fext" in x.arrays:
+        fext = x.arrays["fext"]
+        force = force - Force(Vector(*fext[3:]), Vector(*fext[:3]))
     turned = bodies.root.to_child
-    motion = BodyMotion(turned(motion.w), turned(motion.wdot), turned(motion.a), ZERO_MATRIX)
     return {
-        "motion": _packed(motion, moving),
+        "motion": _packed(turned(w), turned(wdot), turned(a), moving),
         "force": [*turned(force.moment), *turned(force.force)],
     }
 
@@ -152,7 +148,7 @@ def base_force(bodies: LoopedBodies, x: State) -> list[Scalar]:
 
 def _outward(bodies: LoopedBodies, x: State) -> Arrays:
     """One body's motion from its parent's, and the force that it takes."""
-    body, parent = bodies.placed(x), _unpacked(list(x.arrays["parent"]))
+    body, parent = bodies.placed(x), _unpacked(x.arrays["parent"])
     rate, acceleration = (x.arrays[name][0] if name in x.arrays else 0 for name in ("v", "a"))
     linear = parent.a + parent.U.apply(body.translation)
     w, wdot, a = map(body.rotation.to_child, (parent.w, parent.wdot, linear))
@@ -162,7 +158,8 @@ def _outward(bodies: LoopedBodies, x: State) -> Arrays:
     force = inertial_force(bodies.moments_of(x), motion)
     if "fext" in x.arrays:
         force = force - bodies.external_force(x)
-    return {"motion": _packed(motion, len(x.arrays["parent"]) == _width(True)), "force": packed_force(force)}
+    moving = len(x.arrays["parent"]) == _width(True)
+    return {"motion": _packed(w, wdot, a, moving), "force": packed_force(force)}
 
 
 def _joint_motion(

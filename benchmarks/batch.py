@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping
+from math import prod
 from pathlib import Path
 from timeit import repeat
 from typing import Any, Final
@@ -31,8 +32,10 @@ from rbdgen.options import Options, Real
 
 RESULTS: Final = Path(__file__).parent / "results"
 STATES: Final = 1024
-LONG_OPERATIONS: Final = 4_000_000
-"""Operations in the batches on which threads are compared."""
+LONG_OPERATIONS: Final = 40_000_000
+LONG_BYTES: Final = 64 << 20
+"""Operations and bytes of results, at most, of the batches on which threads are compared: milliseconds,
+beside which waking a thread counts little, and more results than caches hold."""
 
 _NAMES: Final = ("rnea", "aba", "minv", "rnea_derivatives", "aba_derivatives")
 TARGETS: Final[Mapping[str, Mapping[str, float]]] = {
@@ -120,7 +123,8 @@ def inputs_of(library: Library, name: str, states: int) -> list[np.ndarray[Any, 
 def time_double(library: Library, name: str, repetitions: int) -> dict[str, float]:
     """The ways of a library in double."""
     bound = library.functions[name].bind(*(array[0] for array in inputs_of(library, name, 1)))
-    long = max(256, LONG_OPERATIONS // library.functions[name].cost["total"])
+    result_bytes = sum(8 * prod(output.shape) for output in library.functions[name].signature.outputs)
+    long = min(LONG_OPERATIONS // library.functions[name].cost["total"], LONG_BYTES // result_bytes)
     return {
         "bound": least(bound, 1000, repetitions),
         "batch": time_batch(library, name, STATES, repetitions),

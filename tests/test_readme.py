@@ -70,3 +70,41 @@ def test_operations_are_those_pinned(row: str) -> None:
 
 def test_every_robot_has_its_row() -> None:
     assert set(table("")) == set(ROBOTS)
+    assert set(table("`make bench-batch`")) == set(ROBOTS)
+
+
+@pytest.mark.parametrize("row", table("`make bench-batch`"))
+def test_batches_are_those_measured(row: str) -> None:
+    """Nanoseconds a state, and in brackets times as fast as Pinocchio, in double and in float."""
+    path = ROOT / "benchmarks" / "results" / f"batch_{ROBOTS[row]}.json"
+    results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    shown = {
+        name: f"{x['batch']:.0f} ({x['pinocchio'] / x['batch']:.1f}, {x['pinocchio'] / x['float']:.0f})"
+        for name, x in results["functions"].items()
+    }
+    assert table("`make bench-batch`")[row] == shown
+
+
+SMALL = {"Cortex-M4F": "cortex-m4f", "RV32IMAFC": "rv32imafc"}
+
+
+def test_figures_of_small_machines_are_those_pinned() -> None:
+    pinned = (ROOT / "tests/golden/embedded/figures.md").read_text(encoding="utf-8")
+    start = README.index("| `make test-embedded` |")
+    _, _, *rows = README[start:].partition("\n\n")[0].splitlines()
+    assert rows
+    for row in rows:
+        what, form, flash, stack, instructions = (cell.strip() for cell in row.strip("|").split("|"))
+        robot, function, *trig, target = what.replace(" `", ", `", 1).split(", ")
+        trig_of = "input" if trig else "builtin"
+        expected = (
+            ROBOTS[robot],
+            function.strip("`"),
+            form,
+            trig_of,
+            SMALL[target],
+            flash,
+            stack,
+            instructions,
+        )
+        assert f"| {' | '.join(expected)} |" in pinned

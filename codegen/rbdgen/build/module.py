@@ -87,7 +87,7 @@ def build_key(sources: Sources, toolchain: Toolchain) -> str:
     import numpy as np  # noqa: PLC0415
 
     content = {
-        "files": dict(sources.files),
+        "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sources.files.items()},
         "flags": [toolchain.function_flags, BINDING_FLAGS],
         "compiler": [toolchain.compiler.family, toolchain.compiler.version],
         "machine": toolchain.compiler.fingerprint(toolchain.flags),

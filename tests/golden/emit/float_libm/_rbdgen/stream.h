@@ -12,7 +12,7 @@
 
 #if defined(__SSE2__)
 #include <immintrin.h>
-#define RBDGEN_STREAM_FROM ((size_t)32 << 20) /* bytes of results */
+#define RBDGEN_STREAM_FROM ((size_t)16 << 20) /* bytes of results */
 #else
 #define RBDGEN_STREAM_FROM SIZE_MAX
 #endif

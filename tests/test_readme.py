@@ -31,6 +31,11 @@ def table(corner: str) -> dict[str, dict[str, str]]:
     return {row[0]: dict(zip(heading[1:], row[1:], strict=True)) for row in body}
 
 
+def results_of(name: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((ROOT / "benchmarks" / "results" / name).read_text(encoding="utf-8"))
+    return content
+
+
 def test_example_prints_what_the_readme_says() -> None:
     blocks = BLOCK.findall(README)
     position = next(k for k, (language, _) in enumerate(blocks) if language == "python")
@@ -49,8 +54,7 @@ def test_example_prints_what_the_readme_says() -> None:
 @pytest.mark.parametrize("row", table(""))
 def test_speeds_are_those_measured(row: str) -> None:
     """Microseconds, and in brackets how many times as fast as Pinocchio, to the digits shown."""
-    path = ROOT / "benchmarks" / "results" / f"{ROBOTS[row]}.json"
-    results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    results = results_of(f"{ROBOTS[row]}.json")
     assert row.startswith(f"{results['dof']}-dof ")
     shown = {}
     for name, function in results["functions"].items():
@@ -76,8 +80,7 @@ def test_every_robot_has_its_row() -> None:
 @pytest.mark.parametrize("row", table("`make bench-batch`"))
 def test_batches_are_those_measured(row: str) -> None:
     """Nanoseconds a state, and in brackets times as fast as Pinocchio, in double and in float."""
-    path = ROOT / "benchmarks" / "results" / f"batch_{ROBOTS[row]}.json"
-    results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    results = results_of(f"batch_{ROBOTS[row]}.json")
     shown = {
         name: f"{x['batch']:.0f} ({x['pinocchio'] / x['batch']:.1f}, {x['pinocchio'] / x['float']:.0f})"
         for name, x in results["functions"].items()
@@ -108,3 +111,22 @@ def test_figures_of_small_machines_are_those_pinned() -> None:
             instructions,
         )
         assert f"| {' | '.join(expected)} |" in pinned
+
+
+def test_seconds_of_generation_are_those_measured() -> None:
+    made = [results_of(f"{name}.json")["generation"] for name in ROBOTS.values()]
+    arm, quadruped, humanoid = (m["design_seconds"] + m["build_seconds"] for m in made)
+    gigabytes = made[-1]["peak_megabytes"] / 1000
+    told = f"takes {arm:.0f} s for the arm, {quadruped:.0f} s for the quadruped,"
+    assert f"{told} {humanoid:.0f} s and {gigabytes:.1f} GB" in README.replace("\n", " ")
+
+
+def test_gains_of_threads_are_those_measured() -> None:
+    gains = {
+        (robot, name): round(row["long"] / row["threads"], 1)
+        for robot in ROBOTS.values()
+        for name, row in results_of(f"batch_{robot}.json")["functions"].items()
+    }
+    arm, quadruped = gains.pop(("arm7", "rnea")), gains.pop(("quadruped12", "crba"))
+    told = f"{min(gains.values())} to {max(gains.values())} times as fast;"
+    assert f"{told} {arm} for the arm's `rnea`, {quadruped} for" in README.replace("\n", " ")

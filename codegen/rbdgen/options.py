@@ -20,9 +20,12 @@ VECTOR_BYTES = 64
 """Bytes of the widest vectors that code is laid out for; narrower registers take them in pieces."""
 
 
+REAL_BYTES: Mapping[Real, int] = {"double": 8, "float": 4}
+
+
 def lanes(real: Real) -> int:
     """Values in such a vector."""
-    return VECTOR_BYTES // {"double": 8, "float": 4}[real]
+    return VECTOR_BYTES // REAL_BYTES[real]
 
 
 @dataclass(frozen=True)

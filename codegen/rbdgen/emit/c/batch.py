@@ -1,7 +1,8 @@
 """Batch twins: the statements of a function over vectors, one state a lane.
 
-A twin is printed from the same scheduled graph as the function itself, so that with contraction off and the
-built-in sine and cosine both give the same bits.
+A twin is printed from the same scheduled graphs as the function itself, so that with contraction off and the
+built-in sine and cosine both give the same bits. Loops whose runs know zeros leave these out of a twin; a
+result that is 0 may then differ in its sign.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from rbdgen.emit.c.loops import Vectors
 from rbdgen.emit.c.printer import Sincos, Style
 from rbdgen.emit.c.real import real_type
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
-from rbdgen.options import Real as RealName
-from rbdgen.options import lanes
+from rbdgen.options import REAL_BYTES, lanes
 
 LONGEST: Final = 100_000
 """Operations written down up to which a function gets a twin. One of 72 thousand takes gcc 7 s and clang 5 s,
@@ -27,8 +27,6 @@ _REGISTERS: Final[tuple[tuple[str, int], ...]] = (
     ("", 16),
 )
 """Bytes of a vector register, and the condition under which a compiler has it; the last has none."""
-
-_BYTES: Final[Mapping[RealName, int]] = {"double": 8, "float": 4}
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ def twinned(functions: Sequence[FunctionSource], options: EmitOptions) -> tuple[
 
 def lanes_context(options: EmitOptions) -> CLanes:
     """The vector type's widths and functions."""
-    size = _BYTES[options.real]
+    size = REAL_BYTES[options.real]
     real = real_type(options.real)
     functions = [CLaneFunction("sqrt", real.sqrt)]
     if options.trig == "libm":

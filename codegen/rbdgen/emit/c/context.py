@@ -22,10 +22,8 @@ from rbdgen.emit.names import comment_text, unique_identifiers
 from rbdgen.emit.numbers import literal, literal17
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
 from rbdgen.emit.trig import COSINES, SINES
+from rbdgen.options import lanes
 from rbdgen.signature import SizedArgument
-
-LANE_BYTES = 64
-"""Bytes of the vectors in which sines and cosines are computed; compilers split them where need be."""
 
 _SMALLEST_SCALE = 1e-3
 """Outputs that are zero but for rounding are compared against this."""
@@ -248,13 +246,12 @@ def restrict_macro(facts: RobotFacts) -> str:
 
 def sincos_context(facts: RobotFacts, options: EmitOptions, angles: int) -> Mapping[str, object]:
     """The context of c/sincos.h.jinja."""
-    single = options.real == "float"
     return {
         "prefix": facts.name,
         "real": options.real,
         "fallback": options.extensions,
         "vector": options.extensions,
-        "width": LANE_BYTES // (4 if single else 8),
+        "width": lanes(options.real),
         "count": angles,
     }
 

@@ -145,8 +145,8 @@ def _base_columns(bodies: LoopedBodies) -> Stage:
     freedoms = tuple(bodies.freedoms[k] for k in runs)
 
     def felt(x: State) -> Arrays:
-        entries = felt_by_base(bodies, x)
-        return {"column": entries, "row": entries}
+        force = felt_by_base(bodies, x)
+        return {"column": force, "row": force}
 
     return Stage(
         "base_columns",

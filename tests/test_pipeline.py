@@ -17,9 +17,10 @@ from support.forms import relative_error
 from support.robots import BUNDLED
 
 import rbdgen
-from rbdgen.errors import BuildError, EmitError, OptionError
+from rbdgen.errors import BuildError, EmitError, GraphError, OptionError
 from rbdgen.options import Options
-from rbdgen.pipeline import generate, load_robot
+from rbdgen.pipeline import design_function, generate, load_robot
+from rbdgen.selection.variants import Choice, choose
 
 PENDULUM = BUNDLED["double_pendulum"]
 
@@ -53,6 +54,16 @@ def test_the_second_build_designs_and_compiles_nothing(monkeypatch: pytest.Monke
     q, v, a = states(2, 2)
     assert second.folder == first.folder
     assert second.rnea(q, v, a).tolist() == first.rnea(q, v, a).tolist()
+
+
+def test_no_illegal_program_is_emitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def choose_wrongly(*args: Any, **settings: Any) -> Choice:
+        choice = choose(*args, **settings)
+        return replace(choice, program=replace(choice.program, loops=choice.program.loops[1:]))
+
+    monkeypatch.setattr("rbdgen.pipeline.choose", choose_wrongly)
+    with pytest.raises(GraphError, match="output 'tau': 2 elements stay unwritten"):
+        design_function((load_robot(PENDULUM), "rnea", None, RNEA))
 
 
 def test_what_changes_the_build() -> None:

@@ -33,6 +33,7 @@ from rbdgen.emit.write import write_folder
 from rbdgen.errors import OptionError
 from rbdgen.fitting import fitted
 from rbdgen.graph.cost import Cost
+from rbdgen.graph.program import verify_program
 from rbdgen.load import Library, open_library
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
 from rbdgen.model.joints import JointKind
@@ -150,7 +151,7 @@ def emit(robot: Robot, functions: Sequence[FunctionSource], options: Options) ->
 
 
 def design_function(task: tuple[Robot, str, Frames | None, Options]) -> FunctionSource:
-    """One function: the cheapest form, its passes, its order."""
+    """One function: the cheapest form, its passes, its order. What is emitted was checked here, once."""
     robot, name, frames, options = task
     function = lookup(name)
     forced = options.variants.get(name)
@@ -165,6 +166,7 @@ def design_function(task: tuple[Robot, str, Frames | None, Options]) -> Function
         sums=options.trig != "input",
         lanes=lanes(options.real) if target_named(options.target).extensions else 1,
     )
+    verify_program(choice.program)
     return FunctionSource(
         function.signature.sized(robot.model.sizes),
         choice.program,

@@ -137,6 +137,12 @@ def _changed(number: int, **changes: Any) -> Program:
     return replace(program, loops=tuple(loops))
 
 
+def _recursion_reading(*offsets: int) -> Program:
+    """Run k reads power `offsets[k]`; it writes power k + 1."""
+    start, double = recursion().loops
+    return replace(recursion(), loops=(start, replace(double, reads={"a": Place("powers", (0,), offsets)})))
+
+
 @pytest.mark.parametrize(
     ("program", "words"),
     [
@@ -152,6 +158,17 @@ def _changed(number: int, **changes: Any) -> Program:
         (_changed(1, writes={"y": column("M", 2, 3, range(3))}), "loop 'columns', run 0: writes outside 'M'"),
         (_changed(1, writes={"y": column("Y", 2, 3, range(2))}), "'y' has 2 offsets for 3 runs"),
         (_changed(0, reads={}), "loop 'twice': what it reads is not what its straight line has"),
+        (
+            _changed(1, writes={"y": column("Y", 2, 3, range(-1, 2))}),
+            "loop 'columns', run 0: writes outside 'Y'",
+        ),
+        (
+            replace(recursion(), loops=recursion().loops[1:]),
+            "loop 'double', run 0: reads unwritten elements as 'a'",
+        ),
+        (_recursion_reading(1, 2, 3, 4, 5), "loop 'double', run 0: reads unwritten elements as 'a'"),
+        (_recursion_reading(0, 0, 0, 4, 0), "loop 'double', run 3: reads unwritten elements as 'a'"),
+        (_recursion_reading(0, 1, -1, 2, 3), "loop 'double', run 2: reads unwritten elements as 'a'"),
         (replace(columns(), rooms={"twice": 1, "s": 1}), "two arrays of a program have the same name"),
     ],
 )

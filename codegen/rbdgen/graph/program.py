@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,11 @@ from rbdgen.graph.evaluate import Elementary, evaluate, lift
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.verify import verify
 from rbdgen.places import Place, whole
+
+_Integers: TypeAlias = npt.NDArray[np.intp]
+
+_NEVER = int(np.iinfo(np.intp).max)
+"""The number of a run that does not come."""
 
 
 @dataclass(frozen=True)
@@ -220,31 +225,49 @@ def verify_program(program: Program) -> None:
     Raises:
         GraphError: naming the loop and the array at fault.
     """
-    sizes = {array.name: array.size for array in program.inputs}
-    sizes |= {name: len(values) for name, values in program.tables.items()}
-    known = {name: set(range(size)) for name, size in sizes.items()}
+    given = {array.name: array.size for array in program.inputs}
+    given |= {name: len(values) for name, values in program.tables.items()}
     targets = {**program.rooms, **{output.name: output.size for output in program.outputs}}
-    if len(sizes) + len(targets) != len({**sizes, **targets}):
+    if len(given) + len(targets) != len({**given, **targets}):
         raise GraphError("two arrays of a program have the same name; give each its own")
-    known |= {name: set() for name in targets}
+    written = {name: np.array([0] * size + [_NEVER]) for name, size in given.items()}
+    written |= {name: np.array([_NEVER] * (size + 1)) for name, size in targets.items()}
+    made = 0
     for loop in program.loops:
         verify(loop.body)
         _verify_arrays(loop)
-        for run_number in range(loop.count):
-            for name, place in loop.reads.items():
-                if not known.get(place.array, set()).issuperset(place.addresses(run_number)):
-                    raise GraphError(
-                        f"loop '{loop.name}', run {run_number}: reads unwritten elements as {name!r}"
-                    )
-            for place in loop.writes.values():
-                if not set(place.addresses(run_number)) <= set(range(targets.get(place.array, 0))):
-                    raise GraphError(f"loop '{loop.name}', run {run_number}: writes outside '{place.array}'")
-                known[place.array].update(place.addresses(run_number))
+        _verify_runs(loop, np.arange(made, made + loop.count), written, targets)
+        made += loop.count
     for output in program.outputs:
-        if len(known[output.name]) < output.size:
-            raise GraphError(
-                f"output {output.name!r}: {output.size - len(known[output.name])} elements stay unwritten"
-            )
+        if missing := np.count_nonzero(written[output.name][:-1] == _NEVER):
+            raise GraphError(f"output {output.name!r}: {missing} elements stay unwritten")
+
+
+def _verify_runs(
+    loop: Loop, runs: _Integers, written: Mapping[str, _Integers], targets: Mapping[str, int]
+) -> None:
+    """Every run reads what an earlier one wrote and writes inside rooms and outputs.
+
+    `runs`: their numbers in the whole program. `written`: for every element of an array the number of the
+    run that follows its first write, 0 where it is given, _NEVER where there is none; a last entry stands
+    for all that is outside. This loop's writes are added.
+    """
+    for place in loop.writes.values():
+        at = _positions(place, slice(None))[: loop.count]
+        outside = (at < 0) | (at >= targets.get(place.array, 0))
+        _refuse_run(loop, outside, f"writes outside '{place.array}'")
+        np.minimum.at(written[place.array], at, runs[: len(at), None] + 1)
+    for name, place in loop.reads.items():
+        at = _positions(place, slice(None))
+        since = written.get(place.array, np.array([_NEVER]))
+        since = since[np.where((at < 0) | (at >= len(since)), -1, at)]
+        _refuse_run(loop, since > runs[:, None], f"reads unwritten elements as {name!r}")
+
+
+def _refuse_run(loop: Loop, wrong: npt.NDArray[np.bool_], fault: str) -> None:
+    """Raise GraphError for the first run with something wrong, (runs, elements), if there is one."""
+    if wrong.any():
+        raise GraphError(f"loop '{loop.name}', run {int(wrong.any(axis=1).argmax())}: {fault}")
 
 
 def _verify_arrays(loop: Loop) -> None:

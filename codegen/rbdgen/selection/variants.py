@@ -69,7 +69,10 @@ def subjects(model: Model, frames: Frames | None, *, sums: bool) -> list[tuple[s
     turns, slides = plain.turns, plain.slides
     if frames is not None:
         found += [
-            (f"searched, {length:.6g} m as unit", plain.reframed(turns, slides, unit_length=length))
+            (
+                f"searched, internal length unit {length:.6g} m",
+                plain.reframed(turns, slides, unit_length=length),
+            )
             for length in _unit_lengths(plain)
         ]
     parallel = _parallel_bodies(plain)

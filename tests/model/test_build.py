@@ -172,7 +172,7 @@ def test_links_without_inertial_weigh_nothing() -> None:
         link("a", ""),
         link("b"),
         joint("j", "revolute", "root", "a"),
-        joint("k", "revolute", "a", "b"),
+        joint("k", "revolute", "a", "b", '<axis xyz="1 0 0"/>'),
     )
     assert [body.inertia.mass for body in robot.model.bodies] == [0, 2]
 
@@ -256,7 +256,7 @@ def test_massless_leaf() -> None:
         joint("j", "revolute", "root", "a"),
         joint("wrist", "revolute", "a", "tip"),
     )
-    assert message.startswith("r.urdf:6: nothing that joint 'wrist' moves has inertia about it")
+    assert message.startswith("r.urdf:6: nothing resists joint 'wrist' in any position")
     assert "give its links mass and inertia, or make the joint fixed" in message
 
 
@@ -270,14 +270,30 @@ def test_a_point_mass_on_the_axis_resists_no_turn() -> None:
     assert build(*parts, joint("j", "revolute", "root", "a", '<axis xyz="1 0 0"/>')).model.nv == 1
 
 
+def test_two_joints_about_one_axis_with_nothing_between() -> None:
+    joints = joint("j", "revolute", "root", "a"), joint("k", "revolute", "a", "b")
+    assert "r.urdf:5: nothing resists joint 'j'" in refusal(link("root"), link("a", ""), link("b"), *joints)
+    assert build(link("root"), link("a"), link("b"), *joints).model.nv == 2
+
+
 def test_a_massless_base_that_floats_alone() -> None:
     message = refusal(link("root", ""), base="floating")
-    assert message.startswith("r.urdf: nothing that joint 'root_joint' moves")
+    assert message.startswith("r.urdf:2: nothing resists joint 'root_joint' in any position")
+    assert message.endswith("give link 'root' mass and inertia, or pass --base fixed")
+
+
+def test_a_massless_base_with_one_limb() -> None:
+    """The limb stays where it is while the base turns about their joint."""
+    parts = link("root", ""), link("a"), joint("j", "revolute", "root", "a")
+    assert "'root_joint'" in refusal(*parts, base="floating")
+    assert build(*parts).model.nv == 1
 
 
 def test_a_massless_base_is_carried_by_its_limbs() -> None:
-    robot = build(link("root", ""), link("a"), joint("j", "revolute", "root", "a"), base="floating")
-    assert robot.model.nv == 7
+    parts = link("root", ""), link("a"), link("b"), joint("j", "revolute", "root", "a")
+    aside = '<origin xyz="1 0 0"/><axis xyz="0 0 1"/>'
+    assert build(*parts, joint("k", "revolute", "root", "b", aside), base="floating").model.nv == 8
+    assert "'root_joint'" in refusal(*parts, joint("k", "revolute", "root", "b"), base="floating")
 
 
 def test_rotational_inertia_without_mass_is_used_as_it_stands() -> None:

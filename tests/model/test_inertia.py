@@ -17,7 +17,6 @@ from rbdgen.model.inertia import (
     from_second_moment,
     is_physical,
     pseudo_inertia,
-    rank,
 )
 from rbdgen.spatial.ops import IDENTITY, ZERO, ZERO_MATRIX, Force, Matrix, Motion, Transform, Vector
 
@@ -136,21 +135,6 @@ def cylinder(x: float, y: float, z: float, mass: float = 2.0) -> Inertia:
             Matrix(*(Vector(*map(float, row)) for row in X.rotation)), Vector(*map(float, X.translation))
         )
     )
-
-
-@pytest.mark.parametrize(
-    ("inertia", "expected"),
-    [
-        pytest.param(cylinder(0.3, 0.4, 0.5), 6, id="solid"),
-        pytest.param(cylinder(0.4, 0.4, 0.0), 5, id="rod"),
-        pytest.param(cylinder(0.0, 0.0, 0.0), 3, id="point"),
-        pytest.param(NO_INERTIA, 0, id="nothing"),
-    ],
-)
-def test_rank(inertia: Inertia, expected: int) -> None:
-    assert rank(inertia) == expected
-    values = np.linalg.svd(dense(inertia).astype(float), compute_uv=False)
-    assert (values > 1e-12 * max(1.0, values[0])).sum() == expected
 
 
 @pytest.mark.parametrize(

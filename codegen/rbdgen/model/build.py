@@ -9,9 +9,10 @@ from typing import Literal, TypeAlias
 from rbdgen.description.schema import Description, Link
 from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
-from rbdgen.model.inertia import NO_INERTIA, Inertia, rank
+from rbdgen.model.inertia import NO_INERTIA, Inertia
 from rbdgen.model.joints import Joint, JointKind
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
+from rbdgen.model.resistance import unresisted
 from rbdgen.model.rotations import Snapped, rotation_from_rpy, snap_axis, snap_rotation
 from rbdgen.spatial.ops import NO_TRANSFORM, ZERO, Transform, Vector, mirrored
 
@@ -27,9 +28,6 @@ ALMOST_RIGHT = 1e-3
 
 ROUNDING = 1e-15
 """A snap below this is the rounding of cos(pi/2), not worth a report."""
-
-SINGULAR = 1e-14
-"""A joint's inertia below this fraction of its subtree's largest moment counts as none."""
 
 
 @dataclass(frozen=True)
@@ -216,24 +214,19 @@ def _check_moving(model: Model, description: Description) -> None:
 
 
 def _check_resisted(model: Model, description: Description) -> None:
-    """Refuse a joint about which its whole subtree has no inertia: M would be singular everywhere."""
-    lines = {joint.name: joint.line for joint in description.joints}
-    composite = [body.inertia for body in model.bodies]
-    for i in reversed(range(model.nbodies)):
-        body = model.bodies[i]
-        if body.parent != WORLD:
-            composite[body.parent] = composite[body.parent] + composite[i].transformed(body.placement)
-        total = composite[i]
-        if body.joint.kind is JointKind.FLOATING:
-            singular = rank(total) < 6
-        else:
-            (S,) = body.joint.motion_subspace
-            scale = max(abs(float(x)) for x in (total.mass, *(total.rotational[k][k] for k in range(3))))
-            singular = float(S.dot(total.apply(S))) <= SINGULAR * scale
-        if singular:
-            line = lines.get(body.joint.name)
-            where = description.path if line is None else f"{description.path}:{line}"
-            raise ModelError(
-                f"{where}: nothing that joint '{body.joint.name}' moves has inertia about it, so that the "
-                "inertia matrix is singular; give its links mass and inertia, or make the joint fixed"
-            )
+    """Refuse a robot whose inertia matrix is singular in every position."""
+    unresisting = unresisted(model)
+    if unresisting is None:
+        return
+    body = model.bodies[unresisting]
+    if body.joint.kind is JointKind.FLOATING:
+        line = next(link.line for link in description.links if link.name == body.name)
+        remedy = f"give link '{body.name}' mass and inertia, or pass --base fixed"
+    else:
+        line = next(joint.line for joint in description.joints if joint.name == body.joint.name)
+        remedy = "give its links mass and inertia, or make the joint fixed"
+    raise ModelError(
+        f"{description.path}:{line}: nothing resists joint '{body.joint.name}' in any position: what it "
+        "moves has no inertia about it, or the joints behind it undo its motion, so that the inertia matrix "
+        f"is singular; {remedy}"
+    )

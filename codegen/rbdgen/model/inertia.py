@@ -131,13 +131,3 @@ def is_physical(inertia: Inertia) -> bool:
     if not matrix.any():
         return True
     return bool(inertia.mass > 0 and np.linalg.eigvalsh(matrix)[0] >= -1e-12 * np.trace(matrix))
-
-
-def rank(inertia: Inertia) -> int:
-    """Rank of the 6 x 6 of a numeric inertia: 3 + rank of J at the centre of mass; 0 when all ten are 0."""
-    if inertia.mass == 0:
-        return 0
-    center = inertia.first_moment * (1 / inertia.mass)
-    about_center = inertia.translated(-center).rotational
-    values = np.array([[float(x) for x in row] for row in about_center])
-    return 3 + int(np.linalg.matrix_rank(values, tol=1e-12 * max(1e-300, float(np.trace(values)))))

@@ -1,0 +1,86 @@
+"""Whether every joint is resisted: whether the joint-space inertia matrix M can be inverted at all."""
+
+from __future__ import annotations
+
+from math import cos, sin, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from rbdgen.model.inertia import Inertia
+from rbdgen.model.joints import Angle, Coordinate, Joint, JointKind
+from rbdgen.model.model import WORLD, Model
+from rbdgen.spatial.ops import Matrix, Transform
+
+Numbers = npt.NDArray[np.float64]
+
+SINGULAR = 1e-8
+"""What resists a joint counts as nothing below this fraction: squared, in M, it is a double's rounding."""
+
+GOLDEN = (sqrt(5) - 1) / 2
+"""Whose multiples are spread evenly between whole numbers and meet none."""
+
+
+@np.errstate(all="ignore")  # numbers near the ends of their range are no matter of this check
+def unresisted(model: Model) -> int | None:
+    """The outermost body whose joint nothing resists in any position; None where M can be inverted.
+
+    M is singular where a motion of the joints gives no body momentum: all that a joint moves is massless, or
+    the joints behind it undo its motion, as one limb undoes that of a massless base. The determinant of M is
+    analytic in q: if it vanishes in one position of no special kind, it does so everywhere.
+
+    The matrix from joint velocities to the bodies' momenta is brought to triangular form from the leaves to
+    the root, orthogonally: small pivots keep twice the digits that they have in M, which is its square.
+    """
+    unit = _typical_length(model)
+    composite = [_inertia_matrix(body.inertia, unit) for body in model.bodies]
+    momenta = [_scaled(inertia) for inertia in composite]
+    for i in reversed(range(model.nbodies)):
+        body, rows = model.bodies[i], momenta[i]
+        least = SINGULAR * sqrt(composite[i].diagonal().max())
+        for S in body.joint.motion_subspace:
+            column = rows @ np.array([*S.angular, *S.linear], float)
+            size = np.linalg.norm(column)
+            if size <= least:
+                return i
+            rows = rows - np.outer(column / size, column / size @ rows)
+        if body.parent != WORLD:
+            X = _motion_matrix(body.transform(_some_position(body.joint, i, unit)), unit)
+            composite[body.parent] = composite[body.parent] + X.T @ composite[i] @ X
+            _, momenta[body.parent] = np.linalg.qr(np.vstack([momenta[body.parent], rows @ X]))
+    return None
+
+
+def _typical_length(model: Model) -> float:
+    """A radius of gyration in m, the unit in which masses and moments compare."""
+    mass = sum(float(body.inertia.mass) for body in model.bodies)
+    moment = sum(float(body.inertia.rotational.trace()) for body in model.bodies)
+    return sqrt(moment) / sqrt(mass) if mass > 0 and moment > 0 else 1.0
+
+
+def _scaled(inertia: Numbers) -> Numbers:
+    """From motion to momentum, of the size of a square root of the inertia."""
+    largest = inertia.diagonal().max()
+    return inertia / sqrt(largest) if largest > 0 else inertia
+
+
+def _some_position(joint: Joint, i: int, unit: float) -> Coordinate:
+    """Between 1 and 2 rad or units, no two joints alike: no axes or lines coincide there by chance."""
+    value = 1 + (i + 1) * GOLDEN % 1
+    return value * unit if joint.kind is JointKind.PRISMATIC else Angle(cos(value), sin(value))
+
+
+def _inertia_matrix(inertia: Inertia, unit: float) -> Numbers:
+    """The 6 x 6 from motion to momentum, angular first."""
+    h = _array(Matrix.skew(inertia.first_moment)) / unit
+    return np.block([[_array(inertia.rotational) / unit / unit, h], [-h, float(inertia.mass) * np.eye(3)]])
+
+
+def _motion_matrix(placement: Transform, unit: float) -> Numbers:
+    """The 6 x 6 of motions from the parent's frame to the child's, angular first."""
+    R = _array(placement.rotation).T
+    return np.block([[R, np.zeros((3, 3))], [-R @ _array(Matrix.skew(placement.translation)) / unit, R]])
+
+
+def _array(matrix: Matrix) -> Numbers:
+    return np.array([list(row) for row in matrix], float)

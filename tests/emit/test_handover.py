@@ -78,8 +78,8 @@ def test_make_check_batch(host: Path, tmp_path: Path) -> None:
     ("line", "wrong"),
     [
         (
-            "_lanes_write(tau + k * 8, tau_lanes, 8, count - k);",
-            "_lanes_write(tau + k * 8, tau_lanes, 8, 99);",
+            "tau + k * 8, count - k, stream);",
+            "tau + k * 8, 99, stream);",
         ),
         ("rnea_lanes(q_lanes, v_lanes, a_lanes", "rnea_lanes(q_lanes, v_lanes, v_lanes"),
     ],

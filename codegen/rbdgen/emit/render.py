@@ -40,6 +40,7 @@ from rbdgen.emit.package import (
 from rbdgen.emit.trig import program_with_trig, signature_with_trig
 from rbdgen.errors import EmitError
 from rbdgen.graph.specialise import specialised
+from rbdgen.options import lanes
 from rbdgen.resources import package_root, template_root
 
 LOADER = (
@@ -163,7 +164,7 @@ def _batch_files(
     style = lanes_style(facts, options)
     for function, context in zip(functions, contexts, strict=True):
         lean = replace(function, program=specialised(function.program))
-        body = body_context(lean, context.symbol, style, "restrict")
+        body = body_context(lean, context.symbol, style, "restrict", tile=lanes(options.real))
         files[context.batch] = _text(
             "c/ROBOT_FUNCTION_batch.c.jinja", robot=robot, function=context, body=body
         )

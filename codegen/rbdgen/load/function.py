@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..errors import ArrayTypeError, ArrayValueError, LoadError
 from ..signature import SizedSignature
-from .arrays import Array, Shape, as_real, check_output, leading_axes, states
+from .arrays import Array, Shape, aligned, as_real, check_output, leading_axes, states
 from .pickled import content, function_of, results_type
 
 CALL_OPERATIONS = 200_000_000
@@ -223,7 +223,7 @@ class Function:
         """Arrays for the results: new ones, or the user's once they are found fit."""
         shapes = [leading + shape for shape in self._results]
         if out is None:
-            return [np.empty(shape, self.dtype) for shape in shapes]
+            return [aligned(shape, self.dtype) for shape in shapes]
         given = (out,) if self._tuple is None else out
         if not isinstance(given, (tuple, list)) or len(given) != len(shapes):
             names = ", ".join(argument.name for argument in self.signature.outputs)

@@ -15,7 +15,7 @@ from rbdgen.emit.c.loops import Vectors
 from rbdgen.emit.c.printer import Sincos, Style
 from rbdgen.emit.c.real import real_type
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
-from rbdgen.options import REAL_BYTES, lanes
+from rbdgen.options import REAL_BYTES, VECTOR_BYTES, lanes
 
 LONGEST: Final = 100_000
 """Operations written down up to which a function gets a twin. One of 72 thousand takes gcc 7 s and clang 5 s,
@@ -31,7 +31,7 @@ _REGISTERS: Final[tuple[tuple[str, int], ...]] = (
 
 @dataclass(frozen=True)
 class CExchange:
-    """A stage of transposition: which lanes of both, numbered on, two rows `distance` apart then have."""
+    """A stage of transposition: which lanes of both, numbered on, two rows `distance` apart get of them."""
 
     distance: int
     lower: str
@@ -40,12 +40,11 @@ class CExchange:
 
 @dataclass(frozen=True)
 class CWidth:
-    """A width that the preprocessor chooses under `condition`: stages, lane numbers, x in all lanes."""
+    """A width that the preprocessor chooses under `condition`: stages in order, x in all lanes."""
 
     condition: str
     lanes: int
     stages: tuple[CExchange, ...]
-    numbers: str
     all: str
 
 
@@ -59,11 +58,13 @@ class CLaneFunction:
 
 @dataclass(frozen=True)
 class CLanes:
-    """What the header of the vector type needs; `index`: an integer as wide as a number."""
+    """What the header of the vector type needs; `index`: an integer as wide as a number; `tile`: numbers."""
 
     widths: tuple[CWidth, ...]
     functions: tuple[CLaneFunction, ...]
     index: str
+    tile: int
+    tile_bytes: int
 
 
 def twinned(functions: Sequence[FunctionSource], options: EmitOptions) -> tuple[FunctionSource, ...]:
@@ -80,22 +81,48 @@ def lanes_context(options: EmitOptions) -> CLanes:
     functions = [CLaneFunction("sqrt", real.sqrt)]
     if options.trig == "libm":
         functions += [CLaneFunction("sin", real.sin), CLaneFunction("cos", real.cos)]
-    widths = tuple(_width(condition, register // size) for condition, register in _REGISTERS)
-    return CLanes(widths, tuple(functions), "long long" if size == 8 else "int")
+    widths = tuple(_width(condition, register // size, 16 // size) for condition, register in _REGISTERS)
+    index = "long long" if size == 8 else "int"
+    return CLanes(widths, tuple(functions), index, lanes(options.real), VECTOR_BYTES)
 
 
-def _width(condition: str, width: int) -> CWidth:
-    distances = [2**k for k in range(width.bit_length() - 2)]
-    stages = tuple(_exchange(width, distance) for distance in distances)
-    numbers = ", ".join(map(str, range(width)))
-    return CWidth(condition, width, stages, numbers, ", ".join(["x"] * width))
+def _width(condition: str, width: int, group: int) -> CWidth:
+    """Stages that are an instruction each: what crosses no 16 bytes, `group` lanes, comes first."""
+    within = [group >> k for k in range(1, group.bit_length())]
+    across = [group << k for k in range((width // group).bit_length() - 1)]
+    stages = (*(_interleave(width, group, d) for d in within), *(_gather(width, group, d) for d in across))
+    return CWidth(condition, width, stages, ", ".join(["x"] * width))
 
 
-def _exchange(width: int, distance: int) -> CExchange:
-    """Blocks of `distance` lanes that stand off the diagonal of two rows change places."""
-    lanes_of = range(width)
-    lower = [k if k & distance == 0 else width + k - distance for k in lanes_of]
-    upper = [k + distance if k & distance == 0 else width + k for k in lanes_of]
+def _interleave(width: int, group: int, distance: int) -> CExchange:
+    """The lower halves of all groups alternate, and so do the upper halves."""
+    halves = [
+        [
+            row + first + k
+            for first in range(half, width, group)
+            for k in range(group // 2)
+            for row in (0, width)
+        ]
+        for half in (0, group // 2)
+    ]
+    return _exchange(distance, *halves)
+
+
+def _gather(width: int, group: int, distance: int) -> CExchange:
+    """The even groups of both rows, and the odd ones."""
+    parities = [
+        [
+            row + first + k
+            for row in (0, width)
+            for first in range(odd, width, 2 * group)
+            for k in range(group)
+        ]
+        for odd in (0, group)
+    ]
+    return _exchange(distance, *parities)
+
+
+def _exchange(distance: int, lower: Sequence[int], upper: Sequence[int]) -> CExchange:
     return CExchange(distance, ", ".join(map(str, lower)), ", ".join(map(str, upper)))
 
 

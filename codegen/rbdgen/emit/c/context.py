@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rbdgen.emit.bits import STATES
 from rbdgen.emit.c.loops import CLoops, Vectors, print_loops
-from rbdgen.emit.c.parts import Body, Part, print_parts
+from rbdgen.emit.c.parts import Body, CArrayOfNumbers, Part, print_parts
 from rbdgen.emit.c.printer import (
     TRIGONOMETRY,
     Sincos,
@@ -17,6 +17,7 @@ from rbdgen.emit.c.printer import (
     scalar_style,
 )
 from rbdgen.emit.c.real import real_type
+from rbdgen.emit.c.tiles import print_tiles
 from rbdgen.emit.golden import Golden
 from rbdgen.emit.names import comment_text, unique_identifiers
 from rbdgen.emit.numbers import literal, literal17
@@ -65,7 +66,7 @@ class CFunction:
 class CBody:
     """What stands between the braces: the arguments nobody reads, then the statements, or loops of such.
 
-    `parts`: functions that the statements call.
+    `parts`: functions that the statements call; `tables`, `tiled`: as a `Body`'s.
     """
 
     unused: tuple[str, ...]
@@ -75,6 +76,8 @@ class CBody:
     sincos: bool
     memset: bool
     loops: CLoops | None = None
+    tables: tuple[CArrayOfNumbers, ...] = ()
+    tiled: tuple[str, ...] = ()
 
     @property
     def parted(self) -> bool:
@@ -213,9 +216,18 @@ def style_context(facts: RobotFacts, options: EmitOptions, angles: int) -> Style
 
 
 def body_context(
-    function: FunctionSource, symbol: str, style: Style, restrict: str, vectors: Vectors | None = None
+    function: FunctionSource,
+    symbol: str,
+    style: Style,
+    restrict: str,
+    vectors: Vectors | None = None,
+    *,
+    tile: int | None = None,
 ) -> CBody:
-    """The statements of a function; `symbol`, `restrict`, `vectors` as `print_loops` takes them."""
+    """The statements of a function, or with `tile`, the elements of one, of its twin.
+
+    The other arguments are as `print_loops` takes them.
+    """
     program = function.program
     lines = [(loop, list(live_nodes(loop.body))) for loop in program.loops]
     read = {
@@ -226,7 +238,13 @@ def body_context(
     }
     live = [node for _, nodes in lines for node in nodes]
     graph = program.straight
-    body = print_parts(graph, style, symbol, restrict) if graph else Body((), ())
+    body = Body((), ())
+    if graph is not None:
+        body = (
+            print_parts(graph, style, symbol, restrict)
+            if tile is None
+            else print_tiles(graph, style, symbol, tile)
+        )
     loops = None if graph else print_loops(program, symbol, style, restrict, vectors)
     return CBody(
         tuple(array.name for array in program.inputs if array.name not in read),
@@ -236,6 +254,8 @@ def body_context(
         sincos=any(node.op in TRIGONOMETRY and style.sincos is not None for node in live),
         memset=body.memset or (loops is not None and loops.memset),
         loops=loops,
+        tables=body.tables,
+        tiled=body.tiled,
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rbdgen.emit.c.parts import Body, print_parts
+from rbdgen.emit.c.parts import Body, CArrayOfNumbers, print_parts, rows_of_numbers
 from rbdgen.emit.c.printer import TRIGONOMETRY, Style, live_nodes
 from rbdgen.emit.names import check_identifier
 from rbdgen.emit.numbers import literal
@@ -19,8 +19,6 @@ from rbdgen.graph.cost import readers_in_order
 from rbdgen.graph.node import Graph
 from rbdgen.graph.program import Loop, Program
 from rbdgen.places import Place
-
-_COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -42,16 +40,6 @@ class CLine:
     name: str
     parameters: tuple[str, ...]
     body: Body
-
-
-@dataclass(frozen=True)
-class CArrayOfNumbers:
-    """A room (no rows) or a table of constants, numbers or offsets."""
-
-    name: str
-    kind: str
-    size: int
-    rows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,7 +101,7 @@ class _Loops:
         loops = tuple(self._loop(loop) for loop in self.program.loops)
         real = self.style.real.name
         tables = [
-            CArrayOfNumbers(name, real, len(values), _rows([literal(x, real) for x in values]))
+            CArrayOfNumbers(name, real, len(values), rows_of_numbers([literal(x, real) for x in values]))
             for name, values in self.program.tables.items()
         ]
         kind = self.style.value_type
@@ -228,7 +216,7 @@ class _Loops:
             raise EmitError(f"{self.symbol}: an array is too long for a loop; generate the unrolled form")
         if offsets not in self.offsets:
             name = f"offsets{len(self.offsets) + 1}"
-            rows = _rows([str(offset) for offset in offsets])
+            rows = rows_of_numbers([str(offset) for offset in offsets])
             kind = "unsigned char" if max(offsets) < 256 else "unsigned short"
             self.offsets[offsets] = CArrayOfNumbers(name, kind, len(offsets), rows)
         return self.offsets[offsets]
@@ -276,7 +264,3 @@ def _early_name(array: str, position: int) -> str:
 
 def _read(graph: Graph) -> set[str]:
     return {graph.input_element(int(node.value))[0] for node in live_nodes(graph) if node.op == "input"}
-
-
-def _rows(texts: list[str]) -> tuple[str, ...]:
-    return tuple(", ".join(texts[k : k + _COLUMNS]) for k in range(0, len(texts), _COLUMNS))

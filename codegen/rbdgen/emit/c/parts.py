@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Final
@@ -18,6 +18,7 @@ from typing import Final
 from rbdgen.emit.c.printer import (
     COSINES,
     SINES,
+    TILES,
     WORKSPACE,
     Element,
     Printer,
@@ -30,6 +31,7 @@ from rbdgen.emit.c.printer import (
     trigonometry_of,
     written,
 )
+from rbdgen.emit.c.zeros import Zeros
 from rbdgen.emit.names import comment_text
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes.split import split
@@ -42,6 +44,8 @@ A humanoid's derivatives of 72 000 operations take gcc -O1 10 s and 0.3 GB in pa
 fast as any on a PC. On a Cortex-M7 shorter parts are better (a quadruped's derivatives, 4600 operations: 13
 per cent fewer instructions in parts of 2000, 14 in parts of 1000), for 0.6 KB more stack.
 """
+
+_COLUMNS: Final = 8
 
 _QUANTITY: Final = re.compile(r"-?(?P<quantity>[^\[\]]+)\[(?P<index>[0-9]+)", re.ASCII)
 
@@ -57,12 +61,46 @@ class Part:
 
 
 @dataclass(frozen=True)
+class CArrayOfNumbers:
+    """A room (no rows) or a table of constants: numbers, offsets or places."""
+
+    name: str
+    kind: str
+    size: int
+    rows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Body:
-    """Statements that compute a graph, and the parts that they call, if any; whether they call memset."""
+    """Statements that compute a graph, and the parts that they call, if any; whether they call memset.
+
+    `tiled`: the outputs that leave in tiles, by the `tables` (see `emit.c.tiles`); none outside batch twins.
+    """
 
     parts: tuple[Part, ...]
     statements: tuple[str, ...]
     memset: bool = False
+    tiled: tuple[str, ...] = ()
+    tables: tuple[CArrayOfNumbers, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A graph in stretches: the nodes of the trigonometry, then those of every part.
+
+    `slots`: where in the workspace, an array of `size`, a value waits that a later stretch reads; `places`:
+    what can be read anywhere.
+    """
+
+    trigonometry: Trigonometry
+    stretches: Sequence[Sequence[int]]
+    places: dict[int, Element]
+    size: int
+    slots: Mapping[int, int]
+
+    def room(self, style: Style) -> list[str]:
+        """The workspace."""
+        return [f"{style.value_type} {WORKSPACE}[{self.size}];"] if self.size else []
 
 
 def print_parts(
@@ -85,35 +123,65 @@ def print_parts(
     Raises:
         EmitError: as of `print_statements`.
     """
-    boundaries = split(graph, longest)
     zeros = style.zeros(graph)
-    if len(boundaries) == 2:
+    if len(split(graph, longest)) == 2:
         return Body((), print_statements(graph, style), bool(zeros))
     check_arguments(graph)
+    cut = cut_up(graph, style, longest)
+    stores = [written(graph, zeros)] * len(cut.stretches)
+    opening, parts, calls = print_cut(graph, style, cut, stores, symbol, restrict, zeros, declared or {})
+    return Body(tuple(parts), (*cut.room(style), *opening, *calls), bool(zeros))
+
+
+def cut_up(graph: Graph, style: Style, longest: int) -> Cut:
+    """The graph in stretches of at most `longest` operations."""
     trigonometry = trigonometry_of(graph, style)
     places = readable(graph, trigonometry)
-    first, *stretches = stretches_between(graph, trigonometry, boundaries)
-    size, slots = workspace_slots(graph, (first, *stretches), places)
-    stores = written(graph, zeros)
-    for index, slot in slots.items():
-        stores.setdefault(index, []).append(Element(WORKSPACE, slot))
+    stretches = stretches_between(graph, trigonometry, split(graph, longest))
+    return Cut(trigonometry, stretches, places, *workspace_slots(graph, stretches, places))
 
-    opening = Printer(graph, style, first, stores, places)
-    opening.print_first(zeros, trigonometry)
-    places = places | _handed(first, slots)
-    parts, calls = [], []
-    for number, nodes in enumerate(stretches, 1):
-        printer = Printer(graph, style, nodes, stores, places)
+
+def print_cut(
+    graph: Graph,
+    style: Style,
+    cut: Cut,
+    stores: Sequence[Mapping[int, Sequence[Element]]],
+    symbol: str,
+    restrict: str,
+    zeros: Sequence[Zeros] = (),
+    declared: Mapping[str, str] | None = None,
+) -> tuple[list[str], list[Part], list[str]]:
+    """The statements of the first stretch, the others as parts, and the calls of these.
+
+    `stores`: for every stretch the elements that its nodes are stored in, the workspace's excepted.
+    """
+    places = cut.places
+    opening: list[str] = []
+    parts: list[Part] = []
+    calls: list[str] = []
+    for number, (nodes, own) in enumerate(zip(cut.stretches, stores, strict=True)):
+        waiting = {k: Element(WORKSPACE, cut.slots[k]) for k in nodes if k in cut.slots}
+        kept = {
+            k: [*own.get(k, ()), *([waiting[k]] if k in waiting else [])]
+            for k in nodes
+            if k in own or k in waiting
+        }
+        printer = Printer(graph, style, nodes, kept, places)
+        places = places | waiting
+        if number == 0:
+            printer.print_first(zeros, cut.trigonometry)
+            first = {*cut.trigonometry.first, *cut.trigonometry.calls}
+            printer.print(k for k in nodes if k not in first)
+            opening = printer.text
+            continue
         printer.print(nodes)
-        places = places | _handed(nodes, slots)
         pointers = _pointers(graph, printer, style.value_type, restrict)
-        name = f"{symbol}_part{number}"
-        comment = comment_text(f"Part {number} of {len(stretches)}: {_summary(graph, nodes)}")
         parameters = tuple((declared or {}).get(array, pointer) for array, pointer in pointers.items())
-        parts.append(Part(name, comment, parameters, tuple(printer.text)))
+        comment = f"Part {number} of {len(cut.stretches) - 1}: {_summary(graph, nodes)}"
+        name = f"{symbol}_part{number}"
+        parts.append(Part(name, comment_text(comment), parameters, tuple(printer.text)))
         calls.append(f"{name}({', '.join(pointers)});")
-    room = [f"{style.value_type} {WORKSPACE}[{size}];"] if size else []
-    return Body(tuple(parts), (*room, *opening.text, *calls), bool(zeros))
+    return opening, parts, calls
 
 
 def stretches_between(graph: Graph, trigonometry: Trigonometry, boundaries: Sequence[int]) -> list[list[int]]:
@@ -155,18 +223,13 @@ def workspace_slots(
     return size, slots
 
 
-def _handed(nodes: Iterable[int], slots: Mapping[int, int]) -> dict[int, Element]:
-    """Where later stretches read what these nodes compute."""
-    return {index: Element(WORKSPACE, slots[index]) for index in nodes if index in slots}
-
-
 def _pointers(graph: Graph, printer: Printer, kind: str, restrict: str) -> dict[str, str]:
     """The arrays that the printed statements name, in a fixed order, as parameters."""
     inputs, outputs = ([array.name for array in arrays] for arrays in (graph.inputs, graph.outputs))
     named = printer.read | printer.stored
     return {
         array: f"{'' if array in printer.stored else 'const '}{kind} *{restrict} {array}"
-        for array in (*inputs, SINES, COSINES, WORKSPACE, *outputs)
+        for array in (*inputs, SINES, COSINES, WORKSPACE, TILES, *outputs)
         if array in named
     }
 
@@ -183,3 +246,8 @@ def _summary(graph: Graph, nodes: Sequence[int]) -> str:
         for quantity, them in ranges.items()
     ]
     return f"{count} operations{': ' if quantities else ''}{', '.join(quantities)}"
+
+
+def rows_of_numbers(texts: Sequence[str]) -> tuple[str, ...]:
+    """The lines of a table."""
+    return tuple(", ".join(texts[k : k + _COLUMNS]) for k in range(0, len(texts), _COLUMNS))

@@ -25,8 +25,8 @@ from rbdgen.errors import EmitError
 from rbdgen.graph.node import Graph, Node
 
 TRIGONOMETRY = ("sin", "cos")
-ANGLES, SINES, COSINES, WORKSPACE = "angle", "sine", "cosine", "workspace"
-LOCAL_ARRAYS: Final = (ANGLES, SINES, COSINES, WORKSPACE)
+ANGLES, SINES, COSINES, WORKSPACE, TILES = "angle", "sine", "cosine", "workspace", "tile"
+LOCAL_ARRAYS: Final = (ANGLES, SINES, COSINES, WORKSPACE, TILES)
 _LOCAL: Final = re.compile("|".join(("t[0-9]+", *LOCAL_ARRAYS)), re.ASCII)
 
 _INFIX: Final[Mapping[str, tuple[str, int]]] = {

@@ -9,6 +9,7 @@ from rbdgen.graph.cost import cheaper
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes.cse import cse
 from rbdgen.graph.passes.dead import dead
+from rbdgen.graph.passes.depth_first import depth_first
 from rbdgen.graph.passes.factor import factor
 from rbdgen.graph.passes.fold import fold
 from rbdgen.graph.passes.pairs import pairs
@@ -25,6 +26,7 @@ __all__ = [
     "cheapest",
     "cse",
     "dead",
+    "depth_first",
     "factor",
     "fold",
     "pairs",

@@ -24,7 +24,7 @@ def schedule(graph: Graph) -> Graph:
     of a tree; or the node written first, which keeps the order given where that costs nothing.
     """
     orders = [_list_schedule(graph, prefer) for prefer in (lambda _, wanted: -wanted, lambda node, _: node)]
-    return min((graph, *(_reordered(graph, order) for order in orders)), key=estimated_cycles)
+    return min((graph, *(reordered(graph, order) for order in orders)), key=estimated_cycles)
 
 
 def _list_schedule(graph: Graph, prefer: Preference) -> list[int]:
@@ -70,7 +70,8 @@ def _list_schedule(graph: Graph, prefer: Preference) -> list[int]:
     return leaves + backwards[::-1]
 
 
-def _reordered(graph: Graph, order: Sequence[int]) -> Graph:
+def reordered(graph: Graph, order: Sequence[int]) -> Graph:
+    """The graph with its nodes in this order, in which arguments come before who reads them."""
     place = [0] * len(graph.nodes)
     nodes: list[Node] = []
     for index in order:

@@ -18,6 +18,13 @@
 #endif
 
 #define RBDGEN_LINE 64
+
+/* Whether states of so many bytes each are whole lines: then the batch functions stream by themselves. */
+static inline int rbdgen_whole_lines(const void *rows, size_t bytes)
+{
+    return ((uintptr_t)rows | bytes) % RBDGEN_LINE == 0;
+}
+
 #define RBDGEN_STREAM_BUFFER 65536
 
 /* States in a block: whole vectors of any width, about a buffer full of results. */

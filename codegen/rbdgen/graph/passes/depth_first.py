@@ -1,0 +1,51 @@
+"""Depth first: outputs one after the other, each right after all that only it still needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rbdgen.graph.node import Graph
+from rbdgen.graph.passes.schedule import reordered
+
+
+def depth_first(graph: Graph, *, backwards: bool = False) -> Graph:
+    """The same nodes in the order in which outputs ask for them, all outputs in step from first to last.
+
+    Neighbouring elements are computed one shortly after the other: what they wait for in each other's
+    company, they wait for a short time. `backwards`: from last to first, as recursions from the tips of a
+    tree to its base finish rows of matrices.
+    """
+    seen = bytearray(len(graph.nodes))
+    order = [index for index, node in enumerate(graph.nodes) if not node.args]
+    for output in _in_step(graph, backwards=backwards):
+        order.extend(_needed(graph, output, seen))
+    unread = (index for index, node in enumerate(graph.nodes) if node.args and not seen[index])
+    return reordered(graph, [*order, *unread])
+
+
+def _in_step(graph: Graph, *, backwards: bool) -> list[int]:
+    """The elements of all outputs by how far into theirs they stand."""
+    elements = [
+        (k / len(output.elements), element)
+        for output in graph.outputs
+        for k, element in enumerate(output.elements)
+    ]
+    elements.sort(key=lambda pair: pair[0], reverse=backwards)
+    return [element for _, element in elements]
+
+
+def _needed(graph: Graph, root: int, seen: bytearray) -> Iterator[int]:
+    """The operations that `root` needs and that were not seen before, itself last."""
+    waiting = [(root, 0)]
+    while waiting:
+        index, done = waiting.pop()
+        args = graph.nodes[index].args
+        if not args or (done == 0 and seen[index]):
+            continue
+        seen[index] = 1
+        if done == len(args):
+            yield index
+            continue
+        waiting.append((index, done + 1))
+        if not seen[args[done]]:
+            waiting.append((args[done], 0))

@@ -11,10 +11,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from support.forms import Form, forms_of, parametrize
+from support.forms import FORMS, Form, forms_of, parametrize
 from support.rationals import Rationals
 
 from rbdgen.algorithms.state import State
+from rbdgen.errors import ModelError
 from rbdgen.model.inertia import NO_INERTIA
 from rbdgen.model.joints import Angle, Coordinate, Pose, rotation_of
 from rbdgen.model.model import WORLD, Model
@@ -298,6 +299,35 @@ def test_derivatives_of_forward_dynamics(form: Form, case: Case) -> None:
             [-x for x in row] for row in inverse_dynamics
         ]
     assert product(M, square(form, model, state, output=2)) == identity(model.nv)
+
+
+# ---- special robots
+
+
+BESIDE_A_BASE = draw((WORLD, 0, WORLD, 2), "FRRP", seed=9)
+"""An arm that stands on the world beside a floating robot: no URDF says so, a model may."""
+
+COMPACT = [form for form in FORMS if form.variant.compact]
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in COMPACT], ids=str)
+def test_beside_a_floating_base(form: Form) -> None:
+    """The textbook forms of derivatives against differences, the others against textbook forms."""
+    model, state = BESIDE_A_BASE
+    given = state if form.function.name.endswith("_fext") else plain(state)
+    assert run(form, model, given) == run(textbook(form.function.name), model, given)
+    if form == textbook("rnea_derivatives"):
+        test_derivative_along_the_acceleration_is_M(form, BESIDE_A_BASE)
+        test_derivative_along_the_velocity(form, BESIDE_A_BASE)
+        test_derivative_along_the_configuration(form, BESIDE_A_BASE)
+    if form == textbook("aba_derivatives"):
+        test_derivatives_of_forward_dynamics(form, BESIDE_A_BASE)
+
+
+@pytest.mark.parametrize("form", COMPACT, ids=str)
+def test_loops_beside_a_floating_base(form: Form) -> None:
+    with pytest.raises(ModelError, match="joint 'joint2' hangs on the world beside a floating base"):
+        run(form, *BESIDE_A_BASE)
 
 
 @parametrize("minv")

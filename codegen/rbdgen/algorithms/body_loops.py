@@ -18,6 +18,7 @@ from itertools import pairwise
 
 from rbdgen.algorithms.staged import Arrays, Stage, Staged
 from rbdgen.algorithms.state import State
+from rbdgen.errors import ModelError
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.frames import FramedBody
 from rbdgen.model.joints import Angle, JointKind
@@ -255,10 +256,17 @@ def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
     """The bodies of a model in frames for loops: x on the common normal with a child's axis.
 
     Of a chain's rotations Rz(gamma) Rx(alpha) Rz(theta) the first is then 1 everywhere (Khalil and Dombre
-    2002, section 3.2), where zeros of single bodies would gain nothing.
+    2002, section 3.2), where zeros of single bodies would gain nothing. Raises ModelError where other bodies
+    than a floating base hang on the world: row 0 is the one or the other.
     """
     floating = any(body.joint.kind is JointKind.FLOATING for body in reduced.bodies)
     first = 1 if floating else 0
+    beside = next((body.joint.name for body in reduced.bodies[first:] if body.parent == WORLD), None)
+    if floating and beside is not None:
+        raise ModelError(
+            f"model '{reduced.model.name}': joint '{beside}' hangs on the world beside a floating base, "
+            "which forms in loops cannot do; choose another form"
+        )
     turns, root = _turns(reduced, first)
     reduced = reduced.reframed(turns, reduced.slides)
     bodies = tuple(body if body.parent >= first else _below(body, root) for body in reduced.bodies[first:])

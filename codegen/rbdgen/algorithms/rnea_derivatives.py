@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD, Model
-from rbdgen.spatial.ops import IDENTITY, ZERO, Force, Matrix, Motion, Transform, Vector
+from rbdgen.spatial.ops import IDENTITY, NO_TRANSFORM, ZERO, Force, Matrix, Motion, Transform, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
 
 Rows = list[list[Scalar]]
@@ -99,16 +99,17 @@ def rnea_derivatives(
 
 def common_frames(model: Model, q: Sequence[Coordinate]) -> list[Transform]:
     """The placement of every body in the common frame."""
+    first = model.bodies[0]
+    R, p = first.transform(q[0]) if model.is_floating else Transform(IDENTITY, first.placement.translation)
     frames: list[Transform] = []
-    origin = ZERO if model.is_floating else model.bodies[0].placement.translation
-    for body, q_i in zip(model.bodies, q, strict=True):
+    for i, (body, q_i) in enumerate(zip(model.bodies, q, strict=True)):
         if body.parent != WORLD:
             frames.append(frames[body.parent] @ body.transform(q_i))
-        elif model.is_floating:
-            frames.append(Transform(IDENTITY, ZERO))
+        elif i == 0 and model.is_floating:
+            frames.append(NO_TRANSFORM)
         else:
-            R, p = body.transform(q_i)
-            frames.append(Transform(R, p - origin))
+            own = body.transform(q_i)
+            frames.append(Transform(R.T @ own.rotation, R.T.apply(own.translation - p)))
     return frames
 
 

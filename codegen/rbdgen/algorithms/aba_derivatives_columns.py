@@ -1,13 +1,15 @@
 """Derivatives of forward dynamics, solved column by column.
 
 dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24) on a `ReducedModel`,
-in stages: first M = L^T D L, qdd and dID/du as in `aba_derivatives_factored`; then the same sparse solve
+in stages: first M = L^T D L (Featherstone 2008, section 6.5), W = L^-1, qdd and dID/du; then the same sparse
+products
 
-    x = L^-1 D^-1 L^-T b                                     (Featherstone 2008, section 6.5)
+    x = W D^-1 W^T b
 
-for every column b of -dID/dq and -dID/dv, and of 1 for M^-1. All columns take the same operations, so that
-neighbouring ones can be the lanes of a vector. A column of a degree of freedom is zero but at its ancestors
-and descendants.
+for every column b of -dID/dq and -dID/dv, and x = W D^-1 w for M^-1, w every row of W. All columns take the
+same operations, so that neighbouring ones can be the lanes of a vector. W is as sparse as L: W_ij is nonzero
+only where j is i or an ancestor of i. Substitution with L would be one chain of dependent operations along
+every limb; the rows of a product wait for nothing.
 
 A floating base's linear velocity and its attitude enter only through its own linear acceleration: those
 columns are known without a solve.
@@ -15,11 +17,12 @@ columns are known without a solve.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from rbdgen.algorithms.aba_derivatives_factored import add_base_terms, without_base_translation
 from rbdgen.algorithms.crba_composite import crba_composite
-from rbdgen.algorithms.ldl import LDL, ldl
+from rbdgen.algorithms.ldl import ldl
+from rbdgen.algorithms.minv import unit_lower_inverse
 from rbdgen.algorithms.rnea_classical import rnea_classical
 from rbdgen.algorithms.rnea_derivatives_local import rnea_derivatives_local
 from rbdgen.algorithms.staged import Arrays, Stage, Staged
@@ -27,7 +30,13 @@ from rbdgen.algorithms.state import State
 from rbdgen.model.joints import JointKind
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.places import Place, column, whole
-from rbdgen.spatial.scalar import Scalar, add, neg, sub
+from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
+
+Ancestors = Sequence[Sequence[int]]
+"""The dofs above every dof, nearest first."""
+
+Rows = Sequence[Mapping[int, Scalar]]
+"""A sparse matrix: row i maps j to the entry."""
 
 KNOWN_BY_Q, KNOWN_BY_V = 6, 3
 """Columns of a floating base, the first ones, that need no solve."""
@@ -35,50 +44,80 @@ KNOWN_BY_Q, KNOWN_BY_V = 6, 3
 
 def aba_derivatives_columns(reduced: ReducedModel) -> Staged:
     """The stages for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
-    nv = reduced.nv
+    nv, ancestors = reduced.nv, reduced.ancestors
+    related = _related(ancestors)
     floating = any(body.joint.kind is JointKind.FLOATING for body in reduced.bodies)
     by_q = range(KNOWN_BY_Q if floating else 0, nv)
     by_v = range(KNOWN_BY_V if floating else 0, nv)
-    entries = sum(len(above) for above in reduced.ancestors)
-    factor = {"L": whole("L", entries), "inverse_D": whole("inverse_D", nv)}
+    below = [j * nv + i for i, above in enumerate(ancestors) for j in above]
+    factor = {"W": Place("transposed_W", tuple(below)), "inverse_D": whole("inverse_D", nv)}
     unsolved = {"minus_dq": _columns("minus_dq", nv, by_q), "minus_dv": _columns("minus_dv", nv, by_v)}
     known, shift = _of_base(nv) if floating else ({}, {})
     torques = Stage(
         "torques",
         lambda x: _torques(reduced, x, by_q, by_v),
         inputs=("q", "v", "tau"),
-        writes={**factor, **unsolved, **known, **({"shift": whole("shift", 9)} if floating else {})},
+        writes={
+            "transposed_W": whole("transposed_W", nv * nv),
+            "inverse_D": factor["inverse_D"],
+            **unsolved,
+            **known,
+            **({"shift": whole("shift", 9)} if floating else {}),
+        },
     )
     solves = [
         Stage(
             "solve",
-            lambda x: {"x": _solved(reduced.ancestors, x.arrays)},
+            lambda x: {"x": _solved(_factor(ancestors, x.arrays), x.arrays["inverse_D"], x.arrays["b"])},
             reads={**factor, "b": column(right, nv, nv, columns)},
             writes={"x": column(name, nv, nv, columns)},
             count=len(columns),
-            zeros={"b": tuple(_unrelated(reduced, k) for k in columns)},
+            zeros={"b": tuple(_without(nv, related[k]) for k in columns)},
         )
-        for name, right, columns in (
-            ("da_dq", "minus_dq", by_q),
-            ("da_dv", "minus_dv", by_v),
-            ("da_dtau", "identity", range(nv)),
-        )
+        for name, right, columns in (("da_dq", "minus_dq", by_q), ("da_dv", "minus_dv", by_v))
         if columns
     ]
+    inverse = Stage(
+        "inverse",
+        lambda x: {"x": _outward(_factor(ancestors, x.arrays), x.arrays["inverse_D"], x.arrays["w"])},
+        reads={**factor, "w": column("transposed_W", nv, nv, range(nv))},
+        writes={"x": column("da_dtau", nv, nv, range(nv))},
+        count=nv,
+        zeros={"w": tuple(_without(nv, dofs) for dofs in _limbs(ancestors, related))},
+    )
     shifts = [Stage("shift", _shifted, reads=shift, writes={"sum": shift["solved"]})] if floating else []
-    rooms = {"L": entries, "inverse_D": nv, "minus_dq": nv * nv, "minus_dv": nv * nv}
+    rooms = {"transposed_W": nv * nv, "inverse_D": nv, "minus_dq": nv * nv, "minus_dv": nv * nv}
     return Staged(
-        (torques, *solves, *shifts),
+        (torques, *solves, inverse, *shifts),
         dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv),
         {**rooms, "shift": 9} if floating else rooms,
-        {"identity": tuple(1.0 if i == k else 0.0 for i in range(nv) for k in range(nv))},
     )
 
 
-def _unrelated(reduced: ReducedModel, k: int) -> tuple[int, ...]:
-    """The dofs that are neither ancestors nor descendants of k, nor k itself."""
-    above = reduced.ancestors
-    return tuple(i for i in range(reduced.nv) if i != k and i not in above[k] and k not in above[i])
+def _related(ancestors: Ancestors) -> list[frozenset[int]]:
+    """For every dof k itself, its ancestors and its descendants: off them column k of dID/du is zero."""
+    related = [{k, *above} for k, above in enumerate(ancestors)]
+    for k, above in enumerate(ancestors):
+        for i in above:
+            related[i].add(k)
+    return [frozenset(dofs) for dofs in related]
+
+
+def _limbs(ancestors: Ancestors, related: Sequence[frozenset[int]]) -> list[set[int]]:
+    """For every dof k those related to the same ones, its limb, and their ancestors: off them row k of W is
+    zero.
+
+    It is zero beyond k too; left in, all rows of a limb are alike.
+    """
+    limbs: dict[frozenset[int], set[int]] = {}
+    for k, above in enumerate(ancestors):
+        limbs.setdefault(related[k], set()).update((k, *above))
+    return [limbs[dofs] for dofs in related]
+
+
+def _without(nv: int, dofs: Set[int]) -> tuple[int, ...]:
+    """The other degrees of freedom."""
+    return tuple(i for i in range(nv) if i not in dofs)
 
 
 def _columns(array: str, rows: int, columns: Sequence[int]) -> Place:
@@ -97,16 +136,20 @@ def _of_base(nv: int) -> tuple[dict[str, Place], dict[str, Place]]:
 
 
 def _torques(reduced: ReducedModel, x: State, by_q: Sequence[int], by_v: Sequence[int]) -> Arrays:
-    """The factor of M, the columns to be solved, and what is known of a floating base's."""
+    """The inverse factor of M, the columns to be solved, and what is known of a floating base's."""
     nv = reduced.nv
     factor = ldl(crba_composite(reduced, x.q, x.naming), reduced.ancestors, x.naming)
+    W = [
+        {k: x.naming(f"W[{i},{k}]", value) for k, value in row.items()}
+        for i, row in enumerate(unit_lower_inverse(factor))
+    ]
     still = without_base_translation(reduced, x.v)
     bias = rnea_classical(reduced, x.q, still, [0] * nv, x.fext, x.naming)
-    qdd = factor.solve([sub(t, b) for t, b in zip(x.tau, bias, strict=True)])
+    qdd = _solved(W, factor.inverse_diagonal, [sub(t, b) for t, b in zip(x.tau, bias, strict=True)])
     qdd = [x.naming(f"qdd[{k}]", value) for k, value in enumerate(qdd)]
     torque = rnea_derivatives_local(reduced, x.q, still, qdd, x.fext, x.naming)
     arrays = {
-        "L": [row[j] for row, above in zip(factor.lower, factor.ancestors, strict=True) for j in above],
+        "transposed_W": [row.get(j, 0) for j in range(nv) for row in W],
         "inverse_D": factor.inverse_diagonal,
         "minus_dq": [neg(row[k]) for row in torque.dtau_dq for k in by_q],
         "minus_dv": [neg(row[k]) for row in torque.dtau_dv for k in by_v],
@@ -123,11 +166,25 @@ def _torques(reduced: ReducedModel, x: State, by_q: Sequence[int], by_v: Sequenc
     }
 
 
-def _solved(ancestors: Sequence[Sequence[int]], arrays: Arrays) -> list[Scalar]:
-    """M^-1 b from the factor's flat arrays."""
-    entries = iter(arrays["L"])
-    lower = tuple({j: next(entries) for j in above} for above in ancestors)
-    return LDL(lower, tuple(arrays["inverse_D"]), tuple(map(tuple, ancestors))).solve(arrays["b"])
+def _factor(ancestors: Ancestors, arrays: Arrays) -> Rows:
+    """W by rows, from its entries below the diagonal."""
+    below = iter(arrays["W"])
+    return [{i: 1, **{j: next(below) for j in above}} for i, above in enumerate(ancestors)]
+
+
+def _solved(W: Rows, inverse_D: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    """W D^-1 W^T b."""
+    y: list[Scalar] = [0] * len(b)
+    for row, value in zip(W, b, strict=True):
+        for j, entry in row.items():
+            y[j] = add(y[j], mul(entry, value))
+    return _outward(W, inverse_D, y)
+
+
+def _outward(W: Rows, inverse_D: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scalar]:
+    """W D^-1 y."""
+    z = [mul(value, inverse) for value, inverse in zip(y, inverse_D, strict=True)]
+    return [dot(list(row.values()), [z[j] for j in row]) for row in W]
 
 
 def _shifted(x: State) -> Arrays:

@@ -307,7 +307,7 @@ _ROWS: Final = (
             ),
             _staged(
                 "columns",
-                "eq. 24 on mass moments, one sparse solve run for every column",
+                "eq. 24 on mass moments, one sparse product W D^-1 W^T run for every column",
                 aba_derivatives_columns,
             ),
             _looped("eq. 24 of the looped forms of aba, rnea_derivatives and minv", aba_derivatives_looped),

@@ -1,5 +1,7 @@
 """Loops taken apart where runs know different elements to be 0, so that nothing is computed with zeros.
 
+Elements of rooms that no run then reads are not written either.
+
 What pays where runs are the lanes of a vector, all operations for all of them, does not where they come one
 after the other. The remaining operations are the same, in the same order: results are equal, to the sign of
 a result that is 0.
@@ -7,11 +9,11 @@ a result that is 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from rbdgen.graph.node import Graph, Node
+from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.passes import dead, fold, run
 from rbdgen.graph.program import Loop, Program
 from rbdgen.places import Place
@@ -19,15 +21,22 @@ from rbdgen.places import Place
 Zeros = tuple[tuple[str, tuple[int, ...]], ...]
 """Arrays and their elements that are 0."""
 
+Elements = Mapping[str, Sequence[int]]
+"""Elements of arrays."""
+
+Address = tuple[str, int]
+"""An array, and a position in it."""
+
 
 def specialised(program: Program) -> Program:
     """The program with a loop for every stretch of runs that know the same zeros; equal bodies are one."""
-    bodies: dict[tuple[int, Zeros], Graph] = {}
-    loops = tuple(part for loop in program.loops for part in _parts(loop, bodies))
-    return replace(program, loops=loops)
+    bodies: dict[tuple[int, Zeros], tuple[Graph, Elements]] = {}
+    loops = [part for loop in program.loops for part in _parts(loop, bodies)]
+    read = {at for loop in loops for place in loop.reads.values() for at in _addresses(place, loop.count)}
+    return replace(program, loops=tuple(_without_unread(loop, program.rooms, read) for loop in loops))
 
 
-def _parts(loop: Loop, bodies: dict[tuple[int, Zeros], Graph]) -> Iterator[Loop]:
+def _parts(loop: Loop, bodies: dict[tuple[int, Zeros], tuple[Graph, Elements]]) -> Iterator[Loop]:
     if not loop.zeros:
         yield loop
         return
@@ -38,14 +47,14 @@ def _parts(loop: Loop, bodies: dict[tuple[int, Zeros], Graph]) -> Iterator[Loop]
     for zeros, runs in groupby(range(loop.count), zeros_of):
         stretch = list(runs)
         key = (id(loop.body), zeros)
-        if not any(elements for _, elements in zeros):
-            bodies[key] = loop.body
-        elif key not in bodies:
-            bodies[key] = run(_with_zeros(loop.body, zeros), (fold, dead))
+        if key not in bodies:
+            bodies[key] = _with_zeros(loop.body, zeros)
+        body, left = bodies[key]
+        reads = _of_runs(loop.reads, stretch)
         yield Loop(
             loop.name,
-            bodies[key],
-            _of_runs(loop.reads, stretch),
+            body,
+            {name: _only(place, left[name]) for name, place in reads.items()},
             _of_runs(loop.writes, stretch),
             len(stretch),
         )
@@ -58,12 +67,58 @@ def _of_runs(places: Mapping[str, Place], runs: list[int]) -> dict[str, Place]:
     }
 
 
-def _with_zeros(graph: Graph, zeros: Zeros) -> Graph:
-    """The graph with these elements of inputs as constants."""
+def _only(place: Place, elements: Sequence[int]) -> Place:
+    """The place of some of the elements."""
+    return replace(place, elements=tuple(place.elements[k] for k in elements))
+
+
+def _with_zeros(graph: Graph, zeros: Zeros) -> tuple[Graph, Elements]:
+    """The graph with these elements of inputs as constants, and the elements that it still reads."""
     known = {(name, element) for name, elements in zeros for element in elements}
+    if not known:
+        return graph, {array.name: range(array.size) for array in graph.inputs}
     zero = Node("const")
     nodes = tuple(
         zero if node.op == "input" and graph.input_element(int(node.value)) in known else node
         for node in graph.nodes
     )
-    return replace(graph, nodes=nodes)
+    return _all_read(run(replace(graph, nodes=nodes), (fold, dead)))
+
+
+def _all_read(graph: Graph) -> tuple[Graph, Elements]:
+    """The graph with inputs of those elements alone that it reads, and which these are."""
+    read = sorted({int(node.value) for node in graph.nodes if node.op == "input"})
+    left: dict[str, list[int]] = {array.name: [] for array in graph.inputs}
+    for position in read:
+        name, element = graph.input_element(position)
+        left[name].append(element)
+    place = {old: new for new, old in enumerate(read)}
+    nodes = tuple(
+        node._replace(value=float(place[int(node.value)])) if node.op == "input" else node
+        for node in graph.nodes
+    )
+    inputs = tuple(Input(name, len(elements)) for name, elements in left.items())
+    return replace(graph, inputs=inputs, nodes=nodes), left
+
+
+def _addresses(place: Place, runs: int) -> Iterator[Address]:
+    return ((place.array, address) for k in range(runs) for address in place.addresses(k))
+
+
+def _without_unread(loop: Loop, rooms: Container[str], read: Container[Address]) -> Loop:
+    """The loop without the elements of rooms that are not read in any of the places it writes them to."""
+    left: dict[str, list[int]] = {}
+    for name, place in loop.writes.items():
+        left[name] = [
+            k
+            for k in range(len(place.elements))
+            if place.array not in rooms or any(at in read for at in _addresses(_only(place, [k]), loop.count))
+        ]
+    if all(len(left[name]) == len(place.elements) for name, place in loop.writes.items()):
+        return loop
+    outputs = tuple(
+        Output(name, (len(left[name]),), tuple(elements[k] for k in left[name]))
+        for name, elements in ((output.name, output.elements) for output in loop.body.outputs)
+    )
+    writes = {name: _only(place, left[name]) for name, place in loop.writes.items()}
+    return replace(loop, body=dead(replace(loop.body, outputs=outputs)), writes=writes)

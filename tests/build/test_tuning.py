@@ -14,7 +14,8 @@ from rbdgen.build.module import Toolchain
 
 @pytest.mark.parametrize("name", [name for name in ("gcc", "clang") if shutil.which(name)])
 def test_compilers_take_the_flags_silently(name: str, tmp_path: Path) -> None:
-    flags = Toolchain(find_compiler(name), ("-O2", "-ffp-contract=off")).function_flags
+    tools = Toolchain(find_compiler(name), ("-O2", "-ffp-contract=off"))
+    flags = (*tools.function_flags, *tools.twin_flags)
     check_flags(flags)
     source = tmp_path / "square.c"
     source.write_text("double square(double x);\ndouble square(double x) { return x * x; }\n")

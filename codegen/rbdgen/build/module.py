@@ -27,7 +27,7 @@ from rbdgen.build.compiler import (
     link,
 )
 from rbdgen.build.objects import object_bytes, stack_bytes
-from rbdgen.build.tuning import TUNING
+from rbdgen.build.tuning import TUNING, TWIN_TUNING
 from rbdgen.emit.package import MANIFEST, PRIVATE, Sources
 from rbdgen.errors import BuildError
 
@@ -64,6 +64,11 @@ class Toolchain:
         """All flags for a function."""
         return (*FUNCTION_FLAGS, *self.flags, *TUNING[self.compiler.family])
 
+    @property
+    def twin_flags(self) -> tuple[str, ...]:
+        """All flags for a batch twin."""
+        return (*FUNCTION_FLAGS, *self.flags, *TWIN_TUNING[self.compiler.family])
+
 
 def build(sources: Sources, toolchain: Toolchain, cache: Cache, progress: Progress | None = None) -> Path:
     """The compiled package, from the cache if the same was built before: the folder `<cache>/<key>/<name>`.
@@ -88,7 +93,7 @@ def build_key(sources: Sources, toolchain: Toolchain) -> str:
 
     content = {
         "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sources.files.items()},
-        "flags": [toolchain.function_flags, BINDING_FLAGS],
+        "flags": [toolchain.function_flags, toolchain.twin_flags, BINDING_FLAGS],
         "compiler": [toolchain.compiler.family, toolchain.compiler.version],
         "machine": toolchain.compiler.fingerprint(toolchain.flags),
         "python": [sys.implementation.cache_tag, sysconfig.get_config_var("EXT_SUFFIX"), sys.platform],
@@ -138,7 +143,7 @@ def _compile_package(
     functions = dict(sources.c_sources())
     dispatch = (DISPATCH_FLAG,) if toolchain.levels else ()
     flags = toolchain.function_flags
-    batch = list(twins(sources, toolchain.levels, flags, here))
+    batch = list(twins(sources, toolchain.levels, toolchain.twin_flags, here))
     compilations = [
         Compilation(f"../{sources.name}/{file}", f"{name}.o", (*flags, here))
         for name, file in functions.items()

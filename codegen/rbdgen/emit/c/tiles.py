@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
+from itertools import chain
 from typing import Final
 
 from rbdgen.emit.c.parts import LONGEST_PART, Body, CArrayOfNumbers, Cut, cut_up, print_cut, rows_of_numbers
 from rbdgen.emit.c.printer import TILES, Element, Style, check_arguments, live_nodes
+from rbdgen.emit.c.zeros import is_zero
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes import depth_first
 
@@ -56,10 +58,16 @@ def tiles_of(graph: Graph, width: int) -> Iterator[Tile]:
 
 
 def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
-    """The statements of a twin; names as of `print_parts`, `width` elements to a tile.
+    """The statements of a twin, in the order of three that keeps least waiting in memory.
 
     Outputs in tiles are pointers to the rows of the states, whose number is `states`; `stream`: whether
     results pass the caches. Outputs shorter than a tile are arrays of vectors.
+
+    Args:
+        graph: its arrays bear the names that they have where the statements stand.
+        style: how statements look.
+        symbol: what parts and tables are named after.
+        width: elements of a tile.
 
     Raises:
         EmitError: as of `print_statements`.
@@ -67,45 +75,27 @@ def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
     check_arguments(graph)
     orders = (graph, depth_first(graph), depth_first(graph, backwards=True))
     layout = min((_laid_out(order, style, width) for order in orders), key=_Layout.footprint)
-    graph, cut, tiling, tiles = layout.graph, layout.cut, layout.tiling, layout.tiles
-    cut = replace(
-        cut,
-        stretches=[
-            _stored_or_computed(graph, *pair) for pair in zip(tiling.stores, cut.stretches, strict=True)
-        ],
-    )
-    opening, parts, calls = print_cut(graph, style, cut, tiling.stores, symbol, "restrict")
-    tables: list[CArrayOfNumbers] = []
+    cut, tiling = layout.cut, layout.tiling
+    opening, parts, calls = print_cut(layout.graph, style, cut, tiling.stores, symbol, "restrict")
+    if len(parts) == 1:  # stands where its call would
+        stretches, parts = [opening, parts[0].statements], []
+    else:
+        stretches = [opening, *([call] for call in calls)]
 
-    def leave(how: str, when: str, those: Sequence[tuple[Tile, tuple[int, ...]]], room: str) -> Iterator[str]:
-        for output in graph.outputs:
-            numbers = [str(x) for tile, row in those if tile.array == output.name for x in row]
-            if numbers:
-                name = f"{output.name}_{when}"
-                tables.append(CArrayOfNumbers(name, "int", len(numbers), rows_of_numbers(numbers)))
-                count = sum(tile.array == output.name for tile, _ in those)
-                rows = f"{output.name}, {len(output.elements)}"
-                yield f"{style.value_type}_{how}({rows}, {room}{name}, {count}, states, stream);"
-
-    clear = list(leave("clear", "zeros", [(tile, (tile.first,)) for tile in tiling.zeros], ""))
-    lines: list[str] = []
-    statements = [[], [*parts[0].statements]] if len(parts) == 1 else [[], *([call] for call in calls)]
-    for number, (those, leaving) in enumerate(zip(statements, tiling.leaving, strict=True)):
-        pairs = [(tile, (tile.first, place * width)) for tile, place in leaving]
-        lines += [*those, *leave("leave", f"after{number}", pairs, f"{TILES}, ")]
-    room = [f"{style.value_type} {TILES}[{tiling.size * width}];"] if tiling.size else []
-    names = tuple(dict.fromkeys(tile.array for tile in tiles))
-    everything = (*cut.room(style), *room, *clear, *opening, *lines)
-    return Body(tuple(parts) if len(parts) > 1 else (), everything, tiled=names, tables=tuple(tables))
+    moves = _Moves(layout.graph, style, symbol)
+    statements = [*cut.room(style), *layout.room(style), *moves.clear(tiling.zeros)]
+    for number, (own, leaving) in enumerate(zip(stretches, tiling.leaving, strict=True)):
+        statements += [*own, *moves.leave(number, leaving)]
+    tiled_outputs = tuple(dict.fromkeys(tile.array for tile in tiles_of(graph, width)))
+    return Body(tuple(parts), tuple(statements), tiled=tiled_outputs, tables=tuple(moves.tables))
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """A graph in some order: its stretches, its tiles and where they wait."""
+    """A graph in some order, cut into stretches, and where its tiles wait."""
 
     graph: Graph
     cut: Cut
-    tiles: Sequence[Tile]
     tiling: Tiling
     width: int
 
@@ -113,49 +103,23 @@ class _Layout:
         """Vectors that wait in memory: the fewer, the more of them the first-level cache holds."""
         return self.cut.size + self.tiling.size * self.width
 
+    def room(self, style: Style) -> list[str]:
+        """Where tiles wait."""
+        size = self.tiling.size * self.width
+        return [f"{style.value_type} {TILES}[{size}];"] if size else []
+
 
 def _laid_out(graph: Graph, style: Style, width: int) -> _Layout:
     tiles = list(tiles_of(graph, width))
-    operations = sum(bool(node.args) for node in live_nodes(graph))
-    longest = max(operations * TILES_OF_PART // max(len(tiles), 1), 1)
-    cut = cut_up(graph, style, LONGEST_PART if len(tiles) <= TILES_OF_PART else min(longest, LONGEST_PART))
-    return _Layout(graph, cut, tiles, tiled(graph, cut.stretches, tiles), width)
-
-
-def tiled(graph: Graph, stretches: Sequence[Sequence[int]], tiles: Sequence[Tile]) -> Tiling:
-    """When tiles begin and leave, and their places, lowest first."""
-    home = {k: number for number, nodes in enumerate(stretches) for k in nodes if graph.nodes[k].args}
-    stores: list[dict[int, list[Element]]] = [{} for _ in stretches]
-    beginning: list[list[tuple[Tile, int]]] = [[] for _ in stretches]
-    zeros = []
-    for tile in tiles:
-        times = [home[k] for k in tile.elements if k in home]
-        if all(graph.nodes[k].op == "const" and str(graph.nodes[k].value) == "0.0" for k in tile.elements):
-            zeros.append(tile)
-        else:
-            beginning[min(times, default=0)].append((tile, max(times, default=0)))
-    leaving: list[list[tuple[Tile, int]]] = [[] for _ in stretches]
-    free: list[int] = []
-    size = 0
-    for number, those in enumerate(beginning):
-        for tile, last in those:
-            place = heappop(free) if free else size
-            size = max(size, place + 1)
-            leaving[last].append((tile, place))
-            for k, node in enumerate(tile.elements):
-                at = Element(TILES, place * len(tile.elements) + k)
-                stores[home.get(node, number)].setdefault(node, []).append(at)
-        for _, place in leaving[number]:
-            heappush(free, place)
-    whole = {output.name for output in graph.outputs} - {tile.array for tile in tiles}
-    for output in graph.outputs:
-        for k, node in enumerate(output.elements if output.name in whole else ()):
-            stores[home.get(node, 0)].setdefault(node, []).append(Element(output.name, k))
-    return Tiling(stores, [sorted(those, key=_position) for those in leaving], size, zeros)
-
-
-def _position(leaving: tuple[Tile, int]) -> int:
-    return leaving[0].first
+    longest = LONGEST_PART
+    if len(tiles) > TILES_OF_PART:
+        operations = sum(bool(node.args) for node in live_nodes(graph))
+        longest = min(longest, max(1, operations * TILES_OF_PART // len(tiles)))
+    cut = cut_up(graph, style, longest)
+    tiling = tiled(graph, cut.stretches, tiles)
+    pairs = zip(tiling.stores, cut.stretches, strict=True)
+    stretches = [_stored_or_computed(graph, stores, nodes) for stores, nodes in pairs]
+    return _Layout(graph, replace(cut, stretches=stretches), tiling, width)
 
 
 def _stored_or_computed(
@@ -166,3 +130,82 @@ def _stored_or_computed(
         *(k for k in stores if not graph.nodes[k].args),
         *(k for k in nodes if graph.nodes[k].args),
     ]
+
+
+def tiled(graph: Graph, stretches: Sequence[Sequence[int]], tiles: Sequence[Tile]) -> Tiling:
+    """When tiles begin and leave, and their places, lowest first.
+
+    A tile waits from the stretch that computes the first of its elements to the one that computes the last.
+    """
+    home = {k: number for number, nodes in enumerate(stretches) for k in nodes if graph.nodes[k].args}
+    zeros = []
+    beginning: list[list[tuple[Tile, int]]] = [[] for _ in stretches]
+    for tile in tiles:
+        times = [home[k] for k in tile.elements if k in home]
+        if all(is_zero(graph.nodes[k]) for k in tile.elements):
+            zeros.append(tile)
+        else:
+            beginning[min(times, default=0)].append((tile, max(times, default=0)))
+
+    stores: list[dict[int, list[Element]]] = [{} for _ in stretches]
+
+    def store(node: int, stretch: int, at: Element) -> None:
+        """`stretch`: for constants and inputs, which can be stored at any time."""
+        stores[home.get(node, stretch)].setdefault(node, []).append(at)
+
+    leaving: list[list[tuple[Tile, int]]] = [[] for _ in stretches]
+    free: list[int] = []
+    size = 0
+    for number, those in enumerate(beginning):
+        for tile, last in those:
+            place = heappop(free) if free else size
+            size = max(size, place + 1)
+            leaving[last].append((tile, place))
+            for k, node in enumerate(tile.elements):
+                store(node, number, Element(TILES, place * len(tile.elements) + k))
+        for _, place in leaving[number]:
+            heappush(free, place)
+    in_tiles = {tile.array for tile in tiles}
+    for output in graph.outputs:
+        for k, node in enumerate(output.elements if output.name not in in_tiles else ()):
+            store(node, 0, Element(output.name, k))
+    return Tiling(stores, [sorted(those, key=_first) for those in leaving], size, zeros)
+
+
+def _first(leaving: tuple[Tile, int]) -> int:
+    return leaving[0].first
+
+
+class _Moves:
+    """Prints the calls that move tiles to the rows of their output, and the `tables` that these go by."""
+
+    def __init__(self, graph: Graph, style: Style, symbol: str) -> None:
+        self._graph = graph
+        self._kind = style.value_type
+        self._symbol = symbol
+        self.tables: list[CArrayOfNumbers] = []
+
+    def clear(self, tiles: Sequence[Tile]) -> Iterator[str]:
+        """A call an output that has tiles of zeros; its table: their first elements."""
+        for output in self._graph.outputs:
+            if firsts := [tile.first for tile in tiles if tile.array == output.name]:
+                table = self._table(f"{output.name}_zeros", firsts)
+                rows = f"{output.name}, {len(output.elements)}"
+                yield f"{self._kind}_clear({rows}, {table}, {len(firsts)}, states, stream);"
+
+    def leave(self, stretch: int, tiles: Sequence[tuple[Tile, int]]) -> Iterator[str]:
+        """A call an output; its table: for each of its tiles the first element and where it waits."""
+        for output in self._graph.outputs:
+            pairs = [
+                (tile.first, place * len(tile.elements)) for tile, place in tiles if tile.array == output.name
+            ]
+            if pairs:
+                table = self._table(f"{output.name}_after{stretch}", [*chain.from_iterable(pairs)])
+                rows = f"{output.name}, {len(output.elements)}"
+                yield f"{self._kind}_leave({rows}, {TILES}, {table}, {len(pairs)}, states, stream);"
+
+    def _table(self, name: str, numbers: Sequence[int]) -> str:
+        """The name of a new table."""
+        name = f"{self._symbol}_{name}"
+        self.tables.append(CArrayOfNumbers(name, "int", len(numbers), rows_of_numbers([*map(str, numbers)])))
+        return name

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
-from rbdgen.graph.node import Graph, Output
+from rbdgen.graph.node import Graph, Node, Output
 
 Address: TypeAlias = Callable[[str, int], int]
 """Where in its array an element stands, by name and position."""
@@ -24,6 +24,11 @@ class Zeros(NamedTuple):
     positions: tuple[int, ...]
 
 
+def is_zero(node: Node) -> bool:
+    """Whether a node is +0.0, all bits of which are zero."""
+    return node.op == "const" and str(node.value) == "0.0"
+
+
 def zeros_of(graph: Graph, address: Address) -> list[Zeros]:
     """All that are long enough, in order."""
     return [zeros for output in graph.outputs for zeros in _runs(graph, output, address)]
@@ -31,10 +36,8 @@ def zeros_of(graph: Graph, address: Address) -> list[Zeros]:
 
 def _runs(graph: Graph, output: Output, address: Address) -> list[Zeros]:
     nodes = [graph.nodes[element] for element in output.elements]
-    addresses = {  # of +0.0: all bits of it are zero
-        position: address(output.name, position)
-        for position, node in enumerate(nodes)
-        if node.op == "const" and str(node.value) == "0.0"
+    addresses = {
+        position: address(output.name, position) for position, node in enumerate(nodes) if is_zero(node)
     }
     runs: list[list[int]] = []
     for position in sorted(addresses, key=addresses.__getitem__):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from rbdgen.errors import ArrayValueError
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.load import Library, open_library
+from rbdgen.load.arrays import aligned
 from rbdgen.load.function import Function
 from rbdgen.signature import SizedArgument
 
@@ -63,7 +65,7 @@ def processor() -> set[str]:
 
 def library(cache: Cache, options: EmitOptions, *flags: str, levels: tuple[str, ...] = ()) -> Library:
     toolchain = Toolchain(find_compiler(), (*flags, "-O1", "-ffp-contract=off"), 2, levels)
-    functions = [*map(mixed, SIZES), torque(), inertia()]
+    functions = [*map(mixed, SIZES), torque(), inertia(), square()]
     return open_library(build(render(facts(), functions, options), toolchain, cache))
 
 
@@ -176,22 +178,63 @@ def test_nothing_beyond_the_output_is_written(lib: Library) -> None:
         assert (block[[0, -1]] == 7.0).all()
 
 
+def square() -> FunctionSource:
+    """M of x, half of it zeros, and N, minus its transpose: each 8 by 8, whole cache lines a state."""
+    x = SizedArgument("x", (8,), "", "anything")
+    outputs = [SizedArgument(name, (8, 8), "", "whole cache lines") for name in ("M", "N")]
+    nodes = [*(Node("input", value=float(k)) for k in range(8)), Node("const", value=0.0)]
+    M, N = [8] * 64, [8] * 64
+    for row, column in itertools.product(range(8), range(4, 8)):
+        nodes += [Node("mul", (row, column)), Node("neg", (len(nodes),))]
+        M[8 * row + column], N[8 * column + row] = len(nodes) - 2, len(nodes) - 1
+    graph = Graph((Input("x", 8),), tuple(nodes), (Output("M", (8, 8), (*M,)), Output("N", (8, 8), (*N,))))
+    return function("square", graph, (x,), tuple(outputs))
+
+
+def in_small_batches(call: Function, arrays: list[np.ndarray[Any, Any]]) -> list[bytes]:
+    """Results that stay in the caches: 1000 states at a time."""
+    batches = [call(*(x[k : k + 1000] for x in arrays)) for k in range(0, len(arrays[0]), 1000)]
+    columns = zip(*batches, strict=True) if isinstance(batches[0], tuple) else [batches]
+    return [np.concatenate(column).tobytes() for column in columns]
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("real", ["double", "float"])
 def test_large_results_pass_the_caches_unchanged(build_cache: Cache, real: Any, threads: int) -> None:
-    """More bytes than stay in a cache, and no line of them aligned; nothing beyond them is written."""
+    """More bytes than stay in a cache, where lines are aligned and where none is; nothing else is written."""
     lib = library(build_cache, EmitOptions(real=real, trig="builtin"), "-march=native")
-    for call in (lib.mixed19, lib.inertia):
+    for call, ahead in itertools.product((lib.mixed19, lib.inertia, lib.square), (0, 5)):
         shapes = [argument.shape for argument in call.signature.outputs]
         bytes_of_state = sum(int(np.prod(shape)) for shape in shapes) * call.dtype.itemsize
-        count = (40 << 20) // bytes_of_state
+        count = (20 << 20) // bytes_of_state | 1
         arrays = arguments(call, count)
-        blocks = [np.full(count * int(np.prod(shape)) + 9, 7.0, call.dtype) for shape in shapes]
-        out = tuple(block[5:-4].reshape(count, *s) for block, s in zip(blocks, shapes, strict=True))
-        call(*arrays, out=out if len(out) > 1 else out[0], threads=threads)
-        expected = call(*arrays)
-        assert bits(out) == bits(expected)
-        assert all((block[:5] == 7.0).all() and (block[-4:] == 7.0).all() for block in blocks)
+        blocks = [aligned((count * int(np.prod(shape)) + 9,), call.dtype) for shape in shapes]
+        places = [slice(ahead, ahead + count * int(np.prod(shape))) for shape in shapes]
+        results = [block[p].reshape(count, *s) for block, p, s in zip(blocks, places, shapes, strict=True)]
+        out = tuple(results) if len(results) > 1 else results[0]
+        expected = in_small_batches(call, arrays)
+        bound = call.bind(*arrays, out=out, threads=threads)
+        for run in (bound, partial(call, *arrays, out=out, threads=threads)):
+            for block in blocks:
+                block.fill(7.0)
+            run()
+            assert bits(out) == expected
+            for block, place in zip(blocks, places, strict=True):
+                assert (block[: place.start] == 7.0).all()
+                assert (block[place.stop :] == 7.0).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_bound_results_are_aligned_and_pass_the_caches(lib: Library, threads: int) -> None:
+    x = arguments(lib.square, 40_001)
+    bound = lib.square.bind(*x, threads=threads)
+    assert all(array.ctypes.data % 64 == 0 for array in bound.out)
+    expected = in_small_batches(lib.square, x)
+    for _ in range(2):
+        for array in bound.out:
+            array.fill(7.0)
+        bound()
+        assert bits(bound.out) == expected
 
 
 def test_one_state_shared_by_all(lib: Library) -> None:

@@ -1,4 +1,4 @@
-"""Depth first: outputs one after the other, each right after all that only it still needs."""
+"""Depth first: elements of outputs one after the other, each right after all that only it still needs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from rbdgen.graph.passes.schedule import reordered
 
 
 def depth_first(graph: Graph, *, backwards: bool = False) -> Graph:
-    """The same nodes in the order in which outputs ask for them, all outputs in step from first to last.
+    """The same nodes in the order in which outputs ask for them; what no output asks for comes last.
 
-    Neighbouring elements are computed one shortly after the other: what they wait for in each other's
-    company, they wait for a short time. `backwards`: from last to first, as recursions from the tips of a
-    tree to its base finish rows of matrices.
+    All outputs are taken in step, from their first elements to their last, so that neighbours are computed
+    shortly after each other and none waits long for the others. `backwards`: from their last elements to
+    their first, as recursions from the tips of a tree to its base finish the rows of matrices.
     """
     seen = bytearray(len(graph.nodes))
     order = [index for index, node in enumerate(graph.nodes) if not node.args]

@@ -1,0 +1,86 @@
+"""Loops taken apart by the zeros of their runs; what is then read of rooms, and no more, is written."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbdgen.graph.builder import Builder
+from rbdgen.graph.node import Graph, Input
+from rbdgen.graph.program import Loop, Program, Result, run, verify_program
+from rbdgen.graph.specialise import specialised
+from rbdgen.places import Place, column, whole
+
+
+def powers() -> Graph:
+    """Four numbers, each of which takes an operation."""
+    builder = Builder()
+    (s,) = builder.input("s", 1)
+    return builder.graph([("r", (4,), [s + 1.0, s * s, s * 3.0, s - 0.5])])
+
+
+def weighted() -> Graph:
+    """A column of two with a weight for each."""
+    builder = Builder()
+    b, r = builder.input("b", 2), builder.input("r", 2)
+    return builder.graph([("x", (1,), [b[0] * r[0] + b[1] * r[1]])])
+
+
+def next_of() -> Graph:
+    builder = Builder()
+    (before,) = builder.input("before", 1)
+    return builder.graph([("after", (1,), [before * 2.0])])
+
+
+def program() -> Program:
+    """The weights are elements 1 and 2 of a room; columns are 0 at the second, two of three at the first too."""
+    shared = Place("room", (1, 2))
+    return Program(
+        (Input("s", 1), Input("M", 6)),
+        (Result("X", (3,)), Result("last", (1,))),
+        (
+            Loop("powers", powers(), {"s": whole("s", 1)}, {"r": whole("room", 4)}),
+            Loop(
+                "weighted",
+                weighted(),
+                {"b": column("M", 2, 3, range(3)), "r": shared},
+                {"x": Place("X", (0,), (0, 1, 2))},
+                3,
+                {"b": ((0, 1), (0, 1), (1,))},
+            ),
+            Loop("first", next_of(), {"before": whole("s", 1)}, {"after": Place("chain", (0,))}),
+            Loop(
+                "next",
+                next_of(),
+                {"before": Place("chain", (0,), (0, 1, 2))},
+                {"after": Place("chain", (1,), (0, 1, 2))},
+                3,
+            ),
+            Loop("last", next_of(), {"before": Place("chain", (3,))}, {"after": whole("last", 1)}),
+        ),
+        {"room": 4, "chain": 4},
+    )
+
+
+def test_results_are_equal() -> None:
+    inputs = {"s": np.array([0.3]), "M": np.array([0.0, 0.0, 1.7, 0.0, 0.0, 0.0])}
+    lean = specialised(program())
+    verify_program(lean)
+    expected, results = run(program(), inputs), run(lean, inputs)
+    assert all(np.array_equal(results[name], expected[name]) for name in ("X", "last"))
+    assert expected["X"][2] == 0.3 * 0.3 * 1.7
+
+
+def test_only_what_is_read_is_written() -> None:
+    lean = specialised(program())
+    assert [(loop.name, loop.count) for loop in lean.loops if loop.name == "weighted"] == [
+        ("weighted", 2),
+        ("weighted", 1),
+    ]
+    first = lean.loops[0]
+    assert first.writes == {"r": Place("room", (1,))}, "the last two weights are multiplied by zeros alone"
+    assert [node.op for node in first.body.nodes] == ["input", "sq"]
+
+
+def test_what_the_next_run_reads_is_written() -> None:
+    chains = [loop for loop in specialised(program()).loops if loop.name in ("first", "next", "last")]
+    assert chains == list(program().loops[2:])

@@ -32,7 +32,7 @@ def next_of() -> Graph:
 
 
 def program() -> Program:
-    """The weights are elements 1 and 2 of a room; columns are 0 at the second, two of three at the first too."""
+    """The weights are elements 1 and 2 of a room; all columns are 0 at the second, two at the first too."""
     shared = Place("room", (1, 2))
     return Program(
         (Input("s", 1), Input("M", 6)),

@@ -18,6 +18,7 @@ from rbdgen.emit.c.printer import (
 )
 from rbdgen.emit.c.real import real_type
 from rbdgen.emit.c.tiles import print_tiles
+from rbdgen.emit.c.tiles_of_loops import print_tiles_of_loops
 from rbdgen.emit.golden import Golden
 from rbdgen.emit.names import comment_text, unique_identifiers
 from rbdgen.emit.numbers import literal, literal17
@@ -238,14 +239,15 @@ def body_context(
     }
     live = [node for _, nodes in lines for node in nodes]
     graph = program.straight
-    body = Body((), ())
-    if graph is not None:
-        body = (
-            print_parts(graph, style, symbol, restrict)
-            if tile is None
-            else print_tiles(graph, style, symbol, tile)
-        )
-    loops = None if graph else print_loops(program, symbol, style, restrict, vectors)
+    body, loops = Body((), ()), None
+    if graph is not None and tile is not None:
+        body = print_tiles(graph, style, symbol, tile)
+    elif graph is not None:
+        body = print_parts(graph, style, symbol, restrict)
+    elif tile is not None:
+        loops = print_tiles_of_loops(program, symbol, style, tile)
+    else:
+        loops = print_loops(program, symbol, style, restrict, vectors)
     return CBody(
         tuple(array.name for array in program.inputs if array.name not in read),
         body.parts,
@@ -255,7 +257,7 @@ def body_context(
         memset=body.memset or (loops is not None and loops.memset),
         loops=loops,
         tables=body.tables,
-        tiled=body.tiled,
+        tiled=loops.tiled if loops else body.tiled,
     )
 
 

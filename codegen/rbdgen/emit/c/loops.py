@@ -44,22 +44,27 @@ class CLine:
 
 @dataclass(frozen=True)
 class CLoop:
-    """Calls of a line: once, `count` times, or as many vectors as `count` columns take."""
+    """Calls of a line: once, `count` times, or as many vectors as `count` columns take.
+
+    `after`: statements that follow the last.
+    """
 
     line: str
     count: int
     vector: bool
     arguments: tuple[str, ...]
+    after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class CLoops:
-    """What a function of several loops is made of."""
+    """What a function of several loops is made of; `tiled`: as a `Body`'s."""
 
     tables: tuple[CArrayOfNumbers, ...]
     rooms: tuple[CArrayOfNumbers, ...]
     lines: tuple[CLine, ...]
     loops: tuple[CLoop, ...]
+    tiled: tuple[str, ...] = ()
 
     @property
     def vector(self) -> bool:

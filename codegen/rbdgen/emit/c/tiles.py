@@ -82,10 +82,13 @@ def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
     else:
         stretches = [opening, *([call] for call in calls)]
 
-    moves = _Moves(layout.graph, style, symbol)
+    moves = Moves({output.name: len(output.elements) for output in graph.outputs}, style, symbol)
     statements = [*cut.room(style), *layout.room(style), *moves.clear(tiling.zeros)]
     for number, (own, leaving) in enumerate(zip(stretches, tiling.leaving, strict=True)):
-        statements += [*own, *moves.leave(number, leaving)]
+        statements += own
+        for output in graph.outputs:
+            places = [(tile.first, at * width) for tile, at in leaving if tile.array == output.name]
+            statements += moves.leave(number, output.name, TILES, places)
     tiled_outputs = tuple(dict.fromkeys(tile.array for tile in tiles_of(graph, width)))
     return Body(tuple(parts), tuple(statements), tiled=tiled_outputs, tables=tuple(moves.tables))
 
@@ -176,33 +179,32 @@ def _first(leaving: tuple[Tile, int]) -> int:
     return leaving[0].first
 
 
-class _Moves:
+class Moves:
     """Prints the calls that move tiles to the rows of their output, and the `tables` that these go by."""
 
-    def __init__(self, graph: Graph, style: Style, symbol: str) -> None:
-        self._graph = graph
+    def __init__(self, sizes: Mapping[str, int], style: Style, symbol: str) -> None:
+        """`sizes`: elements of every output."""
+        self._sizes = sizes
         self._kind = style.value_type
         self._symbol = symbol
         self.tables: list[CArrayOfNumbers] = []
 
     def clear(self, tiles: Sequence[Tile]) -> Iterator[str]:
         """A call an output that has tiles of zeros; its table: their first elements."""
-        for output in self._graph.outputs:
-            if firsts := [tile.first for tile in tiles if tile.array == output.name]:
-                table = self._table(f"{output.name}_zeros", firsts)
-                rows = f"{output.name}, {len(output.elements)}"
-                yield f"{self._kind}_clear({rows}, {table}, {len(firsts)}, states, stream);"
+        for output, size in self._sizes.items():
+            if firsts := [tile.first for tile in tiles if tile.array == output]:
+                table = self._table(f"{output}_zeros", firsts)
+                yield f"{self._kind}_clear({output}, {size}, {table}, {len(firsts)}, states, stream);"
 
-    def leave(self, stretch: int, tiles: Sequence[tuple[Tile, int]]) -> Iterator[str]:
-        """A call an output; its table: for each of its tiles the first element and where it waits."""
-        for output in self._graph.outputs:
-            pairs = [
-                (tile.first, place * len(tile.elements)) for tile, place in tiles if tile.array == output.name
-            ]
-            if pairs:
-                table = self._table(f"{output.name}_after{stretch}", [*chain.from_iterable(pairs)])
-                rows = f"{output.name}, {len(output.elements)}"
-                yield f"{self._kind}_leave({rows}, {TILES}, {table}, {len(pairs)}, states, stream);"
+    def leave(self, number: int, output: str, room: str, places: Sequence[tuple[int, int]]) -> Iterator[str]:
+        """A call if there are tiles; its table: of each the first element and where it waits in the room.
+
+        `number`: of what the tiles leave after.
+        """
+        if places:
+            table = self._table(f"{output}_after{number}", [*chain.from_iterable(places)])
+            rows = f"{output}, {self._sizes[output]}"
+            yield f"{self._kind}_leave({rows}, {room}, {table}, {len(places)}, states, stream);"
 
     def _table(self, name: str, numbers: Sequence[int]) -> str:
         """The name of a new table."""

@@ -40,18 +40,20 @@ class Twin:
     compilation: Compilation
 
 
-def twins(sources: Sources, levels: tuple[str, ...], flags: tuple[str, ...], include: str) -> Iterator[Twin]:
-    """All twins of a folder; `flags`: of every function. Levels differ in what their symbols end in."""
+def twins(
+    sources: Sources, levels: tuple[str, ...], flags: Mapping[str, tuple[str, ...]], include: str
+) -> Iterator[Twin]:
+    """All twins of a folder; `flags`: by function. Levels differ in what their symbols end in."""
     for name, source in sources.c_sources():
         twin = source.removesuffix(".c") + "_batch.c"
         if twin not in sources.files:
             continue
         path = f"../{sources.name}/{twin}"
         if not levels:
-            yield Twin(name, "", Compilation(path, f"{name}_batch.o", (*flags, include)))
+            yield Twin(name, "", Compilation(path, f"{name}_batch.o", (*flags[name], include)))
         symbol = f"{sources.name}_{name}_batch"
         for level in levels:
             ending = level.rpartition("-")[2]
             own = (f"-march={level}", f"-D{symbol}={symbol}_{ending}", include)
-            kept = (flag for flag in flags if not flag.startswith("-march="))
+            kept = (flag for flag in flags[name] if not flag.startswith("-march="))
             yield Twin(name, level, Compilation(path, f"{name}_batch_{ending}.o", (*kept, *own)))

@@ -61,12 +61,12 @@ class Toolchain:
 
     @property
     def function_flags(self) -> tuple[str, ...]:
-        """All flags for a function."""
+        """All flags for a function, and for a batch twin whose results are matrices."""
         return (*FUNCTION_FLAGS, *self.flags, *TUNING[self.compiler.family])
 
     @property
     def twin_flags(self) -> tuple[str, ...]:
-        """All flags for a batch twin."""
+        """All flags for a batch twin whose results are vectors."""
         return (*FUNCTION_FLAGS, *self.flags, *TWIN_TUNING[self.compiler.family])
 
 
@@ -143,7 +143,13 @@ def _compile_package(
     functions = dict(sources.c_sources())
     dispatch = (DISPATCH_FLAG,) if toolchain.levels else ()
     flags = toolchain.function_flags
-    batch = list(twins(sources, toolchain.levels, toolchain.twin_flags, here))
+    vectors = {
+        name
+        for name, facts in sources.manifest["functions"].items()
+        if all(len(output["shape"]) == 1 for output in facts["outputs"])
+    }
+    own = {name: toolchain.twin_flags if name in vectors else flags for name in functions}
+    batch = list(twins(sources, toolchain.levels, own, here))
     compilations = [
         Compilation(f"../{sources.name}/{file}", f"{name}.o", (*flags, here))
         for name, file in functions.items()

@@ -8,9 +8,11 @@ stream from the second-level cache: what makes fewer bytes makes less time, and 
   printed in parts it saves no compilation time and costs up to 30 per cent), -O3, -fno-trapping-math,
   -fno-tree-vectorize, -fschedule-insns with -fsched-pressure (up to 19 per cent slower),
   -fno-schedule-insns2, -fno-tree-ter, -mno-avx512f (half as many registers: up to 40 per cent slower), -Os.
-- gcc, twins: they have 32 registers, where scheduling for them before they are allocated takes 5 to 10 per
-  cent off RNEA and ABA and leaves derivatives as they are, within 3 per cent. Copies of what transposes
-  arguments for every number of them, with loops peeled, take another 10 per cent off an arm's RNEA.
+- gcc, twins: vectors have 32 registers. Where results are vectors and the statements one piece, scheduling
+  before registers are allocated takes 5 to 10 per cent off RNEA and ABA, a third off sines four at a time;
+  copies of what transposes arguments, one for every number of them, its loops peeled, another 10 per cent off
+  an arm's RNEA. Matrices leave between short parts, and by priority these are 2 to 6 per cent faster than
+  scheduled (M^-1; dID the same).
 - clang: -O1, -O2, -O3 and -Os differ by less than runs do; so do -fno-slp-vectorize and -mno-avx512f.
 """
 
@@ -25,4 +27,4 @@ TWIN_TUNING: Final[dict[str, tuple[str, ...]]] = {
     "gcc": ("-fschedule-insns", "-fsched-pressure", "-fpeel-loops", "-fipa-cp-clone"),
     "clang": (),
 }
-"""The same for batch twins."""
+"""The same for batch twins whose results are vectors; the others are compiled as functions are."""

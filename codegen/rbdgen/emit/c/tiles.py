@@ -20,6 +20,7 @@ from rbdgen.emit.c.printer import TILES, Element, Style, check_arguments, live_n
 from rbdgen.emit.c.zeros import is_zero
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes import depth_first
+from rbdgen.graph.passes.schedule import close_to_order
 
 TILES_OF_PART: Final = 6
 """Tiles that leave after a part, on average: their stores fit the store queues of current cores."""
@@ -58,7 +59,7 @@ def tiles_of(graph: Graph, width: int) -> Iterator[Tile]:
 
 
 def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
-    """The statements of a twin, in the order of three that keeps least waiting in memory.
+    """The statements of a twin, in the order of five that keeps least waiting in memory.
 
     Outputs in tiles are pointers to the rows of the states, whose number is `states`; `stream`: whether
     results pass the caches. Outputs shorter than a tile are arrays of vectors.
@@ -73,7 +74,8 @@ def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
         EmitError: as of `print_statements`.
     """
     check_arguments(graph)
-    orders = (graph, depth_first(graph), depth_first(graph, backwards=True))
+    deep = (depth_first(graph), depth_first(graph, backwards=True))
+    orders = (graph, *deep, *map(close_to_order, deep))
     layout = min((_laid_out(order, style, width) for order in orders), key=_Layout.footprint)
     cut, tiling = layout.cut, layout.tiling
     opening, parts, calls = print_cut(layout.graph, style, cut, tiling.stores, symbol, "restrict")

@@ -23,8 +23,13 @@ def schedule(graph: Graph) -> Graph:
     idea on a graph). Equal ones: depth first, along the value wanted last, which overlaps the branches
     of a tree; or the node written first, which keeps the order given where that costs nothing.
     """
-    orders = [_list_schedule(graph, prefer) for prefer in (lambda _, wanted: -wanted, lambda node, _: node)]
-    return min((graph, *(reordered(graph, order) for order in orders)), key=estimated_cycles)
+    deep = reordered(graph, _list_schedule(graph, lambda _, wanted: -wanted))
+    return min((graph, deep, close_to_order(graph)), key=estimated_cycles)
+
+
+def close_to_order(graph: Graph) -> Graph:
+    """The list schedule that keeps the order given where that costs no live values."""
+    return reordered(graph, _list_schedule(graph, lambda node, _: node))
 
 
 def _list_schedule(graph: Graph, prefer: Preference) -> list[int]:

@@ -29,7 +29,8 @@ static void toy_torque_part(const struct rbdgen_job *job, size_t first, size_t c
 void toy_torque_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
     const size_t results = count * sizeof(float) * (2);
-    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
+    const int whole = rbdgen_whole_lines(arrays[2], 2 * sizeof(float));
+    const struct rbdgen_job job = {arrays, steps, rbdgen_way_of(fresh, whole, results)};
     rbdgen_share(threads, grain, count, toy_torque_part, &job);
 }
 
@@ -54,6 +55,7 @@ static void toy_inertia_part(const struct rbdgen_job *job, size_t first, size_t 
 void toy_inertia_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
     const size_t results = count * sizeof(float) * (4 + 2);
-    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
+    const int whole = rbdgen_whole_lines(arrays[1], 4 * sizeof(float)) && rbdgen_whole_lines(arrays[2], 2 * sizeof(float));
+    const struct rbdgen_job job = {arrays, steps, rbdgen_way_of(fresh, whole, results)};
     rbdgen_share(threads, grain, count, toy_inertia_part, &job);
 }

@@ -143,6 +143,12 @@ def test_bits(build_cache: Cache, compiler: str, flag: str, real: Any) -> None:
         np.testing.assert_allclose(together, reference[name], rtol=1e-6 if real == "float" else 1e-14)
 
 
+def test_results_that_are_never_needed_at_once_share_the_room_of_the_longest() -> None:
+    text = render(facts(), [source(program())]).files["toy_looped_batch.c"]
+    assert "toy_lanes tiles1[60];" in text
+    assert "tiles2" not in text
+
+
 def test_arrays_that_overlap_are_not_restrict() -> None:
     text = render(facts(), [source(program())]).files["toy_looped.c"]
     heads = {

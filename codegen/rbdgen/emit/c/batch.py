@@ -1,8 +1,8 @@
 """Batch twins: the statements of a function over vectors, one state a lane.
 
-A twin is printed from the same scheduled graphs as the function itself, so that with contraction off and the
-built-in sine and cosine both give the same bits. Loops whose runs know zeros leave these out of a twin; a
-result that is 0 may then differ in its sign.
+A twin is printed from the same graphs as the function itself, if in another order, so that with contraction
+off and the built-in sine and cosine both give the same bits. Loops whose runs know zeros leave these out of a
+twin; a result that is 0 may then differ in its sign.
 """
 
 from __future__ import annotations

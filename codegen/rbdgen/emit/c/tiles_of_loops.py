@@ -24,12 +24,12 @@ def print_tiles_of_loops(program: Program, symbol: str, style: Style, width: int
     """
     long = [output for output in program.outputs if output.size >= width]
     written = {output.name: _last_writers(program.loops, output) for output in long}
-    rooms = _rooms(program.loops, {name: max(loops) for name, loops in written.items()})
+    rooms = _rooms(program.loops, list(written))
     sizes = {output.name: output.size for output in long}
     waiting = replace(
         program,
         loops=tuple(_renamed(loop, rooms) for loop in program.loops),
-        rooms={**program.rooms, **{rooms[name]: size for name, size in sizes.items()}},
+        rooms={**program.rooms, **_sizes(rooms, sizes)},
     )
     moves = Moves(sizes, style, symbol)
     after: list[list[str]] = [[] for _ in program.loops]
@@ -67,17 +67,25 @@ def _complete(writers: Sequence[int], width: int, number: int) -> list[int]:
     return [first for first in firsts if max(writers[first : first + width]) == number]
 
 
-def _rooms(loops: Sequence[Loop], last: Mapping[str, int]) -> dict[str, str]:
-    """The room of every output: the first that is empty when a loop begins with the output."""
+def _rooms(loops: Sequence[Loop], outputs: Sequence[str]) -> dict[str, str]:
+    """The room of every output: the first that is empty when a loop begins with the output.
+
+    A loop may read what an earlier one wrote, also after it is complete.
+    """
+    needed = {name: [k for k, loop in enumerate(loops) if name in _arrays(loop)] for name in outputs}
     rooms: dict[str, str] = {}
     taken: list[int] = []  # by room: the last loop that needs it
-    begun = {name: min(k for k, loop in enumerate(loops) if name in _arrays(loop)) for name in last}
-    for name in sorted(last, key=begun.__getitem__):
-        free = [k for k, until in enumerate(taken) if until < begun[name]]
+    for name in sorted(needed, key=lambda name: needed[name][0]):
+        free = [k for k, until in enumerate(taken) if until < needed[name][0]]
         room = free[0] if free else len(taken)
-        taken[room:] = [last[name], *taken[room + 1 :]]
+        taken[room:] = [needed[name][-1], *taken[room + 1 :]]
         rooms[name] = f"{TILES}s{room + 1}"
     return rooms
+
+
+def _sizes(rooms: Mapping[str, str], sizes: Mapping[str, int]) -> dict[str, int]:
+    """Every room holds the longest of its outputs."""
+    return {room: max(sizes[name] for name, its in rooms.items() if its == room) for room in rooms.values()}
 
 
 def _arrays(loop: Loop) -> set[str]:

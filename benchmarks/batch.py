@@ -38,9 +38,9 @@ from rbdgen.options import REALS, Options, Real, environment_cache
 RESULTS: Final = Path(__file__).parent / "results"
 STATES: Final = 1024
 LONG_OPERATIONS: Final = 40_000_000
-LONG_BYTES: Final = 64 << 20
-"""Operations and bytes of results, at most, of the batches on which threads are compared: milliseconds,
-beside which waking a thread counts little, and more results than caches hold."""
+LONG_BYTES: Final = 8 << 20
+"""Operations and bytes of results, at most, of the batches on which threads are compared: beside them waking
+a thread counts little, and caches hold the results. Beyond, threads share the memory's bandwidth, too."""
 
 _NAMES: Final = ("rnea", "aba", "minv", "rnea_derivatives", "aba_derivatives")
 TARGETS: Final[Mapping[str, Mapping[str, float]]] = {
@@ -146,6 +146,7 @@ def time_double(library: Library, name: str, repetitions: int) -> dict[str, floa
         "batch": time_batch(library, name, STATES, repetitions),
         "long": time_batch(library, name, long, repetitions),
         "threads": time_batch(library, name, long, repetitions, threads=2),
+        "batch_threads": time_batch(library, name, STATES, repetitions, threads=2),
     }
 
 

@@ -73,7 +73,7 @@ def test_every_way_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "LONG_OPERATIONS", 20_000)
     _, lib, _ = built("floating")
     times = batch.time_double(lib, "aba", 1)
-    assert times.keys() == {"bound", "batch", "long", "threads"}
+    assert times.keys() == {"bound", "batch", "long", "threads", "batch_threads"}
     assert all(1 < ns < 1e6 for ns in times.values())
 
 

@@ -37,8 +37,8 @@ from rbdgen.options import REALS, Options, Real, environment_cache
 
 RESULTS: Final = Path(__file__).parent / "results"
 STATES: Final = 1024
-LONG_OPERATIONS: Final = 40_000_000
-LONG_BYTES: Final = 8 << 20
+LONG_OPERATIONS: Final = 20_000_000
+LONG_BYTES: Final = 4 << 20
 """Operations and bytes of results, at most, of the batches on which threads are compared: beside them waking
 a thread counts little, and caches hold the results. Beyond, threads share the memory's bandwidth, too."""
 

@@ -41,6 +41,8 @@ LONG_OPERATIONS: Final = 20_000_000
 LONG_BYTES: Final = 4 << 20
 """Operations and bytes of results, at most, of the batches on which threads are compared: beside them waking
 a thread counts little, and caches hold the results. Beyond, threads share the memory's bandwidth, too."""
+WHOLE: Final = 128
+"""States that two threads share evenly, whatever pieces they take."""
 
 _NAMES: Final = ("rnea", "aba", "minv", "rnea_derivatives", "aba_derivatives")
 TARGETS: Final[Mapping[str, Mapping[str, float]]] = {
@@ -59,7 +61,7 @@ def main() -> None:
     parser.add_argument("robots", nargs="*", help=f"from: {', '.join(c.name for c in CONTESTS)}")
     parser.add_argument("--repetitions", type=int, default=15, help="of which the least counts")
     parser.add_argument(
-        "--relinks", type=int, default=2, help="links of Pinocchio's driver, copies of modules"
+        "--relinks", type=int, default=4, help="links of Pinocchio's driver, copies of modules"
     )
     parser.add_argument(
         "--quick", action="store_true", help="2 repetitions of everything: only whether it runs"
@@ -82,7 +84,6 @@ def main() -> None:
 def measure_robot(contest: Contest, repetitions: int, effort: Effort) -> Json:
     """Nanoseconds a state, by function and way."""
     robot = pipeline.load_robot(contest.urdf, contest.base)
-    peers = measure_peers(contest, robot, repetitions, effort)
     with TemporaryDirectory() as folder:
         double, single = (copies(robot, real, effort.relinks, Path(folder) / real) for real in REALS)
         rows: Json = {}
@@ -92,10 +93,13 @@ def measure_robot(contest: Contest, repetitions: int, effort: Effort) -> Json:
                 "operations": function.cost["total"],
                 "twin": bool(double[0].manifest["functions"][name]["batch"]),
                 "target": TARGETS.get(contest.name, {}).get(name),
-                **{who: them.get(name) for who, them in peers.items()},
                 **{way: min(each[way] for each in times) for way in times[0]},
                 "float": min(time_batch(library, name, STATES, repetitions) for library in single),
             }
+    # after all that is held against one or two threads: who brings threads along leaves them running
+    for who, them in measure_peers(contest, robot, repetitions, effort).items():
+        for name, row in rows.items():
+            row[who] = them.get(name)
     return {"robot": contest.name, "machine": processor(), "states": STATES, "functions": rows}
 
 
@@ -141,6 +145,7 @@ def time_double(library: Library, name: str, repetitions: int) -> dict[str, floa
     bound = library.functions[name].bind(*(array[0] for array in inputs_of(library, name, 1)))
     result_bytes = sum(8 * prod(output.shape) for output in library.functions[name].signature.outputs)
     long = min(LONG_OPERATIONS // library.functions[name].cost["total"], LONG_BYTES // result_bytes)
+    long = max(WHOLE, long // WHOLE * WHOLE)
     return {
         "bound": least(bound, 1000, repetitions),
         "batch": time_batch(library, name, STATES, repetitions),

@@ -74,10 +74,14 @@ def main() -> None:
         parser.error(f"unknown robot: {', '.join(sorted(unknown))}")
     effort = Effort(1, 0.02, slow=False) if given.quick else Effort(given.relinks, 0.2, slow=False)
     given.results.mkdir(parents=True, exist_ok=True)
-    for contest in (c for c in present() if c.name in wanted):
-        report = measure_robot(contest, 2 if given.quick else given.repetitions, effort)
-        print_table(contest.name, report)
-        (given.results / f"batch_{contest.name}.json").write_text(json.dumps(report, indent=1) + "\n")
+    repetitions = 2 if given.quick else given.repetitions
+    contests = [contest for contest in present() if contest.name in wanted]
+    reports = {contest.name: measure_robot(contest, repetitions, effort) for contest in contests}
+    for contest in contests:  # after all others: it leaves threads running
+        add_frax(reports[contest.name], contest, repetitions)
+    for name, report in reports.items():
+        print_table(name, report)
+        (given.results / f"batch_{name}.json").write_text(json.dumps(report, indent=1) + "\n")
     draw_batches(given.results, given.results / "batch.svg")
 
 
@@ -96,7 +100,6 @@ def measure_robot(contest: Contest, repetitions: int, effort: Effort) -> Json:
                 **{way: min(each[way] for each in times) for way in times[0]},
                 "float": min(time_batch(library, name, STATES, repetitions) for library in single),
             }
-    # after all that is held against one or two threads: who brings threads along leaves them running
     for who, them in measure_peers(contest, robot, repetitions, effort).items():
         for name, row in rows.items():
             row[who] = them.get(name)
@@ -121,12 +124,18 @@ def measure_peers(
     pinocchio = peer_pinocchio(model, states, effort)
     text = contest.urdf.read_text(encoding="utf-8")
     mujoco = attempt("MuJoCo", lambda: mujoco_loop.measure(text, robot, many, repetitions))
-    frax = attempt("frax", lambda: frax_batch.measure(contest.urdf, robot, STATES, repetitions))
     return {
         "pinocchio": {name: measured.ns for name, measured in pinocchio.items()},
         "mujoco": mujoco or {},
-        "frax": frax or {},
     }
+
+
+def add_frax(report: Json, contest: Contest, repetitions: int) -> None:
+    """Its nanoseconds a state, None where it is not installed or lacks the function."""
+    robot = pipeline.load_robot(contest.urdf, contest.base)
+    frax = attempt("frax", lambda: frax_batch.measure(contest.urdf, robot, STATES, repetitions)) or {}
+    for name, row in report["functions"].items():
+        row["frax"] = frax.get(name)
 
 
 def inputs_of(library: Library, name: str, states: int) -> list[np.ndarray[Any, Any]]:

@@ -5,20 +5,15 @@
 #include "threads.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 
 #define MOST_WORKERS 255
 
-/* How often a thread looks before it sleeps, some ten microseconds: waking one takes longer than many batches. */
-#define LOOKS 1000
-
-static inline void pause_briefly(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
+/* How often a thread looks before it sleeps, some ten microseconds: waking one takes longer than many batches. In between
+   any other thread may run. */
+#define LOOKS 50
 
 typedef struct {
     rbdgen_part *part;
@@ -72,7 +67,7 @@ static void *worker(void *index)
     for (;;) {
         pthread_mutex_unlock(&pool.lock);
         for (int look = 0; look < LOOKS && pool.turn == seen; ++look)
-            pause_briefly();
+            sched_yield();
         pthread_mutex_lock(&pool.lock);
         while (pool.turn == seen || number >= pool.wanted) {
             seen = pool.turn;
@@ -145,7 +140,7 @@ void rbdgen_share(int threads, size_t grain, size_t count, rbdgen_part *part, co
     pthread_mutex_unlock(&pool.lock);
     take_pieces(&w);
     for (int look = 0; look < LOOKS && pool.working > 0; ++look)
-        pause_briefly();
+        sched_yield();
     pthread_mutex_lock(&pool.lock);
     while (pool.working > 0)
         pthread_cond_wait(&pool.finished, &pool.lock);

@@ -22,8 +22,9 @@ from rbdgen.graph.node import Graph
 from rbdgen.graph.passes import depth_first
 from rbdgen.graph.passes.schedule import close_to_order
 
-TILES_OF_PART: Final = 6
-"""Tiles that leave after a part, on average: their stores fit the store queues of current cores."""
+STORES_OF_PART: Final = 48
+"""Vectors of results that are stored after a part, on average: the store queues of current cores hold them.
+A tile is as many vectors as it has elements."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,9 @@ class _Layout:
 def _laid_out(graph: Graph, style: Style, width: int) -> _Layout:
     tiles = list(tiles_of(graph, width))
     longest = LONGEST_PART
-    if len(tiles) > TILES_OF_PART:
+    if len(tiles) * width > STORES_OF_PART:
         operations = sum(bool(node.args) for node in live_nodes(graph))
-        longest = min(longest, max(1, operations * TILES_OF_PART // len(tiles)))
+        longest = min(longest, max(1, operations * STORES_OF_PART // (len(tiles) * width)))
     cut = cut_up(graph, style, longest)
     tiling = tiled(graph, cut.stretches, tiles)
     pairs = zip(tiling.stores, cut.stretches, strict=True)

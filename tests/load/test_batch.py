@@ -300,8 +300,10 @@ def test_a_fork_starts_threads_of_its_own(lib: Library, monkeypatch: pytest.Monk
 
 def test_ctrl_c_ends_a_long_batch_within_a_second(lib: Library) -> None:
     program = f"""
+import signal
 import numpy as np
 from rbdgen.load import open_library
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who started the tests may ignore it
 call = open_library({str(lib.folder)!r}).mixed19
 x = np.broadcast_to(np.zeros(19), (400_000, 19)).copy()
 out = np.empty((400_000, 20))

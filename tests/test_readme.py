@@ -130,6 +130,8 @@ def test_gains_of_threads_are_those_measured() -> None:
     gains = [round(row["long"] / row["threads"], 1) for row in rows.values()]
     largest = rows["humanoid30", "rnea_derivatives"]
     gain = round(largest["batch"] / largest["batch_threads"], 1)
+    rate = 3 * 36 * 36 * 8 / largest["batch"]  # bytes of three matrices a nanosecond
     text = README.replace("\n", " ")
+    assert f"which one thread writes at {rate:.0f} GB/s" in text
     assert f"Two threads are {min(gains)} to {max(gains)} times as fast as one" in text
     assert f"two threads are {gain} times as fast there" in text

@@ -65,8 +65,12 @@ def interpreted(form: Form, graph: Graph, inputs: Mapping[str, Array]) -> list[A
 
 
 def run_on_floats(form: Form, model: Model, inputs: Mapping[str, Array]) -> list[Array]:
-    """The algorithm on NumPy columns, one a state: no graph between, and quick for many small robots."""
-    columns: dict[str, Sequence[Any]] = {name: list(values.T) for name, values in inputs.items()}
+    """The algorithm on NumPy columns, one a state: no graph between, and quick for many small robots.
+
+    Inputs that the function does not take are left out.
+    """
+    names = [argument.name for argument in form.function.signature.inputs]
+    columns: dict[str, Sequence[Any]] = {name: list(inputs[name].T) for name in names}
     state = State(
         q=coordinates(model, columns["q"], np.cos, np.sin),
         v=columns.get("v", ()),

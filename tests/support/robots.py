@@ -30,6 +30,9 @@ PUBLIC = {
     )
 }
 
+ICUB = _PUBLIC_FOLDER / "icub_description/robots/icub.urdf"
+"""Turned by its export, whose rounding is left in the offsets."""
+
 PATHS = {**BUNDLED, **PUBLIC}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rbdgen.algorithms.ldl import LDL, ldl
 from rbdgen.model.inertia import Inertia
 from rbdgen.spatial.ops import NO_FORCE, Force, Matrix, Motion, Transform, Vector, mirrored
-from rbdgen.spatial.scalar import Naming, Scalar, add, is_number, mul, sub
+from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class JointFactor:
         def entry(
             M: Matrix, i: int, j: int, left: Vector, right: Vector, free: tuple[Vector, Vector]
         ) -> Scalar:
-            if _is_unit(free[0][i]) or _is_unit(free[1][j]):
+            if free[0].coordinate_axis == i or free[1].coordinate_axis == j:
                 return 0
             return sub(M[i][j], mul(left[i], right[j]))
 
@@ -116,10 +116,6 @@ def factor_joint(inertia: ArticulatedInertia, S: tuple[Motion, ...]) -> JointFac
     """U and D at a joint of any number of degrees of freedom; the base's 6 x 6 D by unrolled LDL^T."""
     U = tuple(inertia.apply(column) for column in S)
     return JointFactor(S, U, ldl([[row.dot(column) for column in U] for row in S]))
-
-
-def _is_unit(value: Scalar) -> bool:
-    return is_number(value) and abs(value) == 1
 
 
 def _symmetric(a: Matrix, b: Matrix) -> Matrix:

@@ -120,10 +120,9 @@ def align(model: Model) -> tuple[FramedBody, ...]:
 
 def axes_on(n: Vector) -> Matrix:
     """A rotation whose third column is the unit vector n; a signed permutation for a coordinate axis."""
-    for k in range(3):
-        if abs(n[k]) == 1:
-            x = Vector(*(1 if i == (k + 1) % 3 else 0 for i in range(3)))
-            break
+    axis = n.coordinate_axis
+    if axis is not None:
+        x = IDENTITY[(axis + 1) % 3]
     else:
         k = min(range(3), key=lambda i: abs(n[i]))
         across = Vector(*(1 if i == k else 0 for i in range(3))).cross(n)

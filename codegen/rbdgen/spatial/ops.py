@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rbdgen.spatial.scalar import Naming, Scalar, add, mul, neg, sub
+from rbdgen.spatial.scalar import Naming, Scalar, add, is_number, is_zero, mul, neg, sub
 
 
 class Vector:
@@ -62,6 +62,18 @@ class Vector:
             sub(mul(self.y, other.z), mul(self.z, other.y)),
             sub(mul(self.z, other.x), mul(self.x, other.z)),
             sub(mul(self.x, other.y), mul(self.y, other.x)),
+        )
+
+    @property
+    def coordinate_axis(self) -> int | None:
+        """The k of a known +-e_k, None for any other vector.
+
+        The other two components must be exactly 0: 1 itself is also the rounded component of an axis that is
+        tilted by up to 1e-8 rad.
+        """
+        known = [k for k in range(3) if not is_zero(self[k])]
+        return (
+            known[0] if len(known) == 1 and is_number(self[known[0]]) and abs(self[known[0]]) == 1 else None
         )
 
     def named(self, naming: Naming, label: str) -> Vector:

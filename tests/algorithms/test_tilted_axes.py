@@ -1,0 +1,50 @@
+"""Axes tilted a little from a coordinate axis, against forty digits: no tilt is taken for none."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from support.exact_oracle import Array, inputs_of, references
+from support.forms import Form, every_form, relative_error, run_on_floats
+
+from rbdgen.description.urdf import parse_urdf
+from rbdgen.model.build import DEFAULT_SNAP, build_robot
+from rbdgen.model.model import Model
+
+TILTS = (1e-16, 1e-12, 9e-10, 1.1e-9, 5e-9, 1e-8, 2e-8, 1e-7)
+"""In rad. A unit vector tilted by up to 1e-8 has a largest component that is rounded to 1."""
+
+TOLERANCE = 1e-13
+
+
+def urdf(tilt: float) -> str:
+    """Three joints, each axis tilted from another coordinate axis, the middle one sliding."""
+    axes = ((1, tilt, 0), (0, 1, -tilt), (tilt, tilt, -1))
+    lines = ['<robot name="tilted"><link name="l0"/>']
+    for k, (axis, kind) in enumerate(zip(axes, ("continuous", "prismatic", "continuous"), strict=True)):
+        lines.append(
+            f'<link name="l{k + 1}"><inertial><origin xyz="0.1 -0.2 0.15"/><mass value="{k + 1}"/>'
+            '<inertia ixx="0.3" iyy="0.4" izz="0.5" ixy="0.02" ixz="-0.03" iyz="0.05"/></inertial></link>'
+            f'<joint name="j{k}" type="{kind}"><parent link="l{k}"/><child link="l{k + 1}"/>'
+            f'<origin xyz="0.3 0.1 -0.2"/><axis xyz="{axis[0]} {axis[1]} {axis[2]}"/>'
+            '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
+        )
+    return "\n".join([*lines, "</robot>"])
+
+
+@cache
+def expected(tilt: float, snap: float) -> tuple[Model, dict[str, Array], dict[str, list[Array]]]:
+    model = build_robot(parse_urdf(urdf(tilt)), snap=snap).model
+    inputs = inputs_of(model)
+    return model, inputs, references(model, inputs)
+
+
+@pytest.mark.parametrize("snap", [0.0, DEFAULT_SNAP])
+@pytest.mark.parametrize("tilt", TILTS)
+@every_form
+def test_against_forty_digits(form: Form, tilt: float, snap: float) -> None:
+    model, inputs, exact = expected(tilt, snap)
+    ours = run_on_floats(form, model, inputs)
+    for mine, true in zip(ours, exact[form.function.name], strict=True):
+        assert relative_error(mine, true) < TOLERANCE

@@ -1,0 +1,54 @@
+"""Forty digits as a reference: every function from the textbook's inverse dynamics and its derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import mpmath
+import numpy as np
+from numpy.typing import NDArray
+from support.states import random_inputs
+
+from rbdgen.algorithms.catalogue import lookup
+from rbdgen.algorithms.crba import crba
+from rbdgen.algorithms.rnea import rnea
+from rbdgen.algorithms.rnea_derivatives import rnea_derivatives
+from rbdgen.algorithms.state import coordinates, external_forces
+from rbdgen.model.model import Model
+
+Array = NDArray[np.float64]
+
+DIGITS = mpmath.MPContext()
+DIGITS.dps = 40
+
+
+def inputs_of(model: Model) -> dict[str, Array]:
+    """One state with whatever a function may ask for."""
+    given = [random_inputs(model, lookup(name).signature, 1) for name in ("aba_fext", "rnea_fext")]
+    return given[0] | given[1]
+
+
+def references(model: Model, inputs: Mapping[str, Array]) -> dict[str, list[Array]]:
+    """The outputs of every function at one state, rounded at the very end."""
+    x = {key: [DIGITS.mpf(value) for value in rows[0].tolist()] for key, rows in inputs.items()}
+    q, still = coordinates(model, x["q"], DIGITS.cos, DIGITS.sin), [DIGITS.mpf(0)] * model.nv
+    v, a, tau, fext = x["v"], x["a"], DIGITS.matrix(x["tau"]), external_forces(x["fext"])
+    M = DIGITS.matrix(crba(model, q))
+    Minv = M**-1
+    forward, forced = (Minv * (tau - DIGITS.matrix(rnea(model, q, v, still, f))) for f in (None, fext))
+    inverse = [DIGITS.matrix(rows) for rows in rnea_derivatives(model, q, v, a)[:2]]
+    ahead = [-Minv * DIGITS.matrix(rows) for rows in rnea_derivatives(model, q, v, list(forward))[:2]]
+    exact: dict[str, list[Any]] = {
+        "rnea": [rnea(model, q, v, a)],
+        "rnea_fext": [rnea(model, q, v, a, fext)],
+        "nle": [rnea(model, q, v, still)],
+        "gravity": [rnea(model, q, still, still)],
+        "aba": [list(forward)],
+        "aba_fext": [list(forced)],
+        "crba": [M.tolist()],
+        "minv": [Minv.tolist()],
+        "rnea_derivatives": [*(rows.tolist() for rows in inverse), M.tolist()],
+        "aba_derivatives": [*(rows.tolist() for rows in ahead), Minv.tolist()],
+    }
+    return {name: [np.array([output], float) for output in outputs] for name, outputs in exact.items()}

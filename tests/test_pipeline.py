@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from rbdgen.errors import BuildError, EmitError, GraphError, OptionError
 from rbdgen.options import Options
 from rbdgen.pipeline import design_function, generate, load_robot
 from rbdgen.selection.variants import Choice, choose
+from rbdgen.spatial.ops import Vector
 
 PENDULUM = BUNDLED["double_pendulum"]
 
@@ -89,6 +91,36 @@ def test_gravity_is_the_users() -> None:
         for g in (-9.81, -1.62)
     )
     np.testing.assert_allclose(moon, earth * 1.62 / 9.81, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "gravity",
+    [(0, 0), (0, 0, -9.81, 0), "abc", "1 2 3", None, 9.81, (0, 0, "x"), (0, None, 1), (0, 0, float("nan"))]
+    + [(0, 0, float("-inf")), (0, 0, 10**400), (0, 0, 1j), np.zeros((3, 2)), {}],
+    ids=repr,
+)
+def test_gravity_is_three_numbers(gravity: Any) -> None:
+    with pytest.raises(OptionError, match=r"^gravity .* makes no sense; give three numbers in m/s\^2"):
+        load_robot(PENDULUM, gravity=gravity)
+
+
+def test_gravity_of_any_numbers() -> None:
+    for gravity in ([0, 0, -2], np.array([0.0, 0.0, -2.0], np.float32), (0, 0, Fraction(-2))):
+        assert load_robot(PENDULUM, gravity=gravity).model.gravity == Vector(0, 0, -2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("snap", [float("nan"), -1e-9, 1, float("inf"), "1e-9", None, 1j, [0.0]], ids=repr)
+def test_snap_is_a_small_number(snap: Any) -> None:
+    with pytest.raises(OptionError, match=r"^snap .* makes no sense; give a number from 0 \(off\) to 0\.1$"):
+        load_robot(PENDULUM, snap=snap)
+
+
+@pytest.mark.parametrize(
+    "base", [None, 1, b"fixed", ["fixed"], np.array(["fixed", "x"]), "", "FIX"], ids=repr
+)
+def test_base_is_one_of_two_words(base: Any) -> None:
+    with pytest.raises(OptionError, match=r"^base .* is not known; choose fixed or floating$"):
+        load_robot(PENDULUM, base=base)
 
 
 OPTIONS: dict[str, tuple[dict[str, Any], float]] = {

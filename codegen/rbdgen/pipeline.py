@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import numbers
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -50,6 +51,9 @@ from rbdgen.workers import in_parallel
 Progress = Callable[[str], None]
 """Told, in words, what was just done."""
 
+LARGEST_GRAVITY = 1e9
+"""In m/s^2: far above any, and forces by it stay finite."""
+
 
 def load_robot(
     path: str | Path,
@@ -62,12 +66,27 @@ def load_robot(
     `base`: "fixed" or "floating"; `snap`: entries of fixed rotations this close to 0 become 0; `gravity`:
     in m/s^2, world axes. Raises DescriptionError, ModelError or OptionError, each one line.
     """
-    if base not in ("fixed", "floating"):
-        raise OptionError(f"base '{base}' is not known; choose fixed or floating")
-    if not 0 <= snap < 0.1:
-        raise OptionError(f"snap {snap} makes no sense; give a number from 0 (off) to 0.1")
-    x, y, z = gravity
-    return build_robot(read_urdf(path), base, snap, Vector(float(x), float(y), float(z)))
+    if not (isinstance(base, str) and base in ("fixed", "floating")):
+        raise OptionError(f"base {_told(base)} is not known; choose fixed or floating")
+    if not (isinstance(snap, numbers.Real) and 0 <= snap < 0.1):
+        raise OptionError(f"snap {_told(snap)} makes no sense; give a number from 0 (off) to 0.1")
+    return build_robot(read_urdf(path), base, float(snap), _gravity(gravity))
+
+
+def _gravity(given: Sequence[float]) -> Vector:
+    """Three numbers as a vector."""
+    values = list(given) if isinstance(given, Iterable) else []
+    if len(values) == 3 and all(isinstance(x, numbers.Real) and abs(x) <= LARGEST_GRAVITY for x in values):
+        return Vector(*map(float, values))
+    raise OptionError(
+        f"gravity {_told(given)} makes no sense; give three numbers in m/s^2, such as (0, 0, -9.81)"
+    )
+
+
+def _told(value: object) -> str:
+    """A value that was passed, on one line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:60]}..."
 
 
 def design(robot: Robot, options: Options, progress: Progress = lambda _: None) -> Sources:

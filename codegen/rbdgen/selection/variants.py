@@ -7,7 +7,8 @@ Forms in stages are weighed against the cheapest straight line where neighbourin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from rbdgen.algorithms.catalogue import Function, Variant
@@ -38,6 +39,9 @@ REFINEMENT = 300_000
 UNITS = 4
 """How many lengths are tried as the unit, the most frequent first."""
 
+LEAST_UNIT = 1e-9
+"""No unit is shorter, in m or as a fraction of the longest: such a length is rounding, not a dimension."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -59,38 +63,32 @@ class Choice:
     alternatives: dict[str, Cost] = field(default_factory=dict)
 
 
-def subjects(model: Model, frames: Frames | None, *, sums: bool) -> list[tuple[str, ReducedModel]]:
-    """The reduced models that cheap forms are tried on; the first is the plain choice.
+def subjects(model: Model, frames: Frames | None, *, sums: bool) -> Iterator[tuple[str, ReducedModel]]:
+    """The reduced models that cheap forms are tried on, made one by one; the first is the plain choice.
 
     `sums`: whether cosines of sums of angles may be asked for, which parallel-axis frames need.
     """
     plain = reduce(model) if frames is None else reduce(model, frames.turns, frames.slides)
-    found = [("searched" if frames else "as given", plain)]
+    yield "searched" if frames else "as given", plain
     turns, slides = plain.turns, plain.slides
-    if frames is not None:
-        found += [
-            (
-                f"searched, internal length unit {length:.6g} m",
-                plain.reframed(turns, slides, unit_length=length),
-            )
-            for length in _unit_lengths(plain)
-        ]
+    for length in _unit_lengths(plain) if frames is not None else ():
+        scaled = plain.reframed(turns, slides, unit_length=length)
+        yield f"searched, internal length unit {length:.6g} m", scaled
     parallel = _parallel_bodies(plain)
     if sums and parallel:
-        found.append(("searched, parallel axes", plain.reframed(turns, slides, parallel)))
-    return found
+        yield "searched, parallel axes", plain.reframed(turns, slides, parallel)
 
 
 def _unit_lengths(plain: ReducedModel) -> list[float]:
-    """Lengths that occur in translations, the most frequent first; only where a unit may be chosen."""
+    """Lengths that occur in translations, the most frequent first; only where a unit may be chosen.
+
+    Not those that are only rounding beside the longest: squares of that many units lose their range.
+    """
     if any(body.joint.kind is not JointKind.REVOLUTE for body in plain.bodies):
         return []
-    counts: dict[float, int] = {}
-    for body in plain.bodies:
-        for value in body.translation:
-            if value != 0:
-                length = round(abs(float(value)), 12)
-                counts[length] = counts.get(length, 0) + 1
+    lengths = [abs(float(value)) for body in plain.bodies for value in body.translation]
+    least = max(LEAST_UNIT * max(lengths), LEAST_UNIT)
+    counts = Counter(round(length, 12) for length in lengths if length > least)
     return sorted(counts, key=lambda length: (-counts[length], length))[:UNITS]
 
 
@@ -129,7 +127,7 @@ def choose(
     forms = [form for form in function.variants if not form.compact]
     if forced is not None:
         forms = [function.variant(forced)]
-    words, plain = next(iter(subjects(model, frames, sums=sums)))
+    words, plain = next(subjects(model, frames, sums=sums))
     straight = [form for form in forms if form.stages is None]
     staged = [form for form in forms if form.stages is not None and (lanes > 1 or forced is not None)]
     tried = sorted(

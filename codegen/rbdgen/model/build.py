@@ -14,6 +14,7 @@ from rbdgen.model.joints import Joint, JointKind
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
 from rbdgen.model.resistance import unresisted
 from rbdgen.model.rotations import Snapped, rotation_from_rpy, snap_axis, snap_rotation
+from rbdgen.model.scales import out_of_scale
 from rbdgen.spatial.ops import NO_TRANSFORM, ZERO, Transform, Vector, mirrored
 
 Base: TypeAlias = Literal["fixed", "floating"]
@@ -76,6 +77,7 @@ def build_robot(
     builder.walk(base)
     model = Model(description.name, tuple(builder.finished_bodies()), gravity)
     _check_moving(model, description)
+    _check_scales(model, description)
     _check_resisted(model, description)
     return Robot(
         model,
@@ -213,6 +215,14 @@ def _check_moving(model: Model, description: Description) -> None:
         )
 
 
+def _check_scales(model: Model, description: Description) -> None:
+    """Refuse a robot of numbers so large or so small that doubles lose them."""
+    found = out_of_scale(model)
+    if found is not None:
+        body = model.bodies[found[0]]
+        raise ModelError(f"{_place(body, description)}: joint '{body.joint.name}' {found[1]}")
+
+
 def _check_resisted(model: Model, description: Description) -> None:
     """Refuse a robot whose inertia matrix is singular in every position."""
     unresisting = unresisted(model)
@@ -220,13 +230,20 @@ def _check_resisted(model: Model, description: Description) -> None:
         return
     body = model.bodies[unresisting]
     if body.joint.kind is JointKind.FLOATING:
-        line = next(link.line for link in description.links if link.name == body.name)
         remedy = f"give link '{body.name}' mass and inertia, or pass --base fixed"
     else:
-        line = next(joint.line for joint in description.joints if joint.name == body.joint.name)
         remedy = "give its links mass and inertia, or make the joint fixed"
     raise ModelError(
-        f"{description.path}:{line}: nothing resists joint '{body.joint.name}' in any position: what it "
+        f"{_place(body, description)}: nothing resists joint '{body.joint.name}' in any position: what it "
         "moves has no inertia about it, or the joints behind it undo its motion, so that the inertia matrix "
         f"is singular; {remedy}"
     )
+
+
+def _place(body: Body, description: Description) -> str:
+    """File and line of a body's joint, or of the link that floats."""
+    if body.joint.kind is JointKind.FLOATING:
+        line = next(link.line for link in description.links if link.name == body.name)
+    else:
+        line = next(joint.line for joint in description.joints if joint.name == body.joint.name)
+    return f"{description.path}:{line}"

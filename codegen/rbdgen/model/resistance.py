@@ -14,8 +14,8 @@ from rbdgen.spatial.ops import Matrix, Transform
 
 Numbers = npt.NDArray[np.float64]
 
-SINGULAR = 1e-8
-"""What resists a joint counts as nothing below this fraction: squared, in M, it is a double's rounding."""
+SINGULAR = 1e-7
+"""What resists a joint counts as nothing below this fraction: squared, in M, some ulps of a double."""
 
 GOLDEN = (sqrt(5) - 1) / 2
 """Whose multiples are spread evenly between whole numbers and meet none."""
@@ -32,7 +32,7 @@ def unresisted(model: Model) -> int | None:
     The matrix from joint velocities to the bodies' momenta is brought to triangular form from the leaves to
     the root, orthogonally: small pivots keep twice the digits that they have in M, which is its square.
     """
-    unit = _typical_length(model)
+    unit = typical_length(model)
     composite = [_inertia_matrix(body.inertia, unit) for body in model.bodies]
     momenta = [_scaled(inertia) for inertia in composite]
     for i in reversed(range(model.nbodies)):
@@ -51,7 +51,7 @@ def unresisted(model: Model) -> int | None:
     return None
 
 
-def _typical_length(model: Model) -> float:
+def typical_length(model: Model) -> float:
     """A radius of gyration in m, the unit in which masses and moments compare."""
     mass = sum(float(body.inertia.mass) for body in model.bodies)
     moment = sum(float(body.inertia.rotational.trace()) for body in model.bodies)

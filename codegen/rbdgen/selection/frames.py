@@ -22,6 +22,7 @@ from rbdgen.model.joints import JointKind
 from rbdgen.model.model import WORLD, Body, Model
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel, reduce
+from rbdgen.model.resistance import typical_length
 from rbdgen.spatial.ops import Vector
 from rbdgen.tracing import trace_on
 
@@ -39,6 +40,9 @@ BUDGET = 300_000
 
 REACH = 2.0
 """A slide beyond this many times the distances to the neighbouring joints is refused as ill-conditioned."""
+
+FARTHEST_SLIDE = 1e3
+"""And beyond this many radii of gyration: the inertia would lose six digits beside m d^2."""
 
 Progress = Callable[[int, int], None]
 """Told how many steps of how many are done."""
@@ -181,7 +185,10 @@ def candidates(reduced: ReducedModel, i: int, turn: float, slide: float) -> list
     body = reduced.bodies[i]
     children = [reduced.bodies[k] for k in reduced.model.children[i]]
     own = reduced.moments[i]
-    reach = REACH * max([_length(body.translation), *(_length(child.translation) for child in children)])
+    reach = min(
+        REACH * max([_length(body.translation), *(_length(child.translation) for child in children)]),
+        FARTHEST_SLIDE * typical_length(reduced.model),
+    )
     changes = [0.0, *_slides(body, children, own)]
     slides = _distinct([slide + change for change in changes if isfinite(change) and abs(change) <= reach])
     turns = _distinct([turn + change for change in (0.0, *_turns(body, children, own))], period=2 * pi)

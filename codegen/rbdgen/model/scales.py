@@ -1,0 +1,65 @@
+"""Whether the numbers of a robot can be computed with: each by itself, and beside the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import isnan
+
+from rbdgen.model.model import WORLD, Body, Model
+from rbdgen.model.resistance import typical_length
+from rbdgen.spatial.scalar import Scalar
+
+LARGEST_MASS = 1e30
+"""In kg, and its inverse the smallest: products with lengths, their squares and inverses stay finite."""
+
+LARGEST_LENGTH = 1e30
+"""In m. A length may be as small as it likes: what is left of a right angle often is."""
+
+FARTHEST = 1e6
+"""In radii of gyration: m p^2 of a joint that much farther away leaves few digits of the inertia here."""
+
+
+def out_of_scale(model: Model) -> tuple[int, str] | None:
+    """The first body whose numbers cannot be computed with, and what is wrong; None where all can."""
+    unit = typical_length(model)
+    for i, body in enumerate(model.bodies):
+        found = _own(body) or _beside(body, unit)
+        if found is not None:
+            return i, found
+    return None
+
+
+def _own(body: Body) -> str | None:
+    """What of the body is beyond any scale."""
+    inertia = body.inertia
+    distance = _largest(body.placement.translation)
+    if not distance <= LARGEST_LENGTH:
+        return f"is {distance:.1e} m from its parent; doubles hold no squares of that: keep to 1e30 m"
+    if not _within(_largest([inertia.mass]), LARGEST_MASS):
+        return f"moves a mass of {float(inertia.mass):.1e} kg; write 0, or a mass from 1e-30 to 1e30 kg"
+    moment = _largest(entry for row in inertia.rotational for entry in row)
+    if not _within(moment, LARGEST_MASS * LARGEST_LENGTH):
+        return f"moves an inertia of {moment:.1e} kg m^2 about its frame; write 0, or 1e-60 to 1e60 kg m^2"
+    return None
+
+
+def _beside(body: Body, unit: float) -> str | None:
+    """What of the body is beyond the scale of the robot."""
+    distance = _largest(body.placement.translation)
+    if body.parent != WORLD and distance > FARTHEST * unit:
+        return (
+            f"is {distance:.1e} m from its parent, where the bodies' radius of gyration is {unit:.1e} m; "
+            "doubles hold no such robot: check the units"
+        )
+    return None
+
+
+def _within(size: float, largest: float) -> bool:
+    """Whether it is 0, or neither too large nor too small; nothing that is not finite is."""
+    return size == 0 or 1 / largest <= size <= largest
+
+
+def _largest(values: Iterable[Scalar]) -> float:
+    """The largest size; not a number where one of them is none."""
+    sizes = [abs(float(value)) for value in values]
+    return next((size for size in sizes if isnan(size)), max(sizes))

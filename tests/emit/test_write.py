@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from attack import kills
 
 from rbdgen.emit import write
 from rbdgen.emit.write import write_folder
@@ -36,7 +37,7 @@ def test_an_older_folder_is_replaced_whole(tmp_path: Path) -> None:
     folder = tmp_path / "toy"
     write_folder(folder, files("old", "gone.so"))
     (folder / "sub" / "__pycache__").mkdir()
-    (folder / "sub" / "__pycache__" / "b.pyc").write_bytes(b"")
+    (folder / "sub" / "__pycache__" / "b.cpython-311.pyc").write_bytes(b"")
     write_folder(folder, files("new"))
     assert sorted(tree(tmp_path)) == ["toy/a.c", "toy/manifest.json", "toy/sub/b.py"]
     assert (folder / "a.c").read_text() == "new"
@@ -107,6 +108,11 @@ def test_what_was_there_survives_an_interruption(
     assert len(list(tmp_path.iterdir())) == old
 
 
+def without_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a system that cannot exchange two names."""
+    monkeypatch.setattr(write, "_renameat2", lambda: None)
+
+
 def test_what_was_there_comes_back_when_the_new_one_cannot_take_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,7 +126,136 @@ def test_what_was_there_comes_back_when_the_new_one_cannot_take_its_place(
             raise PermissionError(13, "Permission denied")
         return rename(path, target)
 
+    without_exchange(monkeypatch)
     monkeypatch.setattr(Path, "rename", refuse_new)
     with pytest.raises(EmitError, match="Permission denied; choose another folder"):
         write_folder(folder, files("new"))
     assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("fault", [OSError(5, "Input/output error"), KeyboardInterrupt()])
+@pytest.mark.filterwarnings("ignore:.* is left over and stays:UserWarning")
+def test_once_the_new_folder_stands_nothing_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
+) -> None:
+    """What could not be removed is removed by the next run."""
+    folder = tmp_path / "toy"
+    write_folder(folder, files("old"))
+    with monkeypatch.context() as broken:
+
+        def fail(path: Path, missing_ok: bool = False) -> None:
+            raise fault
+
+        broken.setattr(Path, "unlink", fail)
+        write_folder(folder, files("new"))
+    assert (folder / "a.c").read_text() == "new"
+    assert len(list(tmp_path.iterdir())) == 2
+    write_folder(tmp_path / "other", files("x"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "toy"]
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_the_folder_is_there_while_it_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool
+) -> None:
+    """Seen before every renaming; a missing one comes back with the next run."""
+    if exchange and write._renameat2() is None:
+        pytest.skip("this system cannot exchange two names")
+    if not exchange:
+        without_exchange(monkeypatch)
+    folder = tmp_path / "toy"
+    write_folder(folder, files("old"))
+    rename, seen = Path.rename, []
+
+    def watched(path: Path, target: Path) -> Path:
+        seen.append(folder.exists())
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", watched)
+    write_folder(folder, files("new"))
+    assert seen
+    assert all(seen) == exchange
+
+
+def test_leavings_of_killed_runs(tmp_path: Path) -> None:
+    """Half-written folders go, an old one comes back, what is the user's stays."""
+    token = "0123456789ab"
+    for name, text in (("back", "old"), ("toy", "older")):
+        write_folder(tmp_path / name, files(text))
+    (tmp_path / "back").rename(tmp_path / f".back.old-{token}")
+    (tmp_path / "toy").rename(tmp_path / f".toy.old-{token}")
+    (tmp_path / f".gone.new-{token}" / "sub").mkdir(parents=True)
+    (tmp_path / f".gone.new-{token}" / "a.c").write_text("ha")
+    (tmp_path / f".gone.del-{token}" / "sub").mkdir(parents=True)
+    (tmp_path / ".toy.new-notes").mkdir()
+    (tmp_path / f".link.new-{token}").symlink_to(tmp_path / ".toy.new-notes")
+    (tmp_path / "toy").mkdir()
+    write_folder(tmp_path / "toy", files("new"))
+    kept = [f".link.new-{token}", ".toy.new-notes", "back", "toy"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == kept
+    assert (tmp_path / "back" / "a.c").read_text() == "old"
+
+
+def test_a_file_put_into_a_folder_being_removed_stays(tmp_path: Path) -> None:
+    removed = tmp_path / ".toy.del-0123456789ab"
+    write_folder(tmp_path / "toy", files("old"))
+    (tmp_path / "toy").rename(removed)
+    (removed / "log.txt").write_text("mine")
+    with pytest.warns(UserWarning, match="left over and stays .*not empty.*; remove it"):
+        write_folder(tmp_path / "toy", files("new"))
+    assert tree(removed) == {"log.txt": b"mine"}
+
+
+@pytest.mark.parametrize("where", ["__pycache__", "sub/__pycache__", "sub/d", "a.c"])
+def test_links_are_the_users(tmp_path: Path, where: str) -> None:
+    """Neither removed nor followed, also where the manifest lists what lies behind them."""
+    folder, mine = tmp_path / "toy", tmp_path / "mine"
+    write_folder(folder, files("old", "sub/d/x"))
+    mine.mkdir()
+    (mine / "x").write_text("mine")
+    link = folder / where
+    if link.is_dir():
+        (link / "x").unlink()
+        link.rmdir()
+    link.unlink(missing_ok=True)
+    link.symlink_to(mine)
+    before = tree(tmp_path)
+    with pytest.raises(EmitError, match=f"holds '{where}', which rbdgen did not write"):
+        write_folder(folder, files("new"))
+    assert tree(tmp_path) == before
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize("name", ["mine.txt", "other.cpython-311.pyc"])
+def test_what_the_user_put_among_compiled_python_is_left_alone(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "toy"
+    write_folder(folder, files("old"))
+    (folder / "sub/__pycache__").mkdir()
+    (folder / "sub/__pycache__" / name).write_text("mine")
+    before = tree(tmp_path)
+    with pytest.raises(EmitError, match=f"holds 'sub/__pycache__/{name}', which rbdgen did not write"):
+        write_folder(folder, files("new"))
+    assert tree(tmp_path) == before
+
+
+def test_a_manifest_that_lists_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "toy"
+    write_folder(folder, files("old"))
+    listed = {"generator": "rbdgen", "files": ["a.c", "sub", "sub/b.py", "manifest.json"]}
+    (folder / "manifest.json").write_text(json.dumps(listed))
+    write_folder(folder, files("new"))
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_manifest_nested_too_deep(tmp_path: Path) -> None:
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "manifest.json").write_text("[" * 50_000)
+    with pytest.raises(EmitError, match="was not generated by rbdgen"):
+        write_folder(tmp_path / "toy", files("x"))
+
+
+def test_kills() -> None:
+    """The next run finds the old folder or the new one whole, and leaves nothing else."""
+    counts = kills.run(seed=1, size=60)
+    assert counts == {"tried": 60, "killed": counts["killed"], "wrong": 0, "crashed": 0}
+    assert counts["killed"] > 20

@@ -1,26 +1,45 @@
-"""A generated folder on disk: whole or not at all, and never in place of anything that is the user's."""
+"""A generated folder on disk: the old one or the new one, whole, and nothing of the user's is touched.
+
+That is kept whatever ends the process: an error, Ctrl-C, kill -9. What a killed run leaves beside the folder
+has a name that says what it is, and the next run into the same parent puts it right:
+
+    .NAME.new-TOKEN     a folder being written: removed
+    .NAME.old-TOKEN     the old folder, whole: comes back where NAME is missing, else removed
+    .NAME.del-TOKEN     an old folder being removed: removed
+
+This happens under a lock on the parent, so none of them belongs to a run that still lives. Linux exchanges
+two names at once on most file systems, then NAME is never missing. Elsewhere it is for an instant.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import json
 import os
+import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+import stat
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from rbdgen.emit.package import MANIFEST
 from rbdgen.errors import EmitError
 
-_ALSO_OURS = "__pycache__"
+_LEAVING: Final = re.compile(r"\.(?P<name>.+)\.(?P<kind>new|old|del)-(?P<token>[0-9a-f]{12})", re.DOTALL)
+_COMPILED: Final = re.compile(r"(?P<module>[^.]+)\..*pyc(\.\d+)?")
+_AT_FDCWD: Final = -100
+_RENAME_EXCHANGE: Final = 2
 
 
 def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
     """Write the files as `folder`; an older folder of rbdgen's there is replaced.
 
-    The new folder is written beside it under another name and takes its place by renaming.
+    Where the old folder cannot be removed once the new one stands, a warning says so.
 
     Raises:
         EmitError: something else stands there, the older folder holds files that rbdgen did not write, or
@@ -29,14 +48,8 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _locked(folder.parent):
-            old = _own_files(folder)
-            token = secrets.token_hex(6)
-            new = folder.with_name(f".{folder.name}.new-{token}")
-            try:
-                _write(new, files)
-                _swap(folder, new, folder.with_name(f".{folder.name}.old-{token}"), old)
-            finally:
-                shutil.rmtree(new, ignore_errors=True)
+            _put_right(folder.parent)
+            _replace(folder, files)
     except OSError as error:
         raise EmitError(f"{folder}: {error.strerror or error}; choose another folder with -o") from error
 
@@ -52,6 +65,30 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def _replace(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    _refuse_foreign(folder)
+    token = secrets.token_hex(6)
+    new, old, removed = (folder.with_name(f".{folder.name}.{kind}-{token}") for kind in ("new", "old", "del"))
+    written = None
+    try:
+        _write(new, files)
+        written = new.stat().st_ino
+        _refuse_foreign(folder)  # once more: what came meanwhile is the user's
+        if not os.path.lexists(folder):
+            new.rename(folder)
+        elif _exchange(new, folder):
+            new.rename(removed)
+        else:
+            folder.rename(old)
+            new.rename(folder)
+    except BaseException:
+        if written is None or not os.path.lexists(folder) or folder.lstat().st_ino != written:
+            _put_right(folder.parent)
+            raise
+    with suppress(KeyboardInterrupt):  # the new folder stands; what is left here is the next run's
+        _put_right(folder.parent)
+
+
 def _write(folder: Path, files: Mapping[str, str | bytes]) -> None:
     folder.mkdir()
     for name, content in files.items():
@@ -60,60 +97,107 @@ def _write(folder: Path, files: Mapping[str, str | bytes]) -> None:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def _swap(folder: Path, new: Path, aside: Path, old: frozenset[str] | None) -> None:
-    if old is None:
-        new.rename(folder)
-        return
-    folder.rename(aside)
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names at once; False where the system or the file system cannot."""
+    rename = _renameat2()
+    arguments = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+    return rename is not None and rename(*arguments) == 0
+
+
+@cache
+def _renameat2() -> Callable[..., int] | None:
+    """Linux's, which Python does not offer; None elsewhere."""
     try:
-        new.rename(folder)
-    except BaseException:
-        aside.rename(folder)
-        raise
-    _remove(aside, old)
+        import ctypes  # noqa: PLC0415  (not every Python has it)
 
-
-def _remove(folder: Path, files: frozenset[str]) -> None:
-    """Delete the files listed, compiled Python, and folders that are empty then; nothing else."""
-    for name in files:
-        (folder / name).unlink(missing_ok=True)
-    for path in folder.rglob(_ALSO_OURS):
-        shutil.rmtree(path)
-    for path in sorted((p for p in folder.rglob("*") if p.is_dir()), reverse=True):
-        path.rmdir()
-    folder.rmdir()
-
-
-def _own_files(folder: Path) -> frozenset[str] | None:
-    """The files of an older folder of rbdgen's; None where nothing stands. `EmitError` for all else."""
-    if not folder.exists() and not folder.is_symlink():
+        function = ctypes.CDLL(None).renameat2
+    except (ImportError, OSError, AttributeError):
         return None
+    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    return function  # type: ignore[no-any-return]
+
+
+def _put_right(parent: Path) -> None:
+    """What killed runs left in a folder: removed, or back in its place. Needs the lock on it."""
+    for path in sorted(parent.glob(".*-*")):
+        leaving = _LEAVING.fullmatch(path.name)
+        if leaving is None or path.is_symlink() or not path.is_dir():
+            continue
+        try:
+            _put_one_right(path, leaving["name"], leaving["kind"], leaving["token"])
+        except OSError as error:
+            reason = error.strerror or error
+            warnings.warn(f"{path}: is left over and stays ({reason}); remove it", stacklevel=2)
+
+
+def _put_one_right(path: Path, name: str, kind: str, token: str) -> None:
+    if kind == "new":
+        shutil.rmtree(path)
+    elif kind == "old" and not os.path.lexists(path.with_name(name)):
+        path.rename(path.with_name(name))
+    else:  # renamed first: what is no longer whole must never come back
+        _remove(path if kind == "del" else path.rename(path.with_name(f".{name}.del-{token}")))
+
+
+def _remove(folder: Path) -> None:
+    """Delete rbdgen's own files, the manifest that lists them last, and folders that are empty then."""
+    listed = _listed(folder / MANIFEST) or frozenset()
+    files, folders = _contents(folder)
+    for path in sorted(files, key=lambda path: path == folder / MANIFEST):
+        if _own(path, folder, listed):
+            path.unlink()
+    for path in [*folders, folder]:
+        path.rmdir()
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """`EmitError` where anything but an older folder of rbdgen's, or an empty one, stands."""
+    if not os.path.lexists(folder):
+        return
     if folder.is_symlink() or not folder.is_dir():
         raise EmitError(f"{folder}: is not a folder; choose another one with -o or --name")
-    present = {
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if not path.is_dir() and _ALSO_OURS not in path.relative_to(folder).parts
-    }
-    if not present:
-        return frozenset()
+    files, _ = _contents(folder)
     listed = _listed(folder / MANIFEST)
-    if listed is None:
+    if files and listed is None:
         raise EmitError(
             f"{folder}: exists and was not generated by rbdgen; choose another folder with -o or --name"
         )
-    foreign = sorted(present - listed)
-    if foreign:
-        raise EmitError(
-            f"{folder}: holds '{foreign[0]}', which rbdgen did not write; move it elsewhere first"
-        )
-    return listed
+    for path in sorted(files):
+        if not _own(path, folder, listed or frozenset()):
+            raise EmitError(
+                f"{folder}: holds '{path.relative_to(folder).as_posix()}', which rbdgen did not write; "
+                "move it elsewhere first"
+            )
+
+
+def _contents(folder: Path) -> tuple[list[Path], list[Path]]:
+    """Everything in a folder: what is no folder, links among it, and the folders, inner ones first."""
+    files: list[Path] = []
+    folders: list[Path] = []
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            inner_files, inner_folders = _contents(entry)
+            files += inner_files
+            folders += [*inner_folders, entry]
+        else:
+            files.append(entry)
+    return files, folders
+
+
+def _own(path: Path, folder: Path, listed: frozenset[str]) -> bool:
+    """Whether rbdgen wrote it, or Python, compiling a module that rbdgen wrote. A link is foreign."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        return False
+    inside = path.relative_to(folder)
+    compiled = _COMPILED.fullmatch(inside.name) if inside.parent.name == "__pycache__" else None
+    source = inside if compiled is None else inside.parent.parent / f"{compiled['module']}.py"
+    return source.as_posix() in listed
 
 
 def _listed(path: Path) -> frozenset[str] | None:
     """The files that a manifest of rbdgen's lists, all inside its folder."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+        manifest = json.loads(path.read_text(encoding="utf-8")) if stat.S_ISREG(path.lstat().st_mode) else {}
         names = frozenset(manifest["files"])
         inside = all(not PurePosixPath(n).is_absolute() and ".." not in PurePosixPath(n).parts for n in names)
         if manifest["generator"] == "rbdgen" and inside:

@@ -295,6 +295,14 @@ BAD: dict[str, tuple[list[str], str]] = {
     ),
     "bench: missing": (["bench", "missing.urdf"], "missing.urdf"),
     "bench: an empty folder": (["bench", "folder.urdf"], "generate it again"),
+    "bench: a folder with options": (["bench", "folder.urdf", "--target", "portable"], "--target cannot"),
+    "check: a folder with functions": (["check", "folder.urdf", "-f", "aba"], "--functions cannot change"),
+    "bench: another machine": (
+        ["bench", PENDULUM, "--real", "float", "--target", "cortex-m4f"],
+        "does not run on this machine",
+    ),
+    "an argument of two lines": ([PENDULUM, "--base", "a\nb"], "--base"),
+    "a processor without compiling": ([PENDULUM, "--no-compile", "--arch", "z80"], "--arch z80"),
     "bench: unknown function": (["bench", PENDULUM, "-f", "gradient"], "unknown function 'gradient'"),
 }
 
@@ -326,3 +334,27 @@ def test_no_compiler(files: Path) -> None:
     assert "apt install gcc python3-dev" in done.stderr
     assert len(lines(done.stderr)) == 1
     assert not (files / "generated").exists()
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_a_closed_stream(closed: str, here: Path) -> None:
+    arguments = [sys.executable, "-m", "rbdgen.cli", "inspect", PENDULUM]
+    number = 1 if closed == "stdout" else 2
+    program = f"import os; os.close({number}); os.execv({sys.executable!r}, {arguments!r})"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
+    if closed == "stdout":
+        told = "rbdgen: error: the output cannot be written (it is closed)\n"
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+    else:
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "nq 2" in done.stdout
+
+
+def test_a_cache_without_a_home_is_a_warning_of_one_line(here: Path) -> None:
+    done = in_a_process(PENDULUM, "-f", "gravity", "-q", cwd=here, RBDGEN_CACHE="~nosuchuser/x")
+    (line,) = lines(done.stderr)
+    assert (done.returncode, line.startswith("rbdgen: warning: the cache ~nosuchuser/x cannot be used")) == (
+        0,
+        True,
+    )

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,12 +25,19 @@ INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status: 0, or 2 after one line that says what is wrong."""
+    if sys.stderr is None:  # closed: print() would turn to standard output
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  (until the process ends)
+    if sys.stdout is None:
+        print("rbdgen: error: the output cannot be written (it is closed)", file=sys.stderr)
+        return FAILED
     given = list(sys.argv[1:] if arguments is None else arguments)
     command = given[0] if given and given[0] in COMMANDS else "generate"
     parser, run = _PARSERS[command]()
     parsed = parser.parse_args(given if command == "generate" else given[1:])
     try:
-        status = run(parsed)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn  # type: ignore[assignment]  (takes all that a warning has)
+            status = run(parsed)
         sys.stdout.flush()
         return status
     except RbdgenError as error:
@@ -44,11 +52,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
+def _warn(message: Warning | str, *_: object) -> None:
+    print(f"rbdgen: warning: {' '.join(str(message).split())}", file=sys.stderr)
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, as all errors do."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        print(f"rbdgen: error: {message}; see {self.prog} --help", file=sys.stderr)
+        print(f"rbdgen: error: {' '.join(message.split())}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(FAILED)
 
 
@@ -192,6 +204,17 @@ def _generate(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_design_options(parsed: argparse.Namespace, command: str) -> None:
+    """`OptionError` where a folder, which was designed with its own options, is given others."""
+    parser, _ = _PARSERS[command]()
+    for option, value in vars(parsed).items():
+        if option not in ("subject", "json") and value != parser.get_default(option):
+            raise OptionError(
+                f"{command} {parsed.subject}: --{option.replace('_', '-')} cannot change a folder; "
+                "give the URDF"
+            )
+
+
 def _list_parser() -> _Made:
     parser = _Parser(prog="rbdgen list", description="Every function: inputs, outputs, shapes, units, forms.")
     parser.add_argument(
@@ -256,6 +279,7 @@ def _check(parsed: argparse.Namespace) -> int:
             f"check {parsed.subject} --real {parsed.real}: a folder has one type; give the URDF for both"
         )
     console, _ = report.consoles()
+    _refuse_design_options(parsed, "check")
     findings = check(parsed.subject)
     if parsed.json:
         print(json.dumps([finding.as_json() for finding in findings], indent=1))
@@ -304,6 +328,7 @@ def _bench(parsed: argparse.Namespace) -> int:
 
     console, errors = report.consoles()
     if parsed.subject.is_dir():
+        _refuse_design_options(parsed, "bench")
         library = open_library(parsed.subject)
     else:
         parsed.robot = parsed.subject

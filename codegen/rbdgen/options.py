@@ -106,11 +106,11 @@ def environment_compiler() -> str | None:
 
 
 def environment_cache() -> Path:
-    """`RBDGEN_CACHE`, else the user's cache folder by the XDG convention."""
+    """`RBDGEN_CACHE`, else the user's cache folder by the XDG convention; a "~" in front is as written."""
     if own := os.environ.get("RBDGEN_CACHE", "").strip():
-        return Path(own).expanduser()
+        return Path(own)
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
-    return (Path(base) if base else Path("~/.cache").expanduser()) / "rbdgen"
+    return Path(base or "~/.cache") / "rbdgen"
 
 
 def available_cores() -> int:

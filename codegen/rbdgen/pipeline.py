@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import numbers
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -305,10 +306,26 @@ def _flags(options: Options) -> tuple[str, ...]:
 
 def build_library(robot: Robot, options: Options, progress: Progress = lambda _: None) -> Library:
     """Design, compile and open; both steps from the cache where they were done before."""
+    if target_of(options).embedded:
+        raise OptionError(
+            f"--target {options.target}: its code does not run on this machine; "
+            "take --target host, or write a folder for it (rbdgen ROBOT.urdf, or rbdgen.pipeline.generate)"
+        )
+    _flags(options)
     store = Cache(environment_cache())
     sources = designed(robot, options, store, progress)
     report = lambda name, seconds: progress(f"compiled {name} in {seconds:.1f} s")  # noqa: E731
     return open_library(build(sources, toolchain(options), store, report))
+
+
+def _check_path(out: Path) -> None:
+    """`OptionError` where no file system has a folder of that name."""
+    try:
+        sound = b"\0" not in os.fsencode(out)
+    except UnicodeEncodeError:
+        sound = False
+    if not sound:
+        raise OptionError(f"{str(out)!r}: is no name of a folder; choose another one with -o")
 
 
 @dataclass(frozen=True)
@@ -331,6 +348,8 @@ def generate(
 
     For a small machine there is no package; `compiled` then takes the figures of its objects.
     """
+    _check_path(out)
+    _flags(options)  # what contradicts is refused before the work, and without a compiler
     target = target_of(options)
     measured = compiled and target.embedded and cross_compiler(target) is not None
     if options.ram is not None and not measured:

@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -145,5 +146,23 @@ def test_processes_that_want_the_same_build_share_it(tmp_path: Path, damaged: bo
         (root / KEY / "part0").write_text("half")
     command = [sys.executable, "-c", CONTENDER, str(root), str(log)]
     processes = [subprocess.Popen(command) for _ in range(4)]
-    assert [process.wait(60) for process in processes] == [0, 0, 0, 0]
+    assert [process.wait() for process in processes] == [0, 0, 0, 0]
     assert log.read_text() == "built\n"
+
+
+def test_a_home_that_nobody_knows() -> None:
+    with pytest.warns(UserWarning, match="its home folder is not known"):
+        assert Cache(Path("~nosuchuser/x")).temporary
+
+
+def test_neither_a_cache_nor_a_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(**_: str) -> str:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", none)
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.warns(UserWarning, match="cannot be used"),
+        pytest.raises(BuildError, match=r"nor a temporary folder .*; set RBDGEN_CACHE to a folder"),
+    ):
+        Cache(tmp_path / "file" / "cache")

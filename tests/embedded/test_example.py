@@ -98,7 +98,17 @@ def test_a_cut_log_is_refused(log: Path, tmp_path: Path) -> None:
 
 def test_late_steps_are_counted(log: Path, tmp_path: Path) -> None:
     """The same image on a machine sixteen times slower."""
-    command = ["timeout", "60", "qemu-system-arm", "-M", "mps2-an500", "-display", "none", "-monitor", "none"]
+    command = [
+        "timeout",
+        "600",
+        "qemu-system-arm",
+        "-M",
+        "mps2-an500",
+        "-display",
+        "none",
+        "-monitor",
+        "none",
+    ]
     command += ["-serial", "none", "-icount", "shift=9,sleep=off", "-kernel", str(log.with_suffix(".elf"))]
     slow = tmp_path / "slow.log"
     command += [

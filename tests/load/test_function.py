@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -315,23 +315,25 @@ def test_source_that_is_gone(lib: Library, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_other_threads_run_meanwhile(lib: Library) -> None:
-    """A thread that needs the interpreter advances while C is in one long call."""
-    q = np.zeros((400_000, 2))
-    step = lib.torque.bind(q, V)
-    ticks = 0
-    done = threading.Event()
+    """A thread that needs the interpreter gets it while C is in a call: nothing else here lets go of it."""
+    step = lib.torque.bind(np.zeros((100_000, 2)), V)
+    gate, ran = threading.Semaphore(0), []
 
-    def count() -> None:
-        nonlocal ticks
-        while not done.is_set():
-            ticks += 1
-            time.sleep(0)
+    def follow() -> None:
+        gate.acquire()
+        ran.append(True)
 
-    thread = threading.Thread(target=count)
-    thread.start()
-    before = ticks
-    step()
-    after = ticks
-    done.set()
-    thread.join()
-    assert after > before + 10
+    thread = threading.Thread(target=follow)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000.0)  # no thread is made to let go
+    try:
+        thread.start()
+        gate.release()
+        for _ in range(10_000):  # the system may wake the thread late
+            step()
+            if ran:
+                break
+        assert ran
+    finally:
+        sys.setswitchinterval(interval)
+        thread.join()

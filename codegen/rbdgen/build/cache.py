@@ -35,13 +35,24 @@ class Cache:
     """
 
     def __init__(self, root: Path) -> None:
-        reason = _unusable(root)
+        """`root`: where entries are kept; a "~" in front is the user's home."""
+        try:
+            root = root.expanduser()
+            reason = _unusable(root)
+        except RuntimeError:
+            reason = "its home folder is not known"
         self.temporary = reason is not None
         if reason is not None:
             warnings.warn(
                 f"the cache {root} cannot be used ({reason}): builds will not be kept", stacklevel=2
             )
-            root = Path(tempfile.mkdtemp(prefix="rbdgen-"))
+            try:
+                root = Path(tempfile.mkdtemp(prefix="rbdgen-"))
+            except OSError as error:
+                raise BuildError(
+                    f"the cache {root} cannot be used ({reason}), nor a temporary folder "
+                    f"({error.strerror}); set RBDGEN_CACHE to a folder that can be written"
+                ) from error
             self._removal = weakref.finalize(self, shutil.rmtree, root, ignore_errors=True)
         self.root = root
 

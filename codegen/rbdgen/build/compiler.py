@@ -58,10 +58,15 @@ def find_compiler(command: str | None = None) -> Compiler:
         BuildError: there is none, or it is neither gcc nor clang.
     """
     if command is not None and command.strip():
-        words = tuple(shlex.split(command))
-        if shutil.which(words[0]) is None:
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise BuildError(f"CC={command}: {str(error).lower()}; write it as in a shell") from error
+        found = shutil.which(words[0]) if words else None
+        if found is None:
             raise BuildError(f"the C compiler '{command}' is not there; {INSTALL} or name another one in CC")
-        return _identified(words)
+        # It runs in other folders: what was found from this one is named in full.
+        return _identified((words[0] if Path(found).is_absolute() else str(Path.cwd() / found), *words[1:]))
     for name in ("cc", "gcc", "clang"):
         if shutil.which(name) is not None:
             return _identified((name,))
@@ -74,18 +79,28 @@ def _identified(command: tuple[str, ...]) -> Compiler:
         for line in _output([*command, "-dM", "-E", "-x", "c", os.devnull]).splitlines()
         if line.count(" ") >= 2
     )
+    family: str | None
     if "__clang__" in macros:
         family = "clang"
     elif "__GNUC__" in macros:
         family = "gcc"
     else:
+        family = None
+    if family is None or "__VERSION__" not in macros:
         raise BuildError(f"'{shlex.join(command)}' is neither gcc nor clang; name one of them in CC")
     return Compiler(command, family, macros["__VERSION__"].strip('"'))
 
 
 def _output(command: Sequence[str]) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
     except OSError as error:
         raise BuildError(f"'{command[0]}' cannot be run: {error.strerror}; {INSTALL}") from error
     if done.returncode != 0:

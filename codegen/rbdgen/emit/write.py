@@ -114,7 +114,7 @@ def _renameat2() -> Callable[..., int] | None:
     except (ImportError, OSError, AttributeError):
         return None
     function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-    return function  # type: ignore[no-any-return]
+    return function
 
 
 def _put_right(parent: Path) -> None:

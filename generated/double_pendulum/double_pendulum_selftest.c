@@ -207,7 +207,8 @@ static double number(uint32_t word, uint32_t digits)
     const uint32_t high = word >> (32u - digits);
     const uint32_t middle = ((uint32_t)1u) << (digits - 1u);
     const int32_t integer = (int32_t)high - (int32_t)middle;
-    return ((word & 1u) != 0u) ? (double)integer : 0.0;
+    const int32_t kept = ((word & 1u) != 0u) ? integer : 0;
+    return (double)kept;
 }
 
 static void draw(double *values, int size, uint32_t *word)

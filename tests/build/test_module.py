@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from support.toys import facts, inertia, torque, toys
 from rbdgen.build import module
 from rbdgen.build.cache import Cache
 from rbdgen.build.compiler import find_compiler
-from rbdgen.build.module import Toolchain, build, build_key, module_file, package_files
+from rbdgen.build.module import Toolchain, build, build_key, module_suffix, package_files
 from rbdgen.emit.package import EmitOptions, Sources
 from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
@@ -41,9 +42,18 @@ def built(sources: Sources, toolchain: Toolchain, build_cache: Cache) -> Path:
 
 def test_manifest_says_what_the_compiler_made(built: Path, toolchain: Toolchain) -> None:
     manifest = json.loads((built / "manifest.json").read_text())
+    digests = manifest["build"]["sha256"]
+    names = [("_toy", module_suffix()), ("_rbdgen/_calls", sysconfig.get_config_var("EXT_SUFFIX"))]
+    modules = [
+        f"{stem}.{digest[:16]}{suffix}"
+        for (stem, suffix), digest in zip(names, digests.values(), strict=True)
+    ]
+    for file, digest in digests.items():
+        assert hashlib.sha256((built / file).read_bytes()).hexdigest() == digest
     assert manifest["build"] == {
-        "module": module_file("toy"),
-        "calls": f"_rbdgen/_calls{sysconfig.get_config_var('EXT_SUFFIX')}",
+        "module": modules[0],
+        "calls": modules[1],
+        "sha256": dict(zip(modules, digests.values(), strict=True)),
         "compiler": toolchain.compiler.family,
         "version": toolchain.compiler.version,
     }

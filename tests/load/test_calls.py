@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -207,6 +209,21 @@ def test_bound_arrays_live_as_long_as_the_call(lib: Library) -> None:
     gc.collect()
     step()
     np.testing.assert_array_equal(step.out, lib.torque(Q, V))
+
+
+def test_the_quick_calls_of_another_python_are_left_alone(lib: Library, tmp_path: Path) -> None:
+    shutil.copytree(lib.folder, tmp_path / "toy")
+    path = tmp_path / "toy" / "manifest.json"
+    text = path.read_text()
+    old = lib.manifest["build"]["calls"]
+    new = old.replace(sys.implementation.cache_tag, "cpython-27m")
+    assert old != new
+    (tmp_path / "toy" / old).rename(tmp_path / "toy" / new)
+    path.write_text(text.replace(old, new))
+    other = open_library(tmp_path / "toy")
+    assert other.torque._calls is None
+    assert lib.torque._calls is not None
+    np.testing.assert_array_equal(other.torque(Q, V), lib.torque(Q, V))
 
 
 def test_without_the_module_of_quick_calls_all_is_as_before(lib: Library, tmp_path: Any) -> None:

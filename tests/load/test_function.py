@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 from collections.abc import Callable
@@ -308,9 +309,11 @@ def test_what_a_function_tells_of_itself(lib: Library) -> None:
     assert repr(lib.torque) == "<torque: q (2,), v (2,) -> tau (2,)>"
 
 
-def test_source_that_is_gone(lib: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lib.torque, "_path", tmp_path / "gone.c")
-    with pytest.raises(LoadError, match="No such file or directory; generate the folder again"):
+def test_source_that_is_gone(lib: Library, tmp_path: Path) -> None:
+    shutil.copytree(lib.folder, tmp_path / "toy")
+    (tmp_path / "toy" / "toy_torque.c").unlink()
+    lib = open_library(tmp_path / "toy")
+    with pytest.raises(LoadError, match=r"toy_torque\.c: could not be read; generate the folder again"):
         _ = lib.torque.source
 
 

@@ -115,6 +115,29 @@ def test_a_folder_not_compiled(tmp_path: Path) -> None:
         open_library(tmp_path / "toy")
 
 
+@pytest.mark.parametrize("text", ["[" * 50_000, '{"name": "toy", "format": 1, "build": {}}'])
+def test_a_manifest_that_cannot_be_read(folder: Path, tmp_path: Path, text: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    message = r"not the manifest of a generated folder|its format is 1, this rbdgen opens 2"
+    with pytest.raises(LoadError, match=rf"manifest\.json: ({message}); generate (it|the folder) again$"):
+        open_library(tmp_path)
+
+
+@pytest.mark.parametrize("module", ["module", "calls"])
+def test_a_module_that_was_cut_off(folder: Path, tmp_path: Path, module: str) -> None:
+    """In a process of its own: what the linker maps beyond the end of a file ends it."""
+    copy = tmp_path / "toy"
+    shutil.copytree(folder, copy)
+    path = copy / json.loads((copy / "manifest.json").read_text())["build"][module]
+    path.write_bytes(path.read_bytes()[:8192])
+    done = subprocess.run(
+        [sys.executable, "-c", "import toy"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    line = done.stderr.splitlines()[-1]
+    assert line.endswith(f"{path.name}: is not the file that was built; generate the folder again")
+
+
 @pytest.mark.parametrize("damage", ["module", "missing", "functions"])
 def test_a_damaged_folder(folder: Path, tmp_path: Path, damage: str) -> None:
     copy = tmp_path / "toy"
@@ -128,7 +151,7 @@ def test_a_damaged_folder(folder: Path, tmp_path: Path, damage: str) -> None:
     else:
         del manifest["functions"]["torque"]["symbol"]
         (copy / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(LoadError, match=r"cannot be loaded here|does not describe its functions") as caught:
+    with pytest.raises(LoadError, match=r"is not the file|cannot be loaded here|does not describe") as caught:
         open_library(copy)
     assert str(caught.value).endswith(
         "generate the folder again" if damage != "functions" else "generate it again"

@@ -7,7 +7,7 @@ import json
 import shutil
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -104,15 +104,15 @@ def build_key(sources: Sources, toolchain: Toolchain) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def module_file(name: str) -> str:
-    """File name of a robot's module. cffi keeps to Python's stable ABI where the interpreter has one."""
+def module_suffix() -> str:
+    """How the file of a robot's module ends. cffi keeps to the stable ABI where the interpreter has one."""
     stable = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
-    suffix = (
-        ".abi3.so"
-        if stable and not hasattr(sys, "gettotalrefcount")
-        else sysconfig.get_config_var("EXT_SUFFIX")
-    )
-    return f"_{name}{suffix}"
+    return ".abi3.so" if stable and not hasattr(sys, "gettotalrefcount") else _own_suffix()
+
+
+def _own_suffix() -> str:
+    """How the files of modules end that fit this version of Python alone."""
+    return str(sysconfig.get_config_var("EXT_SUFFIX"))
 
 
 def package_files(folder: Path) -> dict[str, bytes]:
@@ -174,11 +174,11 @@ def _compile_package(
 
     everything = [*compilations, *glue, calls]
     seconds = compile_all(toolchain.compiler, everything, objects, toolchain.jobs, report)
-    modules = (module_file(sources.name), f"{PRIVATE}/_calls{sysconfig.get_config_var('EXT_SUFFIX')}")
-    parts = (sorted(c.target for c in [*compilations, *glue]), [calls.target])
-    for module, names in zip(modules, parts, strict=True):
-        flags_here = _LINK_FLAGS.get(sys.platform, ())
-        link(toolchain.compiler, names, f"../{sources.name}/{module}", objects, flags_here)
+    parts = sorted(c.target for c in [*compilations, *glue])
+    modules = {
+        "module": _linked(toolchain, parts, objects, folder, f"_{sources.name}", module_suffix()),
+        "calls": _linked(toolchain, [calls.target], objects, folder, f"{PRIVATE}/_calls", _own_suffix()),
+    }
     taken = {by_source[source]: value for source, value in seconds.items() if source in by_source}
     manifest = _completed(sources.manifest, toolchain, modules, objects, taken)
     for twin in batch:
@@ -192,10 +192,26 @@ def _compile_package(
     (folder / ORIGIN).write_text(json.dumps(origin) + "\n", encoding="utf-8")
 
 
+def _linked(
+    toolchain: Toolchain, parts: Sequence[str], objects: Path, folder: Path, stem: str, suffix: str
+) -> tuple[str, str]:
+    """The shared module of these objects: its file in the folder, and its SHA-256.
+
+    The file's name holds the hash: a folder generated anew has other files where it has other code, which a
+    process that opened the older ones can then open too.
+    """
+    made = objects / f"module{suffix}"
+    link(toolchain.compiler, parts, made.name, objects, _LINK_FLAGS.get(sys.platform, ()))
+    digest = hashlib.sha256(made.read_bytes()).hexdigest()
+    file = f"{stem}.{digest[:16]}{suffix}"
+    made.rename(folder / file)
+    return file, digest
+
+
 def _completed(
     manifest: dict[str, Any],
     toolchain: Toolchain,
-    modules: tuple[str, str],
+    modules: Mapping[str, tuple[str, str]],
     objects: Path,
     seconds: Mapping[str, float],
 ) -> dict[str, Any]:
@@ -206,14 +222,14 @@ def _completed(
         facts["stack_bytes"] = stack_bytes(objects / f"{name}.su")
         facts["seconds"] = round(seconds[name], 3)
         facts["batch"] = []
-    module, calls = modules
+    files = [file for file, _ in modules.values()]
     manifest["build"] = {
-        "module": module,
-        "calls": calls,
+        **{role: file for role, (file, _) in modules.items()},
+        "sha256": dict(modules.values()),
         "compiler": toolchain.compiler.family,
         "version": toolchain.compiler.version,
     }
-    manifest["files"] = [*manifest["files"], *modules, ORIGIN]
+    manifest["files"] = [*manifest["files"], *files, ORIGIN]
     return manifest
 
 

@@ -10,9 +10,7 @@ from typing import Any
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.program import Program
-from rbdgen.signature import SizedArgument
-
-FORMAT = 1
+from rbdgen.signature import MANIFEST_FORMAT, SizedArgument
 
 
 def manifest_text(
@@ -30,7 +28,7 @@ def manifest_text(
     """
     manifest = {
         "generator": "rbdgen",
-        "format": FORMAT,
+        "format": MANIFEST_FORMAT,
         "rbdgen": facts.version,
         "name": facts.name,
         "robot_name": facts.robot_name,

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ArrayTypeError, ArrayValueError, LoadError
+from ..errors import ArrayTypeError, ArrayValueError
 from ..signature import SizedSignature
 from .arrays import Array, Shape, aligned, as_real, check_output, leading_axes, states
-from .pickled import content, function_of, results_type
+from .pickled import Content, function_of, results_type
 
 CALL_OPERATIONS = 200_000_000
 """Operations of a thread in one call of C, a tenth of a second without vectors; between two, Python looks
@@ -74,14 +73,15 @@ class Function:
     """
 
     def __init__(
-        self, signature: SizedSignature, facts: Mapping[str, Any], folder: Path, code: Code, real: str
+        self, signature: SizedSignature, facts: Mapping[str, Any], content: Content, code: Code, real: str
     ) -> None:
         self.signature = signature
         self.dtype = np.dtype(np.float32 if real == "float" else np.float64)
         self.cost: Mapping[str, int] = MappingProxyType(facts["operations"])
         self.__name__ = signature.name
         self.__doc__ = f"{facts['summary']}; form {facts['variant']}."
-        self._path: Path = folder / facts["source"]
+        self._content = content
+        self._source: str = facts["source"]
         self._states = getattr(code.lib, f"{facts['symbol']}_states")
         self._ffi = code.ffi
         self._elements = code.ffi.typeof(f"{real}[]")
@@ -105,7 +105,7 @@ class Function:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled by content: see `pickled`."""
-        return function_of, (content(self._path.parent), self.__name__)
+        return function_of, (self._content.packed, self.__name__)
 
     def _quick_way(self) -> Callable[..., Any]:
         """A call in C for arrays that need no conversion; it gives NotImplemented for all others."""
@@ -126,10 +126,7 @@ class Function:
     @property
     def source(self) -> str:
         """The C of this function."""
-        try:
-            return self._path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise LoadError(f"{self._path}: {error.strerror}; generate the folder again") from error
+        return self._content.text(self._source)
 
     def __call__(
         self, *arrays: npt.ArrayLike, out: Any = None, threads: int = 1, **named: npt.ArrayLike

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ArrayValueError, LoadError
-from ..signature import SizedArgument, SizedSignature
+from ..signature import MANIFEST_FORMAT, SizedArgument, SizedSignature
 from .arrays import as_real
 from .extension import open_calls, open_extension
 from .function import Code, Function
-from .pickled import content, library_of
+from .pickled import Content, library_of
 
 _QUATERNION = slice(3, 7)
 
@@ -28,15 +28,16 @@ class Library:
     without the base; `functions`: by name.
     """
 
-    def __init__(self, folder: Path, manifest: Mapping[str, Any], code: Code) -> None:
-        self.folder = folder
+    def __init__(self, content: Content, manifest: Mapping[str, Any], code: Code) -> None:
+        self.folder = content.folder
+        self.content = content
         self.manifest: Mapping[str, Any] = MappingProxyType(dict(manifest))
         self.name: str = manifest["name"]
         self.joint_names: tuple[str, ...] = tuple(joint["name"] for joint in manifest["joints"])
         self.idx_q: tuple[int, ...] = tuple(joint["idx_q"] for joint in manifest["joints"])
         self.idx_v: tuple[int, ...] = tuple(joint["idx_v"] for joint in manifest["joints"])
         functions = {
-            name: Function(_signature(name, facts), facts, folder, code, manifest["real"])
+            name: Function(_signature(name, facts), facts, content, code, manifest["real"])
             for name, facts in manifest["functions"].items()
         }
         self.functions: Mapping[str, Function] = MappingProxyType(functions)
@@ -49,7 +50,7 @@ class Library:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled by content: see `pickled`."""
-        return library_of, (content(self.folder),)
+        return library_of, (self.content.packed,)
 
     def __getattr__(self, name: str) -> Function:
         functions = self.__dict__.get("functions", {})
@@ -83,9 +84,13 @@ def open_library(folder: str | Path) -> Library:
     path = folder / "manifest.json"
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        name, built = manifest["name"], manifest.get("build")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        name, built, written = manifest["name"], manifest.get("build"), manifest.get("format")
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise LoadError(f"{path}: not the manifest of a generated folder; generate it again") from error
+    if written != MANIFEST_FORMAT:
+        raise LoadError(
+            f"{path}: its format is {written!r}, this rbdgen opens {MANIFEST_FORMAT}; generate the folder again"
+        )
     if built is None:
         raise LoadError(f"{folder}: '{name}' has not been compiled; generate it without --no-compile")
     if "module" not in built:
@@ -94,10 +99,12 @@ def open_library(folder: str | Path) -> Library:
             f"generate it with --target host or portable to call it here"
         )
     try:
-        module = open_extension(folder / built["module"])
+        modules, digests = (built["module"], built["calls"]), built["sha256"]
+        content = Content(folder, [name for name in manifest["files"] if name not in modules])
+        module = open_extension(folder / built["module"], digests[built["module"]])
         _check_processor(folder, module)
-        code = Code(module.ffi, module.lib, open_calls(folder, built.get("calls")))
-        return Library(folder, manifest, code)
+        calls = open_calls(folder / built["calls"], digests[built["calls"]])
+        return Library(content, manifest, Code(module.ffi, module.lib, calls))
     except (KeyError, TypeError, AttributeError) as error:
         raise LoadError(f"{path}: does not describe its functions ({error}); generate it again") from error
 

@@ -32,7 +32,8 @@ static void double_pendulum_rnea_part(const struct rbdgen_job *job, size_t first
 void double_pendulum_rnea_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
     const size_t results = count * sizeof(double) * (2);
-    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
+    const int whole = rbdgen_whole_lines(arrays[3], 2 * sizeof(double));
+    const struct rbdgen_job job = {arrays, steps, rbdgen_way_of(fresh, whole, results)};
     rbdgen_share(threads, grain, count, double_pendulum_rnea_part, &job);
 }
 
@@ -61,7 +62,8 @@ static void double_pendulum_aba_part(const struct rbdgen_job *job, size_t first,
 void double_pendulum_aba_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
     const size_t results = count * sizeof(double) * (2);
-    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
+    const int whole = rbdgen_whole_lines(arrays[3], 2 * sizeof(double));
+    const struct rbdgen_job job = {arrays, steps, rbdgen_way_of(fresh, whole, results)};
     rbdgen_share(threads, grain, count, double_pendulum_aba_part, &job);
 }
 
@@ -84,7 +86,8 @@ static void double_pendulum_crba_part(const struct rbdgen_job *job, size_t first
 void double_pendulum_crba_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
     const size_t results = count * sizeof(double) * (4);
-    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
+    const int whole = rbdgen_whole_lines(arrays[1], 4 * sizeof(double));
+    const struct rbdgen_job job = {arrays, steps, rbdgen_way_of(fresh, whole, results)};
     rbdgen_share(threads, grain, count, double_pendulum_crba_part, &job);
 }
 
@@ -107,7 +110,8 @@ static void double_pendulum_minv_part(const struct rbdgen_job *job, size_t first
 void double_pendulum_minv_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
     const size_t results = count * sizeof(double) * (4);
-    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
+    const int whole = rbdgen_whole_lines(arrays[1], 4 * sizeof(double));
+    const struct rbdgen_job job = {arrays, steps, rbdgen_way_of(fresh, whole, results)};
     rbdgen_share(threads, grain, count, double_pendulum_minv_part, &job);
 }
 
@@ -140,7 +144,8 @@ static void double_pendulum_rnea_derivatives_part(const struct rbdgen_job *job, 
 void double_pendulum_rnea_derivatives_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
     const size_t results = count * sizeof(double) * (4 + 4 + 4);
-    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
+    const int whole = rbdgen_whole_lines(arrays[3], 4 * sizeof(double)) && rbdgen_whole_lines(arrays[4], 4 * sizeof(double)) && rbdgen_whole_lines(arrays[5], 4 * sizeof(double));
+    const struct rbdgen_job job = {arrays, steps, rbdgen_way_of(fresh, whole, results)};
     rbdgen_share(threads, grain, count, double_pendulum_rnea_derivatives_part, &job);
 }
 
@@ -173,6 +178,7 @@ static void double_pendulum_aba_derivatives_part(const struct rbdgen_job *job, s
 void double_pendulum_aba_derivatives_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps)
 {
     const size_t results = count * sizeof(double) * (4 + 4 + 4);
-    const struct rbdgen_job job = {arrays, steps, !fresh && results > RBDGEN_STREAM_FROM};
+    const int whole = rbdgen_whole_lines(arrays[3], 4 * sizeof(double)) && rbdgen_whole_lines(arrays[4], 4 * sizeof(double)) && rbdgen_whole_lines(arrays[5], 4 * sizeof(double));
+    const struct rbdgen_job job = {arrays, steps, rbdgen_way_of(fresh, whole, results)};
     rbdgen_share(threads, grain, count, double_pendulum_aba_derivatives_part, &job);
 }

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
+from typing import Final
+
+MANIFEST_FORMAT: Final = 2
+"""Of manifest.json: raised when a folder written before can no longer be opened."""
 
 
 @dataclass(frozen=True)

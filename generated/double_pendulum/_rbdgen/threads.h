@@ -4,12 +4,12 @@
 
 #include <stddef.h>
 
-/* Where the states lie: one pointer an array, inputs first; elements from one state of an input to the next; whether
-   results shall pass the caches. */
+/* Where the states lie: one pointer an array, inputs first; elements from one state of an input to the next; how results
+   go to memory, an rbdgen_way. */
 struct rbdgen_job {
     void *const *arrays;
     const size_t *steps;
-    int stream;
+    int way;
 };
 
 /* Does the part of `job` that is states first, first + 1, ... */

@@ -14,6 +14,17 @@ from ..signature import SizedArgument, SizedSignature
 Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
 
+CACHE_LINE = 64
+"""Bytes."""
+
+
+def aligned(shape: Shape, dtype: npt.DTypeLike) -> Array:
+    """A new array that begins with a cache line: no vector that is stored into it lies in two."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    memory = np.empty(size + CACHE_LINE, np.uint8)
+    first = -memory.__array_interface__["data"][0] % CACHE_LINE
+    return memory[first : first + size].view(dtype).reshape(shape)
+
 
 def as_real(function: str, argument: SizedArgument, value: npt.ArrayLike) -> Array:
     """`value` as an array of real numbers, shape (..., *argument.shape); nothing is converted yet."""

@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-import importlib.machinery
+import hashlib
 import importlib.util
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
 from pathlib import Path
 from types import ModuleType
 
 from ..errors import LoadError
 
 
-def open_extension(path: Path) -> ModuleType:
-    """The extension module in this file; `LoadError` where this Python cannot load it."""
-    name = path.name.partition(".")[0]
+def open_extension(path: Path, digest: str) -> ModuleType:
+    """The extension module in this file, whose SHA-256 is `digest`.
+
+    Python and the dynamic linker keep an open module by its name and path, and give it back whatever the
+    file holds now. Here the digest is part of the name, and in a folder of ours of the path as well: other
+    code is another module. The digest is compared first, because a file that was cut off ends the process.
+
+    Raises:
+        LoadError: the file is not the one that was built, or this Python cannot load it.
+    """
+    name = f"_rbdgen_{digest}.{path.name.partition('.')[0]}"
     try:
-        loader = importlib.machinery.ExtensionFileLoader(name, str(path))
-        spec = importlib.util.spec_from_file_location(name, path, loader=loader)
-        if spec is None:
+        if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            raise LoadError(f"{path}: is not the file that was built; generate the folder again")
+        spec = importlib.util.spec_from_file_location(
+            name, path, loader=ExtensionFileLoader(name, str(path))
+        )
+        if spec is None or spec.loader is None:
             raise ImportError("no module specification")
         module = importlib.util.module_from_spec(spec)
-        loader.exec_module(module)
-    except (ImportError, RuntimeError) as error:  # the second: NumPy, where its binary interface differs
+        spec.loader.exec_module(module)
+    except (OSError, ImportError, RuntimeError) as error:  # the last: NumPy of another binary interface
         raise LoadError(f"{path}: cannot be loaded here ({error}); generate the folder again") from error
     return module
 
 
-def open_calls(folder: Path, file: str | None) -> ModuleType | None:
-    """The module of quick calls, which fits one version of Python only; None where that is another one."""
-    if file is None or not (folder / file).is_file():
+def open_calls(path: Path, digest: str) -> ModuleType | None:
+    """The module of quick calls, which fits one version of Python only; None where this is another one."""
+    if not path.name.endswith(EXTENSION_SUFFIXES[0]) or not path.is_file():
         return None
-    try:
-        return open_extension(folder / file)
-    except LoadError:
-        return None
+    return open_extension(path, digest)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import zlib
 from collections import namedtuple
-from functools import cache
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -39,17 +41,36 @@ def _results_of(function: str, fields: tuple[str, ...], values: tuple[Any, ...])
     return results_type(function, fields)(*values)
 
 
-@cache
-def content(folder: Path) -> bytes:
-    """The texts of a compiled folder; `LoadError` where one cannot be read."""
-    try:
-        origin = json.loads((folder / ORIGIN).read_text(encoding="utf-8"))
-        manifest = json.loads(origin["manifest"])
-        files = {name: (folder / name).read_text(encoding="utf-8") for name in manifest["files"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise LoadError(f"{folder}: cannot be pickled ({error}); generate the folder again") from error
-    files["manifest.json"] = origin.pop("manifest")
-    return zlib.compress(json.dumps({"name": manifest["name"], "files": files, **origin}).encode())
+class Content:
+    """The texts of a compiled folder as they were when it was opened.
+
+    The folder may be generated anew later: what is shown and what is pickled stays what runs.
+    """
+
+    def __init__(self, folder: Path, files: Sequence[str]) -> None:
+        self.folder = folder
+        self._texts: dict[str, str] = {}
+        for name in files:
+            with suppress(OSError, ValueError):  # a folder without its sources runs
+                self._texts[name] = (folder / name).read_text(encoding="utf-8")
+
+    def text(self, name: str) -> str:
+        """The text of a file; `LoadError` where there was none."""
+        if name not in self._texts:
+            raise LoadError(f"{self.folder / name}: could not be read; generate the folder again")
+        return self._texts[name]
+
+    @cached_property
+    def packed(self) -> bytes:
+        """All of it as bytes; `LoadError` where a text is missing."""
+        try:
+            origin = json.loads(self.text(ORIGIN))
+            manifest = json.loads(origin["manifest"])
+            files = {name: self.text(name) for name in manifest["files"]}
+        except (LoadError, ValueError, RecursionError, KeyError, TypeError) as error:
+            raise LoadError(f"{self.folder}: cannot be pickled ({error}); generate the folder again") from error
+        files["manifest.json"] = origin.pop("manifest")
+        return zlib.compress(json.dumps({"name": manifest["name"], "files": files, **origin}).encode())
 
 
 @cache
@@ -65,10 +86,12 @@ def library_of(packed: bytes) -> Library:
     try:
         from ..build.again import build_again  # noqa: PLC0415
     except ImportError:  # this is a generated package's copy of the loader: it has no compiler to call
-        folder = Path(__file__).parents[2]
-        if content(folder) != packed:
-            raise LoadError(f"{folder}: is not the package that was pickled; install the same one") from None
-        return open_library(folder)
+        library = open_library(Path(__file__).parents[2])
+        if library.content.packed != packed:
+            raise LoadError(
+                f"{library.folder}: is not the package that was pickled; install the same one"
+            ) from None
+        return library
     made: dict[str, Any] = json.loads(zlib.decompress(packed))
     return open_library(build_again(made["name"], made["files"], made["flags"], made["levels"]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
@@ -50,7 +51,7 @@ def test_nobody_else_may_enter(tmp_path: Path) -> None:
         assert stat.S_IMODE(cache.entry(KEY, filler("x")).stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize("damage", ["truncate", "remove", "unseal", "empty", "nonsense"])
+@pytest.mark.parametrize("damage", ["truncate", "remove", "unseal", "empty", "nonsense", "deep", "fewer"])
 def test_a_damaged_entry_is_made_anew(tmp_path: Path, damage: str) -> None:
     cache = Cache(tmp_path)
     entry = cache.entry(KEY, filler("good"))
@@ -61,8 +62,12 @@ def test_a_damaged_entry_is_made_anew(tmp_path: Path, damage: str) -> None:
         module.unlink()
     elif damage == "unseal":
         seal.unlink()
+    elif damage == "fewer":
+        module.unlink()
+        sealed = json.loads(seal.read_text())
+        seal.write_text(json.dumps({**sealed, "files": {}}))
     else:
-        seal.write_text("" if damage == "empty" else "[1]")
+        seal.write_text({"empty": "", "nonsense": "[1]", "deep": "[" * 50_000}[damage])
     assert cache.lookup(KEY) is None
     assert (cache.entry(KEY, filler("good")) / "sub" / "module.so").read_text() == "good"
     assert not list(tmp_path.glob(".staging-*"))

@@ -164,10 +164,17 @@ def test_any_number_of_threads_gives_the_same_bits(
         assert bits(call._quick(*arrays, None, threads)) == expected
 
 
-@pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2"])
+@pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2", None, np.array([1, 2])])
 def test_a_number_of_threads_that_is_none(lib: Library, threads: Any) -> None:
     with pytest.raises(ArrayValueError, match=r"torque: threads is .*; pass 1 or more"):
         lib.torque(*arguments(lib.torque, 3), threads=threads)
+
+
+@pytest.mark.parametrize("threads", [np.int64(2), np.uint8(1), np.array(3)])
+def test_a_number_of_threads_of_another_type(lib: Library, threads: Any) -> None:
+    arrays = arguments(lib.torque, 3)
+    assert bits(lib.torque(*arrays, threads=threads)) == bits(lib.torque(*arrays))
+    lib.torque.bind(*arrays, threads=threads)()
 
 
 def test_nothing_beyond_the_output_is_written(lib: Library) -> None:

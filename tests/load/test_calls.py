@@ -17,7 +17,7 @@ from rbdgen.build.compiler import find_compiler
 from rbdgen.build.module import Toolchain, build
 from rbdgen.emit.package import PRIVATE
 from rbdgen.emit.render import render
-from rbdgen.errors import ArrayValueError
+from rbdgen.errors import ArrayTypeError, ArrayValueError
 from rbdgen.load import Library, open_library
 
 Q = np.array([0.3, -1.2])
@@ -209,6 +209,43 @@ def test_bound_arrays_live_as_long_as_the_call(lib: Library) -> None:
     gc.collect()
     step()
     np.testing.assert_array_equal(step.out, lib.torque(Q, V))
+
+
+def test_many_leading_axes(lib: Library) -> None:
+    result = lib.inertia(np.tile(Q, (1,) * 30 + (1,)))
+    assert result.M.shape == (1,) * 30 + (2, 2)
+    np.testing.assert_array_equal(result.M.reshape(2, 2), lib.inertia(Q).M)
+
+
+@pytest.mark.parametrize("axes", [31, 32, 62, 63])
+@pytest.mark.parametrize("as_c_reads_it", [True, False])
+def test_more_leading_axes_than_there_may_be(lib: Library, axes: int, as_c_reads_it: bool) -> None:
+    """63 fit into NumPy's inputs, but not into its matrices."""
+    q = np.zeros((1,) * axes + (2,), None if as_c_reads_it else np.float32)
+    with pytest.raises(
+        ArrayValueError, match=rf"^inertia: {axes} leading axes are too many; pass at most 30$"
+    ):
+        lib.inertia(q)
+
+
+def test_more_elements_than_there_can_be(lib: Library) -> None:
+    """Broadcast, a few numbers become 2 ** 62 states, 2 ** 66 bytes of results."""
+    q = np.broadcast_to(Q, (2**31, 1, 2))
+    v = np.broadcast_to(V, (2**31, 2))
+    with pytest.raises(
+        ArrayValueError, match=r"^torque: tau would have 9223372036854775808 elements; pass f"
+    ):
+        lib.torque(q, v)
+
+
+@pytest.mark.parametrize("q", [np.ma.array(Q), np.ma.array(QS, mask=QS > 0)])
+def test_masked_arrays_are_refused(lib: Library, q: Any) -> None:
+    message = r"^torque: q is a masked array; pass its filled\(\) values$"
+    for call in (lib.torque, lib.torque.bind):
+        with pytest.raises(ArrayTypeError, match=message):
+            call(q, V)
+    with pytest.raises(ArrayTypeError, match="out for tau is a MaskedArray"):
+        lib.torque(np.array(q), V, out=np.ma.empty(q.shape))
 
 
 def test_the_quick_calls_of_another_python_are_left_alone(lib: Library, tmp_path: Path) -> None:

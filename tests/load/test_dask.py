@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of dask's own dependencies
 
 @pytest.fixture(scope="module")
 def lib(build_cache: Cache) -> Library:
-    toolchain = Toolchain(find_compiler(), ("-O1", "-ffp-contract=off"), 2)
+    toolchain = Toolchain(find_compiler(), ("-O2", "-ffp-contract=off"), 2)
     return open_library(build(render(facts(), toys(), EmitOptions(trig="builtin")), toolchain, build_cache))
 
 

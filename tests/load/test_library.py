@@ -76,6 +76,17 @@ def test_normalize(floating: Library, folder: Path) -> None:
     assert not np.shares_memory(same, q)
 
 
+@pytest.mark.parametrize("size", [1e200, 1e-200, 1e308, 5e-324])
+def test_normalize_of_any_size(floating: Library, size: float) -> None:
+    q = np.zeros((2, 9))
+    q[:, 3:7] = [[3, 4, 0, 0], [1, 1, 1, 1]]
+    expected = floating.normalize(q)
+    q[:, 3:7] = [[size, 0, 0, 0], [size, size, size, size]]
+    np.testing.assert_array_equal(floating.normalize(q)[:, 3:7], [[1, 0, 0, 0], [0.5, 0.5, 0.5, 0.5]])
+    q[0, 3:7] = [0.6, 0.8, 0, 0]
+    np.testing.assert_allclose(floating.normalize(q)[0], expected[0], rtol=1e-15)
+
+
 def test_normalize_refuses(floating: Library) -> None:
     with pytest.raises(ArrayValueError, match="a base quaternion has length zero"):
         floating.normalize(np.zeros((3, 9)))
@@ -83,6 +94,8 @@ def test_normalize_refuses(floating: Library) -> None:
         floating.normalize(np.zeros(8))
     with pytest.raises(ArrayTypeError, match="normalize: q has dtype complex128"):
         floating.normalize(np.zeros(9, complex))
+    with pytest.raises(ArrayTypeError, match="normalize: q is a masked array"):
+        floating.normalize(np.ma.array(np.ones(9)))
 
 
 def test_two_builds_of_one_robot_live_side_by_side(
@@ -115,7 +128,9 @@ def test_a_folder_not_compiled(tmp_path: Path) -> None:
         open_library(tmp_path / "toy")
 
 
-@pytest.mark.parametrize("text", ["[" * 50_000, '{"name": "toy", "format": 1, "build": {}}'])
+@pytest.mark.parametrize(
+    "text", ["[" * 50_000, '{"name": "toy", "format": 1, "build": {}}'], ids=["deep", "older"]
+)
 def test_a_manifest_that_cannot_be_read(folder: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
     message = r"not the manifest of a generated folder|its format is 1, this rbdgen opens 2"

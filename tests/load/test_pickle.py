@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import LoadError
 from rbdgen.load import Library, open_library
+from rbdgen.load.pickled import library_of
 
 Q = np.array([[0.3, -1.2], [0.1, 0.2], [-2.0, 1.0]])
 V = np.array([0.7, 0.1])
@@ -36,7 +39,7 @@ sys.stdout.buffer.write(pickle.dumps(result))
 
 @pytest.fixture(scope="module")
 def folder(build_cache: Cache) -> Path:
-    toolchain = Toolchain(find_compiler(), ("-O1", "-ffp-contract=off"), 2)
+    toolchain = Toolchain(find_compiler(), ("-O2", "-ffp-contract=off"), 2)
     return build(render(facts(), toys()), toolchain, build_cache)
 
 
@@ -101,6 +104,51 @@ assert done.stdout.decode().strip() == str(toy.torque([1, 2], [3, 4]))
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"name": "../toy"},
+        {"name": "/toy"},
+        {"name": 3},
+        {"files": {"../../escaped.txt": ""}},
+        {"files": {"/escaped.txt": ""}},
+        {"files": {"C:escaped.txt": ""}},
+        {"files": {"..\\escaped.txt": ""}},
+        {"files": {"toy/./escaped.txt": ""}},
+        {"files": {"escaped.txt": 3}},
+        {"files": {"manifest.json": '{"functions": {"../f": {"source": "toy_torque.c"}}}'}},
+        {"files": {"manifest.json": '{"functions": {"f": {"source": "../toy_torque.c"}}}'}},
+        {"files": {"manifest.json": "[" * 50_000}},
+        {"files": []},
+        {"flags": ["-O2", "-fplugin=escaped.so"]},
+        {"flags": ["-O2", ["-march=native"]]},
+        {"flags": None},
+        {"levels": ["x86-64-v9"]},
+        {"levels": 3},
+    ],
+    ids=lambda changed: str(changed)[:60],
+)
+def test_a_pickle_that_rbdgen_did_not_make(
+    lib: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
+) -> None:
+    monkeypatch.setenv("RBDGEN_CACHE", str(tmp_path / "a" / "b" / "cache"))
+    made = json.loads(zlib.decompress(lib.content.packed))
+    if isinstance(changed.get("files"), dict):
+        changed = {"files": {**made["files"], **changed["files"]}}
+    packed = zlib.compress(json.dumps({**made, **changed}).encode())
+    with pytest.raises(LoadError, match=r"^a pickled library is not .* \(.*\); pickle it again$"):
+        library_of(packed)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "packed", [b"", b"x", zlib.compress(b"["), zlib.compress(b"{}"), zlib.compress(b"3")]
+)
+def test_a_pickle_of_something_else(packed: Any) -> None:
+    with pytest.raises(LoadError, match=r"^a pickled library cannot be read \(.*\); pickle it again$"):
+        library_of(packed)
 
 
 def test_results_pickle(lib: Library) -> None:

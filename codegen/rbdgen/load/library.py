@@ -62,15 +62,19 @@ class Library:
         Raises:
             ArrayValueError: the shape is wrong, or a quaternion has length zero.
         """
-        result = np.array(as_real("normalize", self._q, q), self._dtype, order="C")
+        given = as_real("normalize", self._q, q)
+        result = np.array(given, np.result_type(given, self._dtype), order="C")
         if self.manifest["base"] == "floating":
-            length = np.linalg.norm(result[..., _QUATERNION], axis=-1, keepdims=True)
-            if np.any(length == 0):
+            quaternion = result[..., _QUATERNION]
+            largest = np.max(np.abs(quaternion), axis=-1, keepdims=True, initial=0)
+            if np.any(largest == 0):
                 raise ArrayValueError(
                     "normalize: a base quaternion has length zero; (0, 0, 0, 1) is no rotation"
                 )
-            result[..., _QUATERNION] /= length
-        return result
+            # By a power of two, which changes no digit: squares then neither overflow nor vanish.
+            scaled = np.ldexp(quaternion, -np.frexp(largest)[1])
+            result[..., _QUATERNION] = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
+        return result.astype(self._dtype, copy=False)
 
 
 def open_library(folder: str | Path) -> Library:
@@ -89,7 +93,8 @@ def open_library(folder: str | Path) -> Library:
         raise LoadError(f"{path}: not the manifest of a generated folder; generate it again") from error
     if written != MANIFEST_FORMAT:
         raise LoadError(
-            f"{path}: its format is {written!r}, this rbdgen opens {MANIFEST_FORMAT}; generate the folder again"
+            f"{path}: its format is {written!r}, this rbdgen opens {MANIFEST_FORMAT};"
+            " generate the folder again"
         )
     if built is None:
         raise LoadError(f"{folder}: '{name}' has not been compiled; generate it without --no-compile")

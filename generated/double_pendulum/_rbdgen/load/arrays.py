@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,16 @@ from ..signature import SizedArgument, SizedSignature
 Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
 
+MOST_LEADING = 30
+"""Leading axes. With those of a matrix they are 32, as many as every NumPy broadcasts."""
+
 CACHE_LINE = 64
 """Bytes."""
 
 
 def aligned(shape: Shape, dtype: npt.DTypeLike) -> Array:
     """A new array that begins with a cache line: no vector that is stored into it lies in two."""
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    size = prod(shape) * np.dtype(dtype).itemsize
     memory = np.empty(size + CACHE_LINE, np.uint8)
     first = -memory.__array_interface__["data"][0] % CACHE_LINE
     return memory[first : first + size].view(dtype).reshape(shape)
@@ -28,6 +32,8 @@ def aligned(shape: Shape, dtype: npt.DTypeLike) -> Array:
 
 def as_real(function: str, argument: SizedArgument, value: npt.ArrayLike) -> Array:
     """`value` as an array of real numbers, shape (..., *argument.shape); nothing is converted yet."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArrayTypeError(f"{function}: {argument.name} is a masked array; pass its filled() values")
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -53,6 +59,9 @@ def leading_axes(function: str, signature: SizedSignature, arrays: Sequence[Arra
     """The leading axes of all inputs, broadcast against each other."""
     pairs = list(zip(signature.inputs, arrays, strict=True))
     axes = [array.shape[: array.ndim - len(argument.shape)] for argument, array in pairs]
+    most = max(map(len, axes))
+    if most > MOST_LEADING:
+        raise ArrayValueError(f"{function}: {most} leading axes are too many; pass at most {MOST_LEADING}")
     try:
         return np.broadcast_shapes(*axes)
     except ValueError as error:

@@ -25,9 +25,7 @@ def open_extension(path: Path, digest: str) -> ModuleType:
     try:
         if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
             raise LoadError(f"{path}: is not the file that was built; generate the folder again")
-        spec = importlib.util.spec_from_file_location(
-            name, path, loader=ExtensionFileLoader(name, str(path))
-        )
+        spec = importlib.util.spec_from_file_location(name, path, loader=ExtensionFileLoader(name, str(path)))
         if spec is None or spec.loader is None:
             raise ImportError("no module specification")
         module = importlib.util.module_from_spec(spec)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import prod
+from operator import index
 from types import MappingProxyType
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ArrayTypeError, ArrayValueError
-from ..signature import SizedSignature
+from ..signature import SizedArgument, SizedSignature
 from .arrays import Array, Shape, aligned, as_real, check_output, leading_axes, states
 from .pickled import Content, function_of, results_type
 
@@ -163,11 +165,9 @@ class Function:
         results = self._outputs(out, inputs, leading)
         if leading == () and self._calls is not None:
             return self._calls.Bound(self._address, (*inputs, *results), self._packed(results))
-        steps = [
-            0 if array.shape == s else int(np.prod(s)) for array, s in zip(inputs, self._shapes, strict=True)
-        ]
+        steps = [0 if array.shape == s else prod(s) for array, s in zip(inputs, self._shapes, strict=True)]
         places = self._places([self._pointer(array) for array in (*inputs, *results)])
-        count = int(np.prod(leading))
+        count = prod(leading)
         bound = Bound(self._states, threads, False, self._grain, count, places, self._steps(steps))
         bound.arrays = (*inputs, *results)
         bound.out = self._packed(results)
@@ -191,10 +191,14 @@ class Function:
             as_real(self.__name__, x, array) for x, array in zip(self.signature.inputs, arrays, strict=True)
         ]
 
-    def _threads(self, threads: object) -> int:
-        if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
+    def _threads(self, threads: Any) -> int:
+        try:
+            number = 0 if isinstance(threads, bool) else index(threads)
+        except TypeError:
+            number = 0
+        if number < 1:
             raise ArrayValueError(f"{self.__name__}: threads is {threads!r}; pass 1 or more")
-        return min(threads, MOST_THREADS)
+        return min(number, MOST_THREADS)
 
     def _careful(self, arrays: Sequence[Any], out: Any, threads: int) -> Any:
         """Any input: convert, broadcast, all states."""
@@ -209,7 +213,7 @@ class Function:
         pairs += [(r, x.size) for r, x in zip(results, self.signature.outputs, strict=True)]
         pointers = [(self._pointer(array), step) for array, step in pairs]
         steps = self._steps([step for _, step in pairs])
-        count = int(np.prod(leading))
+        count = prod(leading)
         chunk = self._chunk * threads
         for first in range(0, count, chunk):
             places = self._places([pointer + first * step for pointer, step in pointers])
@@ -220,7 +224,7 @@ class Function:
         """Arrays for the results: new ones, or the user's once they are found fit."""
         shapes = [leading + shape for shape in self._results]
         if out is None:
-            return [aligned(shape, self.dtype) for shape in shapes]
+            return [self._new(argument, leading) for argument in self.signature.outputs]
         given = (out,) if self._tuple is None else out
         if not isinstance(given, (tuple, list)) or len(given) != len(shapes):
             names = ", ".join(argument.name for argument in self.signature.outputs)
@@ -230,6 +234,15 @@ class Function:
             check_output(self.__name__, argument, array, shape, self.dtype, others)
             others.append((f"out for {argument.name}", array))
         return list(given)
+
+    def _new(self, argument: SizedArgument, leading: Shape) -> Array:
+        try:
+            return aligned(leading + argument.shape, self.dtype)
+        except (ValueError, OverflowError) as error:
+            raise ArrayValueError(
+                f"{self.__name__}: {argument.name} would have {prod(leading + argument.shape)} elements;"
+                " pass fewer states"
+            ) from error
 
     def _packed(self, results: Sequence[Array]) -> Any:
         return results[0] if self._tuple is None else self._tuple(*results)

@@ -68,7 +68,9 @@ class Content:
             manifest = json.loads(origin["manifest"])
             files = {name: self.text(name) for name in manifest["files"]}
         except (LoadError, ValueError, RecursionError, KeyError, TypeError) as error:
-            raise LoadError(f"{self.folder}: cannot be pickled ({error}); generate the folder again") from error
+            raise LoadError(
+                f"{self.folder}: cannot be pickled ({error}); generate the folder again"
+            ) from error
         files["manifest.json"] = origin.pop("manifest")
         return zlib.compress(json.dumps({"name": manifest["name"], "files": files, **origin}).encode())
 
@@ -92,8 +94,12 @@ def library_of(packed: bytes) -> Library:
                 f"{library.folder}: is not the package that was pickled; install the same one"
             ) from None
         return library
-    made: dict[str, Any] = json.loads(zlib.decompress(packed))
-    return open_library(build_again(made["name"], made["files"], made["flags"], made["levels"]))
+    try:
+        made = json.loads(zlib.decompress(packed))
+        name, files, flags, levels = (made[key] for key in ("name", "files", "flags", "levels"))
+    except (zlib.error, ValueError, RecursionError, KeyError, TypeError) as error:
+        raise LoadError(f"a pickled library cannot be read ({error}); pickle it again") from error
+    return open_library(build_again(name, files, flags, levels))
 
 
 def function_of(packed: bytes, name: str) -> Function:

@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from rbdgen.errors import OptionError, RbdgenError
 from rbdgen.options import REALS, TRIGS, Options
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = parser.parse_args(given if command == "generate" else given[1:])
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _warn  # type: ignore[assignment]  (takes all that a warning has)
+            warnings.showwarning = _warn
             status = run(parsed)
         sys.stdout.flush()
         return status
@@ -52,7 +52,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _warn(message: Warning | str, *_: object) -> None:
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A warning as one line, without the Python that gave it; the arguments are those of `showwarning`."""
     print(f"rbdgen: warning: {' '.join(str(message).split())}", file=sys.stderr)
 
 

@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded example-embedded check format bench bench-batch clean
+.PHONY: demo test test-embedded example-embedded check format bench bench-batch fuzz clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -39,6 +39,10 @@ bench: .venv/bench
 bench-batch: .venv/bench
 	$(BIN)/python -m benchmarks.batch $(BENCH)
 
+# Damaged URDFs, coverage-guided, until one is neither read nor refused in one line. FUZZ="--seconds 3600 --seed 2 --go-on".
+fuzz: .venv/fuzz
+	PYTHONPATH=tests $(BIN)/python -m fuzz.description $(FUZZ)
+
 clean:
 	rm -rf build .venv
 
@@ -53,4 +57,8 @@ clean:
 
 .venv/bench: .venv/run
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	touch $@
+
+.venv/fuzz: .venv/develop
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	touch $@

@@ -12,7 +12,7 @@ from typing import cast
 from lxml import etree
 
 from rbdgen.description.schema import Vector3
-from rbdgen.errors import DescriptionError
+from rbdgen.errors import DescriptionError, escaped, quoted
 
 MAX_BYTES = 20_000_000
 """Files above this size are refused unread: the largest humanoids with hands stay under 1 MB."""
@@ -70,14 +70,14 @@ class Document:
     def child(self, element: etree._Element, tag: str) -> etree._Element | None:
         found = self.children(element, tag)
         if len(found) > 1:
-            what = f"{_said(element)} has {len(found)} <{tag}> elements"
+            what = f"{said(element)} has {len(found)} <{tag}> elements"
             raise self.error(line_of(found[1]), what, "keep one")
         return found[0] if found else None
 
     def required_child(self, element: etree._Element, tag: str, what_to_do: str) -> etree._Element:
         found = self.child(element, tag)
         if found is None:
-            raise self.error(line_of(element), f"{_said(element)} has no <{tag}>", what_to_do)
+            raise self.error(line_of(element), f"{said(element)} has no <{tag}>", what_to_do)
         return found
 
     def attribute(self, element: etree._Element, name: str) -> str:
@@ -85,7 +85,7 @@ class Document:
         value = element.get(name)
         if value is None or not value.strip():
             found = "has no" if value is None else "has an empty"
-            raise self.error(line_of(element), f"{_said(element)} {found} {name}", f'write {name}="..."')
+            raise self.error(line_of(element), f"{said(element)} {found} {name}", f'write {name}="..."')
         return value
 
     def number(self, element: etree._Element, name: str, default: float | None = None) -> float:
@@ -101,7 +101,7 @@ class Document:
         """Three finite numbers separated by blanks."""
         words = self.attribute(element, name).split()
         if len(words) != 3:
-            what = f"{name} of {_said(element)} has {len(words)} numbers, not 3"
+            what = f"{name} of {said(element)} has {len(words)} numbers, not 3"
             raise self.error(line_of(element), what, f'write {name}="X Y Z"')
         x, y, z = (self._finite(element, name, word) for word in words)
         return x, y, z
@@ -109,7 +109,7 @@ class Document:
     def _finite(self, element: etree._Element, name: str, text: str) -> float:
         value = float(text) if _NUMBER.fullmatch(text.strip()) else math.nan
         if not math.isfinite(value):
-            what = f"{name} of {_said(element)} is {quoted(text)}, not a finite number"
+            what = f"{name} of {said(element)} is {quoted(text)}, not a finite number"
             what_to_do = "expand the file with xacro first" if "${" in text else "write a decimal number"
             raise self.error(line_of(element), what, what_to_do)
         return value
@@ -150,12 +150,7 @@ def line_of(element: etree._Element) -> int:
     return cast(int, element.sourceline)  # always there on elements that come from a parser
 
 
-def quoted(name: str) -> str:
-    """A name of the file, fit for a message of one line: control characters escaped, long ones cut."""
-    return repr(name if len(name) <= 80 else f"{name[:77]}...")
-
-
-def _said(element: etree._Element) -> str:
+def said(element: etree._Element) -> str:
     """How messages call an element: by its own name, or by that of the link or joint it belongs to."""
     tag = etree.QName(element).localname
     if (name := element.get("name")) is not None:
@@ -193,19 +188,19 @@ def _syntax_error(error: etree.XMLSyntaxError, path: str) -> DescriptionError:
         )
     if message.startswith("Excessive depth"):
         message = "elements nested more than 256 deep"
-    return DescriptionError(path, error.lineno, f"not XML: {message}", "correct the file")
+    return DescriptionError(path, error.lineno, f"not XML: {escaped(message, 200)}", "correct the file")
 
 
 def _refuse_other_formats(root: etree._Element, path: str) -> None:
     for element in root.iter("*"):
         if element.prefix == "xacro" or "xacro" in (etree.QName(element).namespace or ""):
-            what = f"the file is a xacro: it has <xacro:{etree.QName(element).localname}>"
+            what = f"the file is a xacro: it has <xacro:{escaped(etree.QName(element).localname)}>"
             raise DescriptionError(path, line_of(element), what, "run xacro on it first")
     tag = etree.QName(root).localname
     if tag != "robot":
         form = {"sdf": "an SDF", "mujoco": "an MJCF", "COLLADA": "a COLLADA"}.get(tag)
         what = (
-            f"the root element is <{tag}>, not <robot>"
+            f"the root element is <{escaped(tag)}>, not <robot>"
             if form is None
             else f"the file is {form} file, not a URDF"
         )

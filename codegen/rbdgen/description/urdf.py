@@ -16,7 +16,7 @@ from typing import get_args
 import numpy as np
 from lxml import etree
 
-from rbdgen.description.document import Document, line_of, parse, quoted, read_bytes
+from rbdgen.description.document import Document, line_of, parse, read_bytes
 from rbdgen.description.schema import (
     Description,
     Inertial,
@@ -29,6 +29,7 @@ from rbdgen.description.schema import (
     Vector3,
 )
 from rbdgen.description.tree import find_root
+from rbdgen.errors import quoted
 
 UNIT_TOLERANCE = 1e-6
 """An axis whose length differs more from 1 is warned of; six printed digits pass."""
@@ -265,7 +266,7 @@ def _missing_inertial_warnings(
     ]
     if not missing:
         return []
-    named = ", ".join(quoted(link.name) for link in missing[:8])
+    named = ", ".join(quoted(link.name, 40) for link in missing[:8])
     more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
     what = f"no <inertial> in {'link' if len(missing) == 1 else 'links'} {named}{more}; taken as massless"
     return [document.warning(missing[0].line, what)]

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from rbdgen.description.schema import Description, Link
 from rbdgen.description.schema import Joint as DescribedJoint
-from rbdgen.errors import ModelError
+from rbdgen.errors import ModelError, quoted
 from rbdgen.model.inertia import NO_INERTIA, Inertia
 from rbdgen.model.joints import Joint, JointKind
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
@@ -141,8 +141,9 @@ class _Builder:
         smallest = min((abs(x) for row in rotation for x in row if x != 0), default=1.0)
         if self.snap > 0 and smallest < ALMOST_RIGHT:
             self.warnings.append(
-                f"{self.description.path}:{joint.line}: joint '{joint.name}' is {smallest:.1e} off a right "
-                f"angle, which costs operations; if it is meant to be right, pass --snap {2 * smallest:.0e}"
+                f"{self.description.path}:{joint.line}: joint {quoted(joint.name)} is {smallest:.1e} off a "
+                f"right angle, which costs operations; if it is meant to be right, pass "
+                f"--snap {2 * smallest:.0e}"
             )
         return Transform(rotation, Vector(*joint.origin.xyz))
 
@@ -220,7 +221,7 @@ def _check_scales(model: Model, description: Description) -> None:
     found = out_of_scale(model)
     if found is not None:
         body = model.bodies[found[0]]
-        raise ModelError(f"{_place(body, description)}: joint '{body.joint.name}' {found[1]}")
+        raise ModelError(f"{_place(body, description)}: joint {quoted(body.joint.name)} {found[1]}")
 
 
 def _check_resisted(model: Model, description: Description) -> None:
@@ -230,12 +231,12 @@ def _check_resisted(model: Model, description: Description) -> None:
         return
     body = model.bodies[unresisting]
     if body.joint.kind is JointKind.FLOATING:
-        remedy = f"give link '{body.name}' mass and inertia, or pass --base fixed"
+        remedy = f"give link {quoted(body.name)} mass and inertia, or pass --base fixed"
     else:
         remedy = "give its links mass and inertia, or make the joint fixed"
     raise ModelError(
-        f"{_place(body, description)}: nothing resists joint '{body.joint.name}' in any position: what it "
-        "moves has no inertia about it, or the joints behind it undo its motion, so that the inertia matrix "
+        f"{_place(body, description)}: nothing resists joint {quoted(body.joint.name)} in any position: "
+        "what it moves has no inertia about it, or the joints behind it undo its motion, so that the inertia matrix "
         f"is singular; {remedy}"
     )
 

@@ -1,0 +1,71 @@
+"""Coverage-guided fuzzing of the URDF reader and the model: `make fuzz FUZZ="--seconds 3600 --seed 1"`.
+
+It starts from the corpus beside this file. What it learns goes to build/fuzz, and so do inputs that failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+
+import atheris
+
+with atheris.instrument_imports(include=["rbdgen.description", "rbdgen.model", "rbdgen.spatial"]):
+    from support.urdf_judge import judge
+from support.urdf_mutation import mutated
+
+CORPUS = Path(__file__).parent / "corpus"
+
+
+def mutate(data: bytes, most: int, seed: int) -> bytes:
+    """Mostly damage that knows XML; else libFuzzer's own, which knows what was compared with what."""
+    random = Random(seed)
+    if random.random() < 0.2:
+        return bytes(atheris.Mutate(data, most))
+    return mutated(data, random)[:most]
+
+
+class Collector:
+    """Goes on after a failure: keeps the first input of each kind, told apart by where it was raised."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.known: set[str] = set()
+
+    def __call__(self, data: bytes) -> None:
+        try:
+            judge(data)
+        except Exception as error:  # any: that is what is looked for
+            at = " ".join(
+                f"{Path(f.filename).name}:{f.lineno}" for f in traceback.extract_tb(error.__traceback__)
+            )
+            kind = f"{type(error).__name__} {at}"
+            if kind not in self.known:
+                self.known.add(kind)
+                path = self.folder / f"failed-{sha256(kind.encode()).hexdigest()[:12]}"
+                path.write_bytes(data)
+                print(f"FAILED: {str(error)[:300]!a} ({kind}), input {path}", file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--learned", type=Path, default=Path("build/fuzz"), help="folder of new inputs")
+    parser.add_argument("--go-on", action="store_true", help="after a failure, to find all at once")
+    asked = parser.parse_args()
+    asked.learned.mkdir(parents=True, exist_ok=True)
+    # 10 s and 2 GB: a file of this size takes some ms
+    limits = [f"-max_total_time={asked.seconds}", "-max_len=65536", "-timeout=10", "-rss_limit_mb=2048"]
+    where = [f"-artifact_prefix={asked.learned}/failed-", str(asked.learned), str(CORPUS)]
+    target = Collector(asked.learned) if asked.go_on else judge
+    atheris.Setup([sys.argv[0], f"-seed={asked.seed}", *limits, *where], target, custom_mutator=mutate)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

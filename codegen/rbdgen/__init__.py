@@ -40,6 +40,9 @@ def load_robot(
         snap: entries of fixed rotations this close to 0 become 0; 0 leaves them as written.
         gravity: in m/s^2, in world axes.
 
+    Returns:
+        The robot; `robot.warnings` says, with file and line, what of the URDF is odd or has no effect.
+
     Raises:
         RbdgenError: one line that says where, what is wrong and what to do.
     """

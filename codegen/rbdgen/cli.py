@@ -204,7 +204,7 @@ def _generate(parsed: argparse.Namespace) -> int:
 
     robot = _robot(parsed)
     console, errors = report.consoles(quiet=parsed.quiet)
-    report.warn(errors, robot.warnings)
+    report.warn(errors, report.folded(robot.warnings))
     with report.progress(errors, 2 * len(options.functions) + 1) as done:
         result = generate(robot, options, parsed.out, compiled=not parsed.no_compile, progress=done)
     console.print(report.generation_table(result.manifest["functions"]))
@@ -309,7 +309,7 @@ def _check_float(parsed: argparse.Namespace) -> int:
     parsed.robot = parsed.subject
     robot = _robot(parsed)
     console, errors = report.consoles()
-    report.warn(errors, robot.warnings)
+    report.warn(errors, report.folded(robot.warnings))
     with report.progress(errors, 2 * (2 * len(options.functions) + 1)) as done:
         rows = float_accuracy(robot, options, STATES, done)
     if parsed.json:

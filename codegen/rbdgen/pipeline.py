@@ -234,6 +234,7 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         gravity=(model.gravity.x, model.gravity.y, model.gravity.z),
         merged=tuple((merged.link, body_names[merged.body]) for merged in robot.merged),
         snapped=tuple((snapped.joint, snapped.change) for snapped in robot.snapped),
+        warnings=tuple(text.removeprefix(f"{robot.description.path}:") for text in robot.warnings),
         options={**options.as_json(), "snap": robot.snap},
     )
 

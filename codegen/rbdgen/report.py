@@ -118,6 +118,23 @@ def inspect(console: Console, robot: Robot) -> None:
     warn(console, robot.warnings)
 
 
+MOST_WARNINGS = 12
+"""More than these are folded where they come beside other output."""
+
+
+def folded(warnings: Sequence[str]) -> list[str]:
+    """Many warnings as one line a kind, by what was done about it: the first, and how many more."""
+    if len(warnings) <= MOST_WARNINGS:
+        return list(warnings)
+    kinds: dict[str, list[str]] = {}
+    for warning in warnings:
+        kinds.setdefault(warning.rpartition("; ")[2], []).append(warning)
+    return [
+        first + (f" (and {len(more)} more alike: see rbdgen inspect)" if more else "")
+        for first, *more in kinds.values()
+    ]
+
+
 def warn(console: Console, warnings: Iterable[str]) -> None:
     """One line a warning."""
     for warning in warnings:

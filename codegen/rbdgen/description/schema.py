@@ -90,4 +90,4 @@ class Description:
     root: str
     path: str  # as given
     sha256: str  # of the file's bytes, in hexadecimal
-    warnings: tuple[str, ...]  # each `FILE:LINE: what is odd and what was done about it`
+    warnings: tuple[str, ...]  # each `FILE:LINE: what is odd; what was done about it`

@@ -17,6 +17,7 @@ import numpy as np
 from lxml import etree
 
 from rbdgen.description.document import Document, line_of, parse, read_bytes
+from rbdgen.description.ignored import ignored_warnings
 from rbdgen.description.schema import (
     Description,
     Inertial,
@@ -79,6 +80,7 @@ def parse_urdf(data: bytes | str, path: str = "<string>") -> Description:
             *_mimic_warnings(document, joints),
             *_inertia_warnings(document, links),
             *_missing_inertial_warnings(document, link_elements, links, joints),
+            *ignored_warnings(document, joint_elements, joints),
         ),
     )
 

@@ -46,6 +46,7 @@ def manifest_text(
         "bodies": [asdict(body) for body in facts.bodies],
         "merged_links": [{"link": link, "body": body} for link, body in facts.merged],
         "snapped": [{"joint": joint, "change": change} for joint, change in facts.snapped],
+        "warnings": list(facts.warnings),
         "functions": {
             function.name: _function(facts, function, sources[function.name])
             | ({"float_error": errors[function.name]} if function.name in errors else {})

@@ -68,6 +68,7 @@ class RobotFacts:
     `name` is the checked identifier that prefixes every C name and names the Python package; `robot_name`
     is what the URDF says, any text. `joints` are the moving joints in order, without the base. `merged`:
     (link, body it was merged into). `snapped`: (joint, largest change of an entry of its rotation).
+    `warnings`: `LINE: what is odd in the URDF; what was done about it`.
     `options`: what generated it, as JSON values.
     """
 
@@ -84,6 +85,7 @@ class RobotFacts:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     merged: tuple[tuple[str, str], ...] = ()
     snapped: tuple[tuple[str, float], ...] = ()
+    warnings: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

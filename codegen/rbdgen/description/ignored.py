@@ -1,0 +1,157 @@
+"""What a file says and the dynamics leave out: one warning each, so that nothing is dropped in silence.
+
+Damping, friction, gears, rotors and springs would change the torques. Names that URDF does not know are told
+as well: `<orgin>` for `<origin>` leaves a joint at the wrong place. Nothing is said of what never enters the
+dynamics: geometry, materials, contacts, sensors, plugins, limits, safety controllers, calibration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from lxml import etree
+
+from rbdgen.description.document import Document, line_of, said
+from rbdgen.description.schema import Joint
+from rbdgen.errors import escaped, quoted
+
+
+class _Known(NamedTuple):
+    """The children and attributes that an element may have."""
+
+    children: frozenset[str]
+    attributes: frozenset[str]
+
+
+def _known(children: str, attributes: str) -> _Known:
+    return _Known(frozenset(children.split()), frozenset(attributes.split()))
+
+
+# Only elements of this table are looked into.
+_URDF = {
+    "robot": _known("link joint material transmission gazebo sensor ros2_control", "name version"),
+    "link": _known("inertial visual collision material contact", "name"),
+    "joint": _known(
+        "parent child origin axis limit dynamics mimic safety_controller calibration", "name type"
+    ),
+    "inertial": _known("origin mass inertia", ""),
+    "origin": _known("", "xyz rpy"),
+    "axis": _known("", "xyz"),
+    "parent": _known("", "link"),
+    "child": _known("", "link"),
+    "mimic": _known("", "joint multiplier offset"),
+    "mass": _known("", "value"),
+    "inertia": _known("", "ixx ixy ixz iyy iyz izz"),
+}
+
+# Settings that change the dynamics, with the values that change nothing.
+_GEARS: Mapping[str, Sequence[float]] = {
+    "mechanicalReduction": (1, -1),
+    "mechanical_reduction": (1, -1),
+    "gear_ratio": (1, -1),
+    "rotor_inertia": (0,),
+    "motorInertia": (0,),
+    "motor_inertia": (0,),
+}
+_GAZEBO: Mapping[str, Sequence[float]] = {
+    "implicitSpringDamper": (0,),
+    "springStiffness": (0,),
+    "dampingFactor": (0,),
+    "turnGravityOff": (0,),
+    "gravity": (1,),
+    "kinematic": (0,),
+    "joint": (),  # closes a chain
+}
+
+_XML = "{http://www.w3.org/XML/1998/namespace}"
+
+
+def ignored_warnings(
+    document: Document, elements: Sequence[etree._Element], joints: Sequence[Joint]
+) -> list[str]:
+    """The warnings; `elements` are those of the joints."""
+    return [
+        *_dynamics(document, elements, joints),
+        *_transmissions(document),
+        *_gazebo(document),
+        *_unknown(document, document.root, "robot"),
+    ]
+
+
+def _dynamics(
+    document: Document, elements: Sequence[etree._Element], joints: Sequence[Joint]
+) -> Iterator[str]:
+    for element, joint in zip(elements, joints, strict=True):
+        dynamics = document.child(element, "dynamics")
+        if dynamics is None or joint.type == "fixed":
+            continue
+        values = [
+            f"{escaped(name, 20)} {escaped(value, 20)}"
+            for name, value in ((str(name), str(value)) for name, value in dynamics.items())
+            if not name.startswith(_XML) and _number(value) != 0
+        ]
+        if values:
+            what = f"<dynamics> of joint {quoted(joint.name)} has {_listed(values)}"
+            yield document.warning(line_of(dynamics), f"{what}; ignored: add these torques yourself")
+
+
+def _transmissions(document: Document) -> Iterator[str]:
+    owners = [document.root, *document.children(document.root, "ros2_control")]
+    for element in (found for owner in owners for found in document.children(owner, "transmission")):
+        if values := _settings(element.iter("*"), _GEARS):
+            what = f"{said(element)} has {_listed(values)}"
+            what_was_done = "ignored: torques are those at the joint, rotors have no inertia"
+            yield document.warning(line_of(element), f"{what}; {what_was_done}")
+
+
+def _gazebo(document: Document) -> Iterator[str]:
+    for element in document.children(document.root, "gazebo"):
+        if values := _settings(element, _GAZEBO):
+            reference = element.get("reference")
+            of = "" if reference is None else f" of {quoted(reference)}"
+            what = f"<gazebo>{of} has {_listed(values)}"
+            yield document.warning(line_of(element), f"{what}; ignored: settings of Gazebo are not read")
+
+
+def _settings(
+    elements: Iterator[etree._Element] | etree._Element, neutral: Mapping[str, Sequence[float]]
+) -> list[str]:
+    """Name and value of the settings among these elements that are not neutral."""
+    found = []
+    for element in elements:
+        name = etree.QName(element).localname
+        value = (element.get("value") or element.text or "").strip()
+        if name in neutral and _number(value) not in neutral[name]:
+            found.append(f"{name} {escaped(value, 20)}".rstrip())
+    return found
+
+
+def _unknown(document: Document, element: etree._Element, tag: str) -> Iterator[str]:
+    known = _URDF[tag]
+    for name in map(str, element.attrib):
+        if name not in known.attributes and not name.startswith(_XML):
+            what = f"{said(element)} has an attribute {escaped(etree.QName(name).localname)}"
+            yield document.warning(line_of(element), f"{what}; ignored: no attribute of URDF")
+    namespace = etree.QName(document.root).namespace
+    for child in element:
+        name = etree.QName(child).localname
+        if etree.QName(child).namespace != namespace or name not in known.children:
+            what = f"{said(element)} has <{escaped(name)}>"
+            yield document.warning(line_of(child), f"{what}; ignored: no element of URDF")
+        elif name in _URDF:
+            yield from _unknown(document, child, name)
+
+
+def _number(text: str) -> float | None:
+    """None where the text is no number."""
+    words = {"true": 1.0, "false": 0.0}
+    word = text.strip().lower()
+    try:
+        return words[word] if word in words else float(word)
+    except ValueError:
+        return None
+
+
+def _listed(values: Sequence[str]) -> str:
+    return ", ".join(values[:6]) + (", ..." if len(values) > 6 else "")

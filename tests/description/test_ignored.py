@@ -1,0 +1,174 @@
+"""What a file says and the dynamics leave out is told, one line each; what never enters them is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.robots import BUNDLED
+
+from rbdgen.cli import main
+from rbdgen.description.urdf import parse_urdf, read_urdf
+from rbdgen.report import MOST_WARNINGS, folded
+
+BODY = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+TORQUES = "ignored: add these torques yourself"
+GEARS = "ignored: torques are those at the joint, rotors have no inertia"
+GAZEBO = "ignored: settings of Gazebo are not read"
+ELEMENT = "ignored: no element of URDF"
+ATTRIBUTE = "ignored: no attribute of URDF"
+
+
+def urdf(*, joint: str = "", link: str = "", robot: str = "", kind: str = "revolute") -> str:
+    """Elements of link b on line 4, of joint j on line 6, of the robot on line 8."""
+    return (
+        '<robot name="r" xmlns:drake="http://drake.mit.edu">\n<link name="a"/>\n<link name="b">\n'
+        f'{link or BODY}</link>\n<joint name="j" type="{kind}"><parent link="a"/><child link="b"/>\n{joint}\n'
+        f"</joint>\n{robot}\n</robot>\n"
+    )
+
+
+def transmission(inside: str) -> str:
+    return f'<transmission name="t"><joint name="j"/><actuator name="m">{inside}</actuator></transmission>'
+
+
+@pytest.mark.parametrize(
+    ("element", "told"),
+    [
+        ('<dynamics damping="0.5"/>', f"<dynamics> of joint 'j' has damping 0.5; {TORQUES}"),
+        (
+            '<dynamics damping="0" friction="1e-3" K="2"/>',
+            f"<dynamics> of joint 'j' has friction 1e-3, K 2; {TORQUES}",
+        ),
+        ("<dampening/>", f"joint 'j' has <dampening>; {ELEMENT}"),
+        ("<drake:damping/>", f"joint 'j' has <damping>; {ELEMENT}"),
+        ('<origin xzy="1 2 3"/>', f"<origin> of joint 'j' has an attribute xzy; {ATTRIBUTE}"),
+        ('<origin drake:xyz="1 2 3"/>', f"<origin> of joint 'j' has an attribute xyz; {ATTRIBUTE}"),
+        ("<dynamics/>", None),
+        ('<dynamics damping="0" friction="0.0"/>', None),
+        ('<limit effort="1" current="2"/>', None),
+        ('<safety_controller k_velocity="1"/><calibration rising="1"/>', None),
+        ('<origin xml:base="x"/>', None),
+    ],
+)
+def test_in_a_joint(element: str, told: str | None) -> None:
+    expected = () if told is None else (f"r.urdf:6: {told}",)
+    assert parse_urdf(urdf(joint=element), "r.urdf").warnings == expected
+
+
+def test_damping_of_a_fixed_joint_is_nothing() -> None:
+    assert parse_urdf(urdf(joint='<dynamics damping="0.5"/>', kind="fixed"), "r.urdf").warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("element", "told"),
+    [
+        ('<origin xyz="0 0 1"/>', f"link 'b' has <origin>; {ELEMENT}"),
+        ('<visual/><collision><x/></collision><contact><y z="1"/></contact>', None),
+        (
+            BODY.replace("</inertial>", "<com/></inertial>"),
+            f"<inertial> of link 'b' has <com>; {ELEMENT}",
+        ),
+        (
+            BODY.replace('value="1"', 'value="1" unit="g"'),
+            f"<mass> of link 'b' has an attribute unit; {ATTRIBUTE}",
+        ),
+    ],
+)
+def test_in_a_link(element: str, told: str | None) -> None:
+    link = element if "inertial" in element else BODY + element
+    expected = () if told is None else (f"r.urdf:4: {told}",)
+    assert parse_urdf(urdf(link=link), "r.urdf").warnings == expected
+
+
+@pytest.mark.parametrize(
+    ("element", "told"),
+    [
+        (
+            transmission("<mechanicalReduction>50</mechanicalReduction><motorInertia>1e-4</motorInertia>"),
+            f"transmission 't' has mechanicalReduction 50, motorInertia 1e-4; {GEARS}",
+        ),
+        (
+            transmission('<drake:gear_ratio value="160"/><drake:rotor_inertia value="3e-5"/>'),
+            f"transmission 't' has gear_ratio 160, rotor_inertia 3e-5; {GEARS}",
+        ),
+        (
+            f"<ros2_control>{transmission('<mechanical_reduction>2</mechanical_reduction>')}</ros2_control>",
+            f"transmission 't' has mechanical_reduction 2; {GEARS}",
+        ),
+        (transmission("<mechanicalReduction>-1.0</mechanicalReduction>"), None),
+        (transmission("<hardwareInterface>EffortJointInterface</hardwareInterface>"), None),
+        (
+            '<gazebo reference="j"><implicitSpringDamper>true</implicitSpringDamper>'
+            "<springStiffness>3</springStiffness></gazebo>",
+            f"<gazebo> of 'j' has implicitSpringDamper true, springStiffness 3; {GAZEBO}",
+        ),
+        (
+            '<gazebo reference="b"><turnGravityOff>1</turnGravityOff></gazebo>',
+            f"<gazebo> of 'b' has turnGravityOff 1; {GAZEBO}",
+        ),
+        ('<gazebo><joint name="loop" type="revolute"/></gazebo>', f"<gazebo> has joint; {GAZEBO}"),
+        (
+            '<gazebo reference="b"><turnGravityOff>false</turnGravityOff><gravity>true</gravity><mu1>1</mu1>'
+            '<springStiffness>0</springStiffness><sensor name="s"/><plugin name="p"/></gazebo>',
+            None,
+        ),
+        ("<loop_joint/>", f"robot 'r' has <loop_joint>; {ELEMENT}"),
+        ('<sensor name="s"/><material name="m"/><ros2_control/>', None),
+    ],
+)
+def test_in_a_robot(element: str, told: str | None) -> None:
+    expected = () if told is None else (f"r.urdf:8: {told}",)
+    assert parse_urdf(urdf(robot=element), "r.urdf").warnings == expected
+
+
+def test_a_default_namespace_is_that_of_urdf() -> None:
+    text = urdf(joint='<dynamics damping="1"/>').replace(' name="r"', ' name="r" xmlns="http://x"', 1)
+    assert parse_urdf(text, "r.urdf").warnings == (
+        f"r.urdf:6: <dynamics> of joint 'j' has damping 1; {TORQUES}",
+    )
+
+
+@pytest.mark.parametrize("name", sorted(BUNDLED))
+def test_our_own_robots_have_nothing_that_is_ignored(name: str) -> None:
+    assert read_urdf(BUNDLED[name]).warnings == ()
+
+
+def test_more_than_a_dozen_are_folded_by_kind() -> None:
+    dozen = [f"r.urdf:{line}: joint 'j{line}'; ignored" for line in range(1, MOST_WARNINGS + 1)]
+    assert folded(dozen) == dozen
+    other = "r.urdf:99: axis; normalised"
+    (first, last) = folded([*dozen, other])
+    assert first == f"{dozen[0]} (and {MOST_WARNINGS - 1} more alike: see rbdgen inspect)"
+    assert last == other
+
+
+def damped(joints: int) -> str:
+    """A chain of damped joints, one a line from line 2."""
+    chain = [
+        f'<link name="l{i + 1}">{BODY}</link><joint name="j{i}" type="revolute"><parent link="l{i}"/>'
+        f'<child link="l{i + 1}"/><dynamics damping="1"/></joint>'
+        for i in range(joints)
+    ]
+    return '<robot name="r"><link name="l0"/>\n' + "\n".join(chain) + "</robot>"
+
+
+def test_inspect_and_the_manifest_tell_all_and_generation_folds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    many = MOST_WARNINGS + 1
+    Path("r.urdf").write_text(damped(many))
+    expected = [
+        f"{i + 2}: <dynamics> of joint 'j{i}' has damping 1; ignored: add these torques yourself"
+        for i in range(many)
+    ]
+    assert main(["inspect", "r.urdf"]) == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if "warning" in line]
+    assert told == [f"rbdgen: warning: r.urdf:{text}" for text in expected]
+    assert main(["r.urdf", "-f", "gravity", "--no-compile", "-o", "out"]) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    more = f" (and {MOST_WARNINGS} more alike: see rbdgen inspect)"
+    assert told == [f"rbdgen: warning: r.urdf:{expected[0]}{more}"]
+    assert json.loads(Path("out/r/manifest.json").read_text())["warnings"] == expected

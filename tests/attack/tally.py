@@ -1,0 +1,51 @@
+"""What a campaign found: how many cases it tried, how many went wrong, and how to see one of those again.
+
+A campaign is a module of this folder. Its docstring says in plain words what it attacks, `KINDS` names the
+kinds of cases, and `run(seed, size)` tries about `size` cases that depend on the seed alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+MOST_NOTES = 40
+"""Failures that are told one by one; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts of cases; `wrong`: a wrong result or a wrong word, `crashed`: an error that nobody meant.
+
+    `ill_conditioned`: results that no double could have got right, so that nothing was learnt from them;
+    `notes`: the first failures, one line each, with what reproduces them.
+    """
+
+    tried: int = 0
+    wrong: int = 0
+    crashed: int = 0
+    ill_conditioned: int = 0
+    notes: tuple[str, ...] = ()
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.tried + other.tried,
+            self.wrong + other.wrong,
+            self.crashed + other.crashed,
+            self.ill_conditioned + other.ill_conditioned,
+            (self.notes + other.notes)[:MOST_NOTES],
+        )
+
+    @property
+    def failed(self) -> int:
+        return self.wrong + self.crashed
+
+    @staticmethod
+    def of(counts: Tally | Mapping[str, int]) -> Tally:
+        """Also from a plain dictionary of counts."""
+        return counts if isinstance(counts, Tally) else Tally(**counts)
+
+
+def total(tallies: Iterable[Tally]) -> Tally:
+    return reduce(Tally.__add__, tallies, Tally())

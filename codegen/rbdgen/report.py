@@ -18,6 +18,7 @@ from rich.tree import Tree
 from rbdgen.accuracy import Accuracy
 from rbdgen.algorithms.catalogue import CATALOGUE
 from rbdgen.check import Finding
+from rbdgen.description.quoting import escaped
 from rbdgen.graph.cost import Cost
 from rbdgen.model.build import Robot
 from rbdgen.model.joints import Joint, JointKind
@@ -77,15 +78,14 @@ def _argument(argument: Argument) -> str:
 def robot_tree(robot: Robot) -> Tree:
     """The tree of bodies with their joints, indices and masses, and the links merged into each."""
     model = robot.model
-    tree = Tree(
-        escape(f"{model.name}: {robot.base} base, nq {model.nq}, nv {model.nv}, bodies {model.nbodies}")
-    )
+    sizes = f"nq {model.nq}, nv {model.nv}, bodies {model.nbodies}"
+    tree = Tree(escape(f"{escaped(model.name)}: {robot.base} base, {sizes}"))
     merged: dict[int, list[str]] = {}
     for link in robot.merged:
-        merged.setdefault(link.body, []).append(link.link)
+        merged.setdefault(link.body, []).append(escaped(link.link))
     branches = {WORLD: tree.add(escape(_with_merged("world", merged.get(WORLD))))}
     for i, body in enumerate(model.bodies):
-        label = f"{body.name}: {float(body.inertia.mass):.6g} kg; {_joint(body.joint)}"
+        label = f"{escaped(body.name)}: {float(body.inertia.mass):.6g} kg; {_joint(body.joint)}"
         branches[i] = branches[body.parent].add(escape(_with_merged(label, merged.get(i))))
     return tree
 
@@ -95,7 +95,7 @@ def _with_merged(label: str, merged: Sequence[str] | None) -> str:
 
 
 def _joint(joint: Joint) -> str:
-    text = f"joint {joint.name}, {joint.kind.value}"
+    text = f"joint {escaped(joint.name)}, {joint.kind.value}"
     if joint.kind is not JointKind.FLOATING:
         text += f" about ({', '.join(f'{float(x):.6g}' for x in joint.axis)})"
     return f"{text}, q[{_indices(joint.idx_q, joint.nq)}], v[{_indices(joint.idx_v, joint.nv)}]"
@@ -110,7 +110,7 @@ def inspect(console: Console, robot: Robot) -> None:
     console.print(robot_tree(robot))
     for snap in robot.snapped:
         console.print(
-            f"snapped: joint {snap.joint}, rotation entries by at most {snap.change:.1e} "
+            f"snapped: joint {escaped(snap.joint)}, rotation entries by at most {snap.change:.1e} "
             f"({degrees(snap.change):.1e} deg)",
             markup=False,
             soft_wrap=True,

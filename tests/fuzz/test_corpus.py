@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.urdf_judge import check_message, judge
 
-from rbdgen.errors import escaped, quoted
+from rbdgen.description.quoting import escaped, quoted
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.urdf"))
 

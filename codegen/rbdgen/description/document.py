@@ -11,8 +11,9 @@ from typing import cast
 
 from lxml import etree
 
+from rbdgen.description.quoting import escaped, quoted
 from rbdgen.description.schema import Vector3
-from rbdgen.errors import DescriptionError, escaped, quoted
+from rbdgen.errors import DescriptionError
 
 MAX_BYTES = 20_000_000
 """Files above this size are refused unread: the largest humanoids with hands stay under 1 MB."""

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from lxml import etree
 
 from rbdgen.description.document import Document, line_of, said
+from rbdgen.description.quoting import escaped, quoted
 from rbdgen.description.schema import Joint
-from rbdgen.errors import escaped, quoted
 
 
 class _Known(NamedTuple):

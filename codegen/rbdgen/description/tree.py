@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rbdgen.description.document import Document
+from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Joint, Link
-from rbdgen.errors import quoted
 
 
 def find_root(document: Document, links: Sequence[Link], joints: Sequence[Joint]) -> str:

@@ -18,6 +18,7 @@ from lxml import etree
 
 from rbdgen.description.document import Document, line_of, parse, read_bytes
 from rbdgen.description.ignored import ignored_warnings
+from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import (
     Description,
     Inertial,
@@ -30,7 +31,6 @@ from rbdgen.description.schema import (
     Vector3,
 )
 from rbdgen.description.tree import find_root
-from rbdgen.errors import quoted
 
 UNIT_TOLERANCE = 1e-6
 """An axis whose length differs more from 1 is warned of; six printed digits pass."""

@@ -6,9 +6,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Description, Link
 from rbdgen.description.schema import Joint as DescribedJoint
-from rbdgen.errors import ModelError, quoted
+from rbdgen.errors import ModelError
 from rbdgen.model.inertia import NO_INERTIA, Inertia
 from rbdgen.model.joints import Joint, JointKind
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model

@@ -3,17 +3,6 @@
 from __future__ import annotations
 
 
-def quoted(name: str, most: int = 80) -> str:
-    """A name of the user, fit for a message of one line: control characters escaped, long ones cut."""
-    said = repr(name)
-    return said if len(said) <= most + 2 else f"{said[: most - 2]}...{said[0]}"
-
-
-def escaped(text: str, most: int = 80) -> str:
-    """As `quoted`, for what needs no quotes: an element's tag, another program's message."""
-    return quoted(text, most)[1:-1]
-
-
 class RbdgenError(Exception):
     """Base of all errors meant for the user; `str(error)` is the whole message, one line."""
 

@@ -142,7 +142,12 @@ def parse(data: bytes, path: str) -> Document:
     try:
         root = etree.fromstring(text.encode(), parser)
     except etree.XMLSyntaxError as error:
-        raise _syntax_error(error, path) from None
+        message = (error.msg or "").rpartition(", line ")[0]
+        raise _syntax_error(message, error.lineno, path) from None
+    if (
+        errors := parser.error_log.filter_from_errors()
+    ):  # lxml forgets an undeclared prefix over a warning after it
+        raise _syntax_error(errors[0].message, errors[0].line, path)
     _refuse_other_formats(root, path)
     return Document(path, root)
 
@@ -181,15 +186,13 @@ def _refuse_doctype(text: str, path: str) -> None:
         position = end
 
 
-def _syntax_error(error: etree.XMLSyntaxError, path: str) -> DescriptionError:
-    message = " ".join((error.msg or "").split()).rpartition(", line ")[0].partition(", use XML_PARSE")[0]
+def _syntax_error(message: str, line: int | None, path: str) -> DescriptionError:
+    message = " ".join(message.split()).partition(", use XML_PARSE")[0]
     if message.startswith("Namespace prefix xacro "):
-        return DescriptionError(
-            path, error.lineno, "the file is a xacro, not a URDF", "run xacro on it first"
-        )
+        return DescriptionError(path, line, "the file is a xacro, not a URDF", "run xacro on it first")
     if message.startswith("Excessive depth"):
         message = "elements nested more than 256 deep"
-    return DescriptionError(path, error.lineno, f"not XML: {escaped(message, 200)}", "correct the file")
+    return DescriptionError(path, line, f"not XML: {escaped(message, 200)}", "correct the file")
 
 
 def _refuse_other_formats(root: etree._Element, path: str) -> None:

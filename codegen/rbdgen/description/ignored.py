@@ -131,7 +131,7 @@ def _unknown(document: Document, element: etree._Element, tag: str) -> Iterator[
     known = _URDF[tag]
     for name in map(str, element.attrib):
         if name not in known.attributes and not name.startswith(_XML):
-            what = f"{said(element)} has an attribute {escaped(etree.QName(name).localname)}"
+            what = f"{said(element)} has an attribute {escaped(name.rpartition('}')[2])}"
             yield document.warning(line_of(element), f"{what}; ignored: no attribute of URDF")
     namespace = etree.QName(document.root).namespace
     for child in element:

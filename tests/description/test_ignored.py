@@ -9,6 +9,7 @@ import pytest
 from support.robots import BUNDLED
 
 from rbdgen.cli import main
+from rbdgen.description.ignored import MOST
 from rbdgen.description.urdf import parse_urdf, read_urdf
 from rbdgen.report import MOST_WARNINGS, folded
 
@@ -142,6 +143,16 @@ def test_more_than_a_dozen_are_folded_by_kind() -> None:
     (first, last) = folded([*dozen, other])
     assert first == f"{dozen[0]} (and {MOST_WARNINGS - 1} more alike: see rbdgen inspect)"
     assert last == other
+
+
+def test_a_million_odd_elements_are_a_thousand_lines() -> None:
+    """And the last says that there are more."""
+    warnings = parse_urdf(urdf(robot="<odd/>" * 2 * MOST), "r.urdf").warnings
+    assert warnings == (
+        *[f"r.urdf:8: robot 'r' has <odd>; {ELEMENT}"] * MOST,
+        f"r.urdf:8: robot 'r' has <odd>; {ELEMENT}, and so is more below it",
+    )
+    assert len(parse_urdf(urdf(robot="<odd/>" * MOST), "r.urdf").warnings) == MOST
 
 
 def damped(joints: int) -> str:

@@ -144,9 +144,8 @@ def parse(data: bytes, path: str) -> Document:
     except etree.XMLSyntaxError as error:
         message = (error.msg or "").rpartition(", line ")[0]
         raise _syntax_error(message, error.lineno, path) from None
-    if (
-        errors := parser.error_log.filter_from_errors()
-    ):  # lxml forgets an undeclared prefix over a warning after it
+    errors = parser.error_log.filter_from_errors()
+    if errors:  # lxml forgets an undeclared prefix where libxml2 warns of something after it
         raise _syntax_error(errors[0].message, errors[0].line, path)
     _refuse_other_formats(root, path)
     return Document(path, root)
@@ -187,7 +186,7 @@ def _refuse_doctype(text: str, path: str) -> None:
 
 
 def _syntax_error(message: str, line: int | None, path: str) -> DescriptionError:
-    message = " ".join(message.split()).partition(", use XML_PARSE")[0]
+    message = re.split(", (?:use|try) XML_PARSE", " ".join(message.split()))[0]
     if message.startswith("Namespace prefix xacro "):
         return DescriptionError(path, line, "the file is a xacro, not a URDF", "run xacro on it first")
     if message.startswith("Excessive depth"):

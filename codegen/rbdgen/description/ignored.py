@@ -8,6 +8,7 @@ dynamics: geometry, materials, contacts, sensors, plugins, limits, safety contro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from lxml import etree
@@ -64,19 +65,29 @@ _GAZEBO: Mapping[str, Sequence[float]] = {
     "joint": (),  # closes a chain
 }
 
+MOST = 1000
+"""No robot has so many of a kind; a file of millions would fill the memory with warnings."""
+
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 
 
 def ignored_warnings(
     document: Document, elements: Sequence[etree._Element], joints: Sequence[Joint]
 ) -> list[str]:
-    """The warnings; `elements` are those of the joints."""
-    return [
-        *_dynamics(document, elements, joints),
-        *_transmissions(document),
-        *_gazebo(document),
-        *_unknown(document, document.root, "robot"),
-    ]
+    """The warnings, at most MOST and one of each kind; `elements` are those of the joints."""
+    kinds = (
+        _dynamics(document, elements, joints),
+        _transmissions(document),
+        _gazebo(document),
+        _unknown(document, document.root, "robot"),
+    )
+    return [warning for kind in kinds for warning in _first(kind)]
+
+
+def _first(warnings: Iterator[str]) -> Iterator[str]:
+    yield from islice(warnings, MOST)
+    if (more := next(warnings, None)) is not None:
+        yield f"{more}, and so is more below it"
 
 
 def _dynamics(

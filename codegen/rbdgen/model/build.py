@@ -236,9 +236,9 @@ def _check_resisted(model: Model, description: Description) -> None:
     else:
         remedy = "give its links mass and inertia, or make the joint fixed"
     raise ModelError(
-        f"{_place(body, description)}: nothing resists joint {quoted(body.joint.name)} in any position: "
-        "what it moves has no inertia about it, or the joints behind it undo its motion, so that the inertia matrix "
-        f"is singular; {remedy}"
+        f"{_place(body, description)}: nothing resists joint {quoted(body.joint.name)} in any position: what "
+        "it moves has no inertia about it, or the joints behind it undo its motion, so that the inertia "
+        f"matrix is singular; {remedy}"
     )
 
 

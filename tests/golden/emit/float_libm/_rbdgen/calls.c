@@ -11,6 +11,7 @@
 
 #define MOST_ARRAYS 16
 #define MOST_AXES 3
+#define MOST_LEADING 30
 #define MOST_THREADS 256
 
 typedef void function(void *const *arrays);
@@ -105,7 +106,7 @@ static int take(PyObject *out, const call_object *self, PyObject **arrays, const
 /* New arrays for the outputs; -1 with an exception. */
 static int make(const call_object *self, PyObject **arrays, const leading_axes *leading)
 {
-    npy_intp lengths[NPY_MAXDIMS];
+    npy_intp lengths[MOST_LEADING + MOST_AXES];
     memcpy(lengths, leading->lengths, (size_t)leading->axes * sizeof *lengths);
     for (int k = self->inputs; k < self->arrays; ++k) {
         const array_shape *shape = &self->shapes[k];
@@ -164,6 +165,8 @@ static PyObject *call(PyObject *callable, PyObject *const *values, size_t flags,
         arrays[i] = values[i];
         steps[i] = shared ? 0 : (size_t)shape->size;
     }
+    if (leading.axes > MOST_LEADING)
+        Py_RETURN_NOTIMPLEMENTED;
     const npy_intp count = PyArray_MultiplyList(leading.lengths, leading.axes);
     PyObject *const out = values[self->inputs];
     if (count > threads * self->chunk || (out != Py_None && !take(out, self, arrays, &leading)))

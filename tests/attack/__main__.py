@@ -1,0 +1,64 @@
+"""Runs the campaigns: `make attack`, or `make attack ATTACK="--only robots --seed 7 --size 500"`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+
+from attack.page import Row, write_page
+from attack.tally import Tally
+
+FOLDER = Path(__file__).parent
+
+SIZE = 100
+"""Cases of a campaign that names no size of its own."""
+
+
+def campaigns() -> Mapping[str, ModuleType]:
+    """The modules of this folder that have a `run`, by name."""
+    names = sorted(path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith(("_", "test_")))
+    modules = {name: importlib.import_module(f"attack.{name}") for name in names}
+    return {name: module for name, module in modules.items() if hasattr(module, "run")}
+
+
+def run_campaign(name: str, module: ModuleType, seed: int, size: int | None) -> Row:
+    size = getattr(module, "SIZE", SIZE) if size is None else size
+    start = time.perf_counter()
+    tally = Tally.of(module.run(seed, size))
+    return Row(name, len(module.KINDS), seed, size, tally, time.perf_counter() - start)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    found = campaigns()
+    parser = argparse.ArgumentParser(prog="make attack", description=__doc__)
+    parser.add_argument("--seed", type=int, default=0, help="the same seed tries the same cases")
+    parser.add_argument("--size", type=int, help="cases of each campaign; without it each has its own number")
+    parser.add_argument("--only", nargs="+", choices=tuple(found), help="these campaigns alone")
+    parser.add_argument("--case", type=int, help="one case of one campaign, as a note names it")
+    parser.add_argument("--write", action="store_true", help="write the counts to tests/attack/README.md")
+    given = parser.parse_args(arguments)
+    chosen = {name: module for name, module in found.items() if given.only is None or name in given.only}
+    if given.case is not None:
+        [module] = chosen.values()
+        tallies = [module.run_case(given.seed, given.case)]
+    else:
+        rows = []
+        for name, module in chosen.items():
+            print(f"{name} ...", file=sys.stderr, flush=True)
+            rows.append(run_campaign(name, module, given.seed, given.size))
+            print(rows[-1].in_words, flush=True)
+        if given.write:
+            write_page(FOLDER, rows, found)
+        tallies = [row.tally for row in rows]
+    for tally in tallies:
+        print(*tally.notes, sep="\n")
+    return 1 if any(tally.failed for tally in tallies) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""The page that tells what was tried: `README.md` of this folder, from the counts kept in `counts.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from inspect import cleandoc
+from pathlib import Path
+from types import ModuleType
+
+from attack.tally import Tally
+
+INTRODUCTION = """\
+# Attacks
+
+Each campaign makes many hostile cases from a seed and counts what fails. The same seed makes the same cases.
+`make attack` runs all campaigns; a small part of each runs in `make test` (`test_small.py`).
+
+```
+make attack                                                   # all campaigns, each at its own size
+make attack ATTACK="--only robots --seed 7 --size 500"        # one campaign, another seed, 500 cases
+make attack ATTACK="--only robots --seed 7 --case 123"        # one case again, with all that is known of it
+make attack ATTACK="--write"                                  # also write this page
+```
+
+*Wrong*: a wrong number, a wrong word or a wrong file. *Crashed*: an error that nobody meant. *Ill-conditioned*:
+results that change by more than they are worth when an input changes by its rounding; no double can get
+them right, so they are counted apart and judged by nothing.
+"""
+
+HEAD = "| campaign | kinds | seed | tried | wrong | crashed | ill-conditioned | seconds |\n" + "|---" * 8 + "|"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One campaign, run once."""
+
+    campaign: str
+    kinds: int
+    seed: int
+    size: int
+    tally: Tally
+    seconds: float
+
+    @property
+    def in_words(self) -> str:
+        t = self.tally
+        return (
+            f"{self.campaign}: {self.kinds} kinds, seed {self.seed}: {t.tried} tried, {t.wrong} wrong, "
+            f"{t.crashed} crashed, {t.ill_conditioned} ill-conditioned, {self.seconds:.0f} s"
+        )
+
+    @property
+    def counts(self) -> dict[str, int]:
+        tally = asdict(self.tally)
+        del tally["notes"]
+        return {"kinds": self.kinds, "seed": self.seed, **tally, "seconds": round(self.seconds)}
+
+
+def write_page(folder: Path, rows: Iterable[Row], modules: Mapping[str, ModuleType]) -> None:
+    """Put the rows among those of earlier runs and lay out the page."""
+    kept = folder / "counts.json"
+    counts = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    counts |= {row.campaign: row.counts for row in rows}
+    counts = {name: counts[name] for name in sorted(counts) if name in modules}
+    kept.write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
+    (folder / "README.md").write_text(page(counts, modules), encoding="utf-8")
+
+
+def page(counts: Mapping[str, Mapping[str, int]], modules: Mapping[str, ModuleType]) -> str:
+    table = [HEAD, *(_table_row(name, row) for name, row in counts.items())]
+    sections = [_section(name, module) for name, module in modules.items()]
+    return "\n".join([INTRODUCTION, *table, "", "\n\n".join(sections)]) + "\n"
+
+
+def _table_row(name: str, row: Mapping[str, int]) -> str:
+    columns = ("kinds", "seed", "tried", "wrong", "crashed", "ill_conditioned", "seconds")
+    return f"| {name} | " + " | ".join(str(row[column]) for column in columns) + " |"
+
+
+def _section(name: str, module: ModuleType) -> str:
+    kinds: Mapping[str, str] | Sequence[str] = module.KINDS
+    if isinstance(kinds, Mapping):
+        listed = [f"- {kind}: {words}" for kind, words in kinds.items()]
+    else:
+        listed = [f"- {kind}" for kind in kinds]
+    return "\n".join([f"## {name}", "", cleandoc(module.__doc__ or ""), "", *listed])

@@ -29,7 +29,9 @@ results that change by more than they are worth when an input changes by its rou
 them right, so they are counted apart and judged by nothing.
 """
 
-HEAD = "| campaign | kinds | seed | tried | wrong | crashed | ill-conditioned | seconds |\n" + "|---" * 8 + "|"
+HEAD = (
+    "| campaign | kinds | seed | tried | wrong | crashed | ill-conditioned | seconds |\n" + "|---" * 8 + "|"
+)
 
 
 @dataclass(frozen=True)

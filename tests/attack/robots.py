@@ -1,0 +1,139 @@
+"""Random robots: every function in every form, judged by 60 digits.
+
+A case is a robot of one of the kinds below, written as a URDF and loaded with snap 0 or the default. At one
+state (random, or all zeros, or right angles) each form of each function runs on floats; every 20th robot has
+one function designed as for a user (frames searched, the cheapest form, all passes) and interpreted; every
+200th is compiled: C, interpreter and batch must agree to the bit, and float to its own precision.
+The judge, `reference.py`, reads the URDF by itself and computes with 60 digits. An error counts as wrong
+where it exceeds 1e-12 of the largest element by far more than the problem excuses: 100 times the effect of
+one rounding of the file's numbers, 100 times Pinocchio's own error, 50 times the rounding of M's condition.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from attack.judge import Judge, Verdict
+from attack.paths import compiled_results, designed_results, float_results
+from attack.tally import Tally, total
+from attack.trouble import KINDS as TROUBLE
+from attack.trouble import Plan, plan
+from rbdgen.errors import ModelError
+from rbdgen.model.build import DEFAULT_SNAP, Robot, build_robot
+from rbdgen.model.model import Body
+from rbdgen.pipeline import load_robot
+
+KINDS = {name: words for name, (words, _) in TROUBLE.items()}
+
+SIZE = 2000
+
+DESIGNED = 20
+"""One in so many robots has a function designed; one in ten of these is compiled."""
+
+Inputs = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A robot, a snap and a state, from two numbers."""
+
+    seed: int
+    number: int
+    plan: Plan
+    snap: float
+    rng: np.random.Generator
+
+    @property
+    def name(self) -> str:
+        return f"--only robots --seed {self.seed} --case {self.number} ({self.plan.kind}, snap {self.snap:g})"
+
+
+def case_of(seed: int, number: int) -> Case:
+    rng = Random(f"{seed} {number}")
+    kind = list(KINDS)[number % len(KINDS)]
+    robot = plan(kind, rng)
+    snap = rng.choice((0.0, DEFAULT_SNAP))
+    return Case(seed, number, robot, snap, np.random.default_rng([seed, number]))
+
+
+def run(seed: int, size: int) -> Tally:
+    return total(run_case(seed, number) for number in range(size))
+
+
+def run_case(seed: int, number: int) -> Tally:
+    case = case_of(seed, number)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "attacked.urdf"
+        file.write_text(case.plan.urdf, encoding="utf-8")
+        base = "floating" if case.plan.floating else "fixed"
+        try:
+            robot = load_robot(file, base, case.snap, case.plan.gravity)
+        except ModelError as error:
+            return _refused(case, error)
+        except Exception as error:
+            return Tally(1, crashed=1, notes=(f"{case.name}: load: {error!r}",))
+        return _judged(case, robot)
+
+
+def _refused(case: Case, error: ModelError) -> Tally:
+    """A robot without one answer, M singular, is refused with reason; any other is not."""
+    judge = Judge(case.plan, 0.0)
+    if judge.nv == 0 or all("minv" not in judge.at(judge.rest(case.rng)) for _ in range(3)):
+        return Tally(1)
+    return Tally(1, wrong=1, notes=(f"{case.name}: refused, though M is regular: {error}",))
+
+
+def _judged(case: Case, robot: Robot) -> Tally:
+    judge = Judge(case.plan, _change(robot), robot)
+    inputs = judge.state(case.rng)
+    verdicts = list(_verdicts(case, robot, judge, inputs))
+    notes = tuple(f"{case.name}: {verdict.words}" for verdict in verdicts if verdict.failed)
+    return Tally(
+        1,
+        wrong=any(verdict.wrong for verdict in verdicts),
+        crashed=any(verdict.crashed for verdict in verdicts),
+        ill_conditioned=any(verdict.ill_conditioned for verdict in verdicts),
+        notes=notes[:3],
+    )
+
+
+def _verdicts(case: Case, robot: Robot, judge: Judge, inputs: Inputs) -> Iterator[Verdict]:
+    for label, function, outputs in float_results(robot.model, inputs):
+        yield judge(label, function, outputs, inputs)
+    turn, rest = divmod(case.number, DESIGNED)
+    if rest == turn % DESIGNED:
+        for label, function, outputs in designed_results(robot, inputs, turn):
+            yield judge(label, function, outputs, inputs)
+        if turn % 10 == 0:
+            yield from compiled_results(robot, judge, case.rng, turn // 10)
+
+
+def _change(robot: Robot) -> float:
+    """How far snapping moved an entry of a rotation, of an axis, or, relative to its size, of an inertia."""
+    if robot.snap == 0:
+        return 0.0
+    free = build_robot(robot.description, robot.base, 0.0, robot.model.gravity).model
+    return max(map(_distance, robot.model.bodies, free.bodies))
+
+
+def _distance(a: Body, b: Body) -> float:
+    J = _rows(b.inertia.rotational)
+    size = np.trace(np.abs(J)) or 1.0
+    return float(
+        max(
+            np.abs(_rows(a.placement.rotation) - _rows(b.placement.rotation)).max(),
+            np.abs(_rows([a.joint.axis]) - _rows([b.joint.axis])).max(),
+            np.abs(_rows(a.inertia.rotational) - J).max() / size,
+        )
+    )
+
+
+def _rows(matrix: Any) -> np.ndarray:
+    return np.array([[float(x) for x in row] for row in matrix])

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from attack.page import Row, write_page
-from attack.tally import Tally
+from attack.tally import Tally, total
 
 FOLDER = Path(__file__).parent
 
@@ -20,10 +20,10 @@ SIZE = 100
 
 
 def campaigns() -> Mapping[str, ModuleType]:
-    """The modules of this folder that have a `run`, by name."""
+    """The modules of this folder that have `KINDS` and a `run`, by name."""
     names = sorted(path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith(("_", "test_")))
     modules = {name: importlib.import_module(f"attack.{name}") for name in names}
-    return {name: module for name, module in modules.items() if hasattr(module, "run")}
+    return {name: module for name, module in modules.items() if {"KINDS", "run"} <= vars(module).keys()}
 
 
 def run_campaign(name: str, module: ModuleType, seed: int, size: int | None) -> Row:
@@ -44,20 +44,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     chosen = {name: module for name, module in found.items() if given.only is None or name in given.only}
     if given.case is not None:
-        [module] = chosen.values()
-        tallies = [module.run_case(given.seed, given.case)]
-    else:
-        rows = []
-        for name, module in chosen.items():
-            print(f"{name} ...", file=sys.stderr, flush=True)
-            rows.append(run_campaign(name, module, given.seed, given.size))
-            print(rows[-1].in_words, flush=True)
-        if given.write:
-            write_page(FOLDER, rows, found)
-        tallies = [row.tally for row in rows]
-    for tally in tallies:
-        print(*tally.notes, sep="\n")
-    return 1 if any(tally.failed for tally in tallies) else 0
+        single = [module for module in chosen.values() if hasattr(module, "run_case")]
+        if len(single) != 1 or given.write:
+            parser.error("--case K is one case of one campaign: name it with --only, leave --write out")
+        return report(single[0].run_case(given.seed, given.case))
+    rows = []
+    for name, module in chosen.items():
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        rows.append(run_campaign(name, module, given.seed, given.size))
+        print(rows[-1].in_words, flush=True)
+    if given.write:
+        write_page(FOLDER, rows, found)
+    return report(total(row.tally for row in rows))
+
+
+def report(tally: Tally) -> int:
+    """The failures, and the exit status."""
+    print(f"tried {tally.tried}, wrong {tally.wrong}, crashed {tally.crashed}")
+    print(*tally.notes, sep="\n")
+    return 1 if tally.failed else 0
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from support.pinocchio_oracle import PinocchioOracle, model_of_urdf
-
 from attack.reference import Reference, rounded, rounding
 from attack.trouble import Plan
+from support.pinocchio_oracle import PinocchioOracle, model_of_urdf
+
 from rbdgen.model.build import Robot
 
 ROUNDING = 2.0**-52
@@ -133,7 +133,7 @@ class Judge:
             return Verdict(f"{label}: {result!r}", crashed=True)
         if right is None:
             return Verdict(ill_conditioned=True)
-        error = difference(result, right, self._floor(function, inputs))
+        error = difference(result, right, self.floor(function, inputs))
         if error <= GOOD:
             return Verdict()
         allowed, why = self.excuse(function, inputs)
@@ -141,7 +141,7 @@ class Judge:
             return Verdict(ill_conditioned=error > OFF)
         return Verdict(f"{label}: off by {error:.1e}, allowed {allowed:.1e} ({why})", wrong=True)
 
-    def _floor(self, function: str, inputs: Inputs) -> float:
+    def floor(self, function: str, inputs: Inputs) -> float:
         """A thousandth of the weight at the robot's full reach; of the acceleration that it gives."""
         if function in ("crba", "minv"):
             return 0.0
@@ -175,7 +175,7 @@ class Judge:
         moved = self._spread(self._neighbours, function, inputs, right)
         snapped = self._spread(self._snapped, function, inputs, right)
         theirs = self._pinocchio(function, {name: x[None] for name, x in inputs.items()})
-        pinocchio = difference([x[0] for x in theirs], right, self._floor(function, inputs))
+        pinocchio = difference([x[0] for x in theirs], right, self.floor(function, inputs))
         condition = self._condition(inputs) * ROUNDING if function in INVERTING else 0.0
         allowed = max(
             GOOD,
@@ -190,7 +190,7 @@ class Judge:
 
     def _spread(self, others: list[Reference], function: str, inputs: Inputs, right: Outputs) -> float:
         """How far others are from what is right."""
-        floor = self._floor(function, inputs)
+        floor = self.floor(function, inputs)
         found = [self._others(other, inputs).get(function) for other in others]
         return max((math.inf if x is None else difference(x, right, floor) for x in found), default=0.0)
 

@@ -24,9 +24,9 @@ make attack ATTACK="--only robots --seed 7 --case 123"        # one case again, 
 make attack ATTACK="--write"                                  # also write this page
 ```
 
-*Wrong*: a wrong number, a wrong word or a wrong file. *Crashed*: an error that nobody meant. *Ill-conditioned*:
-results that change by more than they are worth when an input changes by its rounding; no double can get
-them right, so they are counted apart and judged by nothing.
+*Wrong*: a wrong number, a wrong word or a wrong file. *Crashed*: an error that nobody meant.
+*Ill-conditioned*: no double can get the result right, as the rounding of the inputs alone changes it; such
+cases are counted apart.
 """
 
 HEAD = (

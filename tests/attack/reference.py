@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal, getcontext
 from functools import lru_cache
 from typing import Any
@@ -259,7 +259,7 @@ class Reference:
                 row = fext[self.bodies.index(link)]
                 F, N = F - row[:3], N - row[3:]
             omega.append(w), alpha.append(dw), linear.append(at), force.append(F), moment.append(N)
-        cases = max(len(v), len(a), max(len(R) for R, _ in placements))
+        cases = max(len(v), len(a), *(len(R) for R, _ in placements))
         tau = np.full((cases, self.nv), Decimal(0), dtype=object)
         for i in reversed(range(len(self.links))):
             link, (R, p) = self.links[i], placements[i]

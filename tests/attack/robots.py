@@ -1,9 +1,10 @@
 """Random robots: every function in every form, judged by 60 digits.
 
 A case is a robot of one of the kinds below, written as a URDF and loaded with snap 0 or the default. At one
-state (random, or all zeros, or right angles) each form of each function runs on floats; every 20th robot has
-one function designed as for a user (frames searched, the cheapest form, all passes) and interpreted; every
-200th is compiled: C, interpreter and batch must agree to the bit, and float to its own precision.
+state (random, or all zeros, or right angles) half of the forms of the functions run on floats, the other half
+with the next robot of its kind; every 20th robot has one function designed as for a user (frames searched,
+the cheapest form, all passes) and interpreted; every 200th is compiled, in double and in float: single calls
+and batches must have the interpreter's bits.
 The judge, `reference.py`, reads the URDF by itself and computes with 60 digits. An error counts as wrong
 where it exceeds 1e-12 of the largest element by far more than the problem excuses: 100 times the effect of
 one rounding of the file's numbers, 100 times Pinocchio's own error, 50 times the rounding of M's condition.
@@ -19,12 +20,12 @@ from random import Random
 from typing import Any
 
 import numpy as np
-
 from attack.judge import Judge, Verdict
 from attack.paths import compiled_results, designed_results, float_results
 from attack.tally import Tally, total
 from attack.trouble import KINDS as TROUBLE
 from attack.trouble import Plan, plan
+
 from rbdgen.errors import ModelError
 from rbdgen.model.build import DEFAULT_SNAP, Robot, build_robot
 from rbdgen.model.model import Body
@@ -33,9 +34,6 @@ from rbdgen.pipeline import load_robot
 KINDS = {name: words for name, (words, _) in TROUBLE.items()}
 
 SIZE = 2000
-
-DESIGNED = 20
-"""One in so many robots has a function designed; one in ten of these is compiled."""
 
 Inputs = dict[str, np.ndarray]
 
@@ -105,14 +103,14 @@ def _judged(case: Case, robot: Robot) -> Tally:
 
 
 def _verdicts(case: Case, robot: Robot, judge: Judge, inputs: Inputs) -> Iterator[Verdict]:
-    for label, function, outputs in float_results(robot.model, inputs):
+    turn, rest = divmod(case.number, len(KINDS))
+    for label, function, outputs in float_results(robot.model, inputs, turn):
         yield judge(label, function, outputs, inputs)
-    turn, rest = divmod(case.number, DESIGNED)
-    if rest == turn % DESIGNED:
-        for label, function, outputs in designed_results(robot, inputs, turn):
+    if rest == turn % len(KINDS):
+        for label, function, outputs in designed_results(robot, inputs, case.rng):
             yield judge(label, function, outputs, inputs)
         if turn % 10 == 0:
-            yield from compiled_results(robot, judge, case.rng, turn // 10)
+            yield from compiled_results(robot, judge, case.rng)
 
 
 def _change(robot: Robot) -> float:

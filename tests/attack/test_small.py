@@ -1,0 +1,98 @@
+"""A small part of every campaign, and that the judge of robots condemns what is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from attack.__main__ import FOLDER, campaigns, main
+from attack.judge import GOOD, Judge, difference
+from attack.page import page
+from attack.robots import KINDS, case_of, run_case
+from attack.tally import Tally, total
+from attack.trouble import plan
+from support.pinocchio_oracle import PinocchioOracle, model_of_urdf
+
+from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.model.build import Robot
+from rbdgen.pipeline import load_robot
+
+SEED = 20
+"""Not that of the table: `make attack` and this try different cases."""
+
+SMALL = 10
+
+OTHERS = tuple(name for name in campaigns() if name != "robots")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_campaign(name: str) -> None:
+    module = campaigns()[name]
+    tally = Tally.of(module.run(SEED, getattr(module, "SMALL", SMALL)))
+    assert tally.tried > 0
+    assert tally.failed == 0, "\n".join(tally.notes)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_robots(kind: str) -> None:
+    """Two of every kind; a few of them are designed, two compiled."""
+    first = list(KINDS).index(kind)
+    tally = total(run_case(SEED, number) for number in (first, first + len(KINDS)))
+    assert tally.tried == 2
+    assert tally.failed == 0, "\n".join(tally.notes)
+
+
+def test_the_same_seed_makes_the_same_robot() -> None:
+    for number in range(len(KINDS)):
+        assert case_of(3, number).plan.urdf == case_of(3, number).plan.urdf
+        assert case_of(3, number).plan.urdf != case_of(4, number).plan.urdf
+
+
+def _loaded(kind: str, seed: int, folder: Path) -> tuple[Judge, Robot]:
+    made = plan(kind, Random(seed))
+    file = folder / "robot.urdf"
+    file.write_text(made.urdf, encoding="utf-8")
+    robot = load_robot(file, "floating" if made.floating else "fixed", 0.0)
+    return Judge(made, 0.0, robot), robot
+
+
+@pytest.mark.parametrize("function", CATALOGUE)
+@pytest.mark.parametrize("kind", ["axis_aligned", "floating_base"])
+def test_the_judge_condemns(kind: str, function: str, tmp_path: Path) -> None:
+    """One element of one output off by 1e-9 of the largest; a word where a number should be; a traceback."""
+    judge, _ = _loaded(kind, 5, tmp_path)
+    inputs = judge.state(np.random.default_rng(0))
+    right = judge.at(inputs)[function]
+    assert not judge("right", function, right, inputs).failed
+    wrong = [x.copy() for x in right]
+    wrong[-1].flat[-1] += 1e-9 * max(np.abs(wrong[-1]).max(), judge.floor(function, inputs))
+    assert judge("off", function, wrong, inputs).wrong
+    wrong[-1].flat[-1] = np.nan
+    assert judge("nan", function, wrong, inputs).wrong
+    assert judge("raised", function, ValueError("no"), inputs).crashed
+
+
+@pytest.mark.parametrize("kind", ["near_aligned", "wide_tree", "fixed_links", "floating_base"])
+def test_the_reference_against_pinocchio(kind: str, tmp_path: Path) -> None:
+    judge, robot = _loaded(kind, 7, tmp_path)
+    inputs = judge.state(np.random.default_rng(1))
+    oracle = PinocchioOracle(model_of_urdf(judge.plan.urdf, robot.base), robot.model)
+    for function, right in judge.at(inputs).items():
+        theirs = oracle(function, {name: x[None] for name, x in inputs.items()})
+        assert difference([x[0] for x in theirs], right, judge.floor(function, inputs)) < 1e3 * GOOD, function
+
+
+def test_the_page_is_that_of_the_counts() -> None:
+    counts = json.loads((FOLDER / "counts.json").read_text(encoding="utf-8"))
+    assert (FOLDER / "README.md").read_text(encoding="utf-8") == page(counts, campaigns())
+
+
+def test_one_case_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--only", "robots", "--seed", "20", "--case", "1"]) == 0
+    assert "tried 1" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["--case", "1", "--only", "robots", "--size", "3", "--write"])
+    assert "one case of one campaign" in capsys.readouterr().err

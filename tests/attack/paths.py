@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,7 +13,6 @@ import numpy as np
 from attack.judge import Inputs, Judge, Outputs, Verdict, difference
 from support.forms import FORMS, Form
 
-import rbdgen
 from rbdgen.algorithms.catalogue import CATALOGUE
 from rbdgen.algorithms.state import State, coordinates, external_forces
 from rbdgen.emit.sincos import sincos
@@ -22,7 +21,7 @@ from rbdgen.model.build import Robot
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.options import Options
-from rbdgen.pipeline import design_function
+from rbdgen.pipeline import build_library, design_function
 from rbdgen.selection.frames import search
 
 Result = tuple[str, str, Outputs | Exception]
@@ -93,35 +92,31 @@ def own_cache() -> Iterator[None]:
 
 
 def compiled_results(robot: Robot, judge: Judge, rng: np.random.Generator) -> Iterator[Verdict]:
-    """Two functions compiled, in double and in float: single calls and batches have the graph's bits."""
-    names = rng.choice(list(CATALOGUE), 2, replace=False).tolist()
-    inputs = _stacked([judge.state(rng) for _ in range(STATES)])
-    for real, dtype in (("double", np.float64), ("float", np.float32)):
-        try:
-            with own_cache():
-                yield from _compiled(robot, names, real, {k: x.astype(dtype) for k, x in inputs.items()})
-        except Exception as error:
-            yield Verdict(f"compiled {', '.join(names)} in {real}: {error!r}", crashed=True)
+    """A function compiled, in double or in float: single calls and batches have the graph's bits."""
+    name, real = rng.choice(list(CATALOGUE)).item(), rng.choice(["double", "float"]).item()
+    states = [judge.state(rng) for _ in range(STATES)]
+    dtype = np.float64 if real == "double" else np.float32
+    inputs = {key: np.stack([state[key] for state in states]).astype(dtype) for key in states[0]}
+    try:
+        with own_cache():
+            yield from _compiled(robot, Options(functions=(name,), real=real), inputs)
+    except Exception as error:
+        yield Verdict(f"compiled {name} in {real}: {error!r}", crashed=True)
 
 
-def _compiled(robot: Robot, names: list[str], real: Any, inputs: Inputs) -> Iterator[Verdict]:
-    lib = rbdgen.build(robot, names, real=real)
-    frames = search(robot.model)
-    options = Options(functions=tuple(names), real=real)
-    for name in names:
-        program = design_function((robot, name, frames, options)).program
-        signature = CATALOGUE[name].signature.sized(robot.model.sizes)
-        arrays = [inputs[x.name].reshape(STATES, *x.shape) for x in signature.inputs]
-        expected = list(run(program, inputs, BUILT_IN).values())
-        single = [_tuple(lib.functions[name](*(x[k] for x in arrays))) for k in range(STATES)]
-        singles = [np.stack(rows) for rows in zip(*single, strict=True)]
-        batches = _tuple(lib.functions[name](*arrays))
-        for words, ours in (("C", singles), ("batch", batches)):
-            if not all(_same(x, y) for x, y in zip(ours, expected, strict=True)):
-                off = difference(ours, expected)
-                yield Verdict(
-                    f"compiled {name}, {real}: {words} is not the interpreter, {off:.1e}", wrong=True
-                )
+def _compiled(robot: Robot, options: Options, inputs: Inputs) -> Iterator[Verdict]:
+    [function] = build_library(robot, options).functions.values()
+    [name] = options.functions
+    signature = CATALOGUE[name].signature.sized(robot.model.sizes)
+    arrays = [inputs[x.name].reshape(STATES, *x.shape) for x in signature.inputs]
+    program = design_function((robot, name, search(robot.model), options)).program
+    expected = list(run(program, inputs, BUILT_IN).values())
+    rows = [_tuple(function(*(x[k] for x in arrays))) for k in range(STATES)]
+    singles = [np.stack(column) for column in zip(*rows, strict=True)]
+    for words, ours in (("C", singles), ("batch", _tuple(function(*arrays)))):
+        if not all(_same(x, y) for x, y in zip(ours, expected, strict=True)):
+            off = difference(ours, expected)
+            yield Verdict(f"compiled {name}, {options.real}: {words} is not the graph, {off:.1e}", wrong=True)
 
 
 def _same(x: np.ndarray, y: np.ndarray) -> bool:
@@ -131,7 +126,3 @@ def _same(x: np.ndarray, y: np.ndarray) -> bool:
 
 def _tuple(result: Any) -> tuple[np.ndarray, ...]:
     return result if isinstance(result, tuple) else (result,)
-
-
-def _stacked(states: list[Inputs]) -> Mapping[str, np.ndarray]:
-    return {name: np.stack([state[name] for state in states]) for name in states[0]}

@@ -3,8 +3,8 @@
 A case is a robot of one of the kinds below, written as a URDF and loaded with snap 0 or the default. At one
 state (random, or all zeros, or right angles) half of the forms of the functions run on floats, the other half
 with the next robot of its kind; every 20th robot has one function designed as for a user (frames searched,
-the cheapest form, all passes) and interpreted; every 200th is compiled, in double and in float: single calls
-and batches must have the interpreter's bits.
+the cheapest form, all passes) and interpreted; every 200th has one compiled, in double or in float:
+single calls and batches must have the interpreter's bits.
 The judge, `reference.py`, reads the URDF by itself and computes with 60 digits. An error counts as wrong
 where it exceeds 1e-12 of the largest element by far more than the problem excuses: 100 times the effect of
 one rounding of the file's numbers, 100 times Pinocchio's own error, 50 times the rounding of M's condition.

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from attack.page import Row, write_page
+from attack.page import Row, kinds_of, write_page
 from attack.tally import Tally, total
 
 FOLDER = Path(__file__).parent
@@ -20,17 +20,22 @@ SIZE = 100
 
 
 def campaigns() -> Mapping[str, ModuleType]:
-    """The modules of this folder that have `KINDS` and a `run`, by name."""
+    """The modules of this folder that define a `run`, by name."""
     names = sorted(path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith(("_", "test_")))
     modules = {name: importlib.import_module(f"attack.{name}") for name in names}
-    return {name: module for name, module in modules.items() if {"KINDS", "run"} <= vars(module).keys()}
+    return {name: module for name, module in modules.items() if _defines_run(module)}
+
+
+def _defines_run(module: ModuleType) -> bool:
+    found = getattr(module, "run", None)
+    return found is not None and found.__module__ == module.__name__
 
 
 def run_campaign(name: str, module: ModuleType, seed: int, size: int | None) -> Row:
     size = getattr(module, "SIZE", SIZE) if size is None else size
     start = time.perf_counter()
     tally = Tally.of(module.run(seed, size))
-    return Row(name, len(module.KINDS), seed, size, tally, time.perf_counter() - start)
+    return Row(name, len(kinds_of(module)), seed, size, tally, time.perf_counter() - start)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

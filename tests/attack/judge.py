@@ -142,12 +142,16 @@ class Judge:
         return Verdict(f"{label}: off by {error:.1e}, allowed {allowed:.1e} ({why})", wrong=True)
 
     def floor(self, function: str, inputs: Inputs) -> float:
-        """A thousandth of the weight at the robot's full reach; of the acceleration that it gives."""
+        """A thousandth of the weight at the robot's full reach; of the acceleration that it gives.
+
+        Without gravity, of what an acceleration of 1 m/s^2 takes.
+        """
         if function in ("crba", "minv"):
             return 0.0
         links = self.reference.links
         reach = sum(np.abs(rounded(link.p)).sum() + np.abs(rounded(link.center)).sum() for link in links)
-        weight = 1e-3 * sum(float(link.mass) for link in links) * np.linalg.norm(self.plan.gravity)
+        pull = max(1.0, float(np.linalg.norm(self.plan.gravity)))
+        weight = 1e-3 * pull * sum(float(link.mass) for link in links)
         if function not in INVERTING:
             return float(weight * reach)
         return float(weight * reach * np.abs(self.at(inputs)["minv"][0]).max())

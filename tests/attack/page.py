@@ -81,10 +81,12 @@ def _table_row(name: str, row: Mapping[str, int]) -> str:
     return f"| {name} | " + " | ".join(str(row[column]) for column in columns) + " |"
 
 
+def kinds_of(module: ModuleType) -> Mapping[str, str]:
+    """The kinds of a campaign's cases, in words where it has some; one that names none is of one kind."""
+    kinds: Mapping[str, str] | Sequence[str] = getattr(module, "KINDS", ())
+    return kinds if isinstance(kinds, Mapping) else dict.fromkeys(kinds or ["all cases"], "")
+
+
 def _section(name: str, module: ModuleType) -> str:
-    kinds: Mapping[str, str] | Sequence[str] = module.KINDS
-    if isinstance(kinds, Mapping):
-        listed = [f"- {kind}: {words}" for kind, words in kinds.items()]
-    else:
-        listed = [f"- {kind}" for kind in kinds]
+    listed = [f"- {kind}: {words}" if words else f"- {kind}" for kind, words in kinds_of(module).items()]
     return "\n".join([f"## {name}", "", cleandoc(module.__doc__ or ""), "", *listed])

@@ -33,7 +33,7 @@ from rbdgen.pipeline import load_robot
 
 KINDS = {name: words for name, (words, _) in TROUBLE.items()}
 
-SIZE = 2000
+SIZE = 10_000
 
 Inputs = dict[str, np.ndarray]
 

@@ -19,6 +19,13 @@ from rbdgen.emit import write
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import EmitError
 
+KINDS = {
+    "calls": "killed before each call of the file system in turn",
+    "lines": "killed before a line of Python drawn at random, the library's lines too",
+    "times": "killed after a time drawn at random, up to 10 ms",
+}
+SIZE = 600
+
 NAMES = ("a.c", "a.h", "sub/b.py", "sub/deep/c.py", "manifest.json")
 _CALLS = ("open", "os.", "shutil.", "fcntl.", "ctypes.")
 

@@ -95,9 +95,9 @@ def _judged(case: Case, robot: Robot) -> Tally:
     notes = tuple(f"{case.name}: {verdict.words}" for verdict in verdicts if verdict.failed)
     return Tally(
         1,
-        wrong=any(verdict.wrong for verdict in verdicts),
-        crashed=any(verdict.crashed for verdict in verdicts),
-        ill_conditioned=any(verdict.ill_conditioned for verdict in verdicts),
+        wrong=int(any(verdict.wrong for verdict in verdicts)),
+        crashed=int(any(verdict.crashed for verdict in verdicts)),
+        ill_conditioned=int(any(verdict.ill_conditioned for verdict in verdicts)),
         notes=notes[:3],
     )
 

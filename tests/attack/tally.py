@@ -43,8 +43,10 @@ class Tally:
 
     @staticmethod
     def of(counts: Tally | Mapping[str, int]) -> Tally:
-        """Also from a plain dictionary of counts."""
-        return counts if isinstance(counts, Tally) else Tally(**counts)
+        """Also from a plain dictionary that counts cases tried, wrong and crashed, and perhaps more."""
+        if isinstance(counts, Tally):
+            return counts
+        return Tally(counts["tried"], counts["wrong"], counts["crashed"])
 
 
 def total(tallies: Iterable[Tally]) -> Tally:

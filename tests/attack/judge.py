@@ -47,6 +47,15 @@ class Verdict:
         return self.wrong or self.crashed
 
 
+@dataclass(frozen=True)
+class Excuse:
+    """The error that the problem itself allows: by rounding, by what snapping changed, and both in words."""
+
+    rounding: float
+    snapping: float
+    words: str
+
+
 def difference(x: Outputs, y: Outputs, floor: float = 0.0) -> float:
     """The worst output's largest error over its largest element; infinite where x is no number.
 
@@ -69,7 +78,7 @@ class Judge:
         self.reference = self._reference()
         self.nq, self.nv = self.reference.nq, self.reference.nv
         self._known: dict[bytes, dict[str, list[np.ndarray]]] = {}
-        self._excuses: dict[tuple[bytes, str], tuple[float, str]] = {}
+        self._excuses: dict[tuple[bytes, str], Excuse] = {}
 
     def _reference(self, **perturbed: Any) -> Reference:
         return Reference(self.plan.urdf, self.plan.floating, self.plan.gravity, **perturbed)
@@ -136,10 +145,10 @@ class Judge:
         error = difference(result, right, self.floor(function, inputs))
         if error <= GOOD:
             return Verdict()
-        allowed, why = self.excuse(function, inputs)
-        if error <= allowed:
-            return Verdict(ill_conditioned=error > OFF)
-        return Verdict(f"{label}: off by {error:.1e}, allowed {allowed:.1e} ({why})", wrong=True)
+        excuse = self.excuse(function, inputs)
+        if error <= excuse.rounding + excuse.snapping:
+            return Verdict(ill_conditioned=error > OFF + excuse.snapping)
+        return Verdict(f"{label}: off by {error:.1e}, allowed {excuse.words}", wrong=True)
 
     def floor(self, function: str, inputs: Inputs) -> float:
         """A thousandth of the weight at the robot's full reach; of the acceleration that it gives.
@@ -167,14 +176,13 @@ class Judge:
             return math.inf
         return float(np.linalg.cond(M / np.outer(scale, scale)))
 
-    def excuse(self, function: str, inputs: Inputs) -> tuple[float, str]:
-        """The error that the problem itself excuses, and in words where it comes from."""
+    def excuse(self, function: str, inputs: Inputs) -> Excuse:
         key = inputs["q"].tobytes() + inputs["v"].tobytes(), function
         if key not in self._excuses:
             self._excuses[key] = self._excuse(function, inputs)
         return self._excuses[key]
 
-    def _excuse(self, function: str, inputs: Inputs) -> tuple[float, str]:
+    def _excuse(self, function: str, inputs: Inputs) -> Excuse:
         right = self.at(inputs)[function]
         moved = self._spread(self._neighbours, function, inputs, right)
         snapped = self._spread(self._snapped, function, inputs, right)
@@ -187,10 +195,11 @@ class Judge:
             PINOCCHIOS * pinocchio if pinocchio < 1 else 0.0,
             CONDITIONS * condition,
         )
-        words = f"a rounding {moved:.1e}, Pinocchio {pinocchio:.1e}, condition {condition:.1e}"
-        if self.change:
-            words += f", snapping {snapped:.1e}"
-        return allowed + CHANGES * snapped, words
+        words = (
+            f"{allowed:.1e} (effect of a rounding {moved:.1e}, of snapping {snapped:.1e}; Pinocchio is "
+            f"{pinocchio:.1e} off; rounding of M {condition:.1e})"
+        )
+        return Excuse(allowed, CHANGES * snapped, words)
 
     def _spread(self, others: list[Reference], function: str, inputs: Inputs, right: Outputs) -> float:
         """How far others are from what is right."""

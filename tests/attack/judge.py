@@ -26,6 +26,10 @@ OFF = 1e-8
 ROUNDINGS, PINOCCHIOS, CONDITIONS, CHANGES = 100.0, 100.0, 50.0, 20.0
 """How many times the effect of a rounding, Pinocchio's error, the condition's rounding, a snap's effect."""
 
+IN_ONE_FRAME = ("derivatives-one_frame", "derivatives-product", "derivatives-looped")
+IN_ONE_FRAME += tuple(form.replace("-", "=") for form in IN_ONE_FRAME)
+"""Forms that see every body from the first joint: they lose the square of its distance in metres."""
+
 INVERTING = ("aba", "minv", "aba_derivatives", "aba_fext")
 
 Inputs = dict[str, np.ndarray]
@@ -146,7 +150,8 @@ class Judge:
         if error <= GOOD:
             return Verdict()
         excuse = self.excuse(function, inputs)
-        if error <= excuse.rounding + excuse.snapping:
+        distant = ROUNDING * self.reach**2 if label.endswith(IN_ONE_FRAME) else 0.0
+        if error <= max(excuse.rounding, distant) + excuse.snapping:
             return Verdict(ill_conditioned=error > OFF + excuse.snapping)
         return Verdict(f"{label}: off by {error:.1e}, allowed {excuse.words}", wrong=True)
 
@@ -157,13 +162,15 @@ class Judge:
         """
         if function in ("crba", "minv"):
             return 0.0
-        links = self.reference.links
-        reach = sum(np.abs(rounded(link.p)).sum() + np.abs(rounded(link.center)).sum() for link in links)
         pull = max(1.0, float(np.linalg.norm(self.plan.gravity)))
-        weight = 1e-3 * pull * sum(float(link.mass) for link in links)
-        if function not in INVERTING:
-            return float(weight * reach)
-        return float(weight * reach * np.abs(self.at(inputs)["minv"][0]).max())
+        moment = 1e-3 * pull * self.reach * sum(float(link.mass) for link in self.reference.links)
+        return moment * (np.abs(self.at(inputs)["minv"][0]).max() if function in INVERTING else 1.0)
+
+    @cached_property
+    def reach(self) -> float:
+        """The sum of all lengths, m."""
+        links = self.reference.links
+        return float(sum(np.abs(rounded(x)).sum() for link in links for x in (link.p, link.center)))
 
     def _is_singular(self, inputs: Inputs) -> bool:
         return "minv" not in self.at(inputs) or self._condition(inputs) * ROUNDING > 1e-3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -11,6 +12,7 @@ import pytest
 from attack.__main__ import FOLDER, campaigns, main
 from attack.judge import GOOD, Judge, difference
 from attack.page import page
+from attack.paths import float_results
 from attack.robots import KINDS, case_of, run_case
 from attack.tally import Tally, total
 from attack.trouble import plan
@@ -19,6 +21,7 @@ from support.pinocchio_oracle import PinocchioOracle, model_of_urdf
 from rbdgen.algorithms.catalogue import CATALOGUE
 from rbdgen.model.build import Robot
 from rbdgen.pipeline import load_robot
+from rbdgen.spatial.ops import Vector
 
 SEED = 20
 """Not that of the table: `make attack` and this try different cases."""
@@ -73,6 +76,19 @@ def test_the_judge_condemns(kind: str, function: str, tmp_path: Path) -> None:
     wrong[-1].flat[-1] = np.nan
     assert judge("nan", function, wrong, inputs).wrong
     assert judge("raised", function, ValueError("no"), inputs).crashed
+
+
+def test_a_tilt_of_an_axis_is_seen(tmp_path: Path) -> None:
+    """A robot with one axis turned by 1e-9 rad is not the one that is judged: no form passes for it."""
+    judge, robot = _loaded("axis_aligned", 2, tmp_path)
+    inputs = judge.state(np.random.default_rng(2))
+    first, *others = robot.model.bodies
+    x, y, z = first.joint.axis
+    tilted = replace(first.joint, axis=Vector(x + 1e-9, y + 1e-9, z + 1e-9))
+    model = replace(robot.model, bodies=(replace(first, joint=tilted), *others))
+    for turn in (0, 1):
+        for label, function, outputs in float_results(model, inputs, turn):
+            assert judge(label, function, outputs, inputs).wrong, label
 
 
 @pytest.mark.parametrize("kind", ["near_aligned", "wide_tree", "fixed_links", "floating_base"])

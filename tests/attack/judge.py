@@ -23,8 +23,9 @@ GOOD = 1e-12
 OFF = 1e-8
 """An excused error above this is called ill-conditioned."""
 
-ROUNDINGS, PINOCCHIOS, CONDITIONS, CHANGES = 100.0, 100.0, 50.0, 20.0
-"""How many times the effect of a rounding, Pinocchio's error, the condition's rounding, a snap's effect."""
+ROUNDINGS, PINOCCHIOS, CONDITIONS, CHANGES, DISTANCES = 100.0, 100.0, 50.0, 20.0, 10.0
+"""How many times the effect of a rounding, Pinocchio's error, the rounding of M, what snapping changed, the
+rounding of a square of distances."""
 
 IN_ONE_FRAME = ("derivatives-one_frame", "derivatives-product", "derivatives-looped")
 IN_ONE_FRAME += tuple(form.replace("-", "=") for form in IN_ONE_FRAME)
@@ -150,7 +151,7 @@ class Judge:
         if error <= GOOD:
             return Verdict()
         excuse = self.excuse(function, inputs)
-        distant = ROUNDING * self.reach**2 if label.endswith(IN_ONE_FRAME) else 0.0
+        distant = DISTANCES * ROUNDING * self.reach**2 if label.endswith(IN_ONE_FRAME) else 0.0
         if error <= max(excuse.rounding, distant) + excuse.snapping:
             return Verdict(ill_conditioned=error > OFF + excuse.snapping)
         return Verdict(f"{label}: off by {error:.1e}, allowed {excuse.words}", wrong=True)

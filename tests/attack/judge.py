@@ -142,7 +142,7 @@ class Judge:
     def __call__(self, label: str, function: str, result: Outputs | Exception, inputs: Inputs) -> Verdict:
         right = self.at(inputs).get(function)
         if isinstance(result, Exception):
-            if isinstance(result, ZeroDivisionError) and self._is_singular(inputs):
+            if isinstance(result, ZeroDivisionError) and self.is_singular(inputs):
                 return Verdict(ill_conditioned=True)
             return Verdict(f"{label}: {result!r}", crashed=True)
         if right is None:
@@ -173,7 +173,8 @@ class Judge:
         links = self.reference.links
         return float(sum(np.abs(rounded(x)).sum() for link in links for x in (link.p, link.center)))
 
-    def _is_singular(self, inputs: Inputs) -> bool:
+    def is_singular(self, inputs: Inputs) -> bool:
+        """Whether M cannot be inverted, or keeps fewer than three of its digits."""
         return "minv" not in self.at(inputs) or self._condition(inputs) * ROUNDING > 1e-3
 
     def _condition(self, inputs: Inputs) -> float:

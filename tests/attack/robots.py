@@ -6,10 +6,10 @@ with the next robot of its kind; every 20th robot has one function designed as f
 the cheapest form, all passes) and interpreted; every 200th has one compiled, in double or in float:
 single calls and batches must have the interpreter's bits.
 
-The judge, `reference.py`, reads the URDF by itself and computes with 60 digits. Errors of 1e-12 of the largest
-element always pass. A larger error is wrong unless the problem excuses it: it is within 100 times the effect
-of one rounding of the file's numbers, 100 times Pinocchio's own error, 50 times the rounding of M's condition,
-or 20 times the effect of what snapping changed. The derivatives' textbook forms and looped forms see every
+The judge, `reference.py`, reads the URDF by itself and computes with 60 digits. Errors of 1e-12 of the
+largest element always pass. A larger error is wrong unless the problem excuses it: it is within 100 times the
+effect of one rounding of the file's numbers, 100 times Pinocchio's own error, 50 times the rounding of M's
+condition, or 20 times the effect of what snapping changed. The derivatives' textbook forms and looped forms see every
 body from the first joint; they are also excused by the rounding of the square of the robot's reach in metres.
 """
 
@@ -86,7 +86,7 @@ def run_case(seed: int, number: int) -> Tally:
 def _refused(case: Case, error: ModelError) -> Tally:
     """A robot without one answer, M singular, is refused with reason; any other is not."""
     judge = Judge(case.plan, 0.0)
-    if judge.nv == 0 or all("minv" not in judge.at(judge.rest(case.rng)) for _ in range(3)):
+    if judge.nv == 0 or all(judge.is_singular(judge.rest(case.rng)) for _ in range(3)):
         return Tally(1)
     return Tally(1, wrong=1, notes=(f"{case.name}: refused, though M is regular: {error}",))
 

@@ -25,11 +25,7 @@ OFF = 1e-8
 
 ROUNDINGS, PINOCCHIOS, CONDITIONS, CHANGES, DISTANCES = 100.0, 100.0, 50.0, 20.0, 10.0
 """How many times the effect of a rounding, Pinocchio's error, the rounding of M, what snapping changed, the
-rounding of a square of distances."""
-
-IN_ONE_FRAME = ("derivatives-one_frame", "derivatives-product", "derivatives-looped")
-IN_ONE_FRAME += tuple(form.replace("-", "=") for form in IN_ONE_FRAME)
-"""Forms that see every body from the first joint: they lose the square of its distance in metres."""
+rounding of the moment that turns all mass at full reach."""
 
 INVERTING = ("aba", "minv", "aba_derivatives", "aba_fext")
 
@@ -151,8 +147,7 @@ class Judge:
         if error <= GOOD:
             return Verdict()
         excuse = self.excuse(function, inputs)
-        distant = DISTANCES * ROUNDING * self.reach**2 if label.endswith(IN_ONE_FRAME) else 0.0
-        if error <= max(excuse.rounding, distant) + excuse.snapping:
+        if error <= excuse.rounding + excuse.snapping:
             return Verdict(ill_conditioned=error > OFF + excuse.snapping)
         return Verdict(f"{label}: off by {error:.1e}, allowed {excuse.words}", wrong=True)
 
@@ -164,8 +159,27 @@ class Judge:
         if function in ("crba", "minv"):
             return 0.0
         pull = max(1.0, float(np.linalg.norm(self.plan.gravity)))
-        moment = 1e-3 * pull * self.reach * sum(float(link.mass) for link in self.reference.links)
-        return moment * (np.abs(self.at(inputs)["minv"][0]).max() if function in INVERTING else 1.0)
+        moment = 1e-3 * pull * self.mass * self.reach
+        return moment * self._compliance(inputs) if function in INVERTING else moment
+
+    def _compliance(self, inputs: Inputs) -> float:
+        return float(np.abs(self.at(inputs)["minv"][0]).max())
+
+    def _distant(self, function: str, inputs: Inputs) -> float:
+        """The moment that gives all mass at full reach 1 rad/s^2, relative to the function's outputs.
+
+        Forms add up moments about points that may be as far away.
+        """
+        floor = self.floor(function, inputs)
+        size = min(np.abs(output).max(initial=floor) for output in self.at(inputs)[function]) or 1.0
+        moment = self.mass * self.reach**2
+        if function in INVERTING:
+            return moment * self._compliance(inputs) * max(1.0, 1.0 / size)
+        return moment / size
+
+    @cached_property
+    def mass(self) -> float:
+        return sum(float(link.mass) for link in self.reference.links)
 
     @cached_property
     def reach(self) -> float:
@@ -198,15 +212,17 @@ class Judge:
         theirs = self._pinocchio(function, {name: x[None] for name, x in inputs.items()})
         pinocchio = difference([x[0] for x in theirs], right, self.floor(function, inputs))
         condition = self._condition(inputs) * ROUNDING if function in INVERTING else 0.0
+        distant = self._distant(function, inputs) * ROUNDING
         allowed = max(
             GOOD,
             ROUNDINGS * moved,
             PINOCCHIOS * pinocchio if pinocchio < 1 else 0.0,
             CONDITIONS * condition,
+            DISTANCES * distant,
         )
         words = (
             f"{allowed:.1e} (effect of a rounding {moved:.1e}, of snapping {snapped:.1e}; Pinocchio is "
-            f"{pinocchio:.1e} off; rounding of M {condition:.1e})"
+            f"{pinocchio:.1e} off; rounding of M {condition:.1e}, of all mass at full reach {distant:.1e})"
         )
         return Excuse(allowed, CHANGES * snapped, words)
 

@@ -9,9 +9,8 @@ single calls and batches must have the interpreter's bits.
 The judge, `reference.py`, reads the URDF by itself and computes with 60 digits. Errors of 1e-12 of the
 largest element always pass. A larger error is wrong unless the problem excuses it: it is within 100 times the
 effect of one rounding of the file's numbers, 100 times Pinocchio's own error, 50 times the rounding of M's
-condition, or 20 times the effect of what snapping changed. The derivatives' textbook forms and looped forms
-see every body from the first joint; they are also excused by 10 roundings of the square of the robot's reach
-in metres.
+condition, 10 times the rounding of the moment that turns all mass at the robot's full reach, or 20 times the
+effect of what snapping changed.
 """
 
 from __future__ import annotations

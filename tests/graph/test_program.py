@@ -169,6 +169,14 @@ def _recursion_reading(*offsets: int) -> Program:
         (_recursion_reading(1, 2, 3, 4, 5), "loop 'double', run 0: reads unwritten elements as 'a'"),
         (_recursion_reading(0, 0, 0, 4, 0), "loop 'double', run 3: reads unwritten elements as 'a'"),
         (_recursion_reading(0, 1, -1, 2, 3), "loop 'double', run 2: reads unwritten elements as 'a'"),
+        (
+            _changed(1, writes={"y": Place("Y", (0, 0), (0, 1, 2))}),
+            r"loop 'columns', run 0: writes two values to 'Y\[0\]'",
+        ),
+        (
+            _changed(1, writes={"y": Place("Y", (0, 1), (0, 1, 2))}),
+            r"loop 'columns', run 1: writes two values to 'Y\[1\]'",
+        ),
         (replace(columns(), rooms={"twice": 1, "s": 1}), "two arrays of a program have the same name"),
     ],
 )

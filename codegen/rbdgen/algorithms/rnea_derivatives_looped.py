@@ -64,7 +64,10 @@ def rnea_derivatives_looped(reduced: ReducedModel, inertia: bool = True) -> Stag
     )
     base = range(BASE if bodies.floating else 0)
     own = [(j, i) for j in base for i in base]
-    above = [(j, i) for j in range(len(base), nv) for i in (j, *reduced.ancestors[j])]
+    joints = range(len(base), nv)
+    above = [(j, i) for j in joints for i in (j, *reduced.ancestors[j])]
+    below = [(j, i) for j in joints for i in reduced.ancestors[j]]
+    inertias = [output for output in outputs if output == "dtau_da"]
     stages = [
         bodies.positions,
         *(cleared(name, nv * nv) for name in outputs),
@@ -73,7 +76,8 @@ def rnea_derivatives_looped(reduced: ReducedModel, inertia: bool = True) -> Stag
         inward,
         _columns(bodies),
         _entries(bodies, "base", own, _own_entries, outputs),
-        _entries(bodies, "entries", above, _entries_above, outputs),
+        _entries(bodies, "entries", above, _entries_above, outputs, inertias),
+        _entries(bodies, "below", below, _entries_above, (), OUTPUTS[:2]),
     ]
     return bodies.staged(stages, dict.fromkeys(outputs, nv * nv), rooms)
 
@@ -186,16 +190,19 @@ def _entries(
     stage: str,
     pairs: Sequence[tuple[int, int]],
     trace: Callable[[State], Arrays],
-    outputs: Sequence[str],
+    upper: Sequence[str],
+    lower: Sequence[str] = (),
 ) -> Stage:
-    """What degree of freedom i, at j's own joint or above, has to do with j's column, and the other way."""
+    """What degree of freedom i, at j's own joint or above, has to do with j's column.
+
+    `upper`: the matrices whose entry (i, j) is written; `lower`: those whose entry (j, i) is.
+    """
     nv = bodies.reduced.nv
     columns, others = ([pair[k] for pair in pairs] for k in range(2))
-    upper = {output: Place(output, (0,), tuple(nv * i + j for j, i in pairs)) for output in outputs}
-    lower = {
-        f"{output}_below": Place(output, (0,), tuple(nv * j + i for j, i in pairs)) for output in outputs
+    writes = {output: Place(output, (0,), tuple(nv * i + j for j, i in pairs)) for output in upper}
+    writes |= {
+        f"{output}_below": Place(output, (0,), tuple(nv * j + i for j, i in pairs)) for output in lower
     }
-    writes = upper if trace is _own_entries else {**upper, **lower}
     return Stage(
         stage,
         lambda x: {array: values for array, values in trace(x).items() if array in writes},
@@ -216,7 +223,7 @@ def _own_entries(x: State) -> Arrays:
 
 
 def _entries_above(x: State) -> Arrays:
-    """Of j itself both ways are the same."""
+    """Of j itself both ways are the same number, but not to the last bit: one way is written."""
     t1, t2, _, turned, t4 = _unpacked_column(x.arrays["column"])
     other = _unpacked_direction(x.arrays["direction"])
     M = other.S.dot(t1)

@@ -7,7 +7,7 @@ step for every body) a program holds them once: less code, and neighbouring runs
     loop    ::= body, reads, writes, count                 `reads` and `writes` place the body's arrays
 
 Rooms are arrays between loops; tables hold constants. A body is a `Graph`; within one run it reads all it
-needs before it writes.
+needs before it writes, and it writes no element twice, unless the same value.
 """
 
 from __future__ import annotations
@@ -236,6 +236,7 @@ def verify_program(program: Program) -> None:
     for loop in program.loops:
         verify(loop.body)
         _verify_arrays(loop)
+        _verify_once(loop)
         _verify_runs(loop, np.arange(made, made + loop.count), written, targets)
         made += loop.count
     for output in program.outputs:
@@ -262,6 +263,26 @@ def _verify_runs(
         since = written.get(place.array, np.array([_NEVER]))
         since = since[np.where((at < 0) | (at >= len(since)), -1, at)]
         _refuse_run(loop, since > runs[:, None], f"reads unwritten elements as {name!r}")
+
+
+def _verify_once(loop: Loop) -> None:
+    """No element gets two values where nothing says which is the last.
+
+    The outputs of a run have no order, nor have the runs of a vectorisable loop.
+    """
+    written: dict[tuple[str, int], tuple[int, int]] = {}
+    for run_number in range(loop.count):
+        if not loop.vectorisable:
+            written.clear()
+        for output in loop.body.outputs:
+            place = loop.writes[output.name]
+            for address, node in zip(place.addresses(run_number), output.elements, strict=True):
+                value = (run_number, node)
+                if written.setdefault((place.array, address), value) != value:
+                    raise GraphError(
+                        f"loop '{loop.name}', run {run_number}: writes two values to"
+                        f" '{place.array}[{address}]'; write one, or in two loops"
+                    )
 
 
 def _refuse_run(loop: Loop, wrong: npt.NDArray[np.bool_], fault: str) -> None:

@@ -233,7 +233,7 @@ static uint32_t hash(uint32_t bits, const double *values, int size)
     return mixed;
 }
 
-static int test_rnea(void)
+static int rnea_fails(void)
 {
     static double q[2];
     static double v[2];
@@ -262,7 +262,7 @@ static int test_rnea(void)
     return failed ? 1 : 0;
 }
 
-static int test_aba(void)
+static int aba_fails(void)
 {
     static double q[2];
     static double v[2];
@@ -291,7 +291,7 @@ static int test_aba(void)
     return failed ? 1 : 0;
 }
 
-static int test_crba(void)
+static int crba_fails(void)
 {
     static double q[2];
     static double M[4];
@@ -316,7 +316,7 @@ static int test_crba(void)
     return failed ? 1 : 0;
 }
 
-static int test_minv(void)
+static int minv_fails(void)
 {
     static double q[2];
     static double Minv[4];
@@ -341,7 +341,7 @@ static int test_minv(void)
     return failed ? 1 : 0;
 }
 
-static int test_rnea_derivatives(void)
+static int rnea_derivatives_fails(void)
 {
     static double q[2];
     static double v[2];
@@ -382,7 +382,7 @@ static int test_rnea_derivatives(void)
     return failed ? 1 : 0;
 }
 
-static int test_aba_derivatives(void)
+static int aba_derivatives_fails(void)
 {
     static double q[2];
     static double v[2];
@@ -426,11 +426,11 @@ static int test_aba_derivatives(void)
 int main(void)
 {
     int failed = 0;
-    failed += test_rnea();
-    failed += test_aba();
-    failed += test_crba();
-    failed += test_minv();
-    failed += test_rnea_derivatives();
-    failed += test_aba_derivatives();
+    failed += rnea_fails();
+    failed += aba_fails();
+    failed += crba_fails();
+    failed += minv_fails();
+    failed += rnea_derivatives_fails();
+    failed += aba_derivatives_fails();
     return failed;
 }

@@ -99,8 +99,27 @@ def test_what_is_no_identifier_is_refused(name: str) -> None:
         check_identifier(name)
 
 
-@pytest.mark.parametrize("name", ["json", "numpy", "cffi", "rbdgen", "_toy"])
+@pytest.mark.parametrize(
+    "name",
+    ["json", "numpy", "cffi", "rbdgen", "_toy", "test", "std"]
+    + ["stdint", "stddef", "features", "immintrin", "avx2intrin", "math", "Math", "STDINT", "string"]
+    + ["sin", "index", "y1"],
+)
 def test_packages_shadow_no_other(name: str) -> None:
     with pytest.raises(EmitError, match="cannot name a generated package"):
         check_robot_name(name)
-    assert check_robot_name(robot_identifier(name))
+    assert check_robot_name(robot_identifier(name)) == f"{identifier(name)}_robot"
+
+
+@pytest.mark.parametrize("length", [60, 61, 235, 5000])
+def test_long_names_are_cut(length: int) -> None:
+    name = robot_identifier("a" * length)
+    assert name == "a" * 60
+    assert check_robot_name(name) == name
+
+
+@pytest.mark.parametrize("name", ["a" * 61, "a" * 5000, "a " * 5000])
+def test_errors_quote_the_beginning(name: str) -> None:
+    with pytest.raises(EmitError, match="letters; choose a name of at most 60 with --name") as caught:
+        check_robot_name(name)
+    assert len(str(caught.value)) < 200

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
+from rbdgen.emit.reserved import hides_the_system
 from rbdgen.errors import EmitError
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -33,26 +34,46 @@ _C_AND_CPP: Final = frozenset(
 RESERVED: Final = _C_AND_CPP | frozenset(keyword.kwlist) | frozenset(keyword.softkwlist)
 """Words that no emitted name may be: keywords of C, C++ and Python, and macros that compilers predefine."""
 
-_TAKEN_MODULES: Final = sys.stdlib_module_names | {"cffi", "numpy", "rbdgen"}
+_TAKEN_MODULES: Final = sys.stdlib_module_names | {"cffi", "numpy", "rbdgen", "test"}
+
+LONGEST_NAME: Final = 60
+"""Letters of a robot's identifier: file names of 255 hold it with all that is put behind it."""
+
+_SHOWN: Final = 80
+"""Letters of a name that an error quotes."""
 
 
 def check_identifier(name: str) -> str:
     """`name` itself when it is an identifier of C, C++ and Python alike; otherwise an `EmitError`."""
     if not _IDENTIFIER.fullmatch(name) or name in RESERVED:
         raise EmitError(
-            f"{name!r} is not usable as a name in C and Python; take letters, digits and '_', no keyword"
+            f"{_shown(name)} is not usable as a name in C and Python; take letters, digits and '_', no keyword"
         )
     return name
 
 
 def check_robot_name(name: str) -> str:
     """`name` itself when it can be a Python package and a prefix of C functions; otherwise an `EmitError`."""
-    check_identifier(name)
-    if name.startswith("_") or name in _TAKEN_MODULES:
+    if len(name) > LONGEST_NAME:
         raise EmitError(
-            f"{name!r} cannot name a generated package, it is reserved; choose another one with --name"
+            f"{_shown(name)} has {len(name)} letters; choose a name of at most {LONGEST_NAME} with --name"
+        )
+    check_identifier(name)
+    if name.startswith("_") or _taken(name):
+        raise EmitError(
+            f"{_shown(name)} cannot name a generated package, it is reserved; choose another one with --name"
         )
     return name
+
+
+def _taken(name: str) -> bool:
+    """Whether a package or header of this name would hide another, or a namespace clash with a function."""
+    return name in _TAKEN_MODULES or hides_the_system(name)
+
+
+def _shown(name: str) -> str:
+    """The name as an error quotes it."""
+    return repr(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}...")
 
 
 def identifier(text: str, lead: str = "n") -> str:
@@ -69,9 +90,13 @@ def identifier(text: str, lead: str = "n") -> str:
 
 
 def robot_identifier(text: str) -> str:
-    """An identifier made of a robot's name, fit for a Python package and for the prefix of C functions."""
+    """An identifier made of a robot's name, fit for a Python package and for the prefix of C functions.
+
+    Of a long name the beginning: two robots may then have the same identifier.
+    """
     name = identifier(text, lead="robot_")
-    return f"{name}_robot" if name in _TAKEN_MODULES else name
+    name = identifier(name[:LONGEST_NAME]) if len(name) > LONGEST_NAME else name
+    return f"{name}_robot" if _taken(name) else name
 
 
 def unique_identifiers(texts: Iterable[str]) -> tuple[str, ...]:

@@ -20,6 +20,9 @@ from rbdgen.graph.node import Graph
 from rbdgen.graph.program import Loop, Program
 from rbdgen.places import Place
 
+_TABLE = "_table"
+"""Ends the names of tables: a parameter that is named as its table would hide it."""
+
 
 @dataclass(frozen=True)
 class Vectors:
@@ -106,7 +109,9 @@ class _Loops:
         loops = tuple(self._loop(loop) for loop in self.program.loops)
         real = self.style.real.name
         tables = [
-            CArrayOfNumbers(name, real, len(values), rows_of_numbers([literal(x, real) for x in values]))
+            CArrayOfNumbers(
+                f"{name}{_TABLE}", real, len(values), rows_of_numbers([literal(x, real) for x in values])
+            )
             for name, values in self.program.tables.items()
         ]
         kind = self.style.value_type
@@ -118,7 +123,7 @@ class _Loops:
         places = {name: place for name, place in loop.reads.items() if name in read}
         vector = self.vectors is not None and _fills(loop, self.vectors.most)
         line = self._line(loop, places, vector)
-        counter = "column" if vector else "k"
+        counter = "run" if vector else "k"
         arguments = [self._argument(place, counter) for place in (*places.values(), *loop.writes.values())]
         return CLoop(line, loop.count, vector, tuple(arguments))
 
@@ -204,17 +209,18 @@ class _Loops:
 
     def _argument(self, place: Place, counter: str) -> str:
         """Where an array of a run begins."""
+        array = f"{place.array}{_TABLE}" if self._is_table(place) else place.array
         first, *more = place.offsets
+        start = f"{array} + {first}" if first else array
         if not more:
-            return f"{place.array} + {first}" if first else place.array
+            return start
         step = more[0] - first
         if place.offsets == tuple(first + k * step for k in range(len(place.offsets))):
-            start = f"{place.array} + {first}" if first else place.array
             if step == 0:
                 return start
             scaled = counter if abs(step) == 1 else f"{abs(step)} * {counter}"
             return f"{start} {'-' if step < 0 else '+'} {scaled}"
-        return f"{place.array} + {self._table_of(place.offsets).name}[{counter}]"
+        return f"{array} + {self._table_of(place.offsets).name}[{counter}]"
 
     def _table_of(self, offsets: tuple[int, ...]) -> CArrayOfNumbers:
         if min(offsets) < 0 or max(offsets) > 65535:

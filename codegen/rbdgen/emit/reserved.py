@@ -1,0 +1,81 @@
+"""Words that a robot's header or its namespace of C++ would take away from the system."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_HEADERS: Final = frozenset(
+    """
+    alloca assert complex cpuid ctype dlfcn endian errno fcntl features fenv float ieeefp inttypes
+    iso646 libio limits locale malloc math memory mm_malloc newlib picolibc poll pthread pyconfig python
+    reent sched semaphore setjmp signal stdalign stdarg stdatomic stdbool stdckdint stddef stdint stdio
+    stdlib stdnoreturn string strings structmember tgmath threads time uchar unistd values wchar wctype
+    xlocale
+    """.split()  # noqa: SIM905  (a list would take a screen)
+)
+"""Headers of C and POSIX, of C libraries and of Python; those of processors end in `intrin`."""
+
+_GLOBAL: Final = frozenset(
+    """
+    a64l abort abs access acct acos acosf acosh acoshf acoshl acosl alarm alloca asctime asin asinf
+    asinh asinhf asinhl asinl asprintf atan atan2 atan2f atan2l atanf atanh atanhf atanhl atanl atof
+    atoi atol atoll basename bcmp bcopy brk bsearch bzero calloc canonicalize canonicalizef
+    canonicalizel cbrt cbrtf cbrtl ceil ceilf ceill chdir chown chroot clearenv clearerr clock close
+    closefrom confstr copysign copysignf copysignl cos cosf cosh coshf coshl cosl ctermid ctime cuserid
+    daddl daemon daylight ddivl dfmal difftime div dmull dprintf drand48 drem dremf dreml dsqrtl dsubl
+    dup dup2 dup3 dysize eaccess ecvt eigen endusershell environ erand48 erf erfc erfcf erfcl erff erfl
+    euidaccess execl execle execlp execv execve execveat execvp execvpe exit exp exp10 exp10f exp10l
+    exp2 exp2f exp2l expf expl expm1 expm1f expm1l fabs fabsf fabsl faccessat fadd faddl fchdir fchown
+    fchownat fclose fcloseall fcvt fdatasync fdim fdimf fdiml fdiv fdivl fdopen feof ferror fexecve
+    fflush ffma ffmal ffs ffsl ffsll fgetc fgetpos fgetpos64 fgets fileno finite finitef finitel
+    flockfile floor floorf floorl fma fmaf fmal fmax fmaxf fmaximum fmaximumf fmaximuml fmaxl fmaxmag
+    fmaxmagf fmaxmagl fmemopen fmin fminf fminimum fminimumf fminimuml fminl fminmag fminmagf fminmagl
+    fmod fmodf fmodl fmul fmull fopen fopen64 fopencookie fork fpathconf fpclassify fprintf fputc fputs
+    fread free freopen freopen64 frexp frexpf frexpl fromfp fromfpf fromfpl fromfpx fromfpxf fromfpxl
+    fscanf fseek fseeko fseeko64 fsetpos fsetpos64 fsqrt fsqrtl fsub fsubl fsync ftell ftello ftello64
+    ftruncate ftruncate64 ftrylockfile funlockfile fwrite gamma gammaf gammal gcvt getc getchar getcwd
+    getdate getdelim getdomainname getdtablesize getegid getentropy getenv geteuid getgid getgroups
+    gethostid gethostname getline getloadavg getlogin getpagesize getpayload getpayloadf getpayloadl
+    getpgid getpgrp getpid getppid getpt getresgid getresuid gets getsid getsubopt gettid getuid
+    getusershell getw getwd gmtime grantpt hypot hypotf hypotl ilogb ilogbf ilogbl index initstate
+    isatty iscanonical iseqsig isfinite isgreater isgreaterequal isinf isinff isinfl isless islessequal
+    islessgreater isnan isnanf isnanl isnormal issignaling isunordered iszero itimerspec j0 j0f j0l j1
+    j1f j1l jn jnf jnl jrand48 l64a labs lchown lcong48 ldexp ldexpf ldexpl ldiv lgamma lgammaf lgammal
+    link linkat llabs lldiv llogb llogbf llogbl llrint llrintf llrintl llround llroundf llroundl
+    localtime lockf log log10 log10f log10l log1p log2 log2f log2l logb logbf logbl logf logl lrand48
+    lrint lrintf lrintl lround lroundf lroundl lseek lseek64 malloc mblen mbstowcs mbtowc memccpy memchr
+    memcmp memcpy memfrob memmem memmove mempcpy memrchr memset mkdtemp mkostemp mkostemp64 mkostemps
+    mkostemps64 mkstemp mkstemp64 mkstemps mkstemps64 mktemp mktime modf modff modfl mrand48 nan nanf
+    nanl nanosleep nearbyint nearbyintf nearbyintl nextafter nextafterf nextafterl nextdown nextdownf
+    nextdownl nexttoward nexttowardf nexttowardl nextup nextupf nextupl nice nrand48 obstack optarg
+    opterr optind optopt pathconf pause pclose perror pipe pipe2 popen pow powf powl pread pread64
+    printf profil pselect ptsname putc putchar putenv puts putw pwrite pwrite64 qecvt qfcvt qgcvt qsort
+    rand rawmemchr read readlink readlinkat realloc reallocarray realpath remainder remainderf
+    remainderl remove remquo remquof remquol rename renameat renameat2 revoke rewind rindex rint rintf
+    rintl rmdir round roundeven roundevenf roundevenl roundf roundl rpmatch sbrk scalb scalbf scalbl
+    scalbln scalblnf scalblnl scalbn scalbnf scalbnl scanf seed48 setbuf setbuffer setdomainname setegid
+    setenv seteuid setgid sethostid sethostname setlinebuf setlogin setpayload setpayloadf setpayloadl
+    setpayloadsig setpayloadsigf setpayloadsigl setpgid setpgrp setregid setresgid setresuid setreuid
+    setsid setstate setuid setusershell setvbuf sigevent signbit signgam significand significandf
+    significandl sin sincos sincosf sincosl sinf sinh sinhf sinhl sinl sleep snprintf sprintf sqrt sqrtf
+    sqrtl srand srand48 srandom sscanf std stderr stdin stdout stpcpy stpncpy strcasecmp strcasestr
+    strcat strchr strchrnul strcmp strcoll strcpy strcspn strdup strerror strfromd strfromf strfroml
+    strfry strftime strlen strncasecmp strncat strncmp strncpy strndup strnlen strpbrk strptime strrchr
+    strsep strsignal strspn strstr strtod strtof strtok strtol strtold strtoll strtoq strtoul strtoull
+    strtouq strverscmp strxfrm swab symlink symlinkat sync syncfs syscall sysconf system tan tanf tanh
+    tanhf tanhl tanl tcgetpgrp tcsetpgrp tempnam tgamma tgammaf tgammal timegm timelocal timespec
+    timeval timex timezone tm tmpfile tmpfile64 tmpnam totalorder totalorderf totalorderl totalordermag
+    totalordermagf totalordermagl trunc truncate truncate64 truncf truncl ttyname ttyslot tzname tzset
+    ualarm ufromfp ufromfpf ufromfpl ufromfpx ufromfpxf ufromfpxl uint ulong ungetc unlink unlinkat
+    unlockpt unsetenv ushort usleep valloc vasprintf vdprintf vfork vfprintf vfscanf vhangup vprintf
+    vscanf vsnprintf vsprintf vsscanf wcstombs wctomb write y0 y0f y0l y1 y1f y1l yn ynf ynl
+    """.split()  # noqa: SIM905
+)
+"""What the C library may declare where <array> is included, and C++ has no namespace beside it."""
+
+
+def hides_the_system(name: str) -> bool:
+    """Whether `<name>.h` is found in place of a system's header, whatever the case, or `name` is a C function."""
+    lower = name.lower()
+    return lower in _HEADERS or re.fullmatch(r"\w*intrin", lower) is not None or name in _GLOBAL

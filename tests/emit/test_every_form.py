@@ -1,0 +1,129 @@
+"""The C of every form of every function: its own self-test passes, and compilers have nothing to say."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from support.forms import FORMS
+
+from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.model.build import Base
+from rbdgen.options import Options
+from rbdgen.pipeline import design_functions, emit, load_robot
+from rbdgen.resources import robot_root
+
+ROUNDS = max(len(row.variants) for row in CATALOGUE.values())
+"""A folder has one form of a function: so many folders have them all."""
+
+WARNINGS = (
+    *("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wdouble-promotion"),
+    *("-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A robot and the options that change its C."""
+
+    robot: str
+    base: Base
+    options: Options
+
+    def __str__(self) -> str:
+        return f"{self.robot}-{self.base}-{self.options.real}-{self.options.target}"
+
+
+CASES = [
+    Case("double_pendulum", "fixed", Options()),
+    Case("double_pendulum", "floating", Options(real="float", target="portable")),
+    Case("arm7", "fixed", Options(real="float")),
+    Case("arm7", "fixed", Options(target="portable")),
+]
+
+
+@dataclass(frozen=True)
+class Folders:
+    """A robot's folders, all its forms among them."""
+
+    case: Case
+    folders: tuple[Path, ...]
+
+
+@pytest.fixture(scope="module", params=CASES, ids=str)
+def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    case: Case = request.param
+    robot = load_robot(robot_root() / f"{case.robot}.urdf", case.base)
+    made = []
+    for number in range(ROUNDS):
+        rows = [row for row in CATALOGUE.values() if number < len(row.variants)]
+        names = tuple(row.signature.name for row in rows)
+        forms = {name: CATALOGUE[name].variants[number].name for name in names}
+        options = replace(case.options, functions=names, variants=forms)
+        folder = tmp_path_factory.mktemp(f"round{number}")
+        for name, text in emit(robot, design_functions(robot, options), options).files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        made.append(folder)
+    return Folders(case, tuple(made))
+
+
+def sources(folder: Path, which: str) -> list[Path]:
+    """Those that belong into the self-test of single calls, or of batches: one of them has a main."""
+    name = next(folder.glob("*.hpp")).stem
+    twins = sorted(folder.glob("*_batch.c"))
+    singles = sorted({*folder.glob("*.c")} - {*twins} - {*folder.glob("*selftest.c")})
+    twins = twins if which == "batch_selftest" else []
+    return [*singles, *twins, folder / f"{name}_{which}.c"]
+
+
+def report(folder: Path, which: str, *command: str) -> dict[str, str]:
+    """Function -> what its self-test says."""
+    program = folder / f"{which}{''.join(command)}"
+    subprocess.run(
+        [*command, "-std=c99", "-ffp-contract=off", *sources(folder, which), "-lm", "-o", program], check=True
+    )
+    done = subprocess.run([program], capture_output=True, text=True, check=False)
+    return dict(line.split(": ", 1) for line in done.stdout.splitlines())
+
+
+def assert_passed(folder: Path, *command: str) -> None:
+    passed = r"ok, 0 wrong elements in 2 states, bits [0-9a-f]{8} as expected"
+    said = report(folder, "selftest", *command)
+    assert len(said) == len(sources(folder, "selftest")) - 1
+    assert {name: line for name, line in said.items() if not re.fullmatch(passed, line)} == {}
+
+
+def test_the_folders_have_every_form(folders: Folders) -> None:
+    found = [
+        (path.stem.removeprefix(f"{folders.case.robot}_"), *re.findall(r"; form (\w+)", path.read_text()))
+        for folder in folders.folders
+        for path in sources(folder, "selftest")[:-1]
+    ]
+    assert sorted(found) == sorted((form.function.name, form.variant.name) for form in FORMS)
+
+
+@pytest.mark.parametrize("command", ["gcc -O0", "gcc -O1", "clang -O1"])
+def test_the_expected_bits(folders: Folders, command: str) -> None:
+    """The C gives the bits of the generator's own arithmetic."""
+    for folder in folders.folders:
+        assert_passed(folder, *command.split())
+
+
+@pytest.mark.parametrize("command", ["gcc -O3 -march=native", "clang -O2 -march=native"])
+@pytest.mark.parametrize("folders", CASES[:2], indirect=True, ids=str)
+def test_the_expected_bits_by_eager_compilers(folders: Folders, command: str) -> None:
+    """On the smallest robot: others take minutes."""
+    for folder in folders.folders:
+        assert_passed(folder, *command.split())
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_no_warning(folders: Folders, compiler: str) -> None:
+    """Batches and self-tests too."""
+    for folder in folders.folders:
+        subprocess.run([compiler, *WARNINGS, "-fsyntax-only", *sorted(folder.glob("*.c"))], check=True)

@@ -47,7 +47,8 @@ def check_identifier(name: str) -> str:
     """`name` itself when it is an identifier of C, C++ and Python alike; otherwise an `EmitError`."""
     if not _IDENTIFIER.fullmatch(name) or name in RESERVED:
         raise EmitError(
-            f"{_shown(name)} is not usable as a name in C and Python; take letters, digits and '_', no keyword"
+            f"{_shown(name)} is not usable as a name in C and Python;"
+            " take letters, digits and '_', no keyword"
         )
     return name
 

@@ -76,6 +76,6 @@ _GLOBAL: Final = frozenset(
 
 
 def hides_the_system(name: str) -> bool:
-    """Whether `<name>.h` is found in place of a system's header, whatever the case, or `name` is a C function."""
+    """Whether `<name>.h` hides a system's header, in any case of letters, or `name` is a C function."""
     lower = name.lower()
     return lower in _HEADERS or re.fullmatch(r"\w*intrin", lower) is not None or name in _GLOBAL

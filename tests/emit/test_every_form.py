@@ -114,10 +114,12 @@ def test_the_expected_bits(folders: Folders, command: str) -> None:
         assert_passed(folder, *command.split())
 
 
-@pytest.mark.parametrize("command", ["gcc -O3 -march=native", "clang -O2 -march=native"])
+@pytest.mark.parametrize(
+    "command", ["gcc -O3 -march=native -fno-tree-slp-vectorize", "clang -O2 -march=native"]
+)
 @pytest.mark.parametrize("folders", CASES[:2], indirect=True, ids=str)
 def test_the_expected_bits_by_eager_compilers(folders: Folders, command: str) -> None:
-    """On the smallest robot: others take minutes."""
+    """On the smallest robot: others take minutes. gcc 12 fuses neighbours, told not to or not."""
     for folder in folders.folders:
         assert_passed(folder, *command.split())
 

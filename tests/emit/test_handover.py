@@ -81,7 +81,10 @@ def test_make_check_batch(host: Path, tmp_path: Path) -> None:
             "tau + k * 8, count - k, stream);",
             "tau + k * 8, 99, stream);",
         ),
-        ("rnea_lanes(q_lanes, v_lanes, a_lanes", "rnea_lanes(q_lanes, v_lanes, v_lanes"),
+        (
+            "rnea_lanes(lanes_of_q, lanes_of_v, lanes_of_a",
+            "rnea_lanes(lanes_of_q, lanes_of_v, lanes_of_v",
+        ),
     ],
     ids=["beyond the last state", "another argument"],
 )

@@ -200,11 +200,11 @@ def _robot(parsed: argparse.Namespace) -> Robot:
 def _generate(parsed: argparse.Namespace) -> int:
     options = _options(parsed)
     from rbdgen import report  # noqa: PLC0415  (heavy imports only once the arguments are sound)
-    from rbdgen.pipeline import generate  # noqa: PLC0415
+    from rbdgen.pipeline import generate, warnings_of  # noqa: PLC0415
 
     robot = _robot(parsed)
     console, errors = report.consoles(quiet=parsed.quiet)
-    report.warn(errors, report.folded(robot.warnings))
+    report.warn(errors, report.folded(warnings_of(robot, options)))
     with report.progress(errors, 2 * len(options.functions) + 1) as done:
         result = generate(robot, options, parsed.out, compiled=not parsed.no_compile, progress=done)
     console.print(report.generation_table(result.manifest["functions"]))
@@ -257,9 +257,11 @@ def _inspect_parser() -> _Made:
 
 def _inspect(parsed: argparse.Namespace) -> int:
     from rbdgen import report  # noqa: PLC0415
+    from rbdgen.pipeline import warnings_of  # noqa: PLC0415
 
     console, _ = report.consoles()
-    report.inspect(console, _robot(parsed))
+    robot = _robot(parsed)
+    report.inspect(console, robot, warnings_of(robot))
     return 0
 
 

@@ -20,7 +20,7 @@ from rbdgen.build.cross import cross_compiler, with_figures
 from rbdgen.build.module import Toolchain, build, package_files
 from rbdgen.build.targets import Target, target_named
 from rbdgen.description.urdf import read_urdf
-from rbdgen.emit.names import robot_identifier
+from rbdgen.emit.names import renaming, robot_identifier
 from rbdgen.emit.package import (
     MANIFEST,
     BodyFacts,
@@ -208,6 +208,13 @@ def count(
     tasks = {name: (robot, name, frames, options) for name in functions}
     chosen = in_parallel(design_function, tasks, lambda name: progress(f"counted {name}"))
     return {function.name: (function.variant, function.cost) for function in chosen}
+
+
+def warnings_of(robot: Robot, options: Options | None = None) -> tuple[str, ...]:
+    """What is odd about the description, and a name that the emitted files cannot bear as it is."""
+    named = options is not None and options.name is not None
+    renamed = None if named else renaming(robot.model.name)
+    return robot.warnings if renamed is None else (*robot.warnings, renamed)
 
 
 def facts_of(robot: Robot, options: Options) -> RobotFacts:

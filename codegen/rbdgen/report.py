@@ -105,7 +105,7 @@ def _indices(first: int, count: int) -> str:
     return str(first) if count == 1 else f"{first}:{first + count}"
 
 
-def inspect(console: Console, robot: Robot) -> None:
+def inspect(console: Console, robot: Robot, warnings: Iterable[str]) -> None:
     """The tree, the snapped rotations, the warnings."""
     console.print(robot_tree(robot))
     for snap in robot.snapped:
@@ -115,7 +115,7 @@ def inspect(console: Console, robot: Robot) -> None:
             markup=False,
             soft_wrap=True,
         )
-    warn(console, robot.warnings)
+    warn(console, warnings)
 
 
 MOST_WARNINGS = 12

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from rbdgen.emit.reserved import hides_the_system
+from rbdgen.emit.reserved import hides_the_function, hides_the_system
 from rbdgen.errors import EmitError
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -39,6 +39,9 @@ _TAKEN_MODULES: Final = sys.stdlib_module_names | {"cffi", "numpy", "rbdgen", "t
 LONGEST_NAME: Final = 60
 """Letters of a robot's identifier: file names of 255 hold it with all that is put behind it."""
 
+_SUFFIX: Final = "_robot"
+"""Makes another word of one that is taken."""
+
 _SHOWN: Final = 80
 """Letters of a name that an error quotes."""
 
@@ -64,6 +67,13 @@ def check_robot_name(name: str) -> str:
         raise EmitError(
             f"{_shown(name)} cannot name a generated package, it is reserved; choose another one with --name"
         )
+    return name
+
+
+def check_argument_name(name: str) -> str:
+    """`name` itself when a function of the C can have an array of this name; otherwise an `EmitError`."""
+    if hides_the_function(check_identifier(name)):
+        raise EmitError(f"an argument named '{name}' would hide a name of the emitted C; rename it")
     return name
 
 
@@ -95,9 +105,23 @@ def robot_identifier(text: str) -> str:
 
     Of a long name the beginning: two robots may then have the same identifier.
     """
+    name = identifier(identifier(text, lead="robot_")[:LONGEST_NAME])
+    return f"{name[: LONGEST_NAME - len(_SUFFIX)].rstrip('_')}{_SUFFIX}" if _taken(name) else name
+
+
+def renaming(text: str) -> str | None:
+    """One line where a robot's identifier is another word than its name says; None where it is not."""
     name = identifier(text, lead="robot_")
-    name = identifier(name[:LONGEST_NAME]) if len(name) > LONGEST_NAME else name
-    return f"{name}_robot" if _taken(name) else name
+    if len(name) > LONGEST_NAME:
+        why = f"its name has {len(name)} letters"
+    elif _taken(name) or name.endswith("_"):  # which `identifier` put there
+        why = "its name is reserved in C or Python"
+    else:
+        return None
+    return (
+        f"robot {_shown(text)}: {why}; files and functions are called '{robot_identifier(text)}',"
+        " --name chooses another name"
+    )
 
 
 def unique_identifiers(texts: Iterable[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from rbdgen.emit.names import check_identifier, check_robot_name
+from rbdgen.emit.names import check_argument_name, check_identifier, check_robot_name
 from rbdgen.errors import EmitError
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.program import Program
@@ -117,6 +117,8 @@ class FunctionSource:
         if name in ATTRIBUTES or name.startswith("_"):
             raise EmitError(f"a function cannot be named '{name}'; the generated package needs that name")
         program, signature = self.program, self.signature
+        for argument in (*signature.inputs, *signature.outputs):
+            check_argument_name(argument.name)
         taken = [(x.name, x.size) for x in signature.inputs]
         given = [(x.name, x.shape) for x in signature.outputs]
         if taken != [(x.name, x.size) for x in program.inputs] or given != [

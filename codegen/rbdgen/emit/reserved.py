@@ -1,4 +1,4 @@
-"""Words that a robot's header or its namespace of C++ would take away from the system."""
+"""Words that robots and arguments would take away from the system, or from the C around them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,36 @@ _GLOBAL: Final = frozenset(
 """What the C library may declare where <array> is included, and C++ has no namespace beside it."""
 
 
+_MACROS: Final = frozenset({"EOF", "FILE", "HUGE_VAL", "INFINITY", "NAN", "NULL"})
+"""Of the C library, those in capitals that people know."""
+
+_BINDING: Final = frozenset(f"rbdgen_{word}" for word in ("buffer", "dispatch", "lines", "stream", "threads"))
+"""Begin the macros of the C that binds a robot to Python."""
+
+LOCAL: Final = frozenset(
+    """
+    DISPATCH bits block count differ draw draw_angles failed first forget hash i job k nbodies nq nv real
+    result run same state states std stream view word wrong
+    """.split()  # noqa: SIM905
+)
+"""What the templates name beside the arguments of a function."""
+
+_MADE: Final = re.compile(r"(lanes_of|many|expected)_\w+|\w+_(step|block|fails|before|[0-9]+)", re.ASCII)
+"""What emission names after an argument or a function."""
+
+
 def hides_the_system(name: str) -> bool:
-    """Whether `<name>.h` hides a system's header, in any case of letters, or `name` is a C function."""
+    """Whether `<name>.h` hides a header, in any case of letters, or C or its library needs the word."""
     lower = name.lower()
-    return lower in _HEADERS or re.fullmatch(r"\w*intrin", lower) is not None or name in _GLOBAL
+    header = lower in _HEADERS or re.fullmatch(r"\w*intrin", lower) is not None
+    return header or lower in _BINDING or _of_the_library(name)
+
+
+def hides_the_function(name: str) -> bool:
+    """Whether an argument of this name would hide a variable, function or type that emitted C uses."""
+    made = _MADE.fullmatch(name) is not None or name.lower().startswith(("_", "rbdgen_"))
+    return made or name in LOCAL or _of_the_library(name)
+
+
+def _of_the_library(name: str) -> bool:
+    return name in _GLOBAL or name in _MACROS or name.endswith("_t")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from rbdgen.emit.c.parts import Body, CArrayOfNumbers, print_parts, rows_of_numbers
 from rbdgen.emit.c.printer import TRIGONOMETRY, Style, live_nodes
-from rbdgen.emit.names import check_identifier
+from rbdgen.emit.names import check_argument_name, check_identifier
 from rbdgen.emit.numbers import literal
 from rbdgen.errors import EmitError
 from rbdgen.graph.cost import readers_in_order
@@ -91,7 +91,7 @@ def print_loops(
         EmitError: as of `print_parts`, and for names that are no identifiers.
     """
     for name in (*program.rooms, *program.tables):
-        check_identifier(name)
+        check_argument_name(name)
     return _Loops(program, symbol, style, restrict, vectors).printed()
 
 

@@ -12,6 +12,7 @@ import pytest
 from embedded.board import BOARDS, HERE, SUPPORT, checked, run
 from embedded.subjects import Product, generated
 
+from rbdgen.algorithms.catalogue import CATALOGUE
 from rbdgen.build.targets import TARGETS
 from rbdgen.options import Real
 
@@ -50,6 +51,26 @@ def test_the_expected_bits_on_the_board(board: str, product: Product, tmp_path: 
     home = passed(at_home(product, tmp_path))
     assert tuple(home) == FUNCTIONS
     lines, _ = run(image(product, board, tmp_path), TARGETS[board])
+    assert passed("\n".join(lines)) == home
+
+
+@pytest.fixture(scope="module")
+def looped(tmp_path_factory: pytest.TempPathFactory) -> Product:
+    """Every function that has a form in loops, in that."""
+    forms = {row.name: row.smallest.name for row in CATALOGUE.values() if row.smallest is not None}
+    assert len(forms) > 6
+    folder = tmp_path_factory.mktemp("selftest_looped")
+    return generated(
+        "planar3r", "floating", tuple(forms), folder, real="float", target="portable", variants=forms
+    )
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_expected_bits_of_looped_forms(board: str, looped: Product, tmp_path: Path) -> None:
+    """All of them in one image."""
+    home = passed(at_home(looped, tmp_path))
+    assert home.keys() == looped.manifest["functions"].keys()
+    lines, _ = run(image(looped, board, tmp_path), TARGETS[board])
     assert passed("\n".join(lines)) == home
 
 

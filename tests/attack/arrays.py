@@ -1,0 +1,409 @@
+"""Hostile arrays and calls into a compiled library: what is taken must be right, all else refused in one line.
+
+Right is what the careful way gives for one state at a time on clean arrays.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import math
+import operator
+import os
+import pickle
+import random
+import sys
+import tempfile
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from attack.guard import Case, tallied, unclear
+from attack.tally import Tally
+from support.robots import PATHS
+
+import rbdgen
+from rbdgen.errors import RbdgenError
+from rbdgen.load import Library
+
+KINDS = ("arrays", "outputs", "threads", "bound calls", "leaks", "pickles")
+FUNCTIONS = ("rnea", "crba", "rnea_derivatives")
+FEW_AXES = 30
+"""Up to so many leading axes calls must be taken; from there on they may be refused."""
+
+MOST_AXES = 64 if int(np.__version__.partition(".")[0]) >= 2 else 32
+
+Array = np.ndarray[Any, Any]
+
+
+def run(seed: int, size: int) -> Tally:
+    """`size` calls, a tenth as many pickles, and some of concurrent callers and of leaks."""
+    robot = rbdgen.load_robot(PATHS["double_pendulum"])
+    libraries = [rbdgen.build(robot, functions=FUNCTIONS, real=real) for real in ("double", "float")]
+    return tallied(_cases(random.Random(seed), size, libraries))
+
+
+def _cases(rng: random.Random, size: int, libraries: list[Library]) -> Iterator[Case]:
+    for _ in range(size):
+        library, name, number = rng.choice(libraries), rng.choice(FUNCTIONS), rng.getrandbits(32)
+        yield Case(
+            f"call {name} {number} in {library.manifest['real']}", partial(_call, library, name, number)
+        )
+    for library in libraries:
+        for name in FUNCTIONS:
+            yield Case(f"leaks of {name}", partial(_leaks, library, name, 10 * size))
+        yield Case("callers at once", partial(_concurrent, library, rng.getrandbits(32), max(20, size // 10)))
+    for _ in range(size // 10 + 1):
+        number = rng.getrandbits(32)
+        yield Case(f"pickle {number}", partial(_tampered, libraries[0], number))
+
+
+# ---- arrays
+
+
+class Layout(NamedTuple):
+    """A way to keep the same numbers; `taken`: whether a function has to take them."""
+
+    taken: bool
+    made: Callable[[Array], Any]
+
+
+def _strided(x: Array) -> Array:
+    return np.repeat(x, 2, axis=-1)[..., ::2]
+
+
+def _reversed(x: Array) -> Array:
+    return np.ascontiguousarray(x[..., ::-1])[..., ::-1]
+
+
+def _misaligned(x: Array) -> Array:
+    raw = np.empty(x.nbytes + 1, np.uint8)[1:].view(x.dtype).reshape(x.shape)
+    raw[...] = x
+    return raw
+
+
+def _read_only(x: Array) -> Array:
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+class Subclass(np.ndarray[Any, Any]):
+    """An array that is one and has another type."""
+
+
+LAYOUTS: dict[str, Layout] = {
+    "C order": Layout(True, np.ascontiguousarray),
+    "Fortran order": Layout(True, np.asfortranarray),
+    "strided": Layout(True, _strided),
+    "reversed": Layout(True, _reversed),
+    "misaligned": Layout(True, _misaligned),
+    "read-only": Layout(True, _read_only),
+    "big-endian": Layout(True, lambda x: x.astype(x.dtype.newbyteorder(">"))),
+    "list": Layout(True, lambda x: x.tolist()),
+    "subclass": Layout(True, lambda x: x.view(Subclass)),
+    "record": Layout(True, lambda x: x.view(np.recarray)),
+    "objects": Layout(False, lambda x: x.astype(object)),
+    "texts": Layout(False, lambda x: x.astype(str)),
+    "complex": Layout(False, lambda x: x.astype(complex)),
+    "fields": Layout(False, lambda x: x.astype([("x", "f8")])),
+    "times": Layout(False, lambda x: x.astype("m8[s]")),
+    "too long": Layout(False, lambda x: np.concatenate([x, x[..., :1]], axis=-1)),
+    "too short": Layout(False, lambda x: x[..., :-1]),
+    "one number": Layout(False, lambda x: 0.5),
+    "nothing": Layout(False, lambda x: None),
+    "ragged": Layout(False, lambda x: [[0.1], [0.1, 0.2]]),
+    "text": Layout(False, lambda x: "0.1 0.2"),
+    "a mapping": Layout(False, lambda x: {"q": 1.0}),
+}
+TAKEN = [name for name, layout in LAYOUTS.items() if layout.taken]
+
+DTYPES = ("f8", "f4", "f2", "g", "i8", "u1", "i2", "?")
+
+VALUES: tuple[Callable[[np.random.Generator, tuple[int, ...]], Array], ...] = (
+    lambda rng, shape: rng.standard_normal(shape),
+    lambda rng, shape: rng.choice([0.0, -0.0, 1.0, np.nan, np.inf, -np.inf], shape),
+    lambda rng, shape: rng.standard_normal(shape) * 10.0 ** rng.integers(-300, 300),
+    lambda rng, shape: rng.choice([5e-324, -5e-324, 1e-310, 2.2e-308], shape),
+    lambda rng, shape: np.full(shape, 0.25),
+)
+
+THREADS: dict[Any, bool] = {
+    1: True, 2: True, 3: True, 255: True, 257: True, 10**9: True,
+    0: False, -1: False, 2.5: False, "2": False, None: False, (1,): False,
+}  # fmt: skip
+"""Numbers of threads, and whether they make sense."""
+
+
+def _leading(rng: random.Random) -> tuple[int, ...]:
+    """Leading axes, from none to as many as NumPy has and one too many for matrices."""
+    drawn = rng.choice(("none", "one", "several", "many", "empty"))
+    if drawn == "none":
+        return ()
+    if drawn == "one":
+        return (rng.choice((1, 2, 7, 8, 9, 16, 17, 33, 200)),)
+    if drawn == "several":
+        return tuple(rng.choice((1, 2, 3)) for _ in range(rng.randint(2, 4)))
+    if drawn == "many":
+        axes = rng.randint(5, MOST_AXES - 1)
+        return tuple(2 if k == axes // 2 else 1 for k in range(axes))
+    return rng.choice(((0,), (3, 0), (0, 2)))
+
+
+def _own(rng: random.Random, leading: tuple[int, ...]) -> tuple[int, ...]:
+    """Leading axes that broadcast to these."""
+    drawn = rng.choice(("all", "all", "none", "some"))
+    if drawn == "some":
+        kept = leading[rng.randint(0, len(leading)) :]
+        return tuple(n if n == 0 or rng.random() < 0.5 else 1 for n in kept)
+    return leading if drawn == "all" else ()
+
+
+def _call(library: Library, name: str, number: int) -> str | None:
+    """One call, everything about it drawn."""
+    rng, values = random.Random(number), np.random.default_rng(number)
+    function = library.functions[name]
+    leading = _leading(rng)
+    plain = [
+        rng.choice(VALUES)(values, (*_own(rng, leading), *argument.shape))
+        for argument in function.signature.inputs
+    ]
+    with np.errstate(all="ignore"):
+        plain = [x.astype(rng.choice(DTYPES) if rng.random() < 0.4 else "f8") for x in plain]
+    layouts = [
+        rng.choice(list(LAYOUTS)) if rng.random() < 0.08 else rng.choice([*TAKEN, "C order"]) for _ in plain
+    ]
+    for k, x in enumerate(plain):
+        if layouts[k] == "list" and x.size == 0:
+            layouts[k] = "C order"  # a list of no states does not say how long one is
+    given = [LAYOUTS[layout].made(x) for x, layout in zip(plain, layouts, strict=True)]
+    fits = all(LAYOUTS[layout].taken for layout in layouts)
+    threads, sensible = rng.choice(list(THREADS.items())) if rng.random() < 0.3 else (1, True)
+    shape = _broadcast([x.shape[:-1] for x in plain])
+    out, whole = _output(rng, function, shape, given)
+    fits = fits and sensible
+    what = f"{name}({', '.join(layouts)}) on {shape}, out {type(out).__name__}, threads {threads!r}"
+    try:
+        result = function(*given, out=out, threads=threads)
+    except RbdgenError as error:
+        if fits and whole and len(shape) <= FEW_AXES:
+            return f"{what} is refused: {error}"
+        return unclear(error)
+    if not fits or whole is False:
+        return f"{what} is taken"
+    return _compared(what, function, plain, result)
+
+
+def _broadcast(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+    """As NumPy does, which stops at 32 axes."""
+    axes = max(map(len, shapes))
+    columns = zip(*((1,) * (axes - len(shape)) + shape for shape in shapes), strict=True)
+    return tuple(next((n for n in column if n != 1), 1) for column in columns)
+
+
+def _output(
+    rng: random.Random, function: Any, shape: tuple[int, ...], given: list[Any]
+) -> tuple[Any, bool | None]:
+    """What is passed as `out`, and whether it can be written to; None where either may be found."""
+    drawn = rng.choice(
+        ("none", "none", "none", "new", "input", "read-only", "short", "other", "list", "same")
+    )
+    shapes = [(*shape, *argument.shape) for argument in function.signature.outputs]
+    if drawn == "none" or any(len(s) > MOST_AXES for s in shapes):
+        return None, True
+    arrays: list[Any] = [np.empty(s, function.dtype) for s in shapes]
+    right: bool | None = True
+    if drawn == "input":
+        arrays[0] = given[0]
+        right = None if 0 in shape else False  # nothing overlaps nothing
+    elif drawn == "read-only":
+        arrays[-1].flags.writeable = False
+        right = False
+    elif drawn == "short":
+        arrays[0] = arrays[0][..., :-1]
+        right = False
+    elif drawn == "other":
+        arrays[-1] = arrays[-1].astype("f4" if function.dtype == np.float64 else "f8")
+        right = False
+    elif drawn == "list":
+        arrays[0] = arrays[0].tolist()
+        right = False
+    elif drawn == "same" and len(arrays) > 1:
+        arrays[1] = arrays[0]
+        right = None if 0 in shape else False
+    return (arrays[0] if len(arrays) == 1 else tuple(arrays)), right
+
+
+def _compared(what: str, function: Any, plain: list[Array], result: Any) -> str | None:
+    """Every state alone, by the careful way, from clean arrays."""
+    leading = _broadcast([x.shape[:-1] for x in plain])
+    with np.errstate(all="ignore"):
+        clean = [np.ascontiguousarray(x, function.dtype) for x in plain]
+    if len(leading) > FEW_AXES:  # one axis at most is longer than 1, and NumPy broadcasts so many no more
+        leading_of_clean: tuple[int, ...] = (math.prod(leading),)
+        clean = [x.reshape(-1, x.shape[-1]) for x in clean]
+    else:
+        leading_of_clean = leading
+    clean = [np.broadcast_to(x, (*leading_of_clean, x.shape[-1])).reshape(-1, x.shape[-1]) for x in clean]
+    results = result if isinstance(result, tuple) else (result,)
+    for argument, values in zip(function.signature.outputs, results, strict=True):
+        if values.shape != (*leading, *argument.shape) or values.dtype != function.dtype:
+            return f"{what}: {argument.name} has shape {values.shape}, dtype {values.dtype}"
+    flat = [
+        values.reshape(-1, *argument.shape)
+        for values, argument in zip(results, function.signature.outputs, strict=True)
+    ]
+    for state, arrays in enumerate(zip(*clean, strict=True)):
+        alone = function._careful([x.copy() for x in arrays], None, 1)
+        for values, expected in zip(flat, alone if isinstance(alone, tuple) else (alone,), strict=True):
+            if not np.array_equal(values[state], expected, equal_nan=True):
+                return f"{what}: state {state} is {values[state].tolist()}, not {expected.tolist()}"
+    return None
+
+
+# ---- many callers, many calls
+
+
+def _concurrent(library: Library, number: int, rounds: int) -> str | None:
+    """Eight threads that call, bind and share, each with numbers of its own."""
+    problems: list[str] = []
+
+    def caller(k: int) -> None:
+        rng = np.random.default_rng(number + k)
+        name = FUNCTIONS[k % len(FUNCTIONS)]
+        function: Any = library.functions[name]
+        inputs = [
+            rng.standard_normal((40, *x.shape)).astype(function.dtype) for x in function.signature.inputs
+        ]
+        bound = function.bind(*inputs, threads=k + 1)
+        for _ in range(rounds):
+            bound()
+            for result in (bound.out, function(*inputs, threads=3)):
+                if problem := _compared(f"{name} beside others", function, inputs, result):
+                    problems.append(problem)
+
+    callers = [threading.Thread(target=caller, args=(k,)) for k in range(8)]
+    for thread in callers:
+        thread.start()
+    for thread in callers:
+        thread.join()
+    return problems[0] if problems else None
+
+
+def _resident() -> int:
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _leaks(library: Library, name: str, calls: int) -> str | None:
+    """Calls of every way, refused ones too: no reference is kept, memory does not grow."""
+    function: Any = library.functions[name]
+    inputs = [np.full((3, *x.shape), 0.5, function.dtype) for x in function.signature.inputs]
+    one = [x[0].copy() for x in inputs]
+    outputs = tuple(np.empty((3, *x.shape), function.dtype) for x in function.signature.outputs)
+    out: Any = outputs if len(outputs) > 1 else outputs[0]
+    ways: list[Callable[[], Any]] = [
+        lambda: function(*inputs),
+        lambda: function(*one),
+        lambda: function(*inputs, out=out),
+        lambda: function.bind(*one)(),
+        lambda: function.bind(*inputs)(),
+        lambda: function(*(x.tolist() for x in one)),
+        lambda: _quietly(lambda: function(*inputs, out=inputs[0])),
+        lambda: _quietly(lambda: function(*one[:-1], "x")),
+    ]
+    kept = [*inputs, *one, *outputs, out, function, None]
+
+    def rounds(count: int) -> None:
+        for _ in range(count):
+            for way in ways:
+                way()
+        gc.collect()
+
+    rounds(200)
+    references, memory = [sys.getrefcount(x) for x in kept], _resident()
+    rounds(max(1, calls // len(ways)))
+    grown = max(map(operator.sub, [sys.getrefcount(x) for x in kept], references))
+    more = _resident() - memory
+    if grown > 50:
+        return f"{grown} references more after {calls} calls"
+    return f"{more} bytes more after {calls} calls" if more > 4_000_000 else None
+
+
+def _quietly(call: Callable[[], Any]) -> None:
+    try:
+        call()
+    except RbdgenError:
+        pass
+    else:
+        raise AssertionError("taken, though it does not fit")
+
+
+# ---- pickles
+
+
+def _tampered(library: Library, number: int) -> str | None:
+    """A pickle whose content was changed: refused in one line, or right; nothing is written elsewhere."""
+    rng = random.Random(number)
+    load, (packed, name) = pickle_parts(library)
+    content = json.loads(zlib.decompress(packed))
+    change = rng.choice(list(CHANGES))
+    with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
+        os.environ["RBDGEN_CACHE"] = f"{scratch}/deep/er/cache"
+        changed = CHANGES[change](content, rng, scratch)
+        blob = changed if isinstance(changed, bytes) else zlib.compress(json.dumps(changed).encode())
+        try:
+            load(blob, name)
+        except RbdgenError as error:
+            problem = unclear(error)
+        else:
+            problem = None
+        cache = Path(os.environ["RBDGEN_CACHE"])
+        if any(cache not in path.parents for path in Path(scratch).rglob("*escaped*")):
+            return f"{change}: a file was written outside of the cache"
+        return None if problem is None else f"{change}: {problem}"
+
+
+def pickle_parts(library: Library) -> Any:
+    """What a pickled function is made of: the function that opens it, its content and its name."""
+    return pickle.loads(pickle.dumps(library.functions["rnea"])).__reduce__()  # noqa: S301
+
+
+def _with_file(content: dict[str, Any], name: str) -> dict[str, Any]:
+    return {**content, "files": {**content["files"], name: "/* */"}}
+
+
+def _without_a_file(content: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    left = dict(content["files"])
+    del left[rng.choice(list(left))]
+    return {**content, "files": left}
+
+
+def _flipped(content: dict[str, Any], rng: random.Random) -> bytes:
+    raw = bytearray(zlib.compress(json.dumps(content).encode()))
+    raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
+    return bytes(raw)
+
+
+CHANGES: dict[str, Callable[[dict[str, Any], random.Random, str], Any]] = {
+    "a file above": lambda c, rng, here: _with_file(c, "../../../escaped.txt"),
+    "a file anywhere": lambda c, rng, here: _with_file(c, f"{here}/escaped.txt"),
+    "a folder's name": lambda c, rng, here: {**c, "name": "../../escaped"},
+    "an absolute name": lambda c, rng, here: {**c, "name": f"{here}/escaped"},
+    "a file less": lambda c, rng, here: _without_a_file(c, rng),
+    "a plugin": lambda c, rng, here: {**c, "flags": [*c["flags"], f"-fplugin={here}/x.so"]},
+    "an output": lambda c, rng, here: {**c, "flags": [*c["flags"], "-o", f"{here}/escaped.o"]},
+    "fast mathematics": lambda c, rng, here: {**c, "flags": [*c["flags"], "-ffast-math"]},
+    "levels": lambda c, rng, here: {**c, "levels": ["x86-64-v9"]},
+    "no flags": lambda c, rng, here: {k: v for k, v in c.items() if k != "flags"},
+    "numbers": lambda c, rng, here: {**c, "files": {"a.c": 1}},
+    "a list": lambda c, rng, here: [c],
+    "deep": lambda c, rng, here: b"[" * 100,
+    "a bit": lambda c, rng, here: _flipped(c, rng),
+    "cut": lambda c, rng, here: zlib.compress(json.dumps(c).encode())[: rng.randrange(200)],
+    "nothing": lambda c, rng, here: c,
+}

@@ -1,0 +1,62 @@
+"""Run in a Python that loaded the address sanitizer: all ways into compiled code, and many that are refused."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rbdgen
+from rbdgen.errors import RbdgenError
+from rbdgen.load import Library
+
+STATES = 300
+
+
+def main(path: Path) -> None:
+    """Every function of a robot of two joints, with arrays that just fit."""
+    robot = rbdgen.load_robot(path)
+    for real in ("double", "float"):
+        library = rbdgen.build(robot, functions=["rnea", "crba", "aba_derivatives"], real=real)
+        for name in library.functions:
+            _calls(library, name)
+        callers = [threading.Thread(target=_calls, args=(library, "rnea")) for _ in range(4)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+
+
+def _calls(library: Library, name: str) -> None:
+    function: Any = library.functions[name]
+    dtype = function.dtype
+    ranks = [len(argument.shape) for argument in function.signature.outputs]
+    for leading in ((), (0,), (1,), (7,), (STATES,), (3, 5), *((1,) * axes for axes in range(2, 65))):
+        if len(leading) + 1 > 64:
+            continue
+        inputs = [np.full((*leading, *argument.shape), 0.3, dtype) for argument in function.signature.inputs]
+        for threads in (1, 3, 256):
+            _tried(lambda i=inputs, t=threads: function(*i, threads=t))
+        if len(leading) + max(ranks) <= 64:
+            outputs = tuple(np.empty((*leading, *x.shape), dtype) for x in function.signature.outputs)
+            out: Any = outputs if len(outputs) > 1 else outputs[0]
+            _tried(lambda i=inputs, o=out: function(*i, out=o))
+            _tried(lambda i=inputs, o=out: function.bind(*i, out=o)())
+        _tried(lambda i=inputs: function(*i, out=i[0]))
+        _tried(lambda i=inputs: function.bind(*i)())
+        _tried(lambda i=inputs: function(*i[:-1]))
+        _tried(lambda i=inputs: function(*(x[..., :-1] for x in i)))
+
+
+def _tried(call: Callable[[], Any]) -> None:
+    with suppress(RbdgenError):
+        call()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -105,6 +105,10 @@ def test_refused_without_measuring(tmp_path: Path, capsys: pytest.CaptureFixture
         generate(load_robot(urdf), options, tmp_path, compiled=False)
     with pytest.raises(OptionError, match="--budget-flash 0 holds nothing; give a positive number of bytes"):
         Options(budget_flash=0)
+    for name in ("budget_flash", "ram", "budget"):
+        for wrong in ("x", 2.5, 1j, ()):
+            with pytest.raises(OptionError, match="give a positive number"):
+                Options.of(**{name: wrong})
     assert main([str(urdf), "-o", str(tmp_path), "-q", "--no-compile", "--budget-flash", "5000"]) == 2
     assert capsys.readouterr().err.startswith("rbdgen: error: --budget-flash 5000: is kept by measuring")
     assert not list(tmp_path.iterdir())

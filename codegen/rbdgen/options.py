@@ -60,11 +60,11 @@ class Options:
     def __post_init__(self) -> None:
         _choice("--real", self.real, REALS)
         _choice("--trig", self.trig, TRIGS)
-        if self.budget < 1:
+        if not _positive(self.budget):
             raise OptionError(f"--budget-operations {self.budget} allows nothing; give a positive number")
-        if self.ram is not None and self.ram < 1:
+        if self.ram is not None and not _positive(self.ram):
             raise OptionError(f"--ram {self.ram} holds nothing; give a positive number of bytes")
-        if self.budget_flash is not None and self.budget_flash < 1:
+        if self.budget_flash is not None and not _positive(self.budget_flash):
             raise OptionError(
                 f"--budget-flash {self.budget_flash} holds nothing; give a positive number of bytes"
             )
@@ -93,6 +93,10 @@ class Options:
     def as_json(self) -> dict[str, Any]:
         """The options as JSON values, for the manifest."""
         return asdict(self)
+
+
+def _positive(value: object) -> bool:
+    return isinstance(value, int) and value >= 1
 
 
 def _choice(option: str, value: str, known: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Hostile arrays and calls into a compiled library: what is taken must be right, all else refused in one line.
+"""Hostile arrays and calls into a compiled library: what is taken is right, all else refused in one line.
 
 Right is what the careful way gives for one state at a time on clean arrays.
 """
@@ -31,6 +31,7 @@ from rbdgen.errors import RbdgenError
 from rbdgen.load import Library
 
 KINDS = ("arrays", "outputs", "threads", "bound calls", "leaks", "pickles")
+SIZE = 2000
 FUNCTIONS = ("rnea", "crba", "rnea_derivatives")
 FEW_AXES = 30
 """Up to so many leading axes calls must be taken; from there on they may be refused."""
@@ -107,6 +108,7 @@ LAYOUTS: dict[str, Layout] = {
     "list": Layout(True, lambda x: x.tolist()),
     "subclass": Layout(True, lambda x: x.view(Subclass)),
     "record": Layout(True, lambda x: x.view(np.recarray)),
+    "masked": Layout(False, np.ma.array),
     "objects": Layout(False, lambda x: x.astype(object)),
     "texts": Layout(False, lambda x: x.astype(str)),
     "complex": Layout(False, lambda x: x.astype(complex)),
@@ -310,8 +312,8 @@ def _leaks(library: Library, name: str, calls: int) -> str | None:
         lambda: function(*inputs),
         lambda: function(*one),
         lambda: function(*inputs, out=out),
-        lambda: function.bind(*one)(),
-        lambda: function.bind(*inputs)(),
+        lambda: _bound(function, one),
+        lambda: _bound(function, inputs),
         lambda: function(*(x.tolist() for x in one)),
         lambda: _quietly(lambda: function(*inputs, out=inputs[0])),
         lambda: _quietly(lambda: function(*one[:-1], "x")),
@@ -332,6 +334,10 @@ def _leaks(library: Library, name: str, calls: int) -> str | None:
     if grown > 50:
         return f"{grown} references more after {calls} calls"
     return f"{more} bytes more after {calls} calls" if more > 4_000_000 else None
+
+
+def _bound(function: Any, arrays: list[Array]) -> None:
+    function.bind(*arrays)()
 
 
 def _quietly(call: Callable[[], Any]) -> None:
@@ -370,7 +376,7 @@ def _tampered(library: Library, number: int) -> str | None:
 
 def pickle_parts(library: Library) -> Any:
     """What a pickled function is made of: the function that opens it, its content and its name."""
-    return pickle.loads(pickle.dumps(library.functions["rnea"])).__reduce__()  # noqa: S301
+    return pickle.loads(pickle.dumps(library.functions["rnea"])).__reduce__()
 
 
 def _with_file(content: dict[str, Any], name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Damaged caches and packages: entries, seals, modules; builds at once; folders generated anew in one process.
+"""Damaged caches and packages: entries, seals, modules; builds at once; folders generated anew.
 
 A call that comes through gives the right torques; all else is refused in one line. Nothing ends the process.
 """
@@ -173,7 +173,7 @@ def _damaged_cache(kept: Path, damage: str, number: int, expected: dict[str, lis
 
 
 def _damaged_package(kept: Path, damage: str, number: int, expected: dict[str, list[float]]) -> str | None:
-    """A file of a generated folder is damaged, or its module is another one's; then it is opened and called."""
+    """A file of a generated folder is damaged, or its module is another's; then it is opened and called."""
     rng, root = random.Random(number), _copied(kept)
     folder = root / "out/pendulum"
     try:
@@ -236,7 +236,7 @@ def _at_once(kept: Path, same: bool, expected: dict[str, list[float]]) -> str | 
 
 
 def _anew(number: int) -> str | None:
-    """Robots generated into one folder and loaded, one after another, in this process; older ones stay right."""
+    """Robots generated into one folder and loaded, one after another; older ones stay right."""
     rng = random.Random(number)
     with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
         root = Path(scratch)

@@ -1,4 +1,4 @@
-"""The command line in odd surroundings: variables, homes, compilers, closed streams, small memories and disks.
+"""The command line in odd surroundings: variables, compilers, closed streams, small memories and disks.
 
 Every command ends with status 0, or with status 2 and one line; what is generated, if anything, is whole.
 """
@@ -27,18 +27,27 @@ ROBOT = str(PATHS["double_pendulum"])
 Setting = dict[str, str]
 
 ODD = (
-    "", " ", "\t", "/", ".", "..", "~", "~nosuchuser/x", "/nonexistent/x", "/dev/null", "/dev/full", "/proc/x", "x" * 5000, "a\nb",
-    "é", "\udcff", "$HOME", "-x", "'", '"', "\\", "0", "-1", "1e9", "C", "xx_YY.UTF-9", "dumb", "%s", "{}", "/root/../tmp", ":", ";",
+    "", " ", "\t", "/", ".", "..", "~", "~nosuchuser/x", "/nonexistent/x", "/dev/null", "/dev/full",
+    "/proc/x", "x" * 5000, "a\nb",
+    "é", "\udcff", "$HOME", "-x", "'", '"', "\\", "0", "-1", "1e9", "C", "xx_YY.UTF-9", "dumb", "%s",
+    "{}", "/root/../tmp", ":", ";",
 )  # fmt: skip
 VARIABLES = (
-    "HOME", "RBDGEN_CACHE", "XDG_CACHE_HOME", "TMPDIR", "TERM", "LANG", "LC_ALL", "COLUMNS", "LINES", "CC", "CFLAGS", "LDFLAGS",
-    "PATH", "C_INCLUDE_PATH", "CPATH", "LIBRARY_PATH", "NO_COLOR", "FORCE_COLOR", "PYTHONIOENCODING", "PYTHONUTF8",
-    "PYTHONWARNINGS", "PYTHONOPTIMIZE", "PYTHONHASHSEED", "OMP_NUM_THREADS", "USER", "LOGNAME", "SOURCE_DATE_EPOCH", "TZ",
-    "GCC_EXEC_PREFIX", "COMPILER_PATH", "DEPENDENCIES_OUTPUT", "GCC_COLORS", "MALLOC_PERTURB_", "TTY_COMPATIBLE",
+    "HOME", "RBDGEN_CACHE", "XDG_CACHE_HOME", "TMPDIR", "TERM", "LANG", "LC_ALL", "COLUMNS", "LINES",
+    "CC", "CFLAGS", "LDFLAGS",
+    "PATH", "C_INCLUDE_PATH", "CPATH", "LIBRARY_PATH", "NO_COLOR", "FORCE_COLOR", "PYTHONIOENCODING",
+    "PYTHONUTF8",
+    "PYTHONWARNINGS", "PYTHONOPTIMIZE", "PYTHONHASHSEED", "OMP_NUM_THREADS", "USER", "LOGNAME",
+    "SOURCE_DATE_EPOCH", "TZ",
+    "GCC_EXEC_PREFIX", "COMPILER_PATH", "DEPENDENCIES_OUTPUT", "GCC_COLORS", "MALLOC_PERTURB_",
+    "TTY_COMPATIBLE",
 )  # fmt: skip
 
 OF_PYTHON_ITSELF = {"PYTHONIOENCODING", "PYTHONUTF8", "PYTHONHASHSEED"}
 """Python ends before rbdgen begins where these are wrong."""
+
+ASKED = '#!/bin/sh\ncase "$*" in *-dM*) '
+"""The beginning of a script that is a compiler: what it does when asked for its macros."""
 
 COMPILERS: Mapping[str, str] = {
     "fails": "#!/bin/sh\nexit 1",
@@ -47,13 +56,14 @@ COMPILERS: Mapping[str, str] = {
     "crashes": "#!/bin/sh\nkill -SEGV $$",
     "says nothing": "#!/bin/sh\nexit 0",
     "prints what is no text": "#!/bin/sh\nprintf '\\377\\376\\200#define __GNUC__ 12\\n'",
-    "prints macros that are no text": '#!/bin/sh\ncase "$*" in *-dM*) gcc "$@"; printf "#define X \\377\\n";; *) exec gcc "$@";; esac',
-    "has no version": '#!/bin/sh\ncase "$*" in *-dM*) echo "#define __GNUC__ 12";; *) exec gcc "$@";; esac',
-    "has half a macro": '#!/bin/sh\ncase "$*" in *-dM*) printf "#define\\n#define __GNUC__\\n#define  x";; *) exec gcc "$@";; esac',
-    "complains in what is no text": '#!/bin/sh\ncase "$*" in *-dM*) exec gcc "$@";; *) printf "error: \\377\\n" >&2; exit 1;; esac',
-    "dies when compiling": '#!/bin/sh\ncase "$*" in *-dM*) exec gcc "$@";; *) kill -9 $$;; esac',
-    "writes no object": '#!/bin/sh\ncase "$*" in *-dM*) exec gcc "$@";; *) exit 0;; esac',
-    "writes an empty object": '#!/bin/sh\ncase "$*" in *-dM*) exec gcc "$@";; esac\nfor x; do last=$x; done\n: > "$last"',
+    "prints macros that are no text": ASKED
+    + 'gcc "$@"; printf "#define X \\377\\n";; *) exec gcc "$@";; esac',
+    "has no version": ASKED + 'echo "#define __GNUC__ 12";; *) exec gcc "$@";; esac',
+    "has half a macro": ASKED + 'printf "#define\\n#define __GNUC__\\n#define  x";; *) exec gcc "$@";; esac',
+    "complains in what is no text": ASKED + 'exec gcc "$@";; *) printf "error: \\377\\n" >&2; exit 1;; esac',
+    "dies when compiling": ASKED + 'exec gcc "$@";; *) kill -9 $$;; esac',
+    "writes no object": ASKED + 'exec gcc "$@";; *) exit 0;; esac',
+    "writes an empty object": ASKED + 'exec gcc "$@";; esac\nfor x; do last=$x; done\n: > "$last"',
     "does not link": '#!/bin/sh\ncase "$*" in *-shared*) exit 1;; *) exec gcc "$@";; esac',
     "links nothing": '#!/bin/sh\ncase "$*" in *-shared*) exit 0;; *) exec gcc "$@";; esac',
     "warns of everything": '#!/bin/sh\necho "warning: x" >&2\nexec gcc "$@"',
@@ -61,8 +71,10 @@ COMPILERS: Mapping[str, str] = {
     "has no interpreter": "#!/nonexistent/sh\n",
     "is empty": "",
 }
-WORDS = ("gcc '", "gcc \\", '"', "nosuchcompiler", "gcc --nosuchflag", "./mycc", "gcc -m32 -nosuch", "ls", "cat", "false", "true", "/",
-         "''", "gcc\0x", "gcc ''", "gcc -o x", "python3", "gcc -E", "gcc -fsyntax-only", "gcc -v", "gcc -w", "gcc -### ")  # fmt: skip
+WORDS = ("gcc '", "gcc \\", '"', "nosuchcompiler", "gcc --nosuchflag", "./mycc", "gcc -m32 -nosuch",
+"ls", "cat", "false", "true", "/",
+         "''", "gcc\0x", "gcc ''", "gcc -o x", "python3", "gcc -E", "gcc -fsyntax-only", "gcc -v",
+         "gcc -w", "gcc -### ")  # fmt: skip
 
 
 def run(seed: int, size: int) -> Tally:
@@ -72,7 +84,9 @@ def run(seed: int, size: int) -> Tally:
 
 
 def _cases(rng: random.Random, size: int, scratch: Path) -> Iterator[Case]:
-    compilers: list[tuple[str, str]] = [("script", name) for name in COMPILERS] + [("words", x) for x in WORDS]
+    compilers: list[tuple[str, str]] = [("script", name) for name in COMPILERS] + [
+        ("words", x) for x in WORDS
+    ]
     rng.shuffle(compilers)
     others = list(OTHERS)
     rng.shuffle(others)
@@ -80,7 +94,9 @@ def _cases(rng: random.Random, size: int, scratch: Path) -> Iterator[Case]:
         number = rng.getrandbits(32)
         if k % 3 == 0 and compilers:
             kind, compiler = compilers.pop()
-            yield Case(f"a compiler that {compiler!r:.60}", partial(_with_compiler, scratch, k, kind, compiler))
+            yield Case(
+                f"a compiler that {compiler!r:.60}", partial(_with_compiler, scratch, k, kind, compiler)
+            )
         elif k % 3 == 1:
             name = others[k // 3 % len(others)]
             yield Case(name, partial(OTHERS[name], scratch / f"{k}"))
@@ -162,7 +178,9 @@ def _limited(limit: str, *arguments: str) -> Callable[[Path], str | None]:
     def tried(folder: Path) -> str | None:
         (folder / "out").mkdir(parents=True)
         started = subprocess.run(
-            ["sh", "-c", f'{limit}; exec "$@"', "sh", *_command("--version")], capture_output=True, check=False
+            ["sh", "-c", f'{limit}; exec "$@"', "sh", *_command("--version")],
+            capture_output=True,
+            check=False,
         )
         if started.returncode != 0:
             return None
@@ -189,7 +207,17 @@ def _unknown_user(folder: Path) -> str | None:
     )
     if readable.returncode != 0:
         return None
-    prefix = ["env", "-u", "HOME", "-u", "RBDGEN_CACHE", "setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"]
+    prefix = [
+        "env",
+        "-u",
+        "HOME",
+        "-u",
+        "RBDGEN_CACHE",
+        "setpriv",
+        "--reuid=54321",
+        "--regid=54321",
+        "--clear-groups",
+    ]
     return _ended(folder, [*prefix, *_command(ROBOT, *GENERATE)])
 
 
@@ -201,7 +229,9 @@ def _mounted(options: str) -> Callable[[Path], str | None]:
             return None
         (folder / "out").mkdir(parents=True)
         mount = f'mount -t tmpfs -o {options} none out 2>/dev/null || exit 0; exec "$@"'
-        return _ended(folder, ["unshare", "-m", "sh", "-c", mount, "sh", *_command(ROBOT, *GENERATE)], checked=False)
+        return _ended(
+            folder, ["unshare", "-m", "sh", "-c", mount, "sh", *_command(ROBOT, *GENERATE)], checked=False
+        )
 
     return tried
 
@@ -217,7 +247,6 @@ def _interrupted(folder: Path) -> str | None:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
     )
     assert process.stderr is not None
     told = process.stderr.readline()  # the first step is done

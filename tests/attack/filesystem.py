@@ -1,7 +1,7 @@
 """Every k-th call of the file system fails, is interrupted, or is the last one before the process is killed.
 
-The calls are those that Python makes while a folder is generated, anew or in place of an older one, and while the
-cache is filled. Afterwards there is the old folder or the new one, whole; and the next run works and clears up.
+The calls are those that Python makes while a folder is generated, anew or in place of an older one, and while
+the cache is filled. Afterwards the old folder or the new one is there, whole; the next run clears up.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from attack.guard import Case, outcome, tallied, unclear
 from attack.tally import Tally
 from support.robots import PATHS
 
-from rbdgen.build.cache import Cache
+from rbdgen.emit import write
 from rbdgen.errors import RbdgenError
 from rbdgen.options import Options
 from rbdgen.pipeline import generate, load_robot
@@ -32,7 +32,8 @@ from rbdgen.pipeline import generate, load_robot
 KINDS = ("errors", "Ctrl-C", "kill -9")
 SIZE = 600
 
-CALLS = ("open", "mkdir", "rename", "replace", "unlink", "remove", "rmdir", "scandir", "listdir", "stat", "lstat", "chmod", "link",
+CALLS = ("open", "mkdir", "rename", "replace", "unlink", "remove", "rmdir", "scandir", "listdir", "stat",
+"lstat", "chmod", "link",
          "symlink", "fsync", "truncate")  # fmt: skip
 """Of `os`; opening and writing of files and locks are met in `io` and `fcntl`."""
 
@@ -85,9 +86,9 @@ class Injector:
             return original(*args, **named)
         if self.fault == "kill after":
             original(*args, **named)
-        self._fail()
+        return self._fail()
 
-    def _fail(self) -> None:
+    def _fail(self) -> NoReturn:
         if self.fault == "Ctrl-C":
             raise KeyboardInterrupt
         if isinstance(self.fault, str):
@@ -144,7 +145,7 @@ def _older(root: Path) -> None:
     """An older folder with other files, its cache gone."""
     _generated(root, "crba")
     (root / "out/robot/__pycache__").mkdir()
-    (root / "out/robot/__pycache__/x.pyc").write_bytes(b"x")
+    (root / "out/robot/__pycache__/__init__.cpython-311.pyc").write_bytes(b"x")
     shutil.rmtree(root / "cache")
 
 
@@ -165,6 +166,7 @@ def _broken(root: Path) -> None:
 SCENARIOS: Mapping[str, Callable[[Path], None]] = {
     "first run": _nothing,
     "in place of an older folder": _older,
+    "in place of an older folder, by two renames": _older,
     "from the cache": _warm,
     "with a broken cache": _broken,
 }
@@ -186,12 +188,21 @@ def _begun(scenario: str) -> Path:
     return root
 
 
+def _prefer_renames(scenario: str) -> None:
+    """Whether this process exchanges two folders at once, as Linux can."""
+    write._renameat2 = (lambda: None) if "two renames" in scenario else EXCHANGE  # type: ignore[assignment]
+
+
+EXCHANGE = write._renameat2
+
+
 @cache
 def _count(scenario: str) -> int:
     """Calls of an undisturbed run, and what it leaves."""
     root = _prepared(scenario)
     _expected()
     try:
+        _prefer_renames(scenario)
         with Injector() as injector:
             _generated(root)
         return injector.calls
@@ -220,6 +231,7 @@ def _tried(scenario: str, call: int, fault: str | int) -> str | None:
     try:
         out = root / "out"
         old = _files(out / "robot")
+        _prefer_renames(scenario)
         verdict, words = outcome(partial(_disturbed, root, call, fault))
         killed = verdict == "crashed" and words == "SIGKILL" and str(fault).startswith("kill")
         if verdict != "right" and not killed:

@@ -1,10 +1,10 @@
-"""Run in a Python that loaded the address sanitizer: all ways into compiled code, and many that are refused."""
+"""Run in a Python that loaded the address sanitizer: all ways into compiled code, many of them refused."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,11 @@ from rbdgen.load import Library
 STATES = 300
 
 
-def main(path: Path) -> None:
+def main(path: Path, reals: Sequence[str]) -> None:
     """Every function of a robot of two joints, with arrays that just fit."""
     robot = rbdgen.load_robot(path)
-    for real in ("double", "float"):
-        library = rbdgen.build(robot, functions=["rnea", "crba", "aba_derivatives"], real=real)
+    for real in reals:
+        library = rbdgen.build(robot, functions=["rnea", "crba", "rnea_derivatives"], real=real)
         for name in library.functions:
             _calls(library, name)
         callers = [threading.Thread(target=_calls, args=(library, "rnea")) for _ in range(4)]
@@ -59,4 +59,4 @@ def _tried(call: Callable[[], Any]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:])

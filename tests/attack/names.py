@@ -1,7 +1,7 @@
 """Hostile names of robots, links and joints, and hostile values of --name.
 
-What is generated is compared with what harmless names give: the same tokens of C in the same order, identifiers
-renamed one to one. A text that leaves its comment, or two names that become one, is seen at once.
+What is generated is compared with what harmless names give: the same tokens of C in the same order,
+identifiers renamed one to one. A text that leaves its comment, or two names that become one, is seen at once.
 """
 
 from __future__ import annotations
@@ -38,27 +38,31 @@ from rbdgen.pipeline import design_functions, emit, load_robot
 KINDS = ("words", "pieces", "letters", "long names", "paths", "names that become one")
 SIZE = 2000
 
-HEADERS = (
-    "stdint stddef stdio stdlib string math float limits features immintrin stdbool assert errno time cdefs "
-    "Python numpy complex tgmath fenv signal pthread sched types bits sys linux x86intrin alloca malloc"
-).split()
 WORDS = sorted(
-    {
-        *RESERVED,
-        *HEADERS,
-        *"q v a tau fext x y z i k n test tests wrong hash forget differ draw word state states count bits main".split(),
-        *"lanes batch call part job arrays steps sin cos sqrt sincos memcpy printf size_t int32_t uint32_t NULL".split(),
-        *"errno EOF M_PI INFINITY NAN I signal y0 j1 gamma index double_t DISPATCH RBDGEN_LINES rbdgen rbdgen_part".split(),
-        *"rnea aba crba minv gravity selftest batch_selftest manifest load numpy cffi os sys json builtins".split(),
-        *"con CON nul aux __init__ __main__ self None True _rbdgen lib ffi py pyi README Makefile CMakeLists".split(),
-    }
+    RESERVED
+    | set(
+        """
+        stdint stddef stdio stdlib string math float limits features immintrin stdbool assert errno time cdefs
+        Python numpy complex tgmath fenv signal pthread sched types bits sys x86intrin alloca malloc q v a tau
+        fext x y z i k n test tests wrong hash forget differ draw word state states count main lanes batch
+        call part job arrays steps sin cos sqrt sincos memcpy printf size_t int32_t uint32_t NULL EOF M_PI
+        INFINITY NAN I y0 j1 gamma index double_t DISPATCH RBDGEN_LINES rbdgen rbdgen_part rnea aba crba minv gravity
+        selftest batch_selftest manifest load cffi os json builtins con CON nul aux __init__ self None
+        True __main__ _rbdgen lib ffi py pyi README Makefile CMakeLists
+        """.split()  # noqa: SIM905  (a list would take a screen)
+    )
 )
 PIECES = (
-    "*/", "/*", "//", "\\", "\\\n", "??/", "??/\n", "'", '"', '"""', "'''", "\n", "\r", "\t", "\x0b", "\x85", "\u2028",
-    "#define q 1", "#include </etc/passwd>", '"); system("id"); /*', "{{ 7 * 7 }}", "{% raw %}", "{#", "%s%n%d", "$(id)",
-    "`id`", "${HOME}", "; rm x;", "&&", "|", "<b>", "</script>", "&amp;", "]]>", "[bold]", "[/]", "[link=x]", "..", "../",
-    "/", "/etc/", "~", "-", "--help", "-o", ".", " ", "_", "__", "é", "ß", "ı", "İ", "ﬁ", "Ω", "中", "😀", "\u202e", "\u200b",
-    "\u0301", "９", "²", "ª", "a", "B", "7", "L", "\ufeff", "\xa0", "\x7f", "\x9f", "\ud7ff", "\U0010ffff", "0x", "1e5",
+    "*/", "/*", "//", "\\", "\\\n", "??/", "??/\n", "'", '"', '"""', "'''", "\n", "\r", "\t", "\x0b",
+    "\x85", "\u2028",
+    "#define q 1", "#include </etc/passwd>", '"); system("id"); /*', "{{ 7 * 7 }}", "{% raw %}", "{#",
+    "%s%n%d", "$(id)",
+    "`id`", "${HOME}", "; rm x;", "&&", "|", "<b>", "</script>", "&amp;", "]]>", "[bold]", "[/]",
+    "[link=x]", "..", "../",
+    "/", "/etc/", "~", "-", "--help", "-o", ".", " ", "_", "__", "é", "ß", "ı", "İ", "ﬁ", "Ω", "中", "😀",
+    "\u202e", "\u200b",
+    "\u0301", "９", "²", "ª", "a", "B", "7", "L", "\ufeff", "\xa0", "\x7f", "\x9f", "\ud7ff",
+    "\U0010ffff", "0x", "1e5",
 )  # fmt: skip
 
 
@@ -127,7 +131,8 @@ def _urdf(names: Names) -> bytes:
         f"<robot name={quoteattr(names.robot)}><link name={root}/>",
         f"<link name={upper}>{inertial}</link><link name={lower}>{inertial}</link>",
         f'<joint name={first} type="continuous"><parent link={root}/><child link={upper}/>{place}</joint>',
-        f'<joint name={second} type="continuous"><parent link={upper}/><child link={lower}/>{place}</joint></robot>',
+        f'<joint name={second} type="continuous"><parent link={upper}/><child link={lower}/>{place}</joint>',
+        "</robot>",
     )
     return "\n".join(lines).encode("utf-8", "surrogatepass")
 
@@ -185,7 +190,7 @@ _TOKEN = re.compile(
 
 
 def tokens(source: str) -> list[tuple[str, str]]:
-    """Kind and text of every token of C, comments left out; trigraphs and joined lines as a compiler sees them."""
+    """Kind and text of every token of C but comments; trigraphs and joined lines as a compiler sees them."""
     seen = source.replace("??/", "\\").replace("\\\n", "")
     return [(m.lastgroup or "", m.group()) for m in _TOKEN.finditer(seen) if m.lastgroup != "space"]
 
@@ -220,7 +225,8 @@ def _renamed(
     models: Sequence[tuple[str, str]],
     names: tuple[str, str],
 ) -> str | None:
-    """What differs beyond identifiers, which must match one to one."""
+    """What differs beyond identifiers, which must match one to one, and the robots' names in texts."""
+    own, model = (re.compile(rf'"{name}(?![A-Za-z0-9])') for name in names)
     there: dict[str, str] = {}
     back: dict[str, str] = {}
     for (kind, text), (other_kind, other) in zip(ours, models, strict=False):
@@ -229,7 +235,7 @@ def _renamed(
         if kind == "name":
             if there.setdefault(text, other) != other or back.setdefault(other, text) != text:
                 return f"{text} for {other}, but elsewhere {there[text]} for {back.get(other)}"
-        elif text.replace(f'"{names[0]}', '"@') != other.replace(f'"{names[1]}', '"@'):
+        elif own.sub('"@', text) != model.sub('"@', other):
             return f"{text!r:.80} for {other!r:.80}"
     return None if len(ours) == len(models) else f"{len(ours)} tokens for {len(models)}"
 

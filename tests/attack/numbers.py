@@ -30,13 +30,18 @@ KINDS = ("malformed numbers", "extreme numbers", "options")
 SIZE = 1000
 
 MALFORMED = (
-    "", " ", "nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "0x10", "1_000", "1,5", "١", "９", "1.2.3", "--1", "+-1",
-    "1e", "e5", ".", "1e5 x", "1 2 3 4 5 6 7", "9" * 400, "1e999999999999", "None", "1/2", "(1)", "0b1", "1f", "1d5", "½", "1\u00a02",
+    "", " ", "nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "0x10", "1_000", "1,5", "١",
+    "９", "1.2.3", "--1", "+-1",
+    "1e", "e5", ".", "1e5 x", "1 2 3 4 5 6 7", "9" * 400, "1e999999999999", "None", "1/2", "(1)", "0b1",
+    "1f", "1d5", "½", "1\u00a02",
 )  # fmt: skip
 EXTREME = (
-    "0", "-0.0", "1e308", "-1e308", "1.7976931348623157e308", "1e200", "1e154", "1e100", "1e30", "1e16", "1e8", "1e-8", "1.0000000001e-9",
-    "1e-16", "1e-30", "1e-100", "1e-154", "1e-200", "1e-308", "5e-324", "-5e-324", "+1", "1.", ".5", "1E2", "-1", "1e-400",
-    "3.141592653589793", "1.5707963267948966", "1.5708", "6.283185307179586", "0." + "1" * 300, "1" + "0" * 300,
+    "0", "-0.0", "1e308", "-1e308", "1.7976931348623157e308", "1e200", "1e154", "1e100", "1e30", "1e16",
+    "1e8", "1e-8", "1.0000000001e-9",
+    "1e-16", "1e-30", "1e-100", "1e-154", "1e-200", "1e-308", "5e-324", "-5e-324", "+1", "1.", ".5",
+    "1E2", "-1", "1e-400",
+    "3.141592653589793", "1.5707963267948966", "1.5708", "6.283185307179586", "0." + "1" * 300,
+    "1" + "0" * 300,
 )  # fmt: skip
 
 TEMPLATE = """<robot name="numbers"><link name="root"/>
@@ -44,16 +49,21 @@ TEMPLATE = """<robot name="numbers"><link name="root"/>
 <inertia ixx="{xx}" ixy="{xy}" ixz="{xz}" iyy="{yy}" iyz="{yz}" izz="{zz}"/></inertial></link>
 <link name="l2"><inertial><origin xyz="{dx} 0.1 0"/><mass value="{m2}"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
-<joint name="j1" type="revolute"><parent link="root"/><child link="l1"/><origin xyz="{px} {py} {pz}" rpy="{pr} {pp} {pw}"/>
+<joint name="j1" type="revolute"><parent link="root"/><child link="l1"/>
+<origin xyz="{px} {py} {pz}" rpy="{pr} {pp} {pw}"/>
 <axis xyz="{ax} {ay} {az}"/><limit lower="{lo}" upper="{up}" effort="{ef}" velocity="{ve}"/></joint>
-<joint name="j2" type="{type}"><parent link="l1"/><child link="l2"/><origin xyz="{qx} {qy} {qz}" rpy="{qr} 0 0"/>
+<joint name="j2" type="{type}"><parent link="l1"/><child link="l2"/>
+<origin xyz="{qx} {qy} {qz}" rpy="{qr} 0 0"/>
 <axis xyz="{bx} {by} {bz}"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
 
 PLAIN = {
-    **dict.fromkeys(("cx", "cy", "cz", "dx"), "0.1"), **dict.fromkeys(("cr", "cp", "cw"), "0.3"), "m": "2", "m2": "1",
+    **dict.fromkeys(("cx", "cy", "cz", "dx"), "0.1"), **dict.fromkeys(("cr", "cp", "cw"), "0.3"),
+    "m": "2", "m2": "1",
     **dict.fromkeys(("xx", "yy", "zz"), "1"), **dict.fromkeys(("xy", "xz", "yz"), "0.05"),
-    **dict.fromkeys(("px", "py", "pz", "qx", "qy", "qz"), "0.2"), **dict.fromkeys(("pr", "pp", "pw", "qr"), "0.7"),
-    "ax": "0", "ay": "1", "az": "0", "bx": "0.6", "by": "0", "bz": "0.8", "lo": "-2", "up": "2", "ef": "5", "ve": "5",
+    **dict.fromkeys(("px", "py", "pz", "qx", "qy", "qz"), "0.2"), **dict.fromkeys(("pr", "pp", "pw",
+    "qr"), "0.7"),
+    "ax": "0", "ay": "1", "az": "0", "bx": "0.6", "by": "0", "bz": "0.8", "lo": "-2", "up": "2",
+    "ef": "5", "ve": "5",
 }  # fmt: skip
 
 HELD = (mpmath.mpf("1e-90"), mpmath.mpf("1e90"))

@@ -43,7 +43,9 @@ FORMS = max(len(function.variants) for function in CATALOGUE.values())
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-Wno-psabi")
 """The last: vectors wider than the processor's registers are passed in memory, within one program."""
 
-SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+"""Without -g: its tables of a long straight line take ten times the time and the memory."""
+
 EXACT = ("-std=c99", "-O1", "-ffp-contract=off")
 
 KINDS = ("self-tests of single calls", "self-tests of batches", "the glue in Python", "valgrind")
@@ -62,7 +64,7 @@ SIZE = 300
 
 
 def run(seed: int, size: int) -> Tally:
-    """About `size` cases, the small robots first; 300 are every form of three robots, 400 the quadruped's too."""
+    """About `size` cases, small robots first: 300 are all forms of three, 400 the quadruped's too."""
     return tallied(_cases(seed, size))
 
 
@@ -72,7 +74,7 @@ def _cases(seed: int, size: int) -> Iterator[Case]:
     with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
         for folder in folders:
             yield from _of_one_folder(Path(scratch), *folder, whole)
-        yield Case("calls.c, binding.c, threads.c in Python", partial(_glue, Path(scratch)))
+        yield Case("calls.c, binding.c, threads.c in Python", partial(_glue, Path(scratch), whole))
 
 
 def _of_one_folder(
@@ -159,7 +161,7 @@ def _ended(command: list[str], folder: Path, **environment: str) -> str | None:
     return f"status {done.returncode}: {(lines or [done.stderr[:200]])[0][:300]}"
 
 
-def _glue(scratch: Path) -> str | None:
+def _glue(scratch: Path, whole: bool) -> str | None:
     """All that lies between Python and the functions, compiled with the sanitizers and driven by Python."""
     library = subprocess.run(
         ["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
@@ -171,7 +173,7 @@ def _glue(scratch: Path) -> str | None:
     wrapper.chmod(0o755)
     tests = Path(__file__).parents[1]
     return _ended(
-        [PYTHON, str(GLUE_DRIVER), str(PATHS["double_pendulum"])],
+        [PYTHON, str(GLUE_DRIVER), str(PATHS["double_pendulum"]), *(REALS if whole else REALS[:1])],
         scratch,
         CC=str(wrapper),
         RBDGEN_CACHE=str(scratch / "sanitized"),

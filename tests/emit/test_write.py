@@ -154,6 +154,25 @@ def test_once_the_new_folder_stands_nothing_is_an_error(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "toy"]
 
 
+def test_once_the_new_folder_stands_leavings_that_cannot_be_listed_are_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "toy"
+    write_folder(folder, files("old"))
+    glob, parent = Path.glob, tmp_path
+
+    def fail_later(path: Path, pattern: str) -> object:
+        if path == parent and (folder / "a.c").read_text() == "new":
+            raise PermissionError(13, "Permission denied")
+        return glob(path, pattern)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "glob", fail_later)
+        write_folder(folder, files("new"))
+    write_folder(folder, files("newer"))
+    assert list(tmp_path.iterdir()) == [folder]
+
+
 @pytest.mark.parametrize("exchange", [True, False])
 def test_the_folder_is_there_while_it_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool

@@ -85,7 +85,7 @@ def _replace(folder: Path, files: Mapping[str, str | bytes]) -> None:
         if written is None or not os.path.lexists(folder) or folder.lstat().st_ino != written:
             _put_right(folder.parent)
             raise
-    with suppress(KeyboardInterrupt):  # the new folder stands; what is left here is the next run's
+    with suppress(OSError, KeyboardInterrupt):  # the new folder stands; what is left here is the next run's
         _put_right(folder.parent)
 
 

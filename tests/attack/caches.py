@@ -28,6 +28,7 @@ from rbdgen.pipeline import generate, load_robot
 
 KINDS = ("damaged cache", "damaged package", "builds at once", "regenerated and loaded")
 SIZE = 150
+SMALL = 8
 
 PENDULUM, OTHER = PATHS["double_pendulum"], PATHS["planar3r"]
 

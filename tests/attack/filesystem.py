@@ -31,6 +31,7 @@ from rbdgen.pipeline import generate, load_robot
 
 KINDS = ("errors", "Ctrl-C", "kill -9")
 SIZE = 600
+SMALL = 60
 
 CALLS = ("open", "mkdir", "rename", "replace", "unlink", "remove", "rmdir", "scandir", "listdir", "stat",
 "lstat", "chmod", "link",

@@ -37,6 +37,7 @@ from rbdgen.pipeline import design_functions, emit, load_robot
 
 KINDS = ("words", "pieces", "letters", "long names", "paths", "names that become one")
 SIZE = 2000
+SMALL = 40
 
 WORDS = sorted(
     RESERVED
@@ -46,9 +47,9 @@ WORDS = sorted(
         Python numpy complex tgmath fenv signal pthread sched types bits sys x86intrin alloca malloc q v a tau
         fext x y z i k n test tests wrong hash forget differ draw word state states count main lanes batch
         call part job arrays steps sin cos sqrt sincos memcpy printf size_t int32_t uint32_t NULL EOF M_PI
-        INFINITY NAN I y0 j1 gamma index double_t DISPATCH RBDGEN_LINES rbdgen rbdgen_part rnea aba crba minv gravity
-        selftest batch_selftest manifest load cffi os json builtins con CON nul aux __init__ self None
-        True __main__ _rbdgen lib ffi py pyi README Makefile CMakeLists
+        INFINITY NAN I y0 j1 gamma index double_t DISPATCH rbdgen rbdgen_part rnea aba crba minv
+        RBDGEN_LINES gravity selftest batch_selftest manifest load cffi os json builtins con CON nul aux __init__
+        self None True __main__ _rbdgen lib ffi py pyi README Makefile CMakeLists
         """.split()  # noqa: SIM905  (a list would take a screen)
     )
 )

@@ -28,6 +28,7 @@ from rbdgen.pipeline import design_functions, load_robot
 
 KINDS = ("malformed numbers", "extreme numbers", "options")
 SIZE = 1000
+SMALL = 30
 
 MALFORMED = (
     "", " ", "nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "0x10", "1_000", "1,5", "١",

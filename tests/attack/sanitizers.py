@@ -61,6 +61,7 @@ OF_A_FOLDER = 7
 """Cases."""
 
 SIZE = 300
+SMALL = 1
 
 
 def run(seed: int, size: int) -> Tally:

@@ -159,7 +159,7 @@ def _damaged_cache(kept: Path, damage: str, number: int, expected: dict[str, lis
         elif drawn < 0.3:  # a seal that says less
             seal = rng.choice(entries) / "entry.json"
             sealed = json.loads(seal.read_bytes())
-            del sealed[rng.choice(list(sealed))]
+            del sealed["files"][rng.choice(list(sealed["files"]))]
             seal.write_bytes(json.dumps(sealed).encode())
             _damage(_files(seal.parent, rng), damage, rng)
         else:

@@ -73,6 +73,14 @@ def test_a_damaged_entry_is_made_anew(tmp_path: Path, damage: str) -> None:
     assert not list(tmp_path.glob(".staging-*"))
 
 
+def test_an_entry_under_the_name_of_another_is_made_anew(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    other = cache.entry("other", filler("other"))
+    other.rename(tmp_path / KEY)
+    assert cache.lookup(KEY) is None
+    assert (cache.entry(KEY, filler("good")) / "sub" / "module.so").read_text() == "good"
+
+
 def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
 

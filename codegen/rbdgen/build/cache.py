@@ -86,7 +86,7 @@ class Cache:
         try:
             fill(staging)
             hashes = _hashes(staging)
-            seal = json.dumps({"files": hashes, "sha256": _digest(hashes)})
+            seal = json.dumps({"files": hashes, "sha256": _digest(key, hashes)})
             (staging / _SEAL).write_text(seal, encoding="utf-8")
             if folder.exists():
                 broken = self.root / f"{_STAGING}{secrets.token_hex(8)}"
@@ -134,16 +134,16 @@ def _hashes(folder: Path) -> dict[str, str]:
     }
 
 
-def _digest(hashes: dict[str, str]) -> str:
-    """Of the seal's own list: one that lost a row is not taken for a list of fewer files."""
-    return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
+def _digest(key: str, hashes: dict[str, str]) -> str:
+    """Of the entry's name and the seal's own list: no other entry and no shorter list is taken for it."""
+    return hashlib.sha256(json.dumps([key, hashes]).encode()).hexdigest()
 
 
 def _sound(folder: Path) -> bool:
     try:
         seal = json.loads((folder / _SEAL).read_text(encoding="utf-8"))
         files = seal["files"]
-        return bool(seal["sha256"] == _digest(files)) and all(
+        return bool(seal["sha256"] == _digest(folder.name, files)) and all(
             hashlib.sha256((folder / name).read_bytes()).hexdigest() == value for name, value in files.items()
         )
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import casadi
@@ -92,6 +93,12 @@ def test_same_value_and_nearly_the_same_count(engine: Any) -> None:
     assert abs(cost(graph).total - cost(expected).total) <= 1
     assert cost(graph).div == cost(expected).div == 1
     assert {text.lstrip("-") for text in graph.labels.values()} == set(names)
+
+
+def test_casadi_takes_exact_numbers() -> None:
+    """Of a matrix that is constant all elements may be numbers."""
+    graph = from_casadi([("q", casadi.SX.sym("q", 1))], [("M", (2,), [Fraction(1, 2), 0])])
+    np.testing.assert_array_equal(evaluate(graph, {"q": np.zeros(1)})["M"], [0.5, 0.0])
 
 
 def test_labels_mark_the_node_they_name() -> None:

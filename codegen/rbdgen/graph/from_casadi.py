@@ -8,6 +8,7 @@ reciprocal serves all quotients by d.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 from rbdgen.errors import GraphError
@@ -48,7 +49,11 @@ def from_casadi(
     """
     import casadi  # noqa: PLC0415  (heavy: loaded when used)
 
-    elements = [element for _, _, row_major in outputs for element in row_major]
+    elements = [
+        float(element) if isinstance(element, Fraction) else element  # which CasADi does not know
+        for _, _, row_major in outputs
+        for element in row_major
+    ]
     results = [casadi.vertcat(*elements), casadi.vertcat(*(value for value, _ in labels))]
     function = casadi.Function(
         "graph",

@@ -73,7 +73,7 @@ HELD = (mpmath.mpf("1e-90"), mpmath.mpf("1e90"))
 TOLERANCE = 1e-6
 
 EPSILON = 1e-13
-"""Times the square of the robot's reach in metres: inertia about far points leaves so little of what is near."""
+"""Times the reach in metres, squared: inertia about far points leaves so little of what is near."""
 
 
 def run(seed: int, size: int) -> Tally:

@@ -26,14 +26,17 @@ from rich.table import Table
 from benchmarks.bench import Effort, attempt, peer_pinocchio, processor
 from benchmarks.contestants import CONTESTS, Contest, present
 from benchmarks.peers import frax_batch, mujoco_loop, pinocchio_cpp
-from benchmarks.presentation import BATCH_WAYS, batch_ratio, draw_batches
+from benchmarks.presentation import BATCH_WAYS, CHARTED, batch_ratio, draw_batches
 from benchmarks.states import random_states
-from rbdgen import pipeline
-from rbdgen.build.cache import Cache
-from rbdgen.build.module import build
-from rbdgen.load import Library, open_library
+from rbdgen.machine import REALS, Real
 from rbdgen.model.build import Robot
-from rbdgen.options import REALS, Options, Real, environment_cache
+from rbdgen.options import Options, environment_cache
+from rbdgen.pipeline.compilation import toolchain_of
+from rbdgen.pipeline.page import designed
+from rbdgen.pipeline.robot import load_robot
+from rbdgen.runtime import Library, open_library
+from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.module import build
 
 RESULTS: Final = Path(__file__).parent / "results"
 STATES: Final = 1024
@@ -44,19 +47,11 @@ a thread counts little, and caches hold the results. Beyond, threads share the m
 WHOLE: Final = 128
 """States that two threads share evenly, whatever pieces they take."""
 
-_NAMES: Final = ("rnea", "aba", "minv", "rnea_derivatives", "aba_derivatives")
-TARGETS: Final[Mapping[str, Mapping[str, float]]] = {
-    "arm7": dict(zip(_NAMES, (35, 40, 35, 25, 15), strict=True)),
-    "quadruped12": dict(zip(_NAMES, (22, 24, 18, 14, 9), strict=True)),
-    "humanoid30": dict(zip(_NAMES, (22, 20, 12, 9, 6), strict=True)),
-}
-"""Times as fast a state as Pinocchio, in double on AVX-512; half of it on AVX2, twice it in float."""
-
 Json = dict[str, Any]
 
 
 def main() -> None:
-    """Measures the robots named, by default the three that have targets."""
+    """Measures the robots named, by default the three of the charts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("robots", nargs="*", help=f"from: {', '.join(c.name for c in CONTESTS)}")
     parser.add_argument("--repetitions", type=int, default=15, help="of which the least counts")
@@ -69,7 +64,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     parser.add_argument("--draw", action="store_true", help="only draw the chart again from the results")
     given = parser.parse_args()
-    wanted = [] if given.draw else given.robots or list(TARGETS)
+    wanted = [] if given.draw else given.robots or list(CHARTED)
     if unknown := set(wanted) - {contest.name for contest in present()}:
         parser.error(f"unknown robot: {', '.join(sorted(unknown))}")
     effort = Effort(1, 0.02, slow=False) if given.quick else Effort(given.relinks, 0.2, slow=False)
@@ -87,7 +82,7 @@ def main() -> None:
 
 def measure_robot(contest: Contest, repetitions: int, effort: Effort) -> Json:
     """Nanoseconds a state, by function and way."""
-    robot = pipeline.load_robot(contest.urdf, contest.base)
+    robot = load_robot(contest.urdf, contest.base)
     with TemporaryDirectory() as folder:
         double, single = (copies(robot, real, effort.relinks, Path(folder) / real) for real in REALS)
         rows: Json = {}
@@ -95,8 +90,7 @@ def measure_robot(contest: Contest, repetitions: int, effort: Effort) -> Json:
             times = [time_double(library, name, repetitions) for library in double]
             rows[name] = {
                 "operations": function.cost["total"],
-                "twin": bool(double[0].manifest["functions"][name]["batch"]),
-                "target": TARGETS.get(contest.name, {}).get(name),
+                "batch_function": bool(double[0].manifest["functions"][name]["batch"]),
                 **{way: min(each[way] for each in times) for way in times[0]},
                 "float": min(time_batch(library, name, STATES, repetitions) for library in single),
             }
@@ -110,7 +104,7 @@ def copies(robot: Robot, real: Real, count: int, folder: Path) -> list[Library]:
     """The compiled package several times, each time in files of its own."""
     options = Options(real=real)
     store = Cache(environment_cache())
-    package = build(pipeline.designed(robot, options, store), pipeline.toolchain(options), store)
+    package = build(designed(robot, options, store), toolchain_of(options), store)
     return [open_library(copytree(package, folder / str(k) / package.name)) for k in range(count)]
 
 
@@ -132,7 +126,7 @@ def measure_peers(
 
 def add_frax(report: Json, contest: Contest, repetitions: int) -> None:
     """Its nanoseconds a state, None where it is not installed or lacks the function."""
-    robot = pipeline.load_robot(contest.urdf, contest.base)
+    robot = load_robot(contest.urdf, contest.base)
     frax = attempt("frax", lambda: frax_batch.measure(contest.urdf, robot, STATES, repetitions)) or {}
     for name, row in report["functions"].items():
         row["frax"] = frax.get(name)
@@ -183,12 +177,12 @@ def print_table(robot: str, report: Json) -> None:
     ways = {
         way: name for way, name in BATCH_WAYS.items() if any(row[way] is not None for row in rows.values())
     }
-    for heading in ("function", *ways.values(), "ratio", "target", "float", "2 threads over 1"):
+    for heading in ("function", *ways.values(), "ratio", "float", "2 threads over 1"):
         table.add_column(heading, justify="left" if heading == "function" else "right")
     for name, row in rows.items():
-        ratios = [batch_ratio(row, "batch"), row["target"], batch_ratio(row, "float")]
+        ratios = [batch_ratio(row, "batch"), batch_ratio(row, "float")]
         table.add_row(
-            name if row["twin"] else f"{name} (no twin)",
+            name if row["batch_function"] else f"{name} (no batch function)",
             *("" if row[way] is None else f"{row[way]:.1f}" for way in ways),
             *("" if value is None else f"{value:.1f}x" for value in ratios),
             f"{row['long'] / row['threads']:.2f}",

@@ -30,15 +30,18 @@ from benchmarks.peers import pinocchio_cpp, pinocchio_cppadcg
 from benchmarks.presentation import draw, print_table
 from benchmarks.states import States, random_states
 from benchmarks.toolchain import ToolError
-from rbdgen import pipeline
-from rbdgen.build.cache import Cache
-from rbdgen.build.compiler import find_compiler
-from rbdgen.build.module import Toolchain, build
 from rbdgen.emit.package import FunctionSource
 from rbdgen.emit.write import write_folder
 from rbdgen.graph.program import unrolled
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
+from rbdgen.pipeline.compilation import toolchain_of
+from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.page import emit
+from rbdgen.pipeline.robot import load_robot
+from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.module import Toolchain, build
 
 RESULTS = Path(__file__).parent / "results"
 CHART = RESULTS / "speed.svg"
@@ -126,12 +129,11 @@ def measure_robot(contest: Contest, options: Options, effort: Effort) -> Json:
             times = {"rbdgen": timed.measurement, "casadi": casadi}
             times |= {who: table.get(function.name) for who, table in peers.items() if who not in times}
             rows[function.name] = {
-                "form": function.variant,
+                "form": function.form,
                 "operations": function.cost.total,
                 "text_bytes": timed.text_bytes,
                 "compile_seconds": round(timed.compile_seconds, 2),
                 "error": disagreement(model, states, function, timed),
-                "target": contest.targets.get(function.name),
                 "times": {who: entry.to_json() for who, entry in times.items() if entry},
             }
     return {
@@ -151,11 +153,11 @@ def measure_robot(contest: Contest, options: Options, effort: Effort) -> Json:
 def design_and_build(contest: Contest, options: Options, folder: Path) -> Designed:
     """Generation from the URDF to the loaded module, nothing from a cache, with its time and memory."""
     start = time.perf_counter()
-    robot = pipeline.load_robot(contest.urdf, contest.base)
-    functions = pipeline.design_functions(robot, options)
-    sources = pipeline.emit(robot, functions, options)
+    robot = load_robot(contest.urdf, contest.base)
+    functions = design_functions(robot, options)
+    sources = emit(robot, functions, options)
     middle = time.perf_counter()
-    build(sources, pipeline.toolchain(options), Cache(folder / "cache"))
+    build(sources, toolchain_of(options), Cache(folder / "cache"))
     end = time.perf_counter()
     write_folder(folder / "c", sources.files)
     # Of the largest process, in KiB on Linux.
@@ -167,7 +169,7 @@ def fastest(
     designed: Designed, function: FunctionSource, states: States, options: Options, effort: Effort
 ) -> Timed:
     """rbdgen's C by each compiler with the flags that `rbdgen` itself gives it; the faster one stands."""
-    host = pipeline.toolchain(options)
+    host = toolchain_of(options)
     shape = CFunction(
         f"{designed.name}_{function.name}",
         tuple(argument.size for argument in function.signature.inputs),

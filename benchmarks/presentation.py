@@ -49,7 +49,7 @@ Json = Mapping[str, Any]
 
 
 def print_table(report: Json) -> None:
-    """Microseconds a call by contestant, and how many times as fast as Pinocchio rbdgen is and shall be."""
+    """Microseconds a call by contestant, and how many times as fast as Pinocchio rbdgen is."""
     made = report["generation"]
     table = Table(
         title=f"{report['robot']}, {report['base']} base, {report['dof']} degrees of freedom: "
@@ -62,7 +62,7 @@ def print_table(report: Json) -> None:
     for heading in ("function", "form", "compiler"):
         table.add_column(heading)
     times_us = [f"{NAMES[who]}, us" for who in timed]
-    for heading in ("operations", "kB", *times_us, "ratio", "target", "spread", "error"):
+    for heading in ("operations", "kB", *times_us, "ratio", "spread", "error"):
         table.add_column(heading, justify="right")
     for name, row in report["functions"].items():
         times, ratio = row["times"], speed(row, "rbdgen")
@@ -74,8 +74,7 @@ def print_table(report: Json) -> None:
             str(row["operations"]),
             f"{row['text_bytes'] / 1000:.0f}",
             *(f"{times[who]['ns'] / 1000:.3f}" if who in times else "" for who in timed),
-            _times(ratio, missed=ratio is not None and row["target"] is not None and ratio < row["target"]),
-            _times(row["target"]),
+            "" if ratio is None else f"{ratio:.1f}x",
             f"{own['spread']:.2f}",
             "" if row["error"] is None else f"{row['error']:.0e}",
         )
@@ -88,14 +87,8 @@ def speed(row: Json, who: str) -> float | None:
     return times["pinocchio"]["ns"] / times[who]["ns"] if {who, "pinocchio"} <= times.keys() else None
 
 
-def _times(ratio: float | None, *, missed: bool = False) -> str:
-    if ratio is None:
-        return ""
-    return f"[red]{ratio:.1f}x[/red]" if missed else f"{ratio:.1f}x"
-
-
 def draw(results: Path, path: Path) -> None:
-    """A panel a robot: speed relative to Pinocchio's C++, function by function, with the targets as marks.
+    """A panel a robot: speed relative to Pinocchio's C++, function by function.
 
     The same results give the same file.
     """
@@ -129,9 +122,6 @@ def _panel(axes: Any, report: Json) -> None:
         bars = axes.bar(left, heights, width, color=COLOURS[who], label=NAMES[who])
         if who == "rbdgen":
             axes.bar_label(bars, [f"{h:.1f}" if h else "" for h in heights], fontsize=8, padding=1)
-    targets = [(k, row["target"]) for k, row in enumerate(rows.values()) if row["target"] is not None]
-    where = [k - 0.4 + width / 2 for k, _ in targets]
-    axes.scatter(where, [t for _, t in targets], marker="_", s=120, color="black", label="target", zorder=3)
     axes.axhline(1.0, color="black", linewidth=0.8)
     axes.set_xticks(range(len(rows)), [LABELS[name] for name in rows], fontsize=9)
     axes.set_title(f"{report['robot']}, {report['dof']} dof", fontsize=10)
@@ -144,7 +134,7 @@ def batch_ratio(row: Json, way: str) -> float | None:
 
 
 def draw_batches(results: Path, path: Path) -> None:
-    """A panel a robot: states a second relative to Pinocchio's C++ in a loop, logarithmic, targets as marks.
+    """A panel a robot: states a second relative to Pinocchio's C++ in a loop, logarithmic.
 
     The same results give the same file.
     """
@@ -180,9 +170,6 @@ def _batch_panel(axes: Any, report: Json) -> None:
         bars = axes.bar(where, heights, width, bottom=1, color=BATCH_COLOURS[way], label=BATCH_WAYS[way])
         if way == "batch":
             axes.bar_label(bars, [f"{ratio:.0f}" for ratio in there.values()], fontsize=7, padding=1)
-            marks = [(k + middle, row["target"]) for k, row in enumerate(rows.values()) if row["target"]]
-            for x, target in marks:
-                axes.plot(x, target, "_", color="black", label="target" if x == marks[0][0] else None)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
     axes.axhline(1.0, color="black", linewidth=0.8)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rbdgen.build.cache import Cache
+from rbdgen.toolchain.cache import Cache
 
 GOLDEN = Path(__file__).parent / "golden"
 

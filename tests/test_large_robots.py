@@ -13,8 +13,8 @@ from support.states import random_inputs
 import rbdgen
 from rbdgen.algorithms.catalogue import CATALOGUE
 from rbdgen.description.urdf import parse_urdf
-from rbdgen.load import Library
 from rbdgen.model.build import Robot, build_robot
+from rbdgen.runtime import Library
 
 TREES = {"chain": tuple(synthetic.chain(100)), "tree": tuple(synthetic.binary_tree(200))}
 LOOPED = ("rnea", "aba", "crba", "minv")

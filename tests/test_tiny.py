@@ -10,7 +10,7 @@ from support.robots import BUNDLED
 
 import rbdgen
 from rbdgen.options import Options
-from rbdgen.pipeline import generate
+from rbdgen.pipeline.page import generate
 
 Array = NDArray[np.float64]
 

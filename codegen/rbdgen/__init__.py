@@ -14,16 +14,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import rbdgen.build  # loaded before the functions below take the names of these two stages
-import rbdgen.load  # noqa: F401
 from rbdgen.errors import RbdgenError
 from rbdgen.version import __version__
 
 if TYPE_CHECKING:
-    from rbdgen.load import Library
     from rbdgen.model.build import Robot
+    from rbdgen.runtime import Library
 
-__all__ = ["RbdgenError", "__version__", "build", "load", "load_robot", "trace"]
+__all__ = ["RbdgenError", "__version__", "build", "generate", "load", "load_robot", "trace"]
 
 
 def load_robot(
@@ -46,9 +44,9 @@ def load_robot(
     Raises:
         RbdgenError: one line that says where, what is wrong and what to do.
     """
-    from rbdgen import pipeline  # noqa: PLC0415  (keeps `import rbdgen` quick)
+    from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    return pipeline.load_robot(path, base, snap, gravity)
+    return robot.load_robot(path, base, snap, gravity)
 
 
 def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) -> Library:
@@ -65,19 +63,50 @@ def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) 
     Raises:
         RbdgenError: an unknown option or function, no compiler, and so on; one line.
     """
-    from rbdgen import pipeline  # noqa: PLC0415
     from rbdgen.options import Options  # noqa: PLC0415
+    from rbdgen.pipeline.page import build_library  # noqa: PLC0415
 
     if functions is not None:
         options["functions"] = functions
-    return pipeline.build_library(robot, Options.of(**options))
+    return build_library(robot, Options.of(**options))
+
+
+def generate(
+    robot: Robot,
+    out: str | Path = "generated",
+    functions: Sequence[str] | None = None,
+    *,
+    compiled: bool = True,
+    **options: Any,
+) -> Path:
+    """Write the folder `out/<name>`, as `rbdgen ROBOT.urdf -o out` does.
+
+    Args:
+        robot: from `load_robot`.
+        out: the folder to write into; it is made where it is missing.
+        functions: names from the catalogue (`rbdgen list`), None for the default six.
+        compiled: whether to compile it into a Python package; for a small machine, to take its figures.
+        options: fields of `rbdgen.options.Options`, as in `build`.
+
+    Returns:
+        The folder, which `load` opens where it was compiled for this machine.
+
+    Raises:
+        RbdgenError: as `build`, or a folder that cannot be written; one line. What was there stays whole.
+    """
+    from rbdgen.options import Options  # noqa: PLC0415
+    from rbdgen.pipeline import page  # noqa: PLC0415
+
+    if functions is not None:
+        options["functions"] = functions
+    return page.generate(robot, Options.of(**options), Path(out), compiled=compiled).folder
 
 
 def load(folder: str | Path) -> Library:
     """Open a folder that `rbdgen ROBOT.urdf` generated and compiled."""
-    from rbdgen.load import open_library  # noqa: PLC0415
+    from rbdgen.pipeline.rebuild import open_built  # noqa: PLC0415
 
-    return open_library(folder)
+    return open_built(folder)
 
 
 def trace(robot: Robot, function: str, engine: str = "casadi", variant: str | None = None) -> Any:
@@ -91,8 +120,8 @@ def trace(robot: Robot, function: str, engine: str = "casadi", variant: str | No
         variant: a form of the function, None for the textbook's.
     """
     from rbdgen.algorithms.catalogue import lookup  # noqa: PLC0415
-    from rbdgen.tracing import trace_expression  # noqa: PLC0415
+    from rbdgen.selection.trace import trace_expression  # noqa: PLC0415
 
     row = lookup(function)
-    form = row.variants[0] if variant is None else row.variant(variant)
+    form = row.forms[0] if variant is None else row.form(variant)
     return trace_expression(robot.model, row, form, engine)

@@ -9,23 +9,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from rbdgen.errors import OptionError
+from rbdgen.machine import REALS, Real
 
-Real: TypeAlias = Literal["double", "float"]
 Trig: TypeAlias = Literal["libm", "builtin", "input"]
 
-REALS: tuple[Real, ...] = ("double", "float")
 TRIGS: tuple[Trig, ...] = ("libm", "builtin", "input")
-
-VECTOR_BYTES = 64
-"""Bytes of the widest vectors that code is laid out for; narrower registers take them in pieces."""
-
-
-REAL_BYTES: Mapping[Real, int] = {"double": 8, "float": 4}
-
-
-def lanes(real: Real) -> int:
-    """Values in such a vector."""
-    return VECTOR_BYTES // REAL_BYTES[real]
 
 
 @dataclass(frozen=True)
@@ -115,10 +103,3 @@ def environment_cache() -> Path:
         return Path(own)
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
     return Path(base or "~/.cache") / "rbdgen"
-
-
-def available_cores() -> int:
-    """Cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return max(1, os.cpu_count() or 1)

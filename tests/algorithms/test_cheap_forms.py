@@ -35,8 +35,8 @@ from rbdgen.description.urdf import parse_urdf
 from rbdgen.graph.builder import Builder, Expr
 from rbdgen.graph.cost import Cost
 from rbdgen.model.angles import ZERO_ANGLE
+from rbdgen.model.axes import axes_on
 from rbdgen.model.build import build_robot
-from rbdgen.model.frames import axes_on
 from rbdgen.model.joints import Coordinate, JointKind, rotation_about
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce

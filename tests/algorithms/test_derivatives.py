@@ -21,7 +21,7 @@ from rbdgen.graph.node import Graph
 from rbdgen.model.build import Base
 from rbdgen.model.joints import JointKind, rotation_of
 from rbdgen.model.model import Model
-from rbdgen.tracing import trace_expression
+from rbdgen.selection.trace import trace_expression
 
 Array = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ TOLERANCE = 1e-9
 def differentiated(function: str, name: str, base: Base) -> Any:
     """CasADi's Jacobians by q, v and the third input, of the textbook's form."""
     form = forms_of(function)[0]
-    traced = trace_expression(robot(name, base).model, form.function, form.variant, "casadi")
+    traced = trace_expression(robot(name, base).model, form.function, form.form, "casadi")
     inputs = [casadi.SX.sym(traced.name_in(k), traced.size1_in(k)) for k in range(traced.n_in())]
     output = traced(*inputs)
     return casadi.Function("jacobians", inputs, [casadi.jacobian(output, x) for x in inputs])

@@ -307,7 +307,7 @@ def test_derivatives_of_forward_dynamics(form: Form, case: Case) -> None:
 BESIDE_A_BASE = draw((WORLD, 0, WORLD, 2), "FRRP", seed=9)
 """An arm that stands on the world beside a floating robot: no URDF says so, a model may."""
 
-COMPACT = [form for form in FORMS if form.variant.compact]
+COMPACT = [form for form in FORMS if form.form.compact]
 
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form not in COMPACT], ids=str)

@@ -23,15 +23,15 @@ from rbdgen.graph.program import Program, run, unrolled, verify_program
 from rbdgen.model.build import Base, build_robot
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
-from rbdgen.tracing import trace_program
+from rbdgen.selection.trace import trace_program
 
-LOOPED = [form for form in FORMS if form.variant.compact]
+LOOPED = [form for form in FORMS if form.form.compact]
 
 each_form = pytest.mark.parametrize("form", LOOPED, ids=str)
 
 
 def program(form: Form, model: Model) -> Program:
-    return trace_program(reduce(model), form.function, form.variant, "graph")
+    return trace_program(reduce(model), form.function, form.form, "graph")
 
 
 def assert_sound(form: Form, model: Model) -> None:
@@ -62,24 +62,24 @@ def test_sound_on_random_robots(base: Base, text: str) -> None:
 
 
 def test_every_function_has_one() -> None:
-    assert [form.function.smallest for form in LOOPED] == [form.variant for form in LOOPED]
+    assert [form.function.smallest for form in LOOPED] == [form.form for form in LOOPED]
     assert {form.function.name for form in LOOPED} == {form.function.name for form in FORMS}
 
 
 def rows() -> Iterator[tuple[str, ...]]:
-    yield "robot", "base", "form", "executed", "written", "longest", "stages", "numbers"
+    yield "robot", "base", "form", "executed", "written", "longest", "loops", "numbers"
     for name in BUNDLED:
         for base in BASES:
             for form in LOOPED:
                 made = program(form, robot(name, base).model)
-                longest = max(cost(loop.body).total for loop in made.loops)
+                longest = max(cost(loop.kernel).total for loop in made.loops)
                 numbers = sum(len(values) for values in made.tables.values())
                 counts = (made.cost.total, made.length, longest, len(made.loops), numbers)
                 yield name, base, form.function.name, *map(str, counts)
 
 
 def test_pinned(golden: Callable[[str, str], None]) -> None:
-    """Operations executed, written down, in the longest line; stages; numbers in tables. As traced."""
+    """Operations executed, written down, in the longest line; loops; numbers in tables. As traced."""
     table = list(rows())
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in table]
@@ -89,14 +89,14 @@ def test_pinned(golden: Callable[[str, str], None]) -> None:
 @pytest.mark.parametrize("function", ["rnea", "aba"])
 def test_code_does_not_grow_with_the_robot(function: str) -> None:
     """A chain of thirty is written down in as many operations as one of ten."""
-    (form,) = (form for form in forms_of(function) if form.variant.compact)
+    (form,) = (form for form in forms_of(function) if form.form.compact)
     short, long = (program(form, chain(count)) for count in (10, 30))
     assert long.cost.total > 2.8 * short.cost.total
     assert long.length == short.length
 
 
 def chain(count: int) -> Model:
-    """Revolute joints in a row, all in general places."""
+    """Revolute joints in a row, all in general accesses."""
     links = "".join(
         f"<link name='l{k}'><inertial><origin xyz='0.1 0.2 {0.1 * (k + 1)}'/><mass value='{1 + k}'/>"
         "<inertia ixx='0.3' iyy='0.3' izz='0.3' ixy='0.01' ixz='0.02' iyz='0.03'/></inertial></link>"

@@ -23,7 +23,7 @@ from rbdgen.graph.passes.strength import strength
 FIRST_PASSES = (fold, cse, strength, dead)
 """No algebra: what every trace deserves. The savings of factoring and of cheaper forms are counted apart."""
 
-TEXTBOOK = [form for form in FORMS if not form.variant.reduced]
+TEXTBOOK = [form for form in FORMS if not form.form.reduced]
 
 KINDS = [kind.name for kind in fields(Cost)]
 

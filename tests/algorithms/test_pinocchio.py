@@ -47,7 +47,7 @@ def assert_agreement(form: Form, name: str, base: Base, snap: float, engine: str
 @every_form
 def test_by_default(form: Form, name: str, base: Base) -> None:
     """The cheap forms are traced straight into the graph, which is quicker; test_tracing compares engines."""
-    engine = "graph" if form.variant.reduced else "casadi"
+    engine = "graph" if form.form.reduced else "casadi"
     assert_agreement(form, name, base, DEFAULT_SNAP, engine, 1e-10)
 
 

@@ -28,7 +28,7 @@ from support.robots import PATHS
 
 import rbdgen
 from rbdgen.errors import RbdgenError
-from rbdgen.load import Library
+from rbdgen.runtime import Library
 
 KINDS = ("arrays", "outputs", "threads", "bound calls", "leaks", "pickles")
 SIZE = 2000

@@ -24,7 +24,8 @@ from support.robots import PATHS
 import rbdgen
 from rbdgen.errors import RbdgenError
 from rbdgen.options import Options
-from rbdgen.pipeline import generate, load_robot
+from rbdgen.pipeline.page import generate
+from rbdgen.pipeline.robot import load_robot
 
 KINDS = ("damaged cache", "damaged package", "builds at once", "regenerated and loaded")
 SIZE = 150

@@ -18,7 +18,7 @@ from support.robots import BASES
 from support.urdf_judge import LONGEST, Verdict, judge
 from support.urdf_mutation import mutated
 
-from rbdgen.cli import FAILED, main
+from rbdgen.cli.command import FAILED, main
 
 KINDS = ("trees", "numbers", "names", "bytes")
 SIZE = 5000

@@ -27,7 +27,8 @@ from support.robots import PATHS
 from rbdgen.emit import write
 from rbdgen.errors import RbdgenError
 from rbdgen.options import Options
-from rbdgen.pipeline import generate, load_robot
+from rbdgen.pipeline.page import generate
+from rbdgen.pipeline.robot import load_robot
 
 KINDS = ("errors", "Ctrl-C", "kill -9")
 SIZE = 600

@@ -13,7 +13,7 @@ import numpy as np
 
 import rbdgen
 from rbdgen.errors import RbdgenError
-from rbdgen.load import Library
+from rbdgen.runtime import Library
 
 STATES = 300
 

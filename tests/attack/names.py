@@ -25,15 +25,17 @@ from xml.sax.saxutils import quoteattr
 from attack.guard import Case, tallied, unclear
 from attack.tally import Tally
 
-from rbdgen import report
-from rbdgen.build.compiler import find_compiler
-from rbdgen.build.module import Toolchain, build
+from rbdgen.cli import tables
 from rbdgen.emit.names import RESERVED
 from rbdgen.emit.package import FunctionSource, Sources
 from rbdgen.errors import RbdgenError
-from rbdgen.load import open_library
 from rbdgen.options import Options
-from rbdgen.pipeline import design_functions, emit, load_robot
+from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.page import emit
+from rbdgen.pipeline.robot import load_robot
+from rbdgen.runtime import open_library
+from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.module import Toolchain, build
 
 KINDS = ("words", "pieces", "letters", "long names", "paths", "names that become one")
 SIZE = 2000
@@ -143,7 +145,7 @@ def _designed(names: Names, scratch: Path) -> Sources:
     path.write_bytes(_urdf(names))
     robot = load_robot(path)
     with redirect_stdout(StringIO()):
-        report.inspect(report.consoles()[0], robot)
+        tables.inspect(tables.consoles()[0], robot, robot.warnings)
     return emit(robot, _functions(), replace(OPTIONS, name=names.option))
 
 
@@ -279,7 +281,7 @@ def _uncompiled(sources: Sources, scratch: Path) -> str | None:
 
 def _uncalled(sources: Sources) -> str | None:
     """Whether the built package gives what it should: torques of a robot on its side."""
-    from rbdgen.build.cache import Cache  # noqa: PLC0415
+    from rbdgen.toolchain.cache import Cache  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
         folder = build(

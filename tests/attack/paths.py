@@ -21,8 +21,9 @@ from rbdgen.model.build import Robot
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.options import Options
-from rbdgen.pipeline import build_library, design_function
-from rbdgen.selection.frames import search
+from rbdgen.pipeline.design import design_function
+from rbdgen.pipeline.page import build_library
+from rbdgen.selection.axes import search
 
 Result = tuple[str, str, Outputs | Exception]
 """How it was computed, the function, what came out."""
@@ -57,7 +58,7 @@ def on_floats(form: Form, model: Model, reduced: ReducedModel, inputs: Inputs) -
         tau=x.get("tau", ()),
         fext=external_forces(x["fext"]) if "fext" in x else None,
     )
-    outputs = form.variant.trace(reduced if form.variant.reduced else model, state)
+    outputs = form.form.trace(reduced if form.form.reduced else model, state)
     shapes = [argument.shape for argument in signature.outputs]
     return [np.array(o, dtype=float).reshape(s) for o, s in zip(outputs, shapes, strict=True)]
 

@@ -32,7 +32,7 @@ from attack.trouble import Plan, plan
 from rbdgen.errors import ModelError
 from rbdgen.model.build import DEFAULT_SNAP, Robot, build_robot
 from rbdgen.model.model import Body
-from rbdgen.pipeline import load_robot
+from rbdgen.pipeline.robot import load_robot
 
 KINDS = {name: words for name, (words, _) in TROUBLE.items()}
 

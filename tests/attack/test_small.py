@@ -20,7 +20,7 @@ from support.pinocchio_oracle import PinocchioOracle, model_of_urdf
 
 from rbdgen.algorithms.catalogue import CATALOGUE
 from rbdgen.model.build import Robot
-from rbdgen.pipeline import load_robot
+from rbdgen.pipeline.robot import load_robot
 from rbdgen.spatial.ops import Vector
 
 SEED = 20

@@ -17,8 +17,8 @@ from benchmarks.peers import frax_batch, mujoco_loop
 from benchmarks.presentation import batch_ratio, draw_batches
 from benchmarks.states import States, random_states
 from benchmarks.toolchain import ToolError
-from rbdgen.load import Library
 from rbdgen.model.build import Base, Robot
+from rbdgen.runtime import Library
 
 URDF = BUNDLED["double_pendulum"]
 BASES: tuple[Base, ...] = ("fixed", "floating")
@@ -79,7 +79,7 @@ def test_every_way_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def report(robot: str, **peers: float | None) -> dict[str, Any]:
     ours = {"bound": 100.0, "batch": 10.0, "float": 5.0, "long": 10.0, "threads": 5.5}
-    row = {"pinocchio": 400.0, "mujoco": None, "frax": None, "target": 35, "twin": True, **ours, **peers}
+    row = {"pinocchio": 400.0, "mujoco": None, "frax": None, "batch_function": True, **ours, **peers}
     return {"robot": robot, "machine": "", "states": 1024, "functions": {"rnea": row}}
 
 
@@ -105,6 +105,6 @@ def test_the_chart(tmp_path: Path) -> None:
         draw_batches(tmp_path, chart)
     text = charts[0].read_text()
     assert text == charts[1].read_text()
-    for word in ("arm7", "humanoid30", "MuJoCo", "a batch in float", "target", ">40<"):
+    for word in ("arm7", "humanoid30", "MuJoCo", "a batch in float", ">40<"):
         assert word in text
     assert "frax" not in text

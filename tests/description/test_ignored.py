@@ -9,9 +9,9 @@ import pytest
 from support.robots import BUNDLED
 
 from rbdgen.cli import main
+from rbdgen.cli.tables import MOST_WARNINGS, folded
 from rbdgen.description.ignored import MOST
 from rbdgen.description.urdf import parse_urdf, read_urdf
-from rbdgen.report import MOST_WARNINGS, folded
 
 BODY = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
 TORQUES = "ignored: add these torques yourself"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rbdgen.build.figures import Figures, figures
-from rbdgen.build.targets import Target
+from rbdgen.figures.code import Figures, figures
+from rbdgen.toolchain.targets import Target
 
 HERE = Path(__file__).parent
 SUPPORT = HERE.parent.parent / "examples" / "embedded" / "board"

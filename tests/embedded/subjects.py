@@ -13,7 +13,8 @@ from embedded.board import HERE, Subject
 
 from rbdgen.model.build import Base
 from rbdgen.options import Options
-from rbdgen.pipeline import generate, load_robot
+from rbdgen.pipeline.page import generate
+from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root, template_root
 
 

@@ -10,7 +10,7 @@ import pytest
 from embedded.board import BOARDS, HERE, SUPPORT, build_image, checked, run, run_at_home, run_on_board
 from embedded.subjects import pendulum
 
-from rbdgen.build.targets import TARGETS
+from rbdgen.toolchain.targets import TARGETS
 
 SPARE = 64  # bytes next to the stack pointer that the measurement leaves alone
 

@@ -12,14 +12,15 @@ import pytest
 from embedded.board import compile_subject
 from embedded.subjects import Product
 
-from rbdgen.build import cross
-from rbdgen.build.figures import figures
-from rbdgen.build.targets import TARGETS, Part
 from rbdgen.emit.package import Sources
 from rbdgen.errors import BuildError
+from rbdgen.figures.code import figures
 from rbdgen.options import Options
-from rbdgen.pipeline import generate, load_robot
+from rbdgen.pipeline.page import generate
+from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
+from rbdgen.toolchain import cross
+from rbdgen.toolchain.targets import TARGETS, Part
 
 M4F = TARGETS["cortex-m4f"]
 

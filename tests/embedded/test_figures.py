@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from embedded.board import checked
 
-from rbdgen.build.figures import Figures, figures
-from rbdgen.build.guarantees import violations
-from rbdgen.build.instructions import INDIRECT
-from rbdgen.build.targets import TARGETS
 from rbdgen.errors import BuildError
+from rbdgen.figures.code import Figures, figures
+from rbdgen.figures.guarantees import violations
+from rbdgen.figures.instructions import INDIRECT
+from rbdgen.toolchain.targets import TARGETS
 
 BOARDS = tuple(
     name for name, row in TARGETS.items() if row.embedded and shutil.which(f"{row.prefix}gcc") is not None

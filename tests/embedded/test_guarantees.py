@@ -9,9 +9,9 @@ from embedded.board import HERE, STRICT, checked, compile_subject
 from embedded.misra import broken_rules, deviations
 from embedded.subjects import pendulum
 
-from rbdgen.build.figures import figures
-from rbdgen.build.guarantees import TRIGONOMETRY, violations
-from rbdgen.build.targets import TARGETS
+from rbdgen.figures.code import figures
+from rbdgen.figures.guarantees import TRIGONOMETRY, violations
+from rbdgen.toolchain.targets import TARGETS
 
 FIRST = "    real s0;"
 

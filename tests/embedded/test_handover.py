@@ -9,7 +9,7 @@ import pytest
 from embedded.board import BOARDS, STRICT, SUPPORT, checked, run
 from embedded.subjects import Product, generated
 
-from rbdgen.build.targets import TARGETS
+from rbdgen.toolchain.targets import TARGETS
 
 FUNCTIONS = ("rnea", "aba")
 

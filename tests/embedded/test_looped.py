@@ -10,15 +10,16 @@ import pytest
 from embedded.board import BOARDS, build_image, run_at_home, run_on_board
 from embedded.subjects import Product, generated
 
-from rbdgen.build.cross import cross_compiler
-from rbdgen.build.guarantees import violations
-from rbdgen.build.targets import TARGETS
 from rbdgen.cli import main
 from rbdgen.errors import BuildError
+from rbdgen.figures.guarantees import violations
 from rbdgen.model.build import Base
 from rbdgen.options import Options
-from rbdgen.pipeline import generate, load_robot
+from rbdgen.pipeline.page import generate
+from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
+from rbdgen.toolchain.cross import cross_compiler
+from rbdgen.toolchain.targets import TARGETS
 
 FUNCTIONS = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
 ROBOTS: dict[str, Base] = {"double_pendulum": "floating", "arm7": "fixed", "quadruped12": "floating"}
@@ -126,7 +127,7 @@ def flash(product: Product) -> dict[str, int]:
 
 def looped(product: Product) -> set[str]:
     facts = product.manifest["functions"]
-    return {name for name in facts if facts[name]["variant"].startswith("looped")}
+    return {name for name in facts if facts[name]["form"] == "looped"}
 
 
 def test_a_budget(unrolled: Product, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ ROBOTS: dict[str, dict[str, Any]] = {
     "planar3r": {"base": "fixed", "trig": "input", "real": "float"},
 }
 
-LOOPED = [name for name, row in CATALOGUE.items() if any(form.name == "looped" for form in row.variants)]
+LOOPED = [name for name, row in CATALOGUE.items() if any(form.name == "looped" for form in row.forms)]
 """Functions that have a form in loops over bodies."""
 
 SINE = {"21.15"}

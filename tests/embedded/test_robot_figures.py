@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 from embedded.board import BOARDS, missing
 
-from rbdgen.build.cross import cross_compiler, with_figures
-from rbdgen.build.targets import TARGETS, Target
 from rbdgen.model.build import Base
 from rbdgen.options import Options, Trig
-from rbdgen.pipeline import design_functions, emit, load_robot
+from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.page import emit
+from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
+from rbdgen.toolchain.cross import cross_compiler, with_figures
+from rbdgen.toolchain.targets import TARGETS, Target
 
 PINNED = "gcc 12.2"
 

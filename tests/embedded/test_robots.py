@@ -11,9 +11,9 @@ import pytest
 from embedded.board import BOARDS, build_image, checked, run_at_home, run_on_board
 from embedded.subjects import Product, generated
 
-from rbdgen.build.guarantees import TRIGONOMETRY, violations
-from rbdgen.build.targets import TARGETS
-from rbdgen.options import Real
+from rbdgen.figures.guarantees import TRIGONOMETRY, violations
+from rbdgen.machine import Real
+from rbdgen.toolchain.targets import TARGETS
 
 ROBOTS: dict[str, dict[str, Any]] = {
     "arm7": {

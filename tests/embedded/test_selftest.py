@@ -13,8 +13,8 @@ from embedded.board import BOARDS, HERE, SUPPORT, checked, run
 from embedded.subjects import Product, generated
 
 from rbdgen.algorithms.catalogue import CATALOGUE
-from rbdgen.build.targets import TARGETS
-from rbdgen.options import Real
+from rbdgen.machine import Real
+from rbdgen.toolchain.targets import TARGETS
 
 FUNCTIONS = ("rnea", "aba", "crba")
 

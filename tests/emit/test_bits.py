@@ -16,9 +16,12 @@ from rbdgen.emit.bits import STATES, hash_of_outputs, plain_inputs
 from rbdgen.emit.golden import golden_vectors
 from rbdgen.emit.package import EmitOptions, Sources
 from rbdgen.emit.render import render
+from rbdgen.machine import Real
 from rbdgen.model.build import Base
-from rbdgen.options import Options, Real, Trig
-from rbdgen.pipeline import design_functions, emit, load_robot
+from rbdgen.options import Options, Trig
+from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.page import emit
+from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
 from rbdgen.signature import SizedArgument
 

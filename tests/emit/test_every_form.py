@@ -13,10 +13,12 @@ from support.forms import FORMS
 from rbdgen.algorithms.catalogue import CATALOGUE
 from rbdgen.model.build import Base
 from rbdgen.options import Options
-from rbdgen.pipeline import design_functions, emit, load_robot
+from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.page import emit
+from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
 
-ROUNDS = max(len(row.variants) for row in CATALOGUE.values())
+ROUNDS = max(len(row.forms) for row in CATALOGUE.values())
 """A folder has one form of a function: so many folders have them all."""
 
 WARNINGS = (
@@ -59,9 +61,9 @@ def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     robot = load_robot(robot_root() / f"{case.robot}.urdf", case.base)
     made = []
     for number in range(ROUNDS):
-        rows = [row for row in CATALOGUE.values() if number < len(row.variants)]
+        rows = [row for row in CATALOGUE.values() if number < len(row.forms)]
         names = tuple(row.signature.name for row in rows)
-        forms = {name: CATALOGUE[name].variants[number].name for name in names}
+        forms = {name: CATALOGUE[name].forms[number].name for name in names}
         options = replace(case.options, functions=names, variants=forms)
         folder = tmp_path_factory.mktemp(f"round{number}")
         for name, text in emit(robot, design_functions(robot, options), options).files.items():
@@ -104,7 +106,7 @@ def test_the_folders_have_every_form(folders: Folders) -> None:
         for folder in folders.folders
         for path in sources(folder, "selftest")[:-1]
     ]
-    assert sorted(found) == sorted((form.function.name, form.variant.name) for form in FORMS)
+    assert sorted(found) == sorted((form.function.name, form.form.name) for form in FORMS)
 
 
 def test_the_expected_bits(folders: Folders) -> None:

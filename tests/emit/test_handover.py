@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from rbdgen.options import Options
-from rbdgen.pipeline import generate, load_robot
+from rbdgen.pipeline.page import generate
+from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
 
 

@@ -21,11 +21,13 @@ from rbdgen.emit.render import render
 from rbdgen.emit.reserved import LOCAL
 from rbdgen.errors import EmitError
 from rbdgen.graph.node import Graph, Input, Node, Output
-from rbdgen.load import open_library
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
-from rbdgen.pipeline import design_functions, emit, load_robot
+from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.page import emit
+from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root, template_root
+from rbdgen.runtime import open_library
 from rbdgen.signature import SizedArgument
 
 NAME, OTHER = "Alpha", "Omega"
@@ -45,8 +47,8 @@ def folders() -> list[dict[str, Mapping[str, str]]]:
     ):
         robot = load_robot(robot_root() / "double_pendulum.urdf", base)
         for number in range(FORMS):
-            rows = [row for row in CATALOGUE.values() if number < len(row.variants)]
-            forms = {row.name: row.variants[number].name for row in rows}
+            rows = [row for row in CATALOGUE.values() if number < len(row.forms)]
+            forms = {row.name: row.forms[number].name for row in rows}
             options = replace(common, functions=tuple(forms), variants=forms)
             functions = design_functions(robot, options)
             made.append(

@@ -19,10 +19,8 @@ from hypothesis import strategies as st
 from support.graphs import ALL, graphs, pendulum
 from support.toys import facts, function, straight, torque
 
-from rbdgen.build.cache import Cache
-from rbdgen.build.compiler import find_compiler
-from rbdgen.build.module import Toolchain, build
-from rbdgen.emit.c.parts import LONGEST_PART, Body, Part, print_parts, stretches_between, workspace_slots
+from rbdgen.access import Access, column, whole
+from rbdgen.emit.c.parts import LONGEST_PART, Body, Part, print_parts, segments_between, workspace_slots
 from rbdgen.emit.c.printer import Sincos, print_statements, readable, scalar_style, trigonometry_of
 from rbdgen.emit.c.real import REALS
 from rbdgen.emit.package import EmitOptions, FunctionSource
@@ -34,9 +32,11 @@ from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.passes.split import split
 from rbdgen.graph.program import Loop, Program, Result, run
-from rbdgen.load import open_library
-from rbdgen.places import Place, column, whole
+from rbdgen.runtime import open_library
 from rbdgen.signature import SizedArgument, SizedSignature
+from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.module import Toolchain, build
 
 DOUBLE = REALS["double"]
 STRICT = ("-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Werror")
@@ -125,12 +125,12 @@ def test_no_slot_is_taken_while_its_value_is_needed(graph: Graph, longest: int, 
     except EmitError:
         return  # a sine of a sine
     places = readable(graph, trigonometry)
-    stretches = stretches_between(graph, trigonometry, split(graph, longest))
-    size, slots = workspace_slots(graph, stretches, places)
+    segments = segments_between(graph, trigonometry, split(graph, longest))
+    size, slots = workspace_slots(graph, segments, places)
     assert set(slots.values()) == set(range(size))
     workspace = [-1] * size
     computed: set[int] = set()
-    for nodes in stretches:
+    for nodes in segments:
         here = set(nodes)
         for index in nodes:  # all at once before anything is read: the worst that nested statements can do
             if index in slots:
@@ -152,10 +152,10 @@ def test_slots_are_taken_again() -> None:
     style = scalar_style(DOUBLE)
     trigonometry = trigonometry_of(graph, style)
     boundaries = split(graph, 40)
-    stretches = stretches_between(graph, trigonometry, boundaries)
+    segments = segments_between(graph, trigonometry, boundaries)
     assert len(boundaries) > 10
     assert max_live(graph) == 3
-    size, _ = workspace_slots(graph, stretches, readable(graph, trigonometry))
+    size, _ = workspace_slots(graph, segments, readable(graph, trigonometry))
     assert size == 2  # what comes in, and what goes out
 
 
@@ -283,8 +283,8 @@ def padded() -> Graph:
 def programs() -> list[FunctionSource]:
     """A straight line that is too long for one piece, a loop over such a line, a loop that writes zeros."""
     rows = tuple(range(0, 80, 10))
-    each = {"x": Place("x", (0,), rows), "factor": whole("factor", 4)}
-    zeros = Loop("rows", padded(), each, {"y": Place("y", tuple(range(10)), rows)}, 8)
+    each = {"x": Access("x", (0,), rows), "factor": whole("factor", 4)}
+    zeros = Loop("rows", padded(), each, {"y": Access("y", tuple(range(10)), rows)}, 8)
     loop = Loop(
         "columns",
         wound(1),
@@ -296,7 +296,7 @@ def programs() -> list[FunctionSource]:
     for name, loops in (("looped", (loop,)), ("padded", (zeros,))):
         program = Program((Input("x", 80), Input("factor", 4)), (Result("y", (8, 10)),), loops)
         signature = SizedSignature(name, (X, F), (Y,))
-        sources.append(FunctionSource(signature, program, "plain", program.cost, f"toy {name}"))
+        sources.append(FunctionSource(signature, program, "plain", "as given", program.cost, f"toy {name}"))
     return sources
 
 

@@ -151,7 +151,7 @@ def test_the_loader_travels_unchanged() -> None:
     files = render(facts(), toys()).files
     for module in LOADER:
         assert files[f"{PRIVATE}/{module}"] == (package_root() / module).read_text(encoding="utf-8")
-    present = {f"load/{path.name}" for path in (package_root() / "load").glob("*.py")}
+    present = {f"runtime/{path.name}" for path in (package_root() / "runtime").glob("*.py")}
     assert present <= set(LOADER)
 
 

@@ -29,8 +29,8 @@ from rbdgen.emit.package import EmitOptions, FunctionSource
 from rbdgen.emit.render import render
 from rbdgen.errors import EmitError
 from rbdgen.graph.node import ARITY, Graph, Input, Node, Output
-from rbdgen.load.arrays import aligned
-from rbdgen.options import lanes
+from rbdgen.machine import lanes
+from rbdgen.runtime.arrays import aligned
 from rbdgen.signature import SizedArgument
 
 SIZES = (1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 324)
@@ -119,31 +119,31 @@ def test_elements_wait_undisturbed_and_leave_once(
     except EmitError:
         return  # a sine of a sine
     tiles = list(tiles_of(graph, width))
-    tiling = tiled(graph, cut.stretches, tiles)
-    assert len(tiling.stores) == len(tiling.leaving) == len(cut.stretches)
+    tiling = tiled(graph, cut.segments, tiles)
+    assert len(tiling.stores) == len(tiling.leaving) == len(cut.segments)
     gone = [tile for leaving in tiling.leaving for tile, _ in leaving]
     assert Counter([*gone, *tiling.zeros]) == Counter(tiles)
     assert set(tiling.zeros) == {tile for tile in tiles if plainly_zero(graph, tile)}
 
-    room: dict[Element, int] = {}
+    scratch_array: dict[Element, int] = {}
     results = {
         Element(tile.array, tile.first + k): z for tile in tiling.zeros for k, z in enumerate(tile.elements)
     }
-    for nodes, stores, leaving in zip(cut.stretches, tiling.stores, tiling.leaving, strict=True):
-        here: set[Element] = set()  # in whatever order a stretch stores, nothing is written over
+    for nodes, stores, leaving in zip(cut.segments, tiling.stores, tiling.leaving, strict=True):
+        here: set[Element] = set()  # in whatever order a segment stores, nothing is written over
         for node, places in stores.items():
             assert node in nodes or not graph.nodes[node].args
             for place in places:
                 assert place not in here
                 here.add(place)
-                assert place not in room
-                room[place] = node
+                assert place not in scratch_array
+                scratch_array[place] = node
         for tile, place in leaving:
             assert 0 <= place < tiling.size
             for k, node in enumerate(tile.elements):
-                assert room.pop(Element("tile", place * width + k)) == node
+                assert scratch_array.pop(Element("tile", place * width + k)) == node
                 assert results.setdefault(Element(tile.array, tile.first + k), node) == node
-    results |= room
+    results |= scratch_array
     assert results == {Element(x.name, k): node for x in graph.outputs for k, node in enumerate(x.elements)}
 
 
@@ -158,13 +158,13 @@ def test_places_are_taken_again(graph: Graph, seed: int, sizes: list[int], longe
     """As many as wait at once: no order of places would do with fewer."""
     graph = with_outputs(graph, seed, sizes)
     cut = cut_up(graph, style("libm"), longest)
-    tiling = tiled(graph, cut.stretches, list(tiles_of(graph, 8)))
+    tiling = tiled(graph, cut.segments, list(tiles_of(graph, 8)))
     waiting: Counter[int] = Counter()
     for last, leaving in enumerate(tiling.leaving):
         for tile, _ in leaving:
             times = [
                 number
-                for number, nodes in enumerate(cut.stretches)
+                for number, nodes in enumerate(cut.segments)
                 if any(graph.nodes[k].args and k in nodes for k in tile.elements)
             ]
             assert max(times, default=0) == last
@@ -237,7 +237,7 @@ def sources() -> list[FunctionSource]:
 
 
 class Compiled:
-    """Functions and their twins in a shared object of their own."""
+    """Functions and their batch functions in a shared object of their own."""
 
     def __init__(self, folder: Path, options: EmitOptions, *command: str) -> None:
         self.dtype = np.dtype(np.float32 if options.real == "float" else np.float64)
@@ -259,8 +259,8 @@ class Compiled:
         self, name: str, count: int, inputs: Sequence[Any], results: Sequence[Any], stream: int
     ) -> None:
         states = [value for x in inputs for value in (_pointer(x), ctypes.c_size_t(prod(x.shape[1:])))]
-        twin = getattr(self._library, f"toy_{name}_batch")
-        twin(ctypes.c_size_t(count), *states, *map(_pointer, results), ctypes.c_int(stream))
+        batch_function = getattr(self._library, f"toy_{name}_batch")
+        batch_function(ctypes.c_size_t(count), *states, *map(_pointer, results), ctypes.c_int(stream))
 
 
 def _pointer(array: Any) -> ctypes.c_void_p:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rbdgen.access import Access, column, whole
 from rbdgen.errors import GraphError
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cost
@@ -18,7 +19,6 @@ from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph, Input
 from rbdgen.graph.program import Loop, Program, Result, run, straight_line, unrolled, verify_program
 from rbdgen.graph.verify import verify
-from rbdgen.places import Place, column, whole
 
 
 def scaled_sum() -> Graph:
@@ -65,12 +65,12 @@ def recursion() -> Program:
         (Input("x", 1),),
         (Result("powers", (steps + 1,)),),
         (
-            Loop("start", doubled(), {"a": whole("x", 1)}, {"b": Place("powers", (0,))}),
+            Loop("start", doubled(), {"a": whole("x", 1)}, {"b": Access("powers", (0,))}),
             Loop(
                 "double",
                 doubled(),
-                {"a": Place("powers", (0,), tuple(range(steps)))},
-                {"b": Place("powers", (1,), tuple(range(steps)))},
+                {"a": Access("powers", (0,), tuple(range(steps)))},
+                {"b": Access("powers", (1,), tuple(range(steps)))},
                 steps,
             ),
         ),
@@ -125,7 +125,7 @@ def test_one_straight_line() -> None:
     assert program.straight is graph
     assert unrolled(program) is graph
     assert columns().straight is None
-    moved = replace(program.loops[0], reads={**program.loops[0].reads, "x": Place("x", (1, 0))})
+    moved = replace(program.loops[0], reads={**program.loops[0].reads, "x": Access("x", (1, 0))})
     assert replace(program, loops=(moved,)).straight is None
     verify(unrolled(columns()))
 
@@ -140,7 +140,7 @@ def _changed(number: int, **changes: Any) -> Program:
 def _recursion_reading(*offsets: int) -> Program:
     """Run k reads power `offsets[k]`; it writes power k + 1."""
     start, double = recursion().loops
-    return replace(recursion(), loops=(start, replace(double, reads={"a": Place("powers", (0,), offsets)})))
+    return replace(recursion(), loops=(start, replace(double, reads={"a": Access("powers", (0,), offsets)})))
 
 
 @pytest.mark.parametrize(
@@ -170,14 +170,14 @@ def _recursion_reading(*offsets: int) -> Program:
         (_recursion_reading(0, 0, 0, 4, 0), "loop 'double', run 3: reads unwritten elements as 'a'"),
         (_recursion_reading(0, 1, -1, 2, 3), "loop 'double', run 2: reads unwritten elements as 'a'"),
         (
-            _changed(1, writes={"y": Place("Y", (0, 0), (0, 1, 2))}),
+            _changed(1, writes={"y": Access("Y", (0, 0), (0, 1, 2))}),
             r"loop 'columns', run 0: writes two values to 'Y\[0\]'",
         ),
         (
-            _changed(1, writes={"y": Place("Y", (0, 1), (0, 1, 2))}),
+            _changed(1, writes={"y": Access("Y", (0, 1), (0, 1, 2))}),
             r"loop 'columns', run 1: writes two values to 'Y\[1\]'",
         ),
-        (replace(columns(), rooms={"twice": 1, "s": 1}), "two arrays of a program have the same name"),
+        (replace(columns(), scratch={"twice": 1, "s": 1}), "two arrays of a program have the same name"),
     ],
 )
 def test_faults(program: Program, words: str) -> None:

@@ -1,14 +1,14 @@
-"""Loops taken apart by the zeros of their runs; what is then read of rooms, and no more, is written."""
+"""Loops taken apart by the zeros of their runs; what is then read of scratch, and no more, is written."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from rbdgen.access import Access, column, whole
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.node import Graph, Input
 from rbdgen.graph.program import Loop, Program, Result, run, verify_program
 from rbdgen.graph.specialise import specialised
-from rbdgen.places import Place, column, whole
 
 
 def powers() -> Graph:
@@ -32,32 +32,32 @@ def next_of() -> Graph:
 
 
 def program() -> Program:
-    """The weights are elements 1 and 2 of a room; all columns are 0 at the second, two at the first too."""
-    shared = Place("room", (1, 2))
+    """The weights are elements 1 and 2 of a scratch array; all columns are 0 at the second, two at both."""
+    shared = Access("scratch_array", (1, 2))
     return Program(
         (Input("s", 1), Input("M", 6)),
         (Result("X", (3,)), Result("last", (1,))),
         (
-            Loop("powers", powers(), {"s": whole("s", 1)}, {"r": whole("room", 4)}),
+            Loop("powers", powers(), {"s": whole("s", 1)}, {"r": whole("scratch_array", 4)}),
             Loop(
                 "weighted",
                 weighted(),
                 {"b": column("M", 2, 3, range(3)), "r": shared},
-                {"x": Place("X", (0,), (0, 1, 2))},
+                {"x": Access("X", (0,), (0, 1, 2))},
                 3,
                 {"b": ((0, 1), (0, 1), (1,))},
             ),
-            Loop("first", next_of(), {"before": whole("s", 1)}, {"after": Place("chain", (0,))}),
+            Loop("first", next_of(), {"before": whole("s", 1)}, {"after": Access("chain", (0,))}),
             Loop(
                 "next",
                 next_of(),
-                {"before": Place("chain", (0,), (0, 1, 2))},
-                {"after": Place("chain", (1,), (0, 1, 2))},
+                {"before": Access("chain", (0,), (0, 1, 2))},
+                {"after": Access("chain", (1,), (0, 1, 2))},
                 3,
             ),
-            Loop("last", next_of(), {"before": Place("chain", (3,))}, {"after": whole("last", 1)}),
+            Loop("last", next_of(), {"before": Access("chain", (3,))}, {"after": whole("last", 1)}),
         ),
-        {"room": 4, "chain": 4},
+        {"scratch_array": 4, "chain": 4},
     )
 
 
@@ -77,8 +77,10 @@ def test_only_what_is_read_is_written() -> None:
         ("weighted", 1),
     ]
     first = lean.loops[0]
-    assert first.writes == {"r": Place("room", (1,))}, "the last two weights are multiplied by zeros alone"
-    assert [node.op for node in first.body.nodes] == ["input", "sq"]
+    assert first.writes == {"r": Access("scratch_array", (1,))}, (
+        "the last two weights are multiplied by zeros alone"
+    )
+    assert [node.op for node in first.kernel.nodes] == ["input", "sq"]
 
 
 def test_what_the_next_run_reads_is_written() -> None:

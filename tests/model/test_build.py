@@ -10,10 +10,10 @@ import pytest
 from rbdgen.description.schema import Limit
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import ModelError
-from rbdgen.model.build import Base, Merged, Robot, build_robot
+from rbdgen.model.build import Base, Robot, build_robot
 from rbdgen.model.joints import JointKind
 from rbdgen.model.model import WORLD
-from rbdgen.spatial.ops import Matrix, Vector
+from rbdgen.spatial.ops import NO_TRANSFORM, Matrix, Transform, Vector
 
 BODY = '<inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
 """Centred on the link's frame."""
@@ -150,7 +150,28 @@ def test_fixed_links_are_merged_into_the_body_that_carries_them() -> None:
     assert arm.inertia.first_moment == Vector(0, 0, 6)
     # both about their centres, and the tool's 2 kg at 3 m
     assert arm.inertia.rotational == Matrix.diagonal(2 + 18, 2 + 18, 2)
-    assert robot.merged == (Merged("root", WORLD), Merged("tool", 0), Merged("tip", 0))
+    assert [(link.link, link.body) for link in robot.merged] == [("root", WORLD), ("tool", 0), ("tip", 0)]
+
+
+def test_every_link_keeps_its_placement_on_its_body() -> None:
+    """A turn of 90 degrees about z, then 1 m along the tool's x, is 1 m along the arm's y."""
+    robot = build(
+        link("root"),
+        link("arm"),
+        link("tool"),
+        link("tip", ""),
+        joint("j", "revolute", "root", "arm", '<origin xyz="0 0 7"/>'),
+        joint("flange", "fixed", "arm", "tool", f'<origin xyz="0 0 3" rpy="0 0 {pi / 2!r}"/>'),
+        joint("mark", "fixed", "tool", "tip", '<origin xyz="1 0 0"/>'),
+    )
+    placed = {link.link: link for link in robot.attachments}
+    assert list(placed) == ["root", "arm", "tool", "tip"]
+    assert placed["root"].body == WORLD
+    assert placed["arm"].placement == placed["root"].placement == NO_TRANSFORM
+    assert not placed["arm"].merged
+    quarter = Matrix(Vector(0, -1, 0), Vector(1, 0, 0), Vector(0, 0, 1))
+    assert placed["tool"].placement == Transform(quarter, Vector(0, 0, 3))
+    assert placed["tip"].placement == Transform(quarter, Vector(0, 1, 3))
 
 
 def test_placements_add_up_over_fixed_links() -> None:

@@ -18,9 +18,9 @@ from rbdgen.errors import ModelError
 from rbdgen.graph.program import run
 from rbdgen.model.build import Base, Robot, build_robot
 from rbdgen.model.model import Model
-from rbdgen.pipeline import load_robot
-from rbdgen.selection.frames import Frames, search
-from rbdgen.selection.variants import choose, subjects
+from rbdgen.pipeline.robot import load_robot
+from rbdgen.selection.axes import BodyAxes, search
+from rbdgen.selection.choose import choose, subjects
 
 
 def urdf(mass: float = 1.0, offset: float = 0.3, gyration: float = 0.1, axes: str = "xzx") -> str:
@@ -95,7 +95,7 @@ def test_those_not_refused_are_right(
 @pytest.mark.parametrize("name", ["gravity", "aba"])
 @pytest.mark.parametrize("offset", [1e-300, 1e-51, 4e-13, 1e-10, 1e4])
 def test_offsets_of_any_size_among_others(offset: float, name: str) -> None:
-    """Frames are searched and units of length tried."""
+    """Body axes are searched and units of length tried."""
     text = urdf().replace('xyz="0 0.3 0"', f'xyz="0 0.3 {offset}"')
     model, function = built(text).model, CATALOGUE[name]
     inputs = random_inputs(model, function.signature, 3)
@@ -108,7 +108,7 @@ def test_offsets_of_any_size_among_others(offset: float, name: str) -> None:
 def test_rounding_in_a_public_robot_is_no_unit_of_length() -> None:
     """iCub's file has offsets of 1e-23 m to 1e-51 m."""
     icub = load_robot(ICUB).model
-    frames = Frames((0.0,) * icub.nbodies, (0.0,) * icub.nbodies)
-    units = [reduced.unit_length for _, reduced in subjects(icub, frames, sums=True)]
+    axes = BodyAxes((0.0,) * icub.nbodies, (0.0,) * icub.nbodies)
+    units = [reduced.unit_length for _, reduced in subjects(icub, axes, sums=True)]
     assert len(units) > 2
     assert min(units) > 1e-3

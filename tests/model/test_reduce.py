@@ -13,7 +13,7 @@ from support.rationals import Rationals
 from rbdgen.errors import ModelError
 from rbdgen.graph.builder import Builder, Expr
 from rbdgen.model.angles import ZERO_ANGLE, TracedAngle, constant_angle, exact, radians_of
-from rbdgen.model.frames import axes_on, factor
+from rbdgen.model.axes import axes_on, factor
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Angle, JointKind, rotation_about
 from rbdgen.model.model import WORLD, Model
@@ -304,13 +304,13 @@ def test_rounding_is_cleared() -> None:
         turns = [0.0] * model.nbodies
         slides = [0.0] * model.nbodies
         turns[i] = atan2(own.first.y, own.first.x)
-        assert start.reframed(turns).moments[i].first.y == 0
+        assert start.with_axes(turns).moments[i].first.y == 0
         if body.parent == WORLD:
             continue
         slides[i] = own.second[0].z / own.first.x
-        assert start.reframed(None, slides).moments[i].second[0].z == 0
+        assert start.with_axes(None, slides).moments[i].second[0].z == 0
         turns[i] = -radians_of(body.theta0)
-        assert start.reframed(turns).bodies[i].theta0 == ZERO_ANGLE
+        assert start.with_axes(turns).bodies[i].theta0 == ZERO_ANGLE
 
 
 # ---- parallel axes, unit of length
@@ -330,17 +330,17 @@ def parallel_chain(seed: int) -> tuple[Rationals, Model]:
 
 @pytest.mark.parametrize("parallel", [{2}, {3}, {2, 3}])
 def test_axes_that_stay_behind(parallel: set[int]) -> None:
-    """A parallel body's axes are its parent's; with its heading they are where the model has them."""
+    """A parallel body's axes are its parent's; with its lag they are where the model has them."""
     r, model = parallel_chain(1)
     q = r.coordinates(model)
     reduced = reduce(model, *choices(r, model), parallel=parallel)
     placed = reduced.at(q)
     for i, frame in enumerate(reduced_frames(placed)):
         body = placed[i]
-        assert (body.heading is not None) == (i in parallel)
+        assert (body.lag is not None) == (i in parallel)
         if i in parallel:
             assert body.rotation == FactoredRotation()
-        turned = Transform(IDENTITY if body.heading is None else rotation_about(Z, body.heading), Vector())
+        turned = Transform(IDENTITY if body.lag is None else rotation_about(Z, body.lag), Vector())
         assert frame @ turned == world_frames(model, q)[i] @ reduced.bodies[i].frame
 
 

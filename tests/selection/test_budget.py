@@ -8,7 +8,6 @@ import pytest
 from support import synthetic
 from support.robots import BASES, BUNDLED, robot
 
-from rbdgen import pipeline
 from rbdgen.algorithms.catalogue import CATALOGUE
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import OptionError
@@ -16,9 +15,11 @@ from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Base, Robot, build_robot
 from rbdgen.model.model import Model
 from rbdgen.options import Options
-from rbdgen.pipeline import count, design, design_functions
+from rbdgen.pipeline.design import count, design_functions
+from rbdgen.pipeline.page import design
+from rbdgen.pipeline.page import design as pipeline
 from rbdgen.selection.budget import check_budget, estimated_operations, tree_size
-from rbdgen.tracing import trace_on
+from rbdgen.selection.trace import trace_on
 
 DEFAULT = Options().functions
 
@@ -29,7 +30,7 @@ def synthetic_robot(parents: list[int], base: Base = "fixed") -> Robot:
 
 def counted(model: Model, name: str) -> int:
     tracer = GraphEngine()
-    return tracer.cost(trace_on(tracer, model, CATALOGUE[name], CATALOGUE[name].variants[0])).total
+    return tracer.cost(trace_on(tracer, model, CATALOGUE[name], CATALOGUE[name].forms[0])).total
 
 
 @pytest.mark.parametrize("base", BASES)

@@ -13,9 +13,9 @@ from rbdgen.description.urdf import parse_urdf
 from rbdgen.model.build import Base, build_robot
 from rbdgen.model.reduce import reduce
 from rbdgen.options import Options
-from rbdgen.pipeline import count
-from rbdgen.selection import frames as frames_module
-from rbdgen.selection.frames import operations, search
+from rbdgen.pipeline.design import count
+from rbdgen.selection import axes as axes_module
+from rbdgen.selection.axes import operations, search
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "chosen_counts"
 
@@ -52,16 +52,16 @@ def test_inverse_dynamics_of_the_puma() -> None:
 @pytest.mark.parametrize("name", BUNDLED)
 def test_the_search_never_makes_it_worse_and_finds_the_same_again(name: str) -> None:
     model = robot(name, BASES.get(name, "fixed")).model
-    frames = search(model)
-    found = operations(reduce(model, frames.turns, frames.slides))
+    axes = search(model)
+    found = operations(reduce(model, axes.turns, axes.slides))
     assert found <= operations(reduce(model))
-    assert search(model) == frames
+    assert search(model) == axes
 
 
 def test_an_exhausted_budget_leaves_the_frames_as_they_are() -> None:
     model = robot("arm7").model
-    frames = search(model, budget=0)
-    assert set(frames.turns) | set(frames.slides) == {0.0}
+    axes = search(model, budget=0)
+    assert set(axes.turns) | set(axes.slides) == {0.0}
 
 
 def test_an_exhausted_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +73,7 @@ def test_an_exhausted_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) ->
         counted.append(operations(*arguments))
         return counted[-1]
 
-    monkeypatch.setattr(frames_module, "operations", counting)
+    monkeypatch.setattr(axes_module, "operations", counting)
     budget = 10_000
     search(model, budget=budget)
     assert sum(counted) < budget + 3 * max(counted)

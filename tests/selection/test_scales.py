@@ -1,4 +1,4 @@
-"""Tiny and huge robots: the search chooses no frames in which accuracy is lost."""
+"""Tiny and huge robots: the search chooses no axes in which accuracy is lost."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from rbdgen.graph.program import run
 from rbdgen.model.build import Base, build_robot
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
-from rbdgen.selection.frames import Frames, search
-from rbdgen.tracing import Subject, trace_graph, trace_program
+from rbdgen.selection.axes import BodyAxes, search
+from rbdgen.selection.trace import Subject, trace_graph, trace_program
 
 ROUNDING = 1e-14
 """Below this an error is no loss, whatever the textbook's is."""
 
-CHEAP = [name for name, row in CATALOGUE.items() if any(form.reduced for form in row.variants)]
-"""Functions with a form that is traced in chosen frames."""
+CHEAP = [name for name, row in CATALOGUE.items() if any(form.reduced for form in row.forms)]
+"""Functions with a form that is traced in chosen axes."""
 
 PARENTS = (-1, -1, -1, 0)
 """Three limbs, one of two links: together they resist every motion of a floating root without mass."""
@@ -39,27 +39,27 @@ def scaled(length: float, mass: float, base: Base) -> Model:
 
 
 @cache
-def searched(model: Model) -> Frames:
+def searched(model: Model) -> BodyAxes:
     return search(model)
 
 
-def losses(model: Model, frames: Frames, function: Function) -> dict[str, float]:
-    """By cheap form: its error against Pinocchio in these frames over that of the textbook's form."""
+def losses(model: Model, axes: BodyAxes, function: Function) -> dict[str, float]:
+    """By cheap form: its error against Pinocchio in these axes over that of the textbook's form."""
     inputs = random_inputs(model, function.signature, 20)
     references = PinocchioOracle(model_of_numbers(model), model)(function.name, inputs)
-    reduced = reduce(model, frames.turns, frames.slides)
+    reduced = reduce(model, axes.turns, axes.slides)
     errors: dict[str, float] = {}
-    for form in function.variants:
-        if form.stages is not None:
+    for form in function.forms:
+        if form.loops is not None:
             outputs = run(trace_program(reduced, function, form, "graph"), inputs)
         else:
             subject: Subject = reduced if form.reduced else model
             outputs = evaluate(trace_graph(subject, function, form, "graph"), inputs)
         ours = (outputs[argument.name] for argument in function.signature.outputs)
         errors[form.name] = max(map(relative_error, ours, references))
-    assert not function.variants[0].reduced
-    textbook = max(errors[function.variants[0].name], ROUNDING)
-    return {form.name: errors[form.name] / textbook for form in function.variants if form.reduced}
+    assert not function.forms[0].reduced
+    textbook = max(errors[function.forms[0].name], ROUNDING)
+    return {form.name: errors[form.name] / textbook for form in function.forms if form.reduced}
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -75,5 +75,5 @@ def test_accuracy_within_ten_times_the_textbooks(name: str, length: float, mass:
 def test_ill_conditioned_frames_would_be_seen(name: str) -> None:
     """Origins slid a hundred thousand lengths along their axes cost every function its digits."""
     model = scaled(1.0, 1.0, "fixed")
-    slid = Frames((0.0,) * model.nbodies, (1e5,) * model.nbodies)
+    slid = BodyAxes((0.0,) * model.nbodies, (1e5,) * model.nbodies)
     assert min(losses(model, slid, CATALOGUE[name]).values()) > 10

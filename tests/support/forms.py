@@ -11,37 +11,37 @@ import pytest
 from numpy.typing import NDArray
 from support.robots import robot
 
-from rbdgen.algorithms.catalogue import CATALOGUE, Function, Outputs, Variant
+from rbdgen.algorithms.catalogue import CATALOGUE, Form, Function, Outputs
 from rbdgen.algorithms.state import State, coordinates, external_forces
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph
 from rbdgen.model.build import DEFAULT_SNAP, Base
 from rbdgen.model.model import Model
-from rbdgen.tracing import trace_graph
+from rbdgen.selection.trace import trace_graph
 
 Array = NDArray[np.float64]
 
 
-class Form(NamedTuple):
+class FunctionForm(NamedTuple):
     """One way to compute one function."""
 
     function: Function
-    variant: Variant
+    form: Form
 
     def __str__(self) -> str:
-        return f"{self.function.name}-{self.variant.name}"
+        return f"{self.function.name}-{self.form.name}"
 
     def trace(self, model: Model, state: State) -> Outputs:
         """Run the algorithm on any scalars: elements of every output, row-major."""
-        return self.variant.trace(model, state)
+        return self.form.trace(model, state)
 
 
-FORMS = tuple(Form(row, variant) for row in CATALOGUE.values() for variant in row.variants)
+FORMS = tuple(FunctionForm(row, form) for row in CATALOGUE.values() for form in row.forms)
 
 every_form = pytest.mark.parametrize("form", FORMS, ids=str)
 
 
-def forms_of(*functions: str) -> list[Form]:
+def forms_of(*functions: str) -> list[FunctionForm]:
     return [form for form in FORMS if form.function.name in functions]
 
 
@@ -52,19 +52,19 @@ def parametrize(*functions: str) -> pytest.MarkDecorator:
 
 @lru_cache(maxsize=64)
 def graph_of(
-    form: Form, name: str, base: Base = "fixed", snap: float = DEFAULT_SNAP, engine: str = "casadi"
+    form: FunctionForm, name: str, base: Base = "fixed", snap: float = DEFAULT_SNAP, engine: str = "casadi"
 ) -> Graph:
     """The form's graph for a robot, as traced."""
-    return trace_graph(robot(name, base, snap).model, form.function, form.variant, engine)
+    return trace_graph(robot(name, base, snap).model, form.function, form.form, engine)
 
 
-def interpreted(form: Form, graph: Graph, inputs: Mapping[str, Array]) -> list[Array]:
+def interpreted(form: FunctionForm, graph: Graph, inputs: Mapping[str, Array]) -> list[Array]:
     """The outputs, in the order of the signature, over the inputs' leading axes."""
     outputs = evaluate(graph, inputs)
     return [outputs[argument.name] for argument in form.function.signature.outputs]
 
 
-def run_on_floats(form: Form, model: Model, inputs: Mapping[str, Array]) -> list[Array]:
+def run_on_floats(form: FunctionForm, model: Model, inputs: Mapping[str, Array]) -> list[Array]:
     """The algorithm on NumPy columns, one a state: no graph between, and quick for many small robots.
 
     Inputs that the function does not take are left out.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from rbdgen.model.frames import axes_on
+from rbdgen.model.axes import axes_on
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Angle, Coordinate, Joint, JointKind, Pose, rotation_about, rotation_of
 from rbdgen.model.model import WORLD, Body, Model

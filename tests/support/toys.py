@@ -40,7 +40,7 @@ def function(
 ) -> FunctionSource:
     """The graph as a function of one form."""
     signature = SizedSignature(name, inputs, outputs)
-    return FunctionSource(signature, straight_line(graph), "plain", cost(graph), f"toy {name}")
+    return FunctionSource(signature, straight_line(graph), "plain", "as given", cost(graph), f"toy {name}")
 
 
 def straight(source: FunctionSource) -> Graph:

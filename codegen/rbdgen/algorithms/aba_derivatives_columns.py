@@ -1,7 +1,7 @@
 """Derivatives of forward dynamics, solved column by column.
 
 dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24) on a `ReducedModel`,
-in stages: first M = L^T D L (Featherstone 2008, section 6.5), W = L^-1, qdd and dID/du; then the same sparse
+in loops: first M = L^T D L (Featherstone 2008, section 6.5), W = L^-1, qdd and dID/du; then the same sparse
 products
 
     x = W D^-1 W^T b
@@ -19,17 +19,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
+from rbdgen.access import Access, column, whole
 from rbdgen.algorithms.aba_derivatives_factored import add_base_terms, without_base_translation
 from rbdgen.algorithms.crba_composite import crba_composite
 from rbdgen.algorithms.ldl import ldl
+from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
 from rbdgen.algorithms.minv import unit_lower_inverse
 from rbdgen.algorithms.rnea_classical import rnea_classical
 from rbdgen.algorithms.rnea_derivatives_local import rnea_derivatives_local
-from rbdgen.algorithms.staged import Arrays, Stage, Staged
 from rbdgen.algorithms.state import State
 from rbdgen.model.joints import JointKind
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.places import Place, column, whole
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
 
 Ancestors = Sequence[Sequence[int]]
@@ -42,18 +42,18 @@ KNOWN_BY_Q, KNOWN_BY_V = 6, 3
 """Columns of a floating base, the first ones, that need no solve."""
 
 
-def aba_derivatives_columns(reduced: ReducedModel) -> Staged:
-    """The stages for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
+def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
+    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
     nv, ancestors = reduced.nv, reduced.ancestors
     related = _related(ancestors)
     floating = any(body.joint.kind is JointKind.FLOATING for body in reduced.bodies)
     by_q = range(KNOWN_BY_Q if floating else 0, nv)
     by_v = range(KNOWN_BY_V if floating else 0, nv)
     below = [j * nv + i for i, above in enumerate(ancestors) for j in above]
-    factor = {"W": Place("transposed_W", tuple(below)), "inverse_D": whole("inverse_D", nv)}
+    factor = {"W": Access("transposed_W", tuple(below)), "inverse_D": whole("inverse_D", nv)}
     unsolved = {"minus_dq": _columns("minus_dq", nv, by_q), "minus_dv": _columns("minus_dv", nv, by_v)}
     known, shift = _of_base(nv) if floating else ({}, {})
-    torques = Stage(
+    torques = FormLoop(
         "torques",
         lambda x: _torques(reduced, x, by_q, by_v),
         inputs=("q", "v", "tau"),
@@ -66,7 +66,7 @@ def aba_derivatives_columns(reduced: ReducedModel) -> Staged:
         },
     )
     solves = [
-        Stage(
+        FormLoop(
             "solve",
             lambda x: {"x": _solved(_factor(ancestors, x.arrays), x.arrays["inverse_D"], x.arrays["b"])},
             reads={**factor, "b": column(right, nv, nv, columns)},
@@ -77,7 +77,7 @@ def aba_derivatives_columns(reduced: ReducedModel) -> Staged:
         for name, right, columns in (("da_dq", "minus_dq", by_q), ("da_dv", "minus_dv", by_v))
         if columns
     ]
-    inverse = Stage(
+    inverse = FormLoop(
         "inverse",
         lambda x: {"x": _outward(_factor(ancestors, x.arrays), x.arrays["inverse_D"], x.arrays["w"])},
         reads={**factor, "w": column("transposed_W", nv, nv, range(nv))},
@@ -85,12 +85,12 @@ def aba_derivatives_columns(reduced: ReducedModel) -> Staged:
         count=nv,
         zeros={"w": tuple(_without(nv, dofs) for dofs in _limbs(ancestors, related))},
     )
-    shifts = [Stage("shift", _shifted, reads=shift, writes={"sum": shift["solved"]})] if floating else []
-    rooms = {"transposed_W": nv * nv, "inverse_D": nv, "minus_dq": nv * nv, "minus_dv": nv * nv}
-    return Staged(
+    shifts = [FormLoop("shift", _shifted, reads=shift, writes={"sum": shift["solved"]})] if floating else []
+    scratch = {"transposed_W": nv * nv, "inverse_D": nv, "minus_dq": nv * nv, "minus_dv": nv * nv}
+    return LoopedForm(
         (torques, *solves, inverse, *shifts),
         dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv),
-        {**rooms, "shift": 9} if floating else rooms,
+        {**scratch, "shift": 9} if floating else scratch,
     )
 
 
@@ -120,18 +120,18 @@ def _without(nv: int, dofs: Set[int]) -> tuple[int, ...]:
     return tuple(i for i in range(nv) if i not in dofs)
 
 
-def _columns(array: str, rows: int, columns: Sequence[int]) -> Place:
+def _columns(array: str, rows: int, columns: Sequence[int]) -> Access:
     """Some columns of a square matrix, all at once."""
-    return Place(array, tuple(i * rows + k for i in range(rows) for k in columns))
+    return Access(array, tuple(i * rows + k for i in range(rows) for k in columns))
 
 
-def _of_base(nv: int) -> tuple[dict[str, Place], dict[str, Place]]:
+def _of_base(nv: int) -> tuple[dict[str, Access], dict[str, Access]]:
     """Where the columns of a floating base lie: those known, and what is added to those that are solved."""
     known = {
         "known_dq": _columns("da_dq", nv, range(KNOWN_BY_Q)),
         "known_dv": _columns("da_dv", nv, range(KNOWN_BY_V)),
     }
-    block = Place("da_dv", tuple(row * nv + k for row in range(3) for k in range(3, 6)))
+    block = Access("da_dv", tuple(row * nv + k for row in range(3) for k in range(3, 6)))
     return known, {"solved": block, "shift": whole("shift", 9)}
 
 

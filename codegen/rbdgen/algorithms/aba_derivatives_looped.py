@@ -1,8 +1,9 @@
 """Derivatives of forward dynamics in loops, put together from the looped forms of what they are made of.
 
-dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24): the stages of
+dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24): the loops of
 `aba_looped` for qdd, of `rnea_derivatives_looped` at it, of `minv_looped` for M^-1 = dFD/dtau; then one
-product of a row and a column, run for every entry. Rooms of one name serve all three, one after the other.
+product of a row and a column, run for every entry. Scratch arrays of one name serve all three, one after
+the other.
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from rbdgen.access import Access, column
 from rbdgen.algorithms.aba_looped import aba_looped
+from rbdgen.algorithms.loops import FormLoop, LoopedForm
 from rbdgen.algorithms.minv_looped import minv_looped
 from rbdgen.algorithms.rnea_derivatives_looped import rnea_derivatives_looped
-from rbdgen.algorithms.staged import Stage, Staged
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.places import Place, column
 from rbdgen.spatial.scalar import dot, neg
 
 
-def aba_derivatives_looped(reduced: ReducedModel) -> Staged:
-    """The stages for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
+def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:
+    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
     nv = reduced.nv
     parts = (
         _renamed(aba_looped(reduced), {"a": "qdd"}),
@@ -28,39 +29,39 @@ def aba_derivatives_looped(reduced: ReducedModel) -> Staged:
         _renamed(minv_looped(reduced), {"Minv": "da_dtau"}),
     )
     first, *others = parts
-    stages = [*first.stages, *(s for part in others for s in part.stages if s.name != "joints")]
-    rooms = {"qdd": nv, "dtau_dq": nv * nv, "dtau_dv": nv * nv}
+    loops = [*first.loops, *(s for part in others for s in part.loops if s.name != "joints")]
+    scratch = {"qdd": nv, "dtau_dq": nv * nv, "dtau_dv": nv * nv}
     for part in parts:
-        rooms |= {name: max(size, rooms.get(name, 0)) for name, size in part.rooms.items()}
+        scratch |= {name: max(size, scratch.get(name, 0)) for name, size in part.scratch.items()}
     products = (_product(nv, "da_dq", "dtau_dq"), _product(nv, "da_dv", "dtau_dv"))
-    return Staged(
-        (*stages, *products),
+    return LoopedForm(
+        (*loops, *products),
         dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv),
-        rooms,
+        scratch,
         {name: values for part in parts for name, values in part.tables.items()},
     )
 
 
-def _renamed(staged: Staged, names: Mapping[str, str]) -> Staged:
-    """The same stages with other arrays in place of these."""
+def _renamed(form: LoopedForm, names: Mapping[str, str]) -> LoopedForm:
+    """The same loops with other arrays in place of these."""
 
-    def moved(places: Mapping[str, Place]) -> dict[str, Place]:
-        return {name: replace(at, array=names.get(at.array, at.array)) for name, at in places.items()}
+    def moved(accesses: Mapping[str, Access]) -> dict[str, Access]:
+        return {name: replace(at, array=names.get(at.array, at.array)) for name, at in accesses.items()}
 
-    stages = (replace(s, reads=moved(s.reads), writes=moved(s.writes)) for s in staged.stages)
-    return replace(staged, stages=tuple(stages))
+    loops = (replace(s, reads=moved(s.reads), writes=moved(s.writes)) for s in form.loops)
+    return replace(form, loops=tuple(loops))
 
 
-def _product(nv: int, result: str, right: str) -> Stage:
+def _product(nv: int, result: str, right: str) -> FormLoop:
     """-M^-1 times a matrix, entry by entry."""
     entries = [(i, k) for i in range(nv) for k in range(nv)]
-    return Stage(
+    return FormLoop(
         "product",
         lambda x: {"entry": [neg(dot(list(x.arrays["row"]), list(x.arrays["column"])))]},
         reads={
-            "row": Place("da_dtau", tuple(range(nv)), tuple(nv * i for i, _ in entries)),
+            "row": Access("da_dtau", tuple(range(nv)), tuple(nv * i for i, _ in entries)),
             "column": column(right, nv, nv, [k for _, k in entries]),
         },
-        writes={"entry": Place(result, (0,), tuple(range(nv * nv)))},
+        writes={"entry": Access(result, (0,), tuple(range(nv * nv)))},
         count=nv * nv,
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdgen.access import Access, whole
 from rbdgen.algorithms.aba_bias import to_child
 from rbdgen.algorithms.articulated import ArticulatedInertia, JointFactor, factor_joint
 from rbdgen.algorithms.articulated_planar import to_parent
@@ -22,14 +23,13 @@ from rbdgen.algorithms.body_loops import (
     unpacked_force,
     unpacked_symmetric,
 )
+from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
 from rbdgen.algorithms.rnea_classical import force_to_parent
-from rbdgen.algorithms.rnea_looped import base_force, outward_rooms, outward_stages
-from rbdgen.algorithms.staged import Arrays, Stage, Staged
+from rbdgen.algorithms.rnea_looped import base_force, outward_loops, outward_scratch
 from rbdgen.algorithms.state import State
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.places import Place, whole
 from rbdgen.spatial.ops import Matrix, Motion, Vector
 from rbdgen.spatial.scalar import Scalar, sub
 
@@ -37,14 +37,14 @@ INERTIA = 21
 """Numbers of a symmetric 6 x 6."""
 
 
-def aba_looped(reduced: ReducedModel, external: bool = False) -> Staged:
-    """The stages for output `a` of inputs q, v, tau and, where there are `external` forces, fext.
+def aba_looped(reduced: ReducedModel, external: bool = False) -> LoopedForm:
+    """The loops for output `a` of inputs q, v, tau and, where there are `external` forces, fext.
 
     Between the last two loops `a` holds D^-1 u, and `scaled` U D^-1 of every joint.
     """
     bodies = looped_bodies(reduced)
     count, runs = len(bodies.outward), bodies.inward
-    articulated = Stage(
+    articulated = FormLoop(
         "articulated",
         lambda x: _articulated(bodies, x),
         reads={
@@ -61,7 +61,7 @@ def aba_looped(reduced: ReducedModel, external: bool = False) -> Staged:
         count=count,
     )
     runs = bodies.outward
-    accelerations = Stage(
+    accelerations = FormLoop(
         "accelerations",
         lambda x: _accelerations(bodies.placed(x), x),
         reads={
@@ -73,22 +73,22 @@ def aba_looped(reduced: ReducedModel, external: bool = False) -> Staged:
         writes={"a": bodies.freedom("a", runs), "change": bodies.level("change", 6, 1)},
         count=count,
     )
-    root, outward = outward_stages(bodies, moving=True, accelerated=False, external=external)
+    root, outward = outward_loops(bodies, moving=True, accelerated=False, external=external)
     clear = cleared("inertia", INERTIA * (count + 1))
-    rooms = {
-        **outward_rooms(bodies, moving=True),
+    scratch = {
+        **outward_scratch(bodies, moving=True),
         "inertia": clear.count,
         "scaled": 6 * (count + 1),
         "change": 6 * (1 + max(bodies.depths, default=0)),
     }
-    return bodies.staged(
+    return bodies.loops(
         [bodies.positions, root, clear, outward, articulated, _base(bodies), accelerations],
         {"a": reduced.nv},
-        rooms,
+        scratch,
     )
 
 
-def factor_reads(bodies: LoopedBodies, runs: Runs) -> dict[str, Place]:
+def factor_reads(bodies: LoopedBodies, runs: Runs) -> dict[str, Access]:
     """What `joint_factor` and `handed_on` need: the bodies, what their children and their siblings left."""
     return {
         **bodies.joints(runs),
@@ -98,7 +98,7 @@ def factor_reads(bodies: LoopedBodies, runs: Runs) -> dict[str, Place]:
     }
 
 
-def factor_writes(bodies: LoopedBodies, runs: Runs) -> dict[str, Place]:
+def factor_writes(bodies: LoopedBodies, runs: Runs) -> dict[str, Access]:
     return {
         "scaled": bodies.own("scaled", 6, runs),
         "inertia_sum": bodies.above("inertia", INERTIA, runs),
@@ -137,12 +137,12 @@ def _articulated(bodies: LoopedBodies, x: State) -> Arrays:
     return {**handed_on(body, inertia, factor, x), "rate": [rate], "force_sum": packed_force(total)}
 
 
-def _base(bodies: LoopedBodies) -> Stage:
+def _base(bodies: LoopedBodies) -> FormLoop:
     """The root's change of acceleration: none of the world, that of a floating base from its 6 x 6."""
     change = {"change": whole("change", 6)}
     if not bodies.floating:
-        return Stage("base", lambda _: {"change": [0] * 6}, change)
-    return Stage(
+        return FormLoop("base", lambda _: {"change": [0] * 6}, change)
+    return FormLoop(
         "base",
         lambda x: _base_acceleration(bodies, x),
         reads={

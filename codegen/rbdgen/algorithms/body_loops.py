@@ -5,8 +5,8 @@ slides by `sliding` times it, 1 and 0 or 0 and 1, so that revolute and prismatic
 operations. Constants in which all bodies agree stand in the straight line and save operations there
 (`turning` and `sliding`, where all joints are of one kind); the others come from a row of a table.
 
-Rooms have a row for every body, row 0 for the root, the world or the floating base, in axes that are turned
-about its z.
+Scratch arrays have a row for every body, row 0 for the root, the world or the floating base, in axes that
+are turned about its z.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from rbdgen.algorithms.staged import Arrays, Stage, Staged
+from rbdgen.access import Access, whole
+from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
 from rbdgen.algorithms.state import State
 from rbdgen.errors import ModelError
 from rbdgen.model.angles import ZERO_ANGLE
-from rbdgen.model.frames import FramedBody
+from rbdgen.model.axes import AlignedBody
 from rbdgen.model.joints import Angle, JointKind
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.places import Place, whole
 from rbdgen.spatial.ops import Force, Matrix, Motion, Vector, mirrored
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
 from rbdgen.spatial.scalar import Scalar, add, mul
@@ -62,13 +62,13 @@ class Rows:
     def values(self) -> tuple[Scalar, ...]:
         return tuple(value for row in self._kept for value in row)
 
-    def place(self, runs: Runs) -> Place:
+    def place(self, runs: Runs) -> Access:
         """The rows of these bodies."""
         width = len(self.varying)
         where: Sequence[int] = range(len(self.rows))
         if len(self._kept) < len(self.rows):
             where = [self._kept.index(tuple(row[k] for k in self.varying)) for row in self.rows]
-        return Place(self.name, tuple(range(width)), tuple(width * where[k] for k in runs))
+        return Access(self.name, tuple(range(width)), tuple(width * where[k] for k in runs))
 
     def complete(self, read: Sequence[Scalar]) -> list[Scalar]:
         """A whole row from the columns that were read."""
@@ -110,7 +110,7 @@ class LoopedBodies:
     reduced: ReducedModel
     floating: bool
     root: FactoredRotation
-    bodies: tuple[FramedBody, ...]
+    bodies: tuple[AlignedBody, ...]
     parents: tuple[int, ...]
     depths: tuple[int, ...]
     freedoms: tuple[int, ...]
@@ -120,15 +120,17 @@ class LoopedBodies:
     moments: Rows
     frames: Rows
 
-    def staged(self, stages: Iterable[Stage], outputs: Mapping[str, int], rooms: Mapping[str, int]) -> Staged:
-        """The stages that run at all, a robot may have no joint above another, and the tables they read."""
-        kept = tuple(stage for stage in stages if stage.count > 0)
-        read = {place.array for stage in kept for place in stage.reads.values()}
+    def loops(
+        self, loops: Iterable[FormLoop], outputs: Mapping[str, int], scratch: Mapping[str, int]
+    ) -> LoopedForm:
+        """The loops that run at all, a robot may have no joint above another, and the tables they read."""
+        kept = tuple(loop for loop in loops if loop.count > 0)
+        read = {access.array for loop in kept for access in loop.reads.values()}
         tables = (self.zeros, self.placements, self.kinds, self.moments, self.frames)
-        return Staged(
+        return LoopedForm(
             kept,
             outputs,
-            {name: size for name, size in rooms.items() if size > 0},
+            {name: size for name, size in scratch.items() if size > 0},
             {rows.name: rows.values for rows in tables if rows.name in read},
         )
 
@@ -159,34 +161,34 @@ class LoopedBodies:
         ]
         return tuple(k for k, _, _ in found), tuple(b for _, b, _ in found), tuple(a for _, _, a in found)
 
-    def own(self, array: str, width: int, runs: Runs) -> Place:
-        """The rows of these bodies in a room."""
-        return Place(array, tuple(range(width)), tuple(width * (k + 1) for k in runs))
+    def own(self, array: str, width: int, runs: Runs) -> Access:
+        """The rows of these bodies in a scratch array."""
+        return Access(array, tuple(range(width)), tuple(width * (k + 1) for k in runs))
 
-    def above(self, array: str, width: int, runs: Runs) -> Place:
+    def above(self, array: str, width: int, runs: Runs) -> Access:
         """The rows of their parents."""
-        return Place(array, tuple(range(width)), tuple(width * self.parents[k] for k in runs))
+        return Access(array, tuple(range(width)), tuple(width * self.parents[k] for k in runs))
 
-    def level(self, array: str, width: int, below: int) -> Place:
+    def level(self, array: str, width: int, below: int) -> Access:
         """Rows by depth, outward: a parent's row, and `below` it by 1 a body's own.
 
         Bodies stand depth first: what lies above a body was written last by its own parent.
         """
         columns = range(width * below, width * (below + 1))
-        return Place(array, tuple(columns), tuple(width * (depth - 1) for depth in self.depths))
+        return Access(array, tuple(columns), tuple(width * (depth - 1) for depth in self.depths))
 
-    def freedom(self, array: str, runs: Runs) -> Place:
+    def freedom(self, array: str, runs: Runs) -> Access:
         """The elements of the bodies' degrees of freedom."""
-        return Place(array, (0,), tuple(self.freedoms[k] for k in runs))
+        return Access(array, (0,), tuple(self.freedoms[k] for k in runs))
 
-    def constants(self, runs: Runs, *tables: Rows) -> dict[str, Place]:
+    def constants(self, runs: Runs, *tables: Rows) -> dict[str, Access]:
         """The table rows of these bodies."""
         return {rows.name: rows.place(runs) for rows in tables if rows.varying}
 
-    def joints(self, runs: Runs) -> dict[str, Place]:
+    def joints(self, runs: Runs) -> dict[str, Access]:
         """All that `placed` needs."""
         width = self.joint_width
-        where = Place("joint", tuple(range(width)), tuple(width * k for k in runs))
+        where = Access("joint", tuple(range(width)), tuple(width * k for k in runs))
         return {**self.constants(runs, self.placements, self.kinds), "joint": where}
 
     @property
@@ -195,21 +197,23 @@ class LoopedBodies:
         return 2 if all(turning for turning, _ in self.kinds.rows) else 3
 
     @property
-    def positions(self) -> Stage:
-        """Where the joints stand, into the room `joint`.
+    def positions(self) -> FormLoop:
+        """Where the joints stand, into the scratch array `joint`.
 
         Sines and cosines are taken in a loop where all joints have them, one joint after the other in one
         straight line where some slide.
         """
         count, width = len(self.bodies), self.joint_width
         if width == 3:
-            return Stage("joints", self._all_positions, {"joint": whole("joint", 3 * count)}, inputs=("q",))
-        return Stage(
+            return FormLoop(
+                "joints", self._all_positions, {"joint": whole("joint", 3 * count)}, inputs=("q",)
+            )
+        return FormLoop(
             "joints",
             self._position,
-            writes={"joint": Place("joint", (0, 1), tuple(2 * k for k in self.outward))},
+            writes={"joint": Access("joint", (0, 1), tuple(2 * k for k in self.outward))},
             reads={
-                "q": Place("q", (0,), tuple(body.joint.idx_q for body in self.bodies)),
+                "q": Access("q", (0,), tuple(body.joint.idx_q for body in self.bodies)),
                 **self.constants(self.outward, self.zeros),
             },
             count=count,
@@ -268,7 +272,7 @@ def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
             "which forms in loops cannot do; choose another form"
         )
     turns, root = _turns(reduced, first)
-    reduced = reduced.reframed(turns, reduced.slides)
+    reduced = reduced.with_axes(turns, reduced.slides)
     bodies = tuple(body if body.parent >= first else _below(body, root) for body in reduced.bodies[first:])
     parents = tuple(body.parent + 1 - first if body.parent != WORLD else 0 for body in bodies)
     depths: list[int] = []
@@ -301,16 +305,16 @@ def _turns(reduced: ReducedModel, first: int) -> tuple[list[Angle], Angle]:
     return turns, root
 
 
-def _below(body: FramedBody, turn: Angle) -> FramedBody:
+def _below(body: AlignedBody, turn: Angle) -> AlignedBody:
     """A child of the root when the root's axes are turned."""
     return replace(body.moved(ZERO_ANGLE, 0, turn, 0), turn=body.turn, slide=body.slide)
 
 
-def _kind(body: FramedBody) -> tuple[Scalar, Scalar]:
+def _kind(body: AlignedBody) -> tuple[Scalar, Scalar]:
     return (1, 0) if body.joint.kind is JointKind.REVOLUTE else (0, 1)
 
 
-def _frame(body: FramedBody) -> tuple[Scalar, ...]:
+def _frame(body: AlignedBody) -> tuple[Scalar, ...]:
     rotation, origin = body.frame
     return (*(value for row in rotation for value in row), *origin)
 
@@ -321,10 +325,10 @@ def along_joint(kind: Sequence[Scalar], force: Force) -> Scalar:
     return add(mul(turning, force.moment.z), mul(sliding, force.force.z))
 
 
-def cleared(array: str, size: int) -> Stage:
-    """Zeros all over a room or an output, where sums are to be made or few elements are written."""
-    zero = Place(array, (0,), tuple(range(size)))
-    return Stage("clear", lambda _: {"zero": [0]}, writes={"zero": zero}, count=size)
+def cleared(array: str, size: int) -> FormLoop:
+    """Zeros all over a scratch array or an output, where sums are to be made or few elements are written."""
+    zero = Access(array, (0,), tuple(range(size)))
+    return FormLoop("clear", lambda _: {"zero": [0]}, writes={"zero": zero}, count=size)
 
 
 def packed_symmetric(M: Matrix) -> list[Scalar]:

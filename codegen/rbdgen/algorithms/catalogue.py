@@ -18,6 +18,7 @@ from rbdgen.algorithms.aba_looped import aba_looped
 from rbdgen.algorithms.crba import crba
 from rbdgen.algorithms.crba_composite import crba_composite
 from rbdgen.algorithms.crba_looped import crba_looped
+from rbdgen.algorithms.loops import LoopedForm
 from rbdgen.algorithms.minv import minv_factored, minv_recursive
 from rbdgen.algorithms.minv_hybrid import minv_composite, minv_hybrid
 from rbdgen.algorithms.minv_looped import minv_looped
@@ -27,7 +28,6 @@ from rbdgen.algorithms.rnea_derivatives import rnea_derivatives
 from rbdgen.algorithms.rnea_derivatives_local import rnea_derivatives_local
 from rbdgen.algorithms.rnea_derivatives_looped import rnea_derivatives_looped
 from rbdgen.algorithms.rnea_looped import rnea_looped
-from rbdgen.algorithms.staged import Staged
 from rbdgen.algorithms.state import State
 from rbdgen.errors import OptionError
 from rbdgen.model.model import Model
@@ -40,11 +40,11 @@ Outputs = Sequence[Sequence[Scalar]]
 
 
 @dataclass(frozen=True)
-class Variant:
+class Form:
     """One form of an algorithm: how it is named, where it is from, how it is traced.
 
     `reduced`: whether it is written for a `ReducedModel`; given a plain model it then reduces it first.
-    `stages`: of a form that repeats straight lines; `trace` then runs them one after the other. `compact`:
+    `loops`: of a form that repeats straight lines; `trace` then runs them one after the other. `compact`:
     for the size of its code alone, never for its operations.
     """
 
@@ -52,7 +52,7 @@ class Variant:
     source: str
     trace: Callable[[Any, State], Outputs]
     reduced: bool = False
-    stages: Callable[[ReducedModel], Staged] | None = None
+    loops: Callable[[ReducedModel], LoopedForm] | None = None
     compact: bool = False
 
 
@@ -62,24 +62,24 @@ class Function:
 
     signature: Signature
     summary: str
-    variants: tuple[Variant, ...]
+    forms: tuple[Form, ...]
 
     @property
     def name(self) -> str:
         return self.signature.name
 
     @property
-    def smallest(self) -> Variant | None:
+    def smallest(self) -> Form | None:
         """The form with the least code, None where there is none for that."""
-        return next((variant for variant in self.variants if variant.compact), None)
+        return next((form for form in self.forms if form.compact), None)
 
-    def variant(self, name: str) -> Variant:
+    def form(self, name: str) -> Form:
         """The form of this name; OptionError if there is none."""
-        for variant in self.variants:
-            if variant.name == name:
-                return variant
-        known = ", ".join(variant.name for variant in self.variants)
-        raise OptionError(f"function '{self.name}' has no variant '{name}'; choose from: {known}")
+        for form in self.forms:
+            if form.name == name:
+                return form
+        known = ", ".join(form.name for form in self.forms)
+        raise OptionError(f"function '{self.name}' has no form '{name}'; choose from: {known}")
 
 
 Q = Argument("q", ("nq",), "rad, m", "joint positions; a floating base first: x y z, quaternion x y z w")
@@ -159,23 +159,21 @@ def _aba_derivatives(model: Model, x: State) -> Outputs:
     return [_flat(matrix) for matrix in aba_derivatives(model, x.q, x.v, x.tau, x.naming)]
 
 
-def _staged(name: str, source: str, stages: Callable[[ReducedModel], Staged]) -> Variant:
-    return Variant(name, source, lambda robot, x: stages(_reduced(robot)).run(x), True, stages)
+def _in_loops(name: str, source: str, loops: Callable[[ReducedModel], LoopedForm]) -> Form:
+    return Form(name, source, lambda robot, x: loops(_reduced(robot)).run(x), True, loops)
 
 
-def _looped(source: str, stages: Callable[[ReducedModel], Staged]) -> Variant:
-    return replace(_staged("looped", source, stages), compact=True)
+def _looped(source: str, loops: Callable[[ReducedModel], LoopedForm]) -> Form:
+    return replace(_in_loops("looped", source, loops), compact=True)
 
 
 RNEA_FORMS = (
-    Variant("newton_euler", "Featherstone 2008, table 5.1", _rnea),
-    Variant(
-        "classical", "classical accelerations, mass moments; Luh, Walker, Paul 1980", _rnea_classical, True
-    ),
+    Form("newton_euler", "Featherstone 2008, table 5.1", _rnea),
+    Form("classical", "classical accelerations, mass moments; Luh, Walker, Paul 1980", _rnea_classical, True),
 )
 ABA_FORMS = (
-    Variant("articulated", "Featherstone 2008, table 7.1", _aba),
-    Variant("bias", "bias forces of inverse dynamics at qdd = 0, mass moments", _aba_bias, True),
+    Form("articulated", "Featherstone 2008, table 7.1", _aba),
+    Form("bias", "bias forces of inverse dynamics at qdd = 0, mass moments", _aba_bias, True),
 )
 
 _ROWS: Final = (
@@ -188,12 +186,12 @@ _ROWS: Final = (
         Signature("nle", (Q, V), (TAU,)),
         "nonlinear effects, C(q, v) v + g(q)",
         (
-            Variant(
+            Form(
                 "newton_euler",
                 "Featherstone 2008, table 5.1 at qdd = 0",
                 lambda model, x: [nonlinear_effects(model, x.q, x.v, x.naming)],
             ),
-            Variant("classical", "as RNEA's, at qdd = 0", _nle_classical, True),
+            Form("classical", "as RNEA's, at qdd = 0", _nle_classical, True),
             _looped("as RNEA's, at qdd = 0", partial(rnea_looped, accelerated=False)),
         ),
     ),
@@ -201,12 +199,12 @@ _ROWS: Final = (
         Signature("gravity", (Q,), (TAU,)),
         "gravity torques, g(q)",
         (
-            Variant(
+            Form(
                 "newton_euler",
                 "Featherstone 2008, table 5.1 at rest",
                 lambda model, x: [gravity_torque(model, x.q, x.naming)],
             ),
-            Variant("classical", "as RNEA's, at rest", _gravity_classical, True),
+            Form("classical", "as RNEA's, at rest", _gravity_classical, True),
             _looped("as RNEA's, at rest", partial(rnea_looped, moving=False, accelerated=False)),
         ),
     ),
@@ -219,12 +217,12 @@ _ROWS: Final = (
         Signature("crba", (Q,), (_square("M", "kg m^2, kg m, kg", "joint-space inertia matrix"),)),
         "joint-space inertia matrix M(q), full symmetric",
         (
-            Variant(
+            Form(
                 "composite",
                 "Featherstone 2008, table 6.2",
                 lambda model, x: [_flat(crba(model, x.q, x.naming))],
             ),
-            Variant(
+            Form(
                 "moments",
                 "composite mass moments; Khalil and Dombre 2002, ch. 9",
                 lambda robot, x: [_flat(crba_composite(_reduced(robot), x.q, x.naming))],
@@ -237,23 +235,23 @@ _ROWS: Final = (
         Signature("minv", (Q,), (_square("Minv", "1/(kg m^2), 1/(kg m), 1/kg", "inverse of M"),)),
         "inverse of the joint-space inertia matrix, full symmetric",
         (
-            Variant(
+            Form(
                 "recursive",
                 "Carpentier, LAAS 2018, corrected",
                 lambda model, x: [_flat(minv_recursive(model, x.q, x.naming))],
             ),
-            Variant(
+            Form(
                 "factored",
                 "CRBA and sparse L^T D L, Featherstone 2008, section 6.5",
                 lambda model, x: [_flat(minv_factored(model, x.q, x.naming))],
             ),
-            Variant(
+            Form(
                 "moments",
                 "CRBA by composite mass moments and sparse L^T D L",
                 lambda robot, x: [_flat(minv_composite(_reduced(robot), x.q, x.naming))],
                 True,
             ),
-            Variant(
+            Form(
                 "hybrid",
                 "the articulated inward pass as a factorisation, Minv = W D^-1 W^T",
                 lambda robot, x: [_flat(minv_hybrid(_reduced(robot), x.q, x.naming))],
@@ -277,8 +275,8 @@ _ROWS: Final = (
         ),
         "analytical derivatives of inverse dynamics",
         (
-            Variant("one_frame", "Singh, Russell, Wensing, RA-L 2022", _rnea_derivatives),
-            Variant("local", "the same in the bodies' own axes, mass moments", _rnea_derivatives_local, True),
+            Form("one_frame", "Singh, Russell, Wensing, RA-L 2022", _rnea_derivatives),
+            Form("local", "the same in the bodies' own axes, mass moments", _rnea_derivatives_local, True),
             _looped("one_frame in loops over bodies and pairs of freedoms", rnea_derivatives_looped),
         ),
     ),
@@ -294,9 +292,9 @@ _ROWS: Final = (
         ),
         "analytical derivatives of forward dynamics",
         (
-            Variant("product", "Carpentier and Mansard, RSS 2018, eq. 24", _aba_derivatives),
+            Form("product", "Carpentier and Mansard, RSS 2018, eq. 24", _aba_derivatives),
             *(
-                Variant(
+                Form(
                     f"{acceleration}_{columns}",
                     f"eq. 24 on mass moments: qdd by the {acceleration} form, columns by the {columns}",
                     _aba_derivatives_factored(acceleration, columns),
@@ -305,7 +303,7 @@ _ROWS: Final = (
                 for acceleration in get_args(Acceleration)
                 for columns in get_args(Columns)
             ),
-            _staged(
+            _in_loops(
                 "columns",
                 "eq. 24 on mass moments, one sparse product W D^-1 W^T run for every column",
                 aba_derivatives_columns,

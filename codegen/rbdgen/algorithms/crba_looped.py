@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdgen.access import Access, column, whole
 from rbdgen.algorithms.body_loops import (
     LoopedBodies,
     along_joint,
@@ -20,11 +21,10 @@ from rbdgen.algorithms.body_loops import (
     unpacked_moments,
 )
 from rbdgen.algorithms.crba_composite import unit_forces
+from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
 from rbdgen.algorithms.rnea_classical import force_to_parent
-from rbdgen.algorithms.staged import Arrays, Stage, Staged
 from rbdgen.algorithms.state import State
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.places import Place, column, whole
 from rbdgen.spatial.scalar import Scalar
 
 MOMENTS = 10
@@ -34,25 +34,25 @@ BASE = 6
 """Degrees of freedom of a floating base."""
 
 
-def crba_looped(reduced: ReducedModel) -> Staged:
-    """The stages for output `M`, nv x nv, of input q.
+def crba_looped(reduced: ReducedModel) -> LoopedForm:
+    """The loops for output `M`, nv x nv, of input q.
 
-    A row of the room `force` is the force of one joint, as far inward as it has come.
+    A row of the scratch array `force` is the force of one joint, as far inward as it has come.
     """
     bodies = looped_bodies(reduced)
     nv, count = reduced.nv, len(bodies.outward)
     clear = cleared("composite", MOMENTS * (count + 1))
-    stages = [bodies.positions, cleared("M", nv * nv), clear, _composites(bodies), _steps(bodies)]
+    loops = [bodies.positions, cleared("M", nv * nv), clear, _composites(bodies), _steps(bodies)]
     if bodies.floating:
-        stages += [_base_block(bodies), _base_columns(bodies)]
-    rooms = {"joint": bodies.joint_width * count, "composite": clear.count, "force": 6 * (count + 1)}
-    return bodies.staged(stages, {"M": nv * nv}, rooms)
+        loops += [_base_block(bodies), _base_columns(bodies)]
+    scratch = {"joint": bodies.joint_width * count, "composite": clear.count, "force": 6 * (count + 1)}
+    return bodies.loops(loops, {"M": nv * nv}, scratch)
 
 
-def _composites(bodies: LoopedBodies) -> Stage:
+def _composites(bodies: LoopedBodies) -> FormLoop:
     """Mass moments of subtrees, handed on to parents; what a unit acceleration of every joint takes."""
     runs = bodies.inward
-    return Stage(
+    return FormLoop(
         "composites",
         lambda x: _composite(bodies, x),
         reads={
@@ -82,7 +82,7 @@ def _composite(bodies: LoopedBodies, x: State) -> Arrays:
     }
 
 
-def _steps(bodies: LoopedBodies) -> Stage:
+def _steps(bodies: LoopedBodies) -> FormLoop:
     """Every joint's force at every body above, and what that body's joint feels of it."""
     forces, below, above = bodies.steps
 
@@ -91,7 +91,7 @@ def _steps(bodies: LoopedBodies) -> Stage:
         entry = along_joint(bodies.kinds.complete(x.arrays.get("above", ())), force)
         return {"passed": packed_force(force), "upper": [entry], "lower": [entry]}
 
-    return Stage(
+    return FormLoop(
         "steps",
         step,
         reads={
@@ -108,15 +108,15 @@ def _steps(bodies: LoopedBodies) -> Stage:
     )
 
 
-def entries(bodies: LoopedBodies, matrix: str, rows: Sequence[int], columns: Sequence[int]) -> Place:
+def entries(bodies: LoopedBodies, matrix: str, rows: Sequence[int], columns: Sequence[int]) -> Access:
     """The entries between the degrees of freedom of two bodies a run."""
     nv, freedoms = bodies.reduced.nv, bodies.freedoms
-    return Place(
+    return Access(
         matrix, (0,), tuple(nv * freedoms[i] + freedoms[k] for i, k in zip(rows, columns, strict=True))
     )
 
 
-def _base_block(bodies: LoopedBodies) -> Stage:
+def _base_block(bodies: LoopedBodies) -> FormLoop:
     """A floating base's own 6 x 6."""
     nv, (own, *_) = bodies.reduced.nv, bodies.reduced.moments
 
@@ -125,30 +125,30 @@ def _base_block(bodies: LoopedBodies) -> Stage:
         forces = unit_forces(bodies.reduced.bodies[0].joint, own + children)
         return {"M": [value for force in forces for value in (*force.force, *force.moment)]}
 
-    return Stage(
+    return FormLoop(
         "base",
         block,
         reads={"composite": whole("composite", MOMENTS)},
-        writes={"M": Place("M", tuple(nv * i + k for i in range(BASE) for k in range(BASE)))},
+        writes={"M": Access("M", tuple(nv * i + k for i in range(BASE) for k in range(BASE)))},
     )
 
 
-def felt_by_base(bodies: LoopedBodies, x: State) -> list[Scalar]:
+def base_force_columns(bodies: LoopedBodies, x: State) -> list[Scalar]:
     """A force at a child of a floating base, handed on to it, in the order of its degrees of freedom."""
     force = force_to_parent(bodies.placed(x), unpacked_force(x.arrays["force"]))
     return [*bodies.root.to_parent(force.force), *bodies.root.to_parent(force.moment)]
 
 
-def _base_columns(bodies: LoopedBodies) -> Stage:
+def _base_columns(bodies: LoopedBodies) -> FormLoop:
     """Every joint's force at a floating base, where all of it is felt."""
     nv, runs = bodies.reduced.nv, bodies.outward
     freedoms = tuple(bodies.freedoms[k] for k in runs)
 
     def felt(x: State) -> Arrays:
-        force = felt_by_base(bodies, x)
+        force = base_force_columns(bodies, x)
         return {"column": force, "row": force}
 
-    return Stage(
+    return FormLoop(
         "base_columns",
         felt,
         reads={
@@ -157,7 +157,7 @@ def _base_columns(bodies: LoopedBodies) -> Stage:
         },
         writes={
             "column": column("M", BASE, nv, freedoms),
-            "row": Place("M", tuple(range(BASE)), tuple(nv * k for k in freedoms)),
+            "row": Access("M", tuple(range(BASE)), tuple(nv * k for k in freedoms)),
         },
         count=len(runs),
     )

@@ -7,6 +7,7 @@ run for every body above every body; then W D^-1 times a row of W, run for every
 
 from __future__ import annotations
 
+from rbdgen.access import Access, column, whole
 from rbdgen.algorithms.aba_looped import (
     INERTIA,
     base_inertia,
@@ -23,44 +24,44 @@ from rbdgen.algorithms.body_loops import (
     packed_force,
     unpacked_force,
 )
-from rbdgen.algorithms.crba_looped import BASE, entries, felt_by_base
+from rbdgen.algorithms.crba_looped import BASE, base_force_columns, entries
 from rbdgen.algorithms.ldl import LDL
+from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
 from rbdgen.algorithms.minv import unit_lower_inverse
 from rbdgen.algorithms.rnea_classical import force_to_parent
-from rbdgen.algorithms.staged import Arrays, Stage, Staged
 from rbdgen.algorithms.state import State
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.places import Place, column, whole
 from rbdgen.spatial.scalar import Scalar, add, mul, neg
 
-BELOW_DIAGONAL = tuple((i, j) for i in range(BASE) for j in range(i))
+STRICTLY_LOWER = tuple((i, j) for i in range(BASE) for j in range(i))
 """The entries of a floating base's own L."""
 
 
-def minv_looped(reduced: ReducedModel) -> Staged:
-    """The stages for output `Minv`, nv x nv, of input q.
+def minv_looped(reduced: ReducedModel) -> LoopedForm:
+    """The loops for output `Minv`, nv x nv, of input q.
 
-    A row of the room `force` is what a unit torque at one joint leaves, as far inward as it has come.
+    A row of the scratch array `force` is what a unit torque at one joint leaves, as far inward as it has
+    come.
     """
     bodies = looped_bodies(reduced)
     nv, count = reduced.nv, len(bodies.outward)
     clear = cleared("inertia", INERTIA * (count + 1))
-    stages = [bodies.positions, cleared("W", nv * nv), clear, _factors(bodies), _steps(bodies)]
+    loops = [bodies.positions, cleared("W", nv * nv), clear, _factors(bodies), _steps(bodies)]
     if bodies.floating:
-        stages += [_base(bodies), _base_columns(bodies)]
-    rooms = {
+        loops += [_base(bodies), _base_columns(bodies)]
+    scratch = {
         "joint": bodies.joint_width * count,
         "inertia": clear.count,
         "scaled": 6 * (count + 1),
         "force": 6 * (count + 1),
-        "L": len(BELOW_DIAGONAL) if bodies.floating else 0,
+        "L": len(STRICTLY_LOWER) if bodies.floating else 0,
         "inverse_D": nv,
         "W": nv * nv,
     }
-    return bodies.staged([*stages, _columns(reduced)], {"Minv": nv * nv}, rooms)
+    return bodies.loops([*loops, _columns(reduced)], {"Minv": nv * nv}, scratch)
 
 
-def _factors(bodies: LoopedBodies) -> Stage:
+def _factors(bodies: LoopedBodies) -> FormLoop:
     """U D^-1 and D^-1 of every joint; the articulated inertias."""
     runs = bodies.inward
 
@@ -74,7 +75,7 @@ def _factors(bodies: LoopedBodies) -> Stage:
             "W": [1],
         }
 
-    return Stage(
+    return FormLoop(
         "factors",
         factored,
         reads=factor_reads(bodies, runs),
@@ -88,7 +89,7 @@ def _factors(bodies: LoopedBodies) -> Stage:
     )
 
 
-def _steps(bodies: LoopedBodies) -> Stage:
+def _steps(bodies: LoopedBodies) -> FormLoop:
     """What a unit torque leaves at every joint above, and what goes on from there."""
     forces, below, above = bodies.steps
 
@@ -98,7 +99,7 @@ def _steps(bodies: LoopedBodies) -> Stage:
         passed = force + unpacked_force(x.arrays["scaled"]) * response
         return {"passed": packed_force(passed), "W": [response]}
 
-    return Stage(
+    return FormLoop(
         "steps",
         step,
         reads={
@@ -115,7 +116,7 @@ def _steps(bodies: LoopedBodies) -> Stage:
     )
 
 
-def _base(bodies: LoopedBodies) -> Stage:
+def _base(bodies: LoopedBodies) -> FormLoop:
     """L, D^-1 and W of a floating base's own 6 x 6."""
     nv = bodies.reduced.nv
 
@@ -123,49 +124,49 @@ def _base(bodies: LoopedBodies) -> Stage:
         factor = base_inertia(bodies, x).D
         W = unit_lower_inverse(factor)
         return {
-            "L": [factor.lower[i][j] for i, j in BELOW_DIAGONAL],
+            "L": [factor.lower[i][j] for i, j in STRICTLY_LOWER],
             "inverse_D": factor.inverse_diagonal,
             "W": [W[i][j] for i in range(BASE) for j in range(i + 1)],
         }
 
-    return Stage(
+    return FormLoop(
         "base",
         factored,
         reads={"inertia": whole("inertia", INERTIA)},
         writes={
-            "L": whole("L", len(BELOW_DIAGONAL)),
+            "L": whole("L", len(STRICTLY_LOWER)),
             "inverse_D": whole("inverse_D", BASE),
-            "W": Place("W", tuple(nv * i + j for i in range(BASE) for j in range(i + 1))),
+            "W": Access("W", tuple(nv * i + j for i in range(BASE) for j in range(i + 1))),
         },
     )
 
 
-def _base_columns(bodies: LoopedBodies) -> Stage:
+def _base_columns(bodies: LoopedBodies) -> FormLoop:
     """What a unit torque at every joint leaves at a floating base."""
     nv, runs = bodies.reduced.nv, bodies.outward
 
     def response(x: State) -> Arrays:
         lower: list[dict[int, Scalar]] = [{} for _ in range(BASE)]
-        for (i, j), value in zip(BELOW_DIAGONAL, x.arrays["L"], strict=True):
+        for (i, j), value in zip(STRICTLY_LOWER, x.arrays["L"], strict=True):
             lower[i][j] = value
         chains = tuple(tuple(reversed(range(i))) for i in range(BASE))
-        back = LDL(tuple(lower), (), chains).back_substitute(felt_by_base(bodies, x))
+        back = LDL(tuple(lower), (), chains).back_substitute(base_force_columns(bodies, x))
         return {"W": [neg(value) for value in back]}
 
-    return Stage(
+    return FormLoop(
         "base_columns",
         response,
         reads={
             **bodies.joints([bodies.branches[k][-1] for k in runs]),
             "force": bodies.own("force", 6, runs),
-            "L": whole("L", len(BELOW_DIAGONAL)),
+            "L": whole("L", len(STRICTLY_LOWER)),
         },
-        writes={"W": Place("W", tuple(range(BASE)), tuple(nv * bodies.freedoms[k] for k in runs))},
+        writes={"W": Access("W", tuple(range(BASE)), tuple(nv * bodies.freedoms[k] for k in runs))},
         count=len(runs),
     )
 
 
-def _columns(reduced: ReducedModel) -> Stage:
+def _columns(reduced: ReducedModel) -> FormLoop:
     """W D^-1 times every row of W."""
     nv, ancestors = reduced.nv, reduced.ancestors
 
@@ -178,13 +179,13 @@ def _columns(reduced: ReducedModel) -> Stage:
                 result[i] = add(result[i], mul(next(W), z[j]))
         return {"column": result}
 
-    return Stage(
+    return FormLoop(
         "columns",
         product,
         reads={
-            "W": Place("W", tuple(nv * i + j for i, above in enumerate(ancestors) for j in above)),
+            "W": Access("W", tuple(nv * i + j for i, above in enumerate(ancestors) for j in above)),
             "inverse_D": whole("inverse_D", nv),
-            "row": Place("W", tuple(range(nv)), tuple(nv * k for k in range(nv))),
+            "row": Access("W", tuple(range(nv)), tuple(nv * k for k in range(nv))),
         },
         writes={"column": column("Minv", nv, nv, range(nv))},
         count=nv,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rbdgen.access import Access, whole
 from rbdgen.algorithms.body_loops import (
     LoopedBodies,
     cleared,
@@ -18,13 +19,12 @@ from rbdgen.algorithms.body_loops import (
     unpacked_force,
     unpacked_symmetric,
 )
+from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
 from rbdgen.algorithms.rnea_classical import upward_in_base
 from rbdgen.algorithms.rnea_derivatives import Composite, Direction, own_composite
-from rbdgen.algorithms.staged import Arrays, Stage, Staged
 from rbdgen.algorithms.state import State
 from rbdgen.model.joints import Pose
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.places import Place, whole
 from rbdgen.spatial.ops import IDENTITY, NO_MOTION, ZERO, Force, Matrix, Motion, Transform, Vector
 from rbdgen.spatial.scalar import Scalar, add
 
@@ -37,22 +37,22 @@ MOTION, COMPOSITE, DIRECTION, COLUMN = 24, 28, 24, 27
 OUTPUTS = ("dtau_dq", "dtau_dv", "dtau_da")
 
 
-def rnea_derivatives_looped(reduced: ReducedModel, inertia: bool = True) -> Staged:
-    """The stages for outputs `dtau_dq`, `dtau_dv`, `dtau_da`, nv x nv, of inputs q, v, a.
+def rnea_derivatives_looped(reduced: ReducedModel, inertia: bool = True) -> LoopedForm:
+    """The loops for outputs `dtau_dq`, `dtau_dv`, `dtau_da`, nv x nv, of inputs q, v, a.
 
     Without `inertia` the last one is left out.
     """
     outputs = OUTPUTS if inertia else OUTPUTS[:2]
     bodies = looped_bodies(reduced)
     nv, count = reduced.nv, len(bodies.outward)
-    rooms = {
+    scratch = {
         "joint": bodies.joint_width * count,
         "motion": MOTION * (1 + max(bodies.depths, default=0)),
         "composite": COMPOSITE * (count + 1),
         "direction": DIRECTION * nv,
         "column": COLUMN * nv,
     }
-    inward = Stage(
+    inward = FormLoop(
         "inward",
         lambda x: {"sum": [add(a, b) for a, b in zip(x.arrays["parent"], x.arrays["own"], strict=True)]},
         reads={
@@ -68,7 +68,7 @@ def rnea_derivatives_looped(reduced: ReducedModel, inertia: bool = True) -> Stag
     above = [(j, i) for j in joints for i in (j, *reduced.ancestors[j])]
     below = [(j, i) for j in joints for i in reduced.ancestors[j]]
     inertias = [output for output in outputs if output == "dtau_da"]
-    stages = [
+    loops = [
         bodies.positions,
         *(cleared(name, nv * nv) for name in outputs),
         _root(bodies),
@@ -79,16 +79,16 @@ def rnea_derivatives_looped(reduced: ReducedModel, inertia: bool = True) -> Stag
         _entries(bodies, "entries", above, _entries_above, outputs, inertias),
         _entries(bodies, "below", below, _entries_above, (), OUTPUTS[:2]),
     ]
-    return bodies.staged(stages, dict.fromkeys(outputs, nv * nv), rooms)
+    return bodies.loops(loops, dict.fromkeys(outputs, nv * nv), scratch)
 
 
-def _root(bodies: LoopedBodies) -> Stage:
+def _root(bodies: LoopedBodies) -> FormLoop:
     """Placement and motion of the world; of a floating base also its directions and composite."""
     floating = bodies.floating
     writes = {"motion": whole("motion", MOTION), "composite": whole("composite", COMPOSITE)}
     if floating:
         writes["direction"] = whole("direction", DIRECTION * BASE)
-    return Stage(
+    return FormLoop(
         "root",
         lambda x: _root_values(bodies, x),
         writes,
@@ -119,10 +119,10 @@ def _root_values(bodies: LoopedBodies, x: State) -> Arrays:
     }
 
 
-def _outward(bodies: LoopedBodies) -> Stage:
+def _outward(bodies: LoopedBodies) -> FormLoop:
     """A body's placement and motion, its direction and its own composite."""
     runs = bodies.outward
-    return Stage(
+    return FormLoop(
         "outward",
         lambda x: _outward_values(bodies, x),
         reads={
@@ -158,11 +158,11 @@ def _outward_values(bodies: LoopedBodies, x: State) -> Arrays:
     }
 
 
-def _columns(bodies: LoopedBodies) -> Stage:
+def _columns(bodies: LoopedBodies) -> FormLoop:
     """t1, t2, t3, t3 + S x* f, and the angular part of t4 of every degree of freedom."""
     nv = bodies.reduced.nv
     rows = (0,) * (nv - len(bodies.freedoms)) + tuple(k + 1 for k in bodies.outward)
-    return Stage(
+    return FormLoop(
         "columns",
         _column,
         reads={
@@ -187,24 +187,24 @@ def _column(x: State) -> Arrays:
 
 def _entries(
     bodies: LoopedBodies,
-    stage: str,
+    loop: str,
     pairs: Sequence[tuple[int, int]],
     trace: Callable[[State], Arrays],
     upper: Sequence[str],
     lower: Sequence[str] = (),
-) -> Stage:
+) -> FormLoop:
     """What degree of freedom i, at j's own joint or above, has to do with j's column.
 
     `upper`: the matrices whose entry (i, j) is written; `lower`: those whose entry (j, i) is.
     """
     nv = bodies.reduced.nv
     columns, others = ([pair[k] for pair in pairs] for k in range(2))
-    writes = {output: Place(output, (0,), tuple(nv * i + j for j, i in pairs)) for output in upper}
+    writes = {output: Access(output, (0,), tuple(nv * i + j for j, i in pairs)) for output in upper}
     writes |= {
-        f"{output}_below": Place(output, (0,), tuple(nv * j + i for j, i in pairs)) for output in lower
+        f"{output}_below": Access(output, (0,), tuple(nv * j + i for j, i in pairs)) for output in lower
     }
-    return Stage(
-        stage,
+    return FormLoop(
+        loop,
         lambda x: {array: values for array, values in trace(x).items() if array in writes},
         reads={
             "column": _rows("column", COLUMN, columns),
@@ -237,8 +237,8 @@ def _entries_above(x: State) -> Arrays:
     }
 
 
-def _rows(room: str, width: int, rows: Sequence[int]) -> Place:
-    return Place(room, tuple(range(width)), tuple(width * row for row in rows))
+def _rows(scratch_array: str, width: int, rows: Sequence[int]) -> Access:
+    return Access(scratch_array, tuple(range(width)), tuple(width * row for row in rows))
 
 
 def _packed_motion(frame: Transform, v: Motion, a: Motion) -> list[Scalar]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdgen.access import Access, whole
 from rbdgen.algorithms.body_loops import (
     LoopedBodies,
     LoopedBody,
@@ -16,6 +17,7 @@ from rbdgen.algorithms.body_loops import (
     packed_force,
     unpacked_force,
 )
+from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
 from rbdgen.algorithms.rnea_classical import (
     BodyMotion,
     acceleration_matrix,
@@ -23,25 +25,23 @@ from rbdgen.algorithms.rnea_classical import (
     force_to_parent,
     inertial_force,
 )
-from rbdgen.algorithms.staged import Arrays, Stage, Staged
 from rbdgen.algorithms.state import State
 from rbdgen.model.joints import Pose
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.places import Place, whole
 from rbdgen.spatial.ops import NO_FORCE, ZERO, Force, Vector
 from rbdgen.spatial.scalar import Scalar, add, mul
 
 
 def rnea_looped(
     reduced: ReducedModel, moving: bool = True, accelerated: bool = True, external: bool = False
-) -> Staged:
-    """The stages for output `tau` of inputs q, v, a and fext.
+) -> LoopedForm:
+    """The loops for output `tau` of inputs q, v, a and fext.
 
     Without `accelerated` there is no a, without `moving` no v, without `external` no fext.
     """
     bodies = looped_bodies(reduced)
     runs = bodies.inward
-    inward = Stage(
+    inward = FormLoop(
         "inward",
         lambda x: _inward(bodies.placed(x), x),
         reads={
@@ -52,36 +52,36 @@ def rnea_looped(
         writes={"tau": bodies.freedom("tau", runs), "sum": bodies.above("force", 6, runs)},
         count=len(runs),
     )
-    base = Stage(
+    base = FormLoop(
         "base",
         lambda x: {"tau": base_force(bodies, x)},
         reads={"force": whole("force", 6)},
         writes={"tau": whole("tau", 6)},
     )
-    stages = [bodies.positions, *outward_stages(bodies, moving, accelerated, external), inward]
+    loops = [bodies.positions, *outward_loops(bodies, moving, accelerated, external), inward]
     if bodies.floating:
-        stages.append(base)
-    return bodies.staged(stages, {"tau": reduced.nv}, outward_rooms(bodies, moving))
+        loops.append(base)
+    return bodies.loops(loops, {"tau": reduced.nv}, outward_scratch(bodies, moving))
 
 
-def outward_stages(
+def outward_loops(
     bodies: LoopedBodies, moving: bool, accelerated: bool, external: bool
-) -> tuple[Stage, Stage]:
+) -> tuple[FormLoop, FormLoop]:
     """The root; then every body's motion and the force that it takes."""
     runs, width = bodies.outward, _width(moving)
     given = [*(["v"] if moving else []), *(["a"] if accelerated else [])]
     reads = {name: bodies.freedom(name, runs) for name in given}
     if external:
         rows = tuple(6 * (k + bodies.floating) for k in runs)
-        reads |= {"fext": Place("fext", tuple(range(6)), rows), **bodies.constants(runs, bodies.frames)}
-    root = Stage(
+        reads |= {"fext": Access("fext", tuple(range(6)), rows), **bodies.constants(runs, bodies.frames)}
+    root = FormLoop(
         "root",
         lambda x: _root(bodies, x, moving),
         inputs=("q", *given) if bodies.floating else (),
         reads={"fext": whole("fext", 6)} if external and bodies.floating else {},
         writes={"motion": whole("motion", width), "force": whole("force", 6)},
     )
-    outward = Stage(
+    outward = FormLoop(
         "outward",
         lambda x: _outward(bodies, x),
         reads={
@@ -96,8 +96,8 @@ def outward_stages(
     return root, outward
 
 
-def outward_rooms(bodies: LoopedBodies, moving: bool) -> dict[str, int]:
-    """The rooms that `outward_stages` write."""
+def outward_scratch(bodies: LoopedBodies, moving: bool) -> dict[str, int]:
+    """The scratch that `outward_loops` write."""
     count = len(bodies.parents)
     levels = 1 + max(bodies.depths, default=0)
     return {

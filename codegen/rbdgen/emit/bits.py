@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rbdgen.emit.trig import COSINES, SINES
-from rbdgen.options import Real
+from rbdgen.machine import Real
 from rbdgen.signature import SizedArgument
 
 Array = npt.NDArray[Any]

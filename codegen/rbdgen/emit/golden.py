@@ -17,7 +17,7 @@ from rbdgen.emit.sincos import sincos
 from rbdgen.emit.trig import COSINES, SINES, inputs_with_trig
 from rbdgen.graph.evaluate import Elementary
 from rbdgen.graph.program import run
-from rbdgen.options import Real
+from rbdgen.machine import Real
 
 STATES = 2
 ERROR_STATES = 64

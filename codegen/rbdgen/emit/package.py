@@ -11,7 +11,8 @@ from rbdgen.emit.names import check_argument_name, check_identifier, check_robot
 from rbdgen.errors import EmitError
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.program import Program
-from rbdgen.options import Real, Trig
+from rbdgen.machine import Real
+from rbdgen.options import Trig
 from rbdgen.signature import SizedSignature
 
 MANIFEST: Final = "manifest.json"
@@ -100,14 +101,15 @@ class RobotFacts:
 class FunctionSource:
     """A function ready to print.
 
-    The program's graphs are scheduled: nodes stand in the order of the statements. `variant` is the chosen
+    The program's graphs are scheduled: nodes stand in the order of the statements. `form` is the chosen
     form; `alternatives` are the operation counts of the forms that were not. `doc`: one line, what it
     computes.
     """
 
     signature: SizedSignature
     program: Program
-    variant: str
+    form: str
+    axes: str
     cost: Cost
     doc: str
     alternatives: Mapping[str, Cost] = field(default_factory=dict)

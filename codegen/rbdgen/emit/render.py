@@ -9,7 +9,13 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from rbdgen.emit.c.batch import lanes_context, lanes_sincos_context, lanes_style, twinned, vectors_context
+from rbdgen.emit.c.batch import (
+    lanes_context,
+    lanes_sincos_context,
+    lanes_style,
+    vectors_context,
+    with_batches,
+)
 from rbdgen.emit.c.context import (
     CFunction,
     CGolden,
@@ -40,18 +46,18 @@ from rbdgen.emit.package import (
 from rbdgen.emit.trig import program_with_trig, signature_with_trig
 from rbdgen.errors import EmitError
 from rbdgen.graph.specialise import specialised
-from rbdgen.options import lanes
+from rbdgen.machine import lanes
 from rbdgen.resources import package_root, template_root
 
 LOADER = (
     "errors.py",
     "signature.py",
-    "load/__init__.py",
-    "load/arrays.py",
-    "load/extension.py",
-    "load/function.py",
-    "load/library.py",
-    "load/pickled.py",
+    "runtime/__init__.py",
+    "runtime/arrays.py",
+    "runtime/extension.py",
+    "runtime/function.py",
+    "runtime/library.py",
+    "runtime/pickled.py",
 )
 """Modules of rbdgen that every generated package carries a copy of."""
 
@@ -84,8 +90,8 @@ def render(
         golden = {f.name: golden_vectors(facts, f, options.real) for f in functions}
     files = _c_files(facts, functions, options, golden)
     headers = _headers(files)
-    if twins := twinned(functions, options):
-        files |= _batch_files(facts, twins, options, golden)
+    if batch_functions := with_batches(functions, options):
+        files |= _batch_files(facts, batch_functions, options, golden)
     files |= _build_files(facts, functions, options, headers, _headers(files))
     files |= _python_files(facts, functions, options)
     files["README.md"] = _readme(facts, functions, options)
@@ -151,7 +157,7 @@ def _batch_files(
     options: EmitOptions,
     golden: Mapping[str, Golden],
 ) -> dict[str, str]:
-    """The batch twins of functions, for compilers with vector types."""
+    """The batch functions of functions, for compilers with vector types."""
     robot = robot_context(facts, options)
     contexts = [function_context(facts, function, options.real) for function in functions]
     files = {
@@ -206,11 +212,11 @@ def _build_files(
     batch_headers: Sequence[str],
 ) -> dict[str, str]:
     """What a C or C++ project takes the folder in with."""
-    twins = twinned(functions, options)
+    batch_functions = with_batches(functions, options)
     common = {
         "robot": robot_context(facts, options),
         "functions": [function_context(facts, function, options.real) for function in functions],
-        "twins": [function_context(facts, function, options.real) for function in twins],
+        "batch_functions": [function_context(facts, function, options.real) for function in batch_functions],
         "headers": headers,
         "batch_headers": batch_headers,
         "prefix": options.prefix,
@@ -229,9 +235,9 @@ def _python_files(
     robot = robot_context(facts, options)
     contexts = [function_context(facts, function, options.real) for function in functions]
     exported = sorted([*ATTRIBUTES, *(function.name for function in functions)])
-    names = {function.name for function in twinned(functions, options)}
-    twins = [context for context in contexts if context.name in names]
-    common = {"robot": robot, "functions": contexts, "exported": exported, "twins": twins}
+    names = {function.name for function in with_batches(functions, options)}
+    batch_functions = [context for context in contexts if context.name in names]
+    common = {"robot": robot, "functions": contexts, "exported": exported, "batch_functions": batch_functions}
     files = {
         "__init__.py": _text("python/__init__.py.jinja", **common),
         "__init__.pyi": _text("python/__init__.pyi.jinja", numpy=real_type(options.real).numpy, **common),
@@ -245,7 +251,7 @@ def _python_files(
         f"{PRIVATE}/threads.h": _text("python/threads.h.jinja", **common),
         f"{PRIVATE}/threads.c": _text("python/threads.c.jinja", **common),
     }
-    if twins:
+    if batch_functions:
         files[f"{PRIVATE}/dispatch.h"] = _text("python/dispatch.h.jinja", **common)
     for module in LOADER:
         files[f"{PRIVATE}/{module}"] = (package_root() / module).read_text(encoding="utf-8")
@@ -262,7 +268,7 @@ def _readme(facts: RobotFacts, functions: Sequence[FunctionSource], options: Emi
         flags=" ".join(options.flags),
         rows=[_readme_row(f, c) for f, c in zip(functions, contexts, strict=True)],
         example=contexts[0],
-        batches=bool(twinned(functions, options)),
+        batches=bool(with_batches(functions, options)),
         joints=[
             {
                 "name": markdown_text(joint.name),

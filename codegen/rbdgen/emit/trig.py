@@ -58,7 +58,7 @@ def program_with_trig(program: Program, angles: Set[int]) -> Program:
             continue
         elements = range(len(place.elements))
         turning = {e for e in elements if all(place.addresses(k)[e] in angles for k in range(loop.count))}
-        body = graph_with_trig(loop.body, turning)
+        body = graph_with_trig(loop.kernel, turning)
         kept = {array.name for array in body.inputs}
         places = {name: at for name, at in loop.reads.items() if name in kept}
         added = {
@@ -66,7 +66,7 @@ def program_with_trig(program: Program, angles: Set[int]) -> Program:
             for array in body.inputs
             if array.name in (SINES, COSINES)
         }
-        loops.append(replace(loop, body=body, reads={**places, **added}))
+        loops.append(replace(loop, kernel=body, reads={**places, **added}))
     inputs = tuple(new for array in program.inputs for new in _replaced(array, angles))
     return replace(program, inputs=inputs, loops=tuple(loops))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rbdgen.graph.cost import OPERATIONS, Cost
 from rbdgen.graph.node import Graph, Node, Output
-from rbdgen.graph.polarity import choose_flips
+from rbdgen.graph.signs import choose_flips
 
 if TYPE_CHECKING:
     from rbdgen.graph.builder import Builder

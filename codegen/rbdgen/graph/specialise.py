@@ -1,6 +1,6 @@
 """Loops taken apart where runs know different elements to be 0, so that nothing is computed with zeros.
 
-Elements of rooms that no run then reads are not written either.
+Elements of scratch that no run then reads are not written either.
 
 What pays where runs are the lanes of a vector, all operations for all of them, does not where they come one
 after the other. The remaining operations are the same, in the same order: results are equal, to the sign of
@@ -13,10 +13,10 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from rbdgen.access import Access
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.passes import dead, fold, run
 from rbdgen.graph.program import Loop, Program
-from rbdgen.places import Place
 
 Zeros = tuple[tuple[str, tuple[int, ...]], ...]
 """Arrays and their elements that are 0."""
@@ -29,11 +29,11 @@ Address = tuple[str, int]
 
 
 def specialised(program: Program) -> Program:
-    """The program with a loop for every stretch of runs that know the same zeros; equal bodies are one."""
+    """The program with a loop for every segment of runs that know the same zeros; equal bodies are one."""
     bodies: dict[tuple[int, Zeros], tuple[Graph, Elements]] = {}
     loops = [part for loop in program.loops for part in _parts(loop, bodies)]
-    read = {at for loop in loops for place in loop.reads.values() for at in _addresses(place, loop.count)}
-    return replace(program, loops=tuple(_without_unread(loop, program.rooms, read) for loop in loops))
+    read = {at for loop in loops for access in loop.reads.values() for at in _addresses(access, loop.count)}
+    return replace(program, loops=tuple(_without_unread(loop, program.scratch, read) for loop in loops))
 
 
 def _parts(loop: Loop, bodies: dict[tuple[int, Zeros], tuple[Graph, Elements]]) -> Iterator[Loop]:
@@ -45,31 +45,31 @@ def _parts(loop: Loop, bodies: dict[tuple[int, Zeros], tuple[Graph, Elements]]) 
         return tuple((name, runs[k]) for name, runs in sorted(loop.zeros.items()))
 
     for zeros, runs in groupby(range(loop.count), zeros_of):
-        stretch = list(runs)
-        key = (id(loop.body), zeros)
+        segment = list(runs)
+        key = (id(loop.kernel), zeros)
         if key not in bodies:
-            bodies[key] = _with_zeros(loop.body, zeros)
+            bodies[key] = _with_zeros(loop.kernel, zeros)
         body, left = bodies[key]
-        reads = _of_runs(loop.reads, stretch)
+        reads = _of_runs(loop.reads, segment)
         yield Loop(
             loop.name,
             body,
-            {name: _only(place, left[name]) for name, place in reads.items()},
-            _of_runs(loop.writes, stretch),
-            len(stretch),
+            {name: _only(access, left[name]) for name, access in reads.items()},
+            _of_runs(loop.writes, segment),
+            len(segment),
         )
 
 
-def _of_runs(places: Mapping[str, Place], runs: list[int]) -> dict[str, Place]:
+def _of_runs(accesses: Mapping[str, Access], runs: list[int]) -> dict[str, Access]:
     return {
-        name: place if place.shared else replace(place, offsets=tuple(place.offsets[k] for k in runs))
-        for name, place in places.items()
+        name: access if access.shared else replace(access, offsets=tuple(access.offsets[k] for k in runs))
+        for name, access in accesses.items()
     }
 
 
-def _only(place: Place, elements: Sequence[int]) -> Place:
-    """The place of some of the elements."""
-    return replace(place, elements=tuple(place.elements[k] for k in elements))
+def _only(access: Access, elements: Sequence[int]) -> Access:
+    """The access of some of the elements."""
+    return replace(access, elements=tuple(access.elements[k] for k in elements))
 
 
 def _with_zeros(graph: Graph, zeros: Zeros) -> tuple[Graph, Elements]:
@@ -92,33 +92,34 @@ def _all_read(graph: Graph) -> tuple[Graph, Elements]:
     for position in read:
         name, element = graph.input_element(position)
         left[name].append(element)
-    place = {old: new for new, old in enumerate(read)}
+    access = {old: new for new, old in enumerate(read)}
     nodes = tuple(
-        node._replace(value=float(place[int(node.value)])) if node.op == "input" else node
+        node._replace(value=float(access[int(node.value)])) if node.op == "input" else node
         for node in graph.nodes
     )
     inputs = tuple(Input(name, len(elements)) for name, elements in left.items())
     return replace(graph, inputs=inputs, nodes=nodes), left
 
 
-def _addresses(place: Place, runs: int) -> Iterator[Address]:
-    return ((place.array, address) for k in range(runs) for address in place.addresses(k))
+def _addresses(access: Access, runs: int) -> Iterator[Address]:
+    return ((access.array, address) for k in range(runs) for address in access.addresses(k))
 
 
-def _without_unread(loop: Loop, rooms: Container[str], read: Container[Address]) -> Loop:
-    """The loop without the elements of rooms that are not read in any of the places it writes them to."""
+def _without_unread(loop: Loop, scratch: Container[str], read: Container[Address]) -> Loop:
+    """The loop without the elements of scratch that are not read in any of the accesses it writes them to."""
     left: dict[str, list[int]] = {}
-    for name, place in loop.writes.items():
+    for name, access in loop.writes.items():
         left[name] = [
             k
-            for k in range(len(place.elements))
-            if place.array not in rooms or any(at in read for at in _addresses(_only(place, [k]), loop.count))
+            for k in range(len(access.elements))
+            if access.array not in scratch
+            or any(at in read for at in _addresses(_only(access, [k]), loop.count))
         ]
-    if all(len(left[name]) == len(place.elements) for name, place in loop.writes.items()):
+    if all(len(left[name]) == len(access.elements) for name, access in loop.writes.items()):
         return loop
     outputs = tuple(
         Output(name, (len(left[name]),), tuple(elements[k] for k in left[name]))
-        for name, elements in ((output.name, output.elements) for output in loop.body.outputs)
+        for name, elements in ((output.name, output.elements) for output in loop.kernel.outputs)
     )
-    writes = {name: _only(place, left[name]) for name, place in loop.writes.items()}
-    return replace(loop, body=dead(replace(loop.body, outputs=outputs)), writes=writes)
+    writes = {name: _only(access, left[name]) for name, access in loop.writes.items()}
+    return replace(loop, kernel=dead(replace(loop.kernel, outputs=outputs)), writes=writes)

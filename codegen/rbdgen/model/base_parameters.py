@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from fractions import Fraction
 
-from rbdgen.model.frames import FramedBody, cleared
+from rbdgen.model.axes import AlignedBody, cleared
 from rbdgen.model.joints import JointKind
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
@@ -23,7 +23,7 @@ Scales = tuple[Scalar, Scalar, Scalar]
 """How large the terms were that a body's mass, first and second moment were added from."""
 
 
-def regrouped(bodies: Sequence[FramedBody], parallel: Collection[int] = ()) -> list[MassMoments]:
+def regrouped(bodies: Sequence[AlignedBody], parallel: Collection[int] = ()) -> list[MassMoments]:
     """The moments of all bodies after moving to parents what joints do not feel.
 
     `parallel`: bodies that turn against the axes of their equations, see `ReducedModel`.
@@ -49,7 +49,7 @@ def regrouped(bodies: Sequence[FramedBody], parallel: Collection[int] = ()) -> l
     ]
 
 
-def _felt_by_parent(body: FramedBody, own: MassMoments) -> MassMoments | None:
+def _felt_by_parent(body: AlignedBody, own: MassMoments) -> MassMoments | None:
     """The part that only the parent feels, in the parent's frame."""
     if body.joint.kind is JointKind.REVOLUTE:
         return _rod(own.mass, own.first.z, own.second[2].z, body.axis, body.translation)
@@ -58,7 +58,7 @@ def _felt_by_parent(body: FramedBody, own: MassMoments) -> MassMoments | None:
     return None
 
 
-def _kept(body: FramedBody, own: MassMoments) -> MassMoments:
+def _kept(body: AlignedBody, own: MassMoments) -> MassMoments:
     """The part that the joint feels: seven parameters of a revolute body, four of a prismatic one."""
     if body.joint.kind is JointKind.REVOLUTE:
         (xx, xy, xz), (_, yy, yz), _ = (tuple(row) for row in own.second)
@@ -69,7 +69,7 @@ def _kept(body: FramedBody, own: MassMoments) -> MassMoments:
     return own
 
 
-def on_fixed_axis(bodies: Sequence[FramedBody]) -> list[bool]:
+def on_fixed_axis(bodies: Sequence[AlignedBody]) -> list[bool]:
     """Which bodies can only turn about a direction fixed in the world."""
     fixed: list[bool] = []
     for body in bodies:

@@ -10,10 +10,11 @@ from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Description, Link
 from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
+from rbdgen.model.attachments import Attachment
 from rbdgen.model.inertia import NO_INERTIA, Inertia
 from rbdgen.model.joints import Joint, JointKind
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
-from rbdgen.model.resistance import unresisted
+from rbdgen.model.regularity import unresisted
 from rbdgen.model.rotations import Snapped, rotation_from_rpy, snap_axis, snap_rotation
 from rbdgen.model.scales import out_of_scale
 from rbdgen.spatial.ops import NO_TRANSFORM, ZERO, Transform, Vector, mirrored
@@ -33,14 +34,6 @@ ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
-class Merged:
-    """A fixed link whose inertia was added to a body's (or to the world, where body is WORLD)."""
-
-    link: str
-    body: int
-
-
-@dataclass(frozen=True)
 class Robot:
     """A model and where it came from: what the generator needs to know of one robot."""
 
@@ -48,9 +41,14 @@ class Robot:
     description: Description
     base: Base
     snap: float
-    merged: tuple[Merged, ...]
+    attachments: tuple[Attachment, ...]
     snapped: tuple[Snapped, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def merged(self) -> tuple[Attachment, ...]:
+        """Fixed links, whose inertia was added to that of a body, or which the world carries."""
+        return tuple(attachment for attachment in self.attachments if attachment.merged)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -85,7 +83,7 @@ def build_robot(
         description,
         base,
         snap,
-        tuple(builder.merged),
+        tuple(builder.attachments),
         tuple(builder.snapped),
         description.warnings + tuple(builder.warnings),
     )
@@ -103,7 +101,7 @@ class _Builder:
             self.children[joint.parent].append(joint)
         self.bodies: list[Body] = []
         self.inertias: list[Inertia] = []
-        self.merged: list[Merged] = []
+        self.attachments: list[Attachment] = []
         self.snapped: list[Snapped] = []
         self.warnings: list[str] = []
         self.nq = self.nv = 0
@@ -180,8 +178,7 @@ class _Builder:
 
     def attach(self, link: Link, body: int, frame: Transform, *, merged: bool) -> None:
         """Add a link's inertia to the body that carries it; what the world carries does not move."""
-        if merged:
-            self.merged.append(Merged(link.name, body))
+        self.attachments.append(Attachment(link.name, body, frame, merged))
         if body != WORLD:
             self.inertias[body] = self.inertias[body] + self.inertia_of(link).transformed(frame)
 

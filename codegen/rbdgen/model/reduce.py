@@ -1,6 +1,6 @@
 """The reduced model: the same mechanics with fewer operations.
 
-Frames with z on the joint's axis, placements as planar rotations, mass moments instead of inertias, what
+BodyAxes with z on the joint's axis, placements as planar rotations, mass moments instead of inertias, what
 joints do not feel moved to their parents. Joint coordinates, torques and accelerations are those of the
 `Model` it was made from; every saving can be left out.
 """
@@ -13,8 +13,8 @@ from functools import cached_property
 
 from rbdgen.errors import ModelError
 from rbdgen.model.angles import ZERO_ANGLE, constant_angle
+from rbdgen.model.axes import AlignedBody, align
 from rbdgen.model.base_parameters import regrouped, without_residue
-from rbdgen.model.frames import FramedBody, align
 from rbdgen.model.joints import Angle, Coordinate, Joint, JointKind, Pose
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.moments import MassMoments
@@ -31,7 +31,7 @@ class ReducedBody:
     """A body as the cheap algorithms see it, at a position of its joint.
 
     `rotation`: from its axes to its parent's; `translation`: its origin in its parent's axes; `axis`: z in
-    its parent's axes; `moments`: in its axes; `heading`: how far its axes stay behind the body itself, None
+    its parent's axes; `moments`: in its axes; `lag`: how far its axes stay behind the body itself, None
     where they turn with it.
     """
 
@@ -42,22 +42,22 @@ class ReducedBody:
     translation: Vector
     axis: Vector
     moments: MassMoments
-    heading: Angle | None
+    lag: Angle | None
 
     def external_force(self, fext: Force, frame: Transform, unit_length: Scalar) -> Force:
         """A force given in the joint's own frame, in which `frame` is this body's, seen in its axes."""
         R, p = frame
         moment = R.T.apply(fext.moment - p.cross(fext.force))
         force = R.T.apply(fext.force) * unit_length
-        if self.heading is None:
+        if self.lag is None:
             return Force(moment, force)
-        turned = PlanarRotation(Z, *self.heading)
+        turned = PlanarRotation(Z, *self.lag)
         return Force(turned.apply(moment), turned.apply(force))
 
 
 @dataclass(frozen=True)
 class ReducedModel:
-    """A model in chosen frames; `reduce` makes one, `reframed` another choice of the same model.
+    """A model in chosen frames; `reduce` makes one, `with_axes` another choice of the same model.
 
     `bodies`: every body in its own turned and slid frame, moments regrouped, lengths in `unit_length` m;
     `aligned`: the bodies before any choice; `turns`, `slides`: the choices, one a body; `parallel`: bodies
@@ -65,13 +65,13 @@ class ReducedModel:
     """
 
     model: Model
-    aligned: tuple[FramedBody, ...]
+    aligned: tuple[AlignedBody, ...]
     turns: tuple[Angle, ...]
     slides: tuple[Scalar, ...]
     base_parameters: bool
     parallel: frozenset[int]
     unit_length: Scalar
-    bodies: tuple[FramedBody, ...]
+    bodies: tuple[AlignedBody, ...]
     moments: tuple[MassMoments, ...]
     gravity: Vector
 
@@ -88,7 +88,7 @@ class ReducedModel:
         """The degrees of freedom above every degree of freedom, nearest first."""
         return tuple(tuple(self.model.ancestor_dofs(k)) for k in range(self.nv))
 
-    def reframed(
+    def with_axes(
         self,
         turns: Sequence[Turn] | None = None,
         slides: Sequence[Scalar] | None = None,
@@ -102,8 +102,8 @@ class ReducedModel:
         """The bodies at joint coordinates q, one coordinate a body."""
         placed: list[ReducedBody] = []
         for i, (body, own, q_i) in enumerate(zip(self.bodies, self.moments, q, strict=True)):
-            heading = None if body.parent == WORLD else placed[body.parent].heading
-            placed.append(_placed(body, own, q_i, heading, i in self.parallel))
+            lag = None if body.parent == WORLD else placed[body.parent].lag
+            placed.append(_placed(body, own, q_i, lag, i in self.parallel))
         return placed
 
     def external_forces(
@@ -142,7 +142,7 @@ def reduce(
 
 def _framed(
     model: Model,
-    aligned: tuple[FramedBody, ...],
+    aligned: tuple[AlignedBody, ...],
     turns: Sequence[Turn] | None,
     slides: Sequence[Scalar] | None,
     base_parameters: bool,
@@ -182,7 +182,7 @@ def _angle(turn: Turn) -> Angle:
     return turn if isinstance(turn, Angle) else constant_angle(turn)
 
 
-def _check_parallel(bodies: Sequence[FramedBody], parallel: Collection[int]) -> None:
+def _check_parallel(bodies: Sequence[AlignedBody], parallel: Collection[int]) -> None:
     for i in parallel:
         body = bodies[i]
         if body.joint.kind is not JointKind.REVOLUTE or body.alpha != ZERO_ANGLE:
@@ -192,8 +192,8 @@ def _check_parallel(bodies: Sequence[FramedBody], parallel: Collection[int]) -> 
 
 
 def _scaled(
-    model: Model, bodies: list[FramedBody], moments: list[MassMoments], unit: Scalar
-) -> tuple[list[FramedBody], list[MassMoments]]:
+    model: Model, bodies: list[AlignedBody], moments: list[MassMoments], unit: Scalar
+) -> tuple[list[AlignedBody], list[MassMoments]]:
     """p / l, m l^2 and h l leave N m as they are; Sigma does not change."""
     if any(body.joint.kind is not JointKind.REVOLUTE for body in bodies):
         raise ModelError(
@@ -207,11 +207,11 @@ def _scaled(
 
 
 def _placed(
-    body: FramedBody, own: MassMoments, q: Coordinate, behind: Angle | None, stays: bool
+    body: AlignedBody, own: MassMoments, q: Coordinate, behind: Angle | None, stays: bool
 ) -> ReducedBody:
     """One body at q. `behind`: how far the parent's axes stay behind the parent."""
     translation, axis, gamma = body.translation, body.axis, body.gamma
-    heading: Angle | None = None
+    lag: Angle | None = None
     if behind is not None:
         turned = PlanarRotation(Z, *behind)
         translation, axis, gamma = turned.apply(translation), turned.apply(axis), gamma + behind
@@ -222,14 +222,14 @@ def _placed(
             # z stays where it is: one turn about it, by the sum
             gamma, theta = ZERO_ANGLE, theta if behind is None else behind + theta
         if stays:
-            heading = theta
-            own = own.rotated(FactoredRotation.of(PlanarRotation(Z, *heading)))
+            lag = theta
+            own = own.rotated(FactoredRotation.of(PlanarRotation(Z, *lag)))
         else:
             rotation = _rotation(gamma, body.alpha, theta)
     elif not isinstance(q, Pose):
         rotation = _rotation(gamma, body.alpha, body.theta0)
         translation = translation + axis * q
-    return ReducedBody(body.name, body.parent, body.joint, rotation, translation, axis, own, heading)
+    return ReducedBody(body.name, body.parent, body.joint, rotation, translation, axis, own, lag)
 
 
 def _rotation(gamma: Angle, alpha: Angle, theta: Angle) -> FactoredRotation:

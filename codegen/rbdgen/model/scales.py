@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import isnan
 
 from rbdgen.model.model import WORLD, Body, Model
-from rbdgen.model.resistance import typical_length
+from rbdgen.model.regularity import typical_length
 from rbdgen.spatial.scalar import Scalar
 
 LARGEST_MASS = 1e30

@@ -34,7 +34,7 @@ class TreeSize:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Position:
     """Where a body, or a degree of freedom, stands: how many move it, how many it moves, both with itself,
     and how many its branch from the world has."""
 
@@ -45,11 +45,11 @@ class _Place:
 
 def tree_size(model: Model) -> TreeSize:
     """The sums for a model."""
-    bodies = _places(model, [1] * model.nbodies)
-    last = _places(model, [body.joint.nv for body in model.bodies])
+    bodies = _positions(model, [1] * model.nbodies)
+    last = _positions(model, [body.joint.nv for body in model.bodies])
     # a joint of several freedoms counts as a chain of them
     freedoms = [
-        _Place(place.depth - k, place.subtree - body.joint.nv + k + 1, place.branch)
+        _Position(place.depth - k, place.subtree - body.joint.nv + k + 1, place.branch)
         for body, place in zip(model.bodies, last, strict=True)
         for k in range(body.joint.nv)
     ]
@@ -63,7 +63,7 @@ def tree_size(model: Model) -> TreeSize:
     )
 
 
-def _places(model: Model, weights: Sequence[int]) -> list[_Place]:
+def _positions(model: Model, weights: Sequence[int]) -> list[_Position]:
     """The place of every body, each counting as much as its weight."""
     depth: list[int] = []
     root: list[int] = []
@@ -74,7 +74,7 @@ def _places(model: Model, weights: Sequence[int]) -> list[_Place]:
     for i in reversed(range(model.nbodies)):
         if model.bodies[i].parent != WORLD:
             subtree[model.bodies[i].parent] += subtree[i]
-    return [_Place(depth[i], subtree[i], subtree[root[i]]) for i in range(model.nbodies)]
+    return [_Position(depth[i], subtree[i], subtree[root[i]]) for i in range(model.nbodies)]
 
 
 _OPERATIONS: Final[Mapping[str, TreeSize]] = {

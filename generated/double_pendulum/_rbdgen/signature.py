@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
-MANIFEST_FORMAT: Final = 2
+MANIFEST_FORMAT: Final = 3
 """Of manifest.json: raised when a folder written before can no longer be opened."""
 
 

@@ -1,8 +1,8 @@
-"""Batch twins: the statements of a function over vectors, one state a lane.
+"""Batch functions: the statements of a function over vectors, one state a lane.
 
-A twin is printed from the same graphs as the function itself, if in another order, so that with contraction
-off and the built-in sine and cosine both give the same bits. Loops whose runs know zeros leave these out of a
-twin; a result that is 0 may then differ in its sign.
+A batch function is printed from the same graphs as the function itself, if in another order. With contraction
+off and the built-in sine and cosine both give the same bits. A loop that knows zeros of its runs leaves these
+out of the batch function; a result that is 0 may then differ in its sign.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from rbdgen.emit.c.loops import Vectors
 from rbdgen.emit.c.printer import Sincos, Style
 from rbdgen.emit.c.real import real_type
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
-from rbdgen.options import REAL_BYTES, VECTOR_BYTES, lanes
+from rbdgen.machine import REAL_BYTES, VECTOR_BYTES, lanes
 
 LONGEST: Final = 100_000
-"""Operations written down up to which a function gets a twin. One of 72 thousand takes gcc 7 s and clang 5 s,
-and 140 KB of stack for its workspace."""
+"""Operations written down up to which a function gets a batch function. One of 72 thousand takes gcc 7 s and
+clang 5 s, and 140 KB of stack for its workspace."""
 
 _REGISTERS: Final[tuple[tuple[str, int], ...]] = (
     ("defined(__AVX512F__)", 64),
@@ -67,8 +67,8 @@ class CLanes:
     tile_bytes: int
 
 
-def twinned(functions: Sequence[FunctionSource], options: EmitOptions) -> tuple[FunctionSource, ...]:
-    """The functions that get a twin: none where compiler extensions may not be used, and no very long one."""
+def with_batches(functions: Sequence[FunctionSource], options: EmitOptions) -> tuple[FunctionSource, ...]:
+    """The functions that get a batch function: none without compiler extensions, and no very long one."""
     if not options.extensions:
         return ()
     return tuple(function for function in functions if function.program.length <= LONGEST)
@@ -134,7 +134,7 @@ def vectors_context(facts: RobotFacts, options: EmitOptions) -> Vectors | None:
 
 
 def lanes_style(facts: RobotFacts, options: EmitOptions) -> Style:
-    """How the statements of a twin look."""
+    """How the statements of a batch function look."""
     kind = f"{facts.name}_lanes"
     functions = {name: f"{kind}_{name}" for name in ("sqrt", "sin", "cos")}
     sincos = Sincos(kind, None, lanes=True) if options.trig == "builtin" else None
@@ -144,7 +144,7 @@ def lanes_style(facts: RobotFacts, options: EmitOptions) -> Style:
 
 
 def lanes_sincos_context(facts: RobotFacts, options: EmitOptions) -> Mapping[str, object]:
-    """The context of c/sincos.h.jinja for vectors as wide as the twins': the header's name differs alone."""
+    """The context of c/sincos.h.jinja for vectors as wide as those of batch functions."""
     return {
         "prefix": f"{facts.name}_lanes",
         "real": options.real,

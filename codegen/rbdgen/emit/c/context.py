@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdgen.emit.bits import STATES
+from rbdgen.emit.c.loop_tiles import print_loop_tiles
 from rbdgen.emit.c.loops import CLoops, Vectors, print_loops
 from rbdgen.emit.c.parts import Body, CArrayOfNumbers, Part, print_parts
 from rbdgen.emit.c.printer import (
@@ -18,13 +19,12 @@ from rbdgen.emit.c.printer import (
 )
 from rbdgen.emit.c.real import real_type
 from rbdgen.emit.c.tiles import print_tiles
-from rbdgen.emit.c.tiles_of_loops import print_tiles_of_loops
 from rbdgen.emit.golden import Golden
 from rbdgen.emit.names import comment_text, unique_identifiers
 from rbdgen.emit.numbers import literal, literal17
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
 from rbdgen.emit.trig import COSINES, SINES
-from rbdgen.options import lanes
+from rbdgen.machine import lanes
 from rbdgen.signature import SizedArgument
 
 _SMALLEST_SCALE = 1e-3
@@ -182,7 +182,7 @@ def function_context(facts: RobotFacts, function: FunctionSource, real: str) -> 
         f"{facts.name}_{function.name}",
         f"{facts.name}_{function.name}.c",
         f"{facts.name}_{function.name}_batch.c",
-        comment_text(f"{function.doc}; form {function.variant}"),
+        comment_text(f"{function.doc}; form {function.form} ({function.axes})"),
         str(function.cost).replace(" =", " operations ="),
         tuple(_argument(x, f"const {real} *", restrict) for x in function.signature.inputs),
         tuple(_argument(x, f"{real} *", restrict) for x in function.signature.outputs),
@@ -204,7 +204,8 @@ def _argument(argument: SizedArgument, pointer: str, restrict: str) -> CArgument
 def sincos_block(functions: Sequence[FunctionSource]) -> int:
     """The most angles that one of the functions needs."""
     return max(
-        (len(angle_nodes(loop.body)) for function in functions for loop in function.program.loops), default=0
+        (len(angle_nodes(loop.kernel)) for function in functions for loop in function.program.loops),
+        default=0,
     )
 
 
@@ -225,14 +226,14 @@ def body_context(
     *,
     tile: int | None = None,
 ) -> CBody:
-    """The statements of a function, or with `tile`, the elements of one, of its twin.
+    """The statements of a function, or with `tile`, the elements of one, of its batch function.
 
     The other arguments are as `print_loops` takes them.
     """
     program = function.program
-    lines = [(loop, list(live_nodes(loop.body))) for loop in program.loops]
+    lines = [(loop, list(live_nodes(loop.kernel))) for loop in program.loops]
     read = {
-        loop.reads[loop.body.input_element(int(node.value))[0]].array
+        loop.reads[loop.kernel.input_element(int(node.value))[0]].array
         for loop, live in lines
         for node in live
         if node.op == "input"
@@ -245,7 +246,7 @@ def body_context(
     elif graph is not None:
         body = print_parts(graph, style, symbol, restrict)
     elif tile is not None:
-        loops = print_tiles_of_loops(program, symbol, style, tile)
+        loops = print_loop_tiles(program, symbol, style, tile)
     else:
         loops = print_loops(program, symbol, style, restrict, vectors)
     return CBody(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from rbdgen.access import Access
 from rbdgen.emit.c.parts import Body, CArrayOfNumbers, print_parts, rows_of_numbers
 from rbdgen.emit.c.printer import TRIGONOMETRY, Style, live_nodes
 from rbdgen.emit.names import check_argument_name, check_identifier
@@ -18,7 +19,6 @@ from rbdgen.errors import EmitError
 from rbdgen.graph.cost import readers_in_order
 from rbdgen.graph.node import Graph
 from rbdgen.graph.program import Loop, Program
-from rbdgen.places import Place
 
 _TABLE = "_table"
 """Ends the names of tables: a parameter that is named as its table would hide it."""
@@ -64,7 +64,7 @@ class CLoops:
     """What a function of several loops is made of; `tiled`: as a `Body`'s."""
 
     tables: tuple[CArrayOfNumbers, ...]
-    rooms: tuple[CArrayOfNumbers, ...]
+    scratch: tuple[CArrayOfNumbers, ...]
     lines: tuple[CLine, ...]
     loops: tuple[CLoop, ...]
     tiled: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ def print_loops(
     Raises:
         EmitError: as of `print_parts`, and for names that are no identifiers.
     """
-    for name in (*program.rooms, *program.tables):
+    for name in (*program.scratch, *program.tables):
         check_argument_name(name)
     return _Loops(program, symbol, style, restrict, vectors).printed()
 
@@ -115,32 +115,36 @@ class _Loops:
             for name, values in self.program.tables.items()
         ]
         kind = self.style.value_type
-        rooms = [CArrayOfNumbers(name, kind, size) for name, size in self.program.rooms.items()]
-        return CLoops((*tables, *self.offsets.values()), tuple(rooms), tuple(self.lines.values()), loops)
+        scratch = [CArrayOfNumbers(name, kind, size) for name, size in self.program.scratch.items()]
+        return CLoops((*tables, *self.offsets.values()), tuple(scratch), tuple(self.lines.values()), loops)
 
     def _loop(self, loop: Loop) -> CLoop:
-        read = _read(loop.body)
-        places = {name: place for name, place in loop.reads.items() if name in read}
+        read = _read(loop.kernel)
+        accesses = {name: access for name, access in loop.reads.items() if name in read}
         vector = self.vectors is not None and _fills(loop, self.vectors.most)
-        line = self._line(loop, places, vector)
+        line = self._line(loop, accesses, vector)
         counter = "run" if vector else "k"
-        arguments = [self._argument(place, counter) for place in (*places.values(), *loop.writes.values())]
+        arguments = [
+            self._argument(access, counter) for access in (*accesses.values(), *loop.writes.values())
+        ]
         return CLoop(line, loop.count, vector, tuple(arguments))
 
-    def _line(self, loop: Loop, places: Mapping[str, Place], vector: bool) -> str:
+    def _line(self, loop: Loop, accesses: Mapping[str, Access], vector: bool) -> str:
         """The static function of a loop's body; one that was printed before serves again."""
         early = sorted(_read_early(loop))
         style = (
-            self._vector_style(places, loop.writes)
+            self._vector_style(accesses, loop.writes)
             if vector
-            else self._plain_style(places, loop.writes, early)
+            else self._plain_style(accesses, loop.writes, early)
         )
         real = style.real.name
-        overlap = {place.array for place in places.values()} & {place.array for place in loop.writes.values()}
+        overlap = {access.array for access in accesses.values()} & {
+            access.array for access in loop.writes.values()
+        }
         restrict = "" if overlap else self.restrict
         parameters = {
-            name: f"const {real if vector or self._is_table(place) else style.value_type} *{restrict} {name}"
-            for name, place in places.items()
+            name: f"const {real if vector or self._is_table(access) else style.value_type} *{restrict} {name}"
+            for name, access in accesses.items()
         }
         parameters |= {
             name: f"{real if vector else style.value_type} *{restrict} {name}" for name in loop.writes
@@ -166,10 +170,10 @@ class _Loops:
         early: Sequence[tuple[str, int]],
     ) -> Body:
         """The statements of a line, after those that read what must be read early."""
-        body = print_parts(loop.body, style, name, restrict, parameters)
+        body = print_parts(loop.kernel, style, name, restrict, parameters)
         if body.parts and early:
             raise EmitError(
-                f"loop '{loop.name}': '{early[0][0]}' is written while it is still read; use another room"
+                f"loop '{loop.name}': '{early[0][0]}' is written while it is still read; use another array"
             )
         reads = [
             f"const {style.value_type} {_early_name(*at)} = {at[0]}[{loop.reads[at[0]].elements[at[1]]}];"
@@ -179,20 +183,20 @@ class _Loops:
 
     def _plain_style(
         self,
-        reads: Mapping[str, Place],
-        writes: Mapping[str, Place],
+        reads: Mapping[str, Access],
+        writes: Mapping[str, Access],
         early: Sequence[tuple[str, int]],
     ) -> Style:
         def element(array: str, position: int) -> str:
             if (array, position) in early and array not in writes:
                 return _early_name(array, position)
-            place = reads.get(array) or writes[array]
-            text = f"{array}[{place.elements[position]}]"
-            return self.style.constant.format(text) if self._is_table(place) else text
+            access = reads.get(array) or writes[array]
+            text = f"{array}[{access.elements[position]}]"
+            return self.style.constant.format(text) if self._is_table(access) else text
 
         return replace(self.style, element=element, address=lambda array, k: writes[array].elements[k])
 
-    def _vector_style(self, reads: Mapping[str, Place], writes: Mapping[str, Place]) -> Style:
+    def _vector_style(self, reads: Mapping[str, Access], writes: Mapping[str, Access]) -> Style:
         assert self.vectors is not None
         style, macro = self.vectors.style, self.vectors.macro
 
@@ -204,23 +208,23 @@ class _Loops:
 
         return replace(style, element=element)
 
-    def _is_table(self, place: Place) -> bool:
-        return place.array in self.program.tables
+    def _is_table(self, access: Access) -> bool:
+        return access.array in self.program.tables
 
-    def _argument(self, place: Place, counter: str) -> str:
+    def _argument(self, access: Access, counter: str) -> str:
         """Where an array of a run begins."""
-        array = f"{place.array}{_TABLE}" if self._is_table(place) else place.array
-        first, *more = place.offsets
+        array = f"{access.array}{_TABLE}" if self._is_table(access) else access.array
+        first, *more = access.offsets
         start = f"{array} + {first}" if first else array
         if not more:
             return start
         step = more[0] - first
-        if place.offsets == tuple(first + k * step for k in range(len(place.offsets))):
+        if access.offsets == tuple(first + k * step for k in range(len(access.offsets))):
             if step == 0:
                 return start
             scaled = counter if abs(step) == 1 else f"{abs(step)} * {counter}"
             return f"{start} {'-' if step < 0 else '+'} {scaled}"
-        return f"{array} + {self._table_of(place.offsets).name}[{counter}]"
+        return f"{array} + {self._table_of(access.offsets).name}[{counter}]"
 
     def _table_of(self, offsets: tuple[int, ...]) -> CArrayOfNumbers:
         if min(offsets) < 0 or max(offsets) > 65535:
@@ -235,24 +239,24 @@ class _Loops:
 
 def _fills(loop: Loop, lanes: int) -> bool:
     """Whether the runs may share vectors and fill one; sines are not taken there."""
-    plain = not any(node.op in TRIGONOMETRY for node in loop.body.nodes)
+    plain = not any(node.op in TRIGONOMETRY for node in loop.kernel.nodes)
     return loop.vectorisable and loop.count >= lanes and plain
 
 
 def _read_early(loop: Loop) -> set[tuple[str, int]]:
     """The elements that a run writes and then still reads: statements store what they compute at once.
 
-    Not those that only the operation reads whose result takes their place.
+    Not those that only the operation reads whose result takes their access.
     """
     stores: dict[tuple[str, int], int] = {
         (output.name, position): node
-        for output in loop.body.outputs
+        for output in loop.kernel.outputs
         for position, node in enumerate(output.elements)
     }
-    readers = readers_in_order(loop.body)
+    readers = readers_in_order(loop.kernel)
     reads = {
-        loop.body.input_element(int(node.value)): set(readers[index])
-        for index, node in enumerate(loop.body.nodes)
+        loop.kernel.input_element(int(node.value)): set(readers[index])
+        for index, node in enumerate(loop.kernel.nodes)
         if node.op == "input" and readers[index]
     }
     early = set()
@@ -262,8 +266,8 @@ def _read_early(loop: Loop) -> set[tuple[str, int]]:
             for (name, k), node in stores.items()
         }
         for (name, k), nodes in reads.items():
-            place = loop.reads[name]
-            at = (place.array, place.address(run, k))
+            access = loop.reads[name]
+            at = (access.array, access.address(run, k))
             if at in written and nodes != {written[at]}:
                 early.add((name, k))
     return early

@@ -62,7 +62,7 @@ class Part:
 
 @dataclass(frozen=True)
 class CArrayOfNumbers:
-    """A room (no rows) or a table of constants: numbers, offsets or places."""
+    """A scratch array (no rows) or a table of constants: numbers, offsets or places."""
 
     name: str
     kind: str
@@ -74,7 +74,7 @@ class CArrayOfNumbers:
 class Body:
     """Statements that compute a graph, and the parts that they call, if any; whether they call memset.
 
-    `tiled`: the outputs that leave in tiles, by the `tables` (see `emit.c.tiles`); none outside batch twins.
+    `tiled`: the outputs that leave in tiles, by the `tables` (see `emit.c.tiles`), in batch functions only.
     """
 
     parts: tuple[Part, ...]
@@ -86,19 +86,19 @@ class Body:
 
 @dataclass(frozen=True)
 class Cut:
-    """A graph in stretches: the nodes of the trigonometry, then those of every part.
+    """A graph in segments: the nodes of the trigonometry, then those of every part.
 
-    `slots`: where in the workspace, an array of `size`, a value waits that a later stretch reads; `places`:
+    `slots`: where in the workspace, an array of `size`, a value waits that a later segment reads; `places`:
     what can be read anywhere.
     """
 
     trigonometry: Trigonometry
-    stretches: Sequence[Sequence[int]]
+    segments: Sequence[Sequence[int]]
     places: dict[int, Element]
     size: int
     slots: Mapping[int, int]
 
-    def room(self, style: Style) -> list[str]:
+    def scratch_array(self, style: Style) -> list[str]:
         """The workspace."""
         return [f"{style.value_type} {WORKSPACE}[{self.size}];"] if self.size else []
 
@@ -128,17 +128,17 @@ def print_parts(
         return Body((), print_statements(graph, style), bool(zeros))
     check_arguments(graph)
     cut = cut_up(graph, style, longest)
-    stores = [written(graph, zeros)] * len(cut.stretches)
+    stores = [written(graph, zeros)] * len(cut.segments)
     opening, parts, calls = print_cut(graph, style, cut, stores, symbol, restrict, zeros, declared or {})
-    return Body(tuple(parts), (*cut.room(style), *opening, *calls), bool(zeros))
+    return Body(tuple(parts), (*cut.scratch_array(style), *opening, *calls), bool(zeros))
 
 
 def cut_up(graph: Graph, style: Style, longest: int) -> Cut:
-    """The graph in stretches of at most `longest` operations."""
+    """The graph in segments of at most `longest` operations."""
     trigonometry = trigonometry_of(graph, style)
     places = readable(graph, trigonometry)
-    stretches = stretches_between(graph, trigonometry, split(graph, longest))
-    return Cut(trigonometry, stretches, places, *workspace_slots(graph, stretches, places))
+    segments = segments_between(graph, trigonometry, split(graph, longest))
+    return Cut(trigonometry, segments, places, *workspace_slots(graph, segments, places))
 
 
 def print_cut(
@@ -151,15 +151,15 @@ def print_cut(
     zeros: Sequence[Zeros] = (),
     declared: Mapping[str, str] | None = None,
 ) -> tuple[list[str], list[Part], list[str]]:
-    """The statements of the first stretch, the others as parts, and the calls of these.
+    """The statements of the first segment, the others as parts, and the calls of these.
 
-    `stores`: for every stretch the elements that its nodes are stored in, the workspace's excepted.
+    `stores`: for every segment the elements that its nodes are stored in, the workspace's excepted.
     """
     places = cut.places
     opening: list[str] = []
     parts: list[Part] = []
     calls: list[str] = []
-    for number, (nodes, own) in enumerate(zip(cut.stretches, stores, strict=True)):
+    for number, (nodes, own) in enumerate(zip(cut.segments, stores, strict=True)):
         waiting = {k: Element(WORKSPACE, cut.slots[k]) for k in nodes if k in cut.slots}
         kept = {
             k: [*own.get(k, ()), *([waiting[k]] if k in waiting else [])]
@@ -177,33 +177,33 @@ def print_cut(
         printer.print(nodes)
         pointers = _pointers(graph, printer, style.value_type, restrict)
         parameters = tuple((declared or {}).get(array, pointer) for array, pointer in pointers.items())
-        comment = f"Part {number} of {len(cut.stretches) - 1}: {_summary(graph, nodes)}"
+        comment = f"Part {number} of {len(cut.segments) - 1}: {_summary(graph, nodes)}"
         name = f"{symbol}_part{number}"
         parts.append(Part(name, comment_text(comment), parameters, tuple(printer.text)))
         calls.append(f"{name}({', '.join(pointers)});")
     return opening, parts, calls
 
 
-def stretches_between(graph: Graph, trigonometry: Trigonometry, boundaries: Sequence[int]) -> list[list[int]]:
+def segments_between(graph: Graph, trigonometry: Trigonometry, boundaries: Sequence[int]) -> list[list[int]]:
     """The nodes of the trigonometry, then those between the boundaries where there are any."""
     first = [*trigonometry.first, *trigonometry.calls]
-    stretches: list[list[int]] = [[] for _ in boundaries]
+    segments: list[list[int]] = [[] for _ in boundaries]
     for index in other_nodes(graph, trigonometry):
-        stretches[bisect_right(boundaries, index)].append(index)
-    return [first, *filter(None, stretches)]
+        segments[bisect_right(boundaries, index)].append(index)
+    return [first, *filter(None, segments)]
 
 
 def workspace_slots(
-    graph: Graph, stretches: Sequence[Sequence[int]], places: Container[int]
+    graph: Graph, segments: Sequence[Sequence[int]], places: Container[int]
 ) -> tuple[int, dict[int, int]]:
-    """Size of the workspace, and the slot of every value that a later stretch reads.
+    """Size of the workspace, and the slot of every value that a later segment reads.
 
-    A slot is taken again by a stretch after the last one that reads it, never by that one itself: where in a
-    stretch a value is read depends on how its statements are nested. `places`: what need not be handed on.
+    A slot is taken again by a segment after the last one that reads it, never by that one itself: where in a
+    segment a value is read depends on how its statements are nested. `places`: what need not be handed on.
     """
     home: dict[int, int] = {}
     last: dict[int, int] = {}
-    for number, nodes in enumerate(stretches):
+    for number, nodes in enumerate(segments):
         for index in nodes:
             if graph.nodes[index].args and index not in places:
                 home[index] = number
@@ -212,7 +212,7 @@ def workspace_slots(
     free: list[int] = []
     ending: dict[int, list[int]] = {}
     size = 0
-    for number, nodes in enumerate(stretches):
+    for number, nodes in enumerate(segments):
         for slot in ending.pop(number - 1, ()):
             heappush(free, slot)
         for index in nodes:

@@ -1,10 +1,10 @@
-"""Results of a batch twin in tiles: neighbours that leave together for the rows of their states.
+"""Results of a batch function in tiles: neighbours that are stored together, in the rows of their states.
 
-In a twin an element of a result is a vector, one state a lane; the caller's array has a row a state. Written
-whole and transposed afterwards, a matrix of a humanoid outgrows the first-level cache twice. So elements wait
-in a small room, `tile`, only until all neighbours of their tile are computed; then the tile is transposed and
-stored, between two parts of the function, whose statements go on while the stores reach memory. The room of a
-tile is taken again by one that begins later.
+In a batch function an element of a result is a vector, one state a lane; the caller's array has a row for
+each state. Written whole and transposed afterwards, a matrix of a humanoid outgrows the first-level cache
+twice. So elements wait in a small scratch array, `tile`, only until all neighbours of their tile are
+computed; then the tile is transposed and stored, between two parts of the function, whose statements go on
+while the stores reach memory. A tile that begins later takes its place in the scratch array.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class Tile:
 
 @dataclass(frozen=True)
 class Tiling:
-    """Where the results of a graph that is cut into stretches wait, and when they leave.
+    """Where the results of a graph that is cut into segments wait, and when they leave.
 
-    For every stretch: where its nodes are stored, constants among them; the tiles that leave after it, each
-    with its place in the room of `size` tiles. `zeros`: tiles that hold nothing else.
+    For every segment: where its nodes are stored, constants among them; the tiles that leave after it, each
+    with its place in the scratch array of `size` tiles. `zeros`: tiles that hold nothing else.
     """
 
     stores: Sequence[Mapping[int, Sequence[Element]]]
@@ -60,7 +60,7 @@ def tiles_of(graph: Graph, width: int) -> Iterator[Tile]:
 
 
 def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
-    """The statements of a twin, in the order of five that keeps least waiting in memory.
+    """The statements of a batch function, in the order of five that keeps least waiting in memory.
 
     Outputs in tiles are pointers to the rows of the states, whose number is `states`; `stream`: whether
     results pass the caches. Outputs shorter than a tile are arrays of vectors.
@@ -81,13 +81,13 @@ def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
     cut, tiling = layout.cut, layout.tiling
     opening, parts, calls = print_cut(layout.graph, style, cut, tiling.stores, symbol, "restrict")
     if len(parts) == 1:  # stands where its call would
-        stretches, parts = [opening, parts[0].statements], []
+        segments, parts = [opening, parts[0].statements], []
     else:
-        stretches = [opening, *([call] for call in calls)]
+        segments = [opening, *([call] for call in calls)]
 
     moves = Moves({output.name: len(output.elements) for output in graph.outputs}, style, symbol)
-    statements = [*cut.room(style), *layout.room(style), *moves.clear(tiling.zeros)]
-    for number, (own, leaving) in enumerate(zip(stretches, tiling.leaving, strict=True)):
+    statements = [*cut.scratch_array(style), *layout.scratch_array(style), *moves.clear(tiling.zeros)]
+    for number, (own, leaving) in enumerate(zip(segments, tiling.leaving, strict=True)):
         statements += own
         for output in graph.outputs:
             places = [(tile.first, at * width) for tile, at in leaving if tile.array == output.name]
@@ -98,7 +98,7 @@ def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
 
 @dataclass(frozen=True)
 class _Layout:
-    """A graph in some order, cut into stretches, and where its tiles wait."""
+    """A graph in some order, cut into segments, and where its tiles wait."""
 
     graph: Graph
     cut: Cut
@@ -109,7 +109,7 @@ class _Layout:
         """Vectors that wait in memory: the fewer, the more of them the first-level cache holds."""
         return self.cut.size + self.tiling.size * self.width
 
-    def room(self, style: Style) -> list[str]:
+    def scratch_array(self, style: Style) -> list[str]:
         """Where tiles wait."""
         size = self.tiling.size * self.width
         return [f"{style.value_type} {TILES}[{size}];"] if size else []
@@ -122,30 +122,30 @@ def _laid_out(graph: Graph, style: Style, width: int) -> _Layout:
         operations = sum(bool(node.args) for node in live_nodes(graph))
         longest = min(longest, max(1, operations * STORES_OF_PART // (len(tiles) * width)))
     cut = cut_up(graph, style, longest)
-    tiling = tiled(graph, cut.stretches, tiles)
-    pairs = zip(tiling.stores, cut.stretches, strict=True)
-    stretches = [_stored_or_computed(graph, stores, nodes) for stores, nodes in pairs]
-    return _Layout(graph, replace(cut, stretches=stretches), tiling, width)
+    tiling = tiled(graph, cut.segments, tiles)
+    pairs = zip(tiling.stores, cut.segments, strict=True)
+    segments = [_stored_or_computed(graph, stores, nodes) for stores, nodes in pairs]
+    return _Layout(graph, replace(cut, segments=segments), tiling, width)
 
 
 def _stored_or_computed(
     graph: Graph, stores: Mapping[int, Sequence[Element]], nodes: Sequence[int]
 ) -> list[int]:
-    """What a stretch computes, after the constants and inputs that it only stores."""
+    """What a segment computes, after the constants and inputs that it only stores."""
     return [
         *(k for k in stores if not graph.nodes[k].args),
         *(k for k in nodes if graph.nodes[k].args),
     ]
 
 
-def tiled(graph: Graph, stretches: Sequence[Sequence[int]], tiles: Sequence[Tile]) -> Tiling:
+def tiled(graph: Graph, segments: Sequence[Sequence[int]], tiles: Sequence[Tile]) -> Tiling:
     """When tiles begin and leave, and their places, lowest first.
 
-    A tile waits from the stretch that computes the first of its elements to the one that computes the last.
+    A tile waits from the segment that computes the first of its elements to the one that computes the last.
     """
-    home = {k: number for number, nodes in enumerate(stretches) for k in nodes if graph.nodes[k].args}
+    home = {k: number for number, nodes in enumerate(segments) for k in nodes if graph.nodes[k].args}
     zeros = []
-    beginning: list[list[tuple[Tile, int]]] = [[] for _ in stretches]
+    beginning: list[list[tuple[Tile, int]]] = [[] for _ in segments]
     for tile in tiles:
         times = [home[k] for k in tile.elements if k in home]
         if all(is_zero(graph.nodes[k]) for k in tile.elements):
@@ -153,13 +153,13 @@ def tiled(graph: Graph, stretches: Sequence[Sequence[int]], tiles: Sequence[Tile
         else:
             beginning[min(times, default=0)].append((tile, max(times, default=0)))
 
-    stores: list[dict[int, list[Element]]] = [{} for _ in stretches]
+    stores: list[dict[int, list[Element]]] = [{} for _ in segments]
 
-    def store(node: int, stretch: int, at: Element) -> None:
-        """`stretch`: for constants and inputs, which can be stored at any time."""
-        stores[home.get(node, stretch)].setdefault(node, []).append(at)
+    def store(node: int, segment: int, at: Element) -> None:
+        """`segment`: for constants and inputs, which can be stored at any time."""
+        stores[home.get(node, segment)].setdefault(node, []).append(at)
 
-    leaving: list[list[tuple[Tile, int]]] = [[] for _ in stretches]
+    leaving: list[list[tuple[Tile, int]]] = [[] for _ in segments]
     free: list[int] = []
     size = 0
     for number, those in enumerate(beginning):
@@ -199,15 +199,17 @@ class Moves:
                 table = self._table(f"{output}_zeros", firsts)
                 yield f"{self._kind}_clear({output}, {size}, {table}, {len(firsts)}, states, stream);"
 
-    def leave(self, number: int, output: str, room: str, places: Sequence[tuple[int, int]]) -> Iterator[str]:
-        """A call if there are tiles; its table: of each the first element and where it waits in the room.
+    def leave(
+        self, number: int, output: str, scratch_array: str, places: Sequence[tuple[int, int]]
+    ) -> Iterator[str]:
+        """A call if there are tiles; its table: of each the first element and where it waits in the array.
 
         `number`: of what the tiles leave after.
         """
         if places:
             table = self._table(f"{output}_after{number}", [*chain.from_iterable(places)])
             rows = f"{output}, {self._sizes[output]}"
-            yield f"{self._kind}_leave({rows}, {room}, {table}, {len(places)}, states, stream);"
+            yield f"{self._kind}_leave({rows}, {scratch_array}, {table}, {len(places)}, states, stream);"
 
     def _table(self, name: str, numbers: Sequence[int]) -> str:
         """The name of a new table."""

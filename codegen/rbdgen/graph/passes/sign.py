@@ -9,7 +9,7 @@ from rbdgen.graph.node import Graph
 
 def sign(graph: Graph) -> Graph:
     """Build the graph anew over signed edges (`graph/builder.py`), where a - b, b - a and their negations
-    are one node, and lower it again with the signs that leave the fewest negations (`graph/polarity.py`).
+    are one node, and lower it again with the signs that leave the fewest negations (`graph/signs.py`).
     """
     builder = Builder()
     edges = builder.replay(graph)

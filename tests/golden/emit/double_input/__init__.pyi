@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._rbdgen.load import Function, Library
+from ._rbdgen.runtime import Function, Library
 
 _Array = NDArray[np.float64]
 

@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-/* toy torque; form plain.
+/* toy torque; form plain (as given).
    in   sin_q[2], 1: sines of the joint angles, where q has them
    in   cos_q[2], 1: cosines of the joint angles, where q has them
    in   v[2], rad/s: joint velocities
@@ -40,7 +40,7 @@ extern "C" {
    19 operations = 9 mul + 7 add + 1 div + 1 neg + 1 sqrt + 0 trig. */
 void toy_torque(const double *TOY_RESTRICT sin_q, const double *TOY_RESTRICT cos_q, const double *TOY_RESTRICT v, double *TOY_RESTRICT tau);
 
-/* toy inertia; form plain.
+/* toy inertia; form plain (as given).
    in   sin_q[2], 1: sines of the joint angles, where q has them
    in   cos_q[2], 1: cosines of the joint angles, where q has them
    out  M[4] (2 x 2, row-major), kg m^2: inertia matrix

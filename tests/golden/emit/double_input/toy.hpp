@@ -58,7 +58,7 @@ view<T, N> at(T *first) noexcept
     return view<T, N>::at(first);
 }
 
-/* toy torque; form plain.
+/* toy torque; form plain (as given).
    in   sin_q[2], 1: sines of the joint angles, where q has them
    in   cos_q[2], 1: cosines of the joint angles, where q has them
    in   v[2], rad/s: joint velocities
@@ -76,7 +76,7 @@ inline std::array<real, 2> torque(view<const real, 2> sin_q, view<const real, 2>
     return tau;
 }
 
-/* toy inertia; form plain.
+/* toy inertia; form plain (as given).
    in   sin_q[2], 1: sines of the joint angles, where q has them
    in   cos_q[2], 1: cosines of the joint angles, where q has them
    out  M[4] (2 x 2, row-major), kg m^2: inertia matrix

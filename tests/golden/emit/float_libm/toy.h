@@ -28,14 +28,14 @@
 extern "C" {
 #endif
 
-/* toy torque; form plain.
+/* toy torque; form plain (as given).
    in   q[2], rad: joint positions
    in   v[2], rad/s: joint velocities
    out  tau[2], N m: joint torques
    19 operations = 6 mul + 6 add + 1 div + 1 neg + 1 sqrt + 4 trig. */
 void toy_torque(const float *TOY_RESTRICT q, const float *TOY_RESTRICT v, float *TOY_RESTRICT tau);
 
-/* toy inertia; form plain.
+/* toy inertia; form plain (as given).
    in   q[2], rad: joint positions
    out  M[4] (2 x 2, row-major), kg m^2: inertia matrix
    out  g[2], N m: nothing but zeros

@@ -58,7 +58,7 @@ view<T, N> at(T *first) noexcept
     return view<T, N>::at(first);
 }
 
-/* toy torque; form plain.
+/* toy torque; form plain (as given).
    in   q[2], rad: joint positions
    in   v[2], rad/s: joint velocities
    out  tau[2], N m: joint torques
@@ -75,7 +75,7 @@ inline std::array<real, 2> torque(view<const real, 2> q, view<const real, 2> v) 
     return tau;
 }
 
-/* toy inertia; form plain.
+/* toy inertia; form plain (as given).
    in   q[2], rad: joint positions
    out  M[4] (2 x 2, row-major), kg m^2: inertia matrix
    out  g[2], N m: nothing but zeros

@@ -1,0 +1,62 @@
+"""Algorithms in loops: what repeats for every column or body is written, and later compiled, once.
+
+A loop is a straight line over scalars, run `count` times; accesses say where its arrays lie in the inputs,
+outputs, scratch and tables of the whole. Stages run in order, and so do the runs of a loop. Traced loop by
+loop they become the loops of a program; run one after the other on any scalars they are an algorithm like
+every other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rbdgen.access import Access
+from rbdgen.algorithms.state import State
+from rbdgen.spatial.scalar import Scalar
+
+Arrays = Mapping[str, Sequence[Scalar]]
+
+
+@dataclass(frozen=True)
+class FormLoop:
+    """A straight line.
+
+    `trace` gets the function's own inputs that `inputs` names as the fields of a `State`, and the arrays of
+    `reads` as `State.arrays`; it gives the arrays of `writes`. `zeros`: elements of an array that are known
+    to be 0, run by run; where runs are not the lanes of a vector, nothing is computed with them.
+    """
+
+    name: str
+    trace: Callable[[State], Arrays]
+    writes: Mapping[str, Access]
+    reads: Mapping[str, Access] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+    count: int = 1
+    zeros: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LoopedForm:
+    """All loops. `outputs`, and `scratch`, arrays between loops: name and size; `tables`: constants."""
+
+    loops: tuple[FormLoop, ...]
+    outputs: Mapping[str, int]
+    scratch: Mapping[str, int] = field(default_factory=dict)
+    tables: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+    def run(self, x: State) -> list[list[Scalar]]:
+        """The outputs for these inputs, on whatever scalars those are."""
+        arrays = x.vectors | {name: list(values) for name, values in self.tables.items()}
+        arrays |= {name: [0] * size for name, size in {**self.scratch, **self.outputs}.items()}
+        for loop in self.loops:
+            for k in range(loop.count):
+                taken = {
+                    name: [arrays[access.array][address] for address in access.addresses(k)]
+                    for name, access in loop.reads.items()
+                }
+                for name, values in loop.trace(x.of(loop.inputs, taken)).items():
+                    access = loop.writes[name]
+                    for address, value in zip(access.addresses(k), values, strict=True):
+                        arrays[access.array][address] = value
+        return [arrays[name] for name in self.outputs]

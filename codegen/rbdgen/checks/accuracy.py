@@ -1,0 +1,84 @@
+"""What single precision costs: every function in float against the same one in double."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rbdgen.errors import OptionError
+from rbdgen.model.build import Robot
+from rbdgen.options import Options
+from rbdgen.pipeline.page import build_library
+from rbdgen.pipeline.progress import Progress, silent
+from rbdgen.runtime import Library
+from rbdgen.toolchain.targets import target_named
+
+STATES = 10_000
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Relative errors of a function in float.
+
+    The error of a state is the largest one among the elements of an output, over the largest element of
+    that output in that state; with several outputs the worst counts.
+    """
+
+    function: str
+    largest: float
+    median: float
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def float_accuracy(
+    robot: Robot, options: Options, states: int = STATES, progress: Progress = silent
+) -> list[Accuracy]:
+    """Every function of `options` at random states: angles in (-pi, pi), velocities and the like of unit
+    variance, the base's quaternion of unit length; the inputs are rounded to float for both.
+
+    Raises what `build_library` does, and OptionError where the code would not run here or takes no angles.
+    """
+    if options.trig == "input":
+        raise OptionError("--trig input: float is compared at random angles; take --trig builtin or libm")
+    if target_named(options.target).prefix:
+        raise OptionError(f"--target {options.target}: float is compared on this machine; take --target host")
+    single = build_library(robot, replace(options, real="float"), progress)
+    double = build_library(robot, replace(options, real="double"), progress)
+    return [_accuracy(name, single, double, states) for name in single.functions]
+
+
+def _accuracy(name: str, single: Library, double: Library, states: int) -> Accuracy:
+    random = np.random.default_rng(0)
+    inputs = [
+        _inputs(double, argument.name, (states, *argument.shape), random)
+        for argument in single.functions[name].signature.inputs
+    ]
+    results = _as_tuple(single.functions[name](*inputs))
+    references = _as_tuple(double.functions[name](*inputs))
+    errors = np.max([_relative(r, e) for r, e in zip(results, references, strict=True)], axis=0)
+    return Accuracy(name, float(errors.max()), float(np.median(errors)))
+
+
+def _inputs(
+    library: Library, name: str, shape: tuple[int, ...], random: np.random.Generator
+) -> npt.NDArray[np.float32]:
+    if name == "q":
+        return library.normalize(random.uniform(-np.pi, np.pi, shape)).astype(np.float32)
+    return random.standard_normal(shape).astype(np.float32)
+
+
+def _as_tuple(result: Any) -> tuple[npt.NDArray[Any], ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _relative(result: npt.NDArray[Any], reference: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Of every state; 0 where the whole output is zero, as it must be in float then."""
+    axes = tuple(range(1, reference.ndim))
+    scale = np.abs(reference).max(axis=axes)
+    error = np.abs(result - reference).max(axis=axes)
+    return np.asarray(np.divide(error, scale, out=np.where(error > 0, np.inf, 0.0), where=scale > 0))

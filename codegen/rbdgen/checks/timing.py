@@ -1,0 +1,61 @@
+"""How long the functions of a library take from Python: one call, a bound call, one state of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from timeit import Timer
+from typing import Any
+
+import numpy as np
+
+from rbdgen.runtime import Function, Library
+
+BATCH = 1024
+REPETITIONS = 7
+SECONDS = 0.02
+"""Length of one repetition."""
+
+
+@dataclass(frozen=True)
+class Time:
+    """Microseconds, the least of several repetitions; `operations` of the graph."""
+
+    function: str
+    operations: int
+    call: float
+    bound: float
+    batch: float
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def time_library(library: Library) -> list[Time]:
+    """Every function at random states."""
+    return [_time(library, function) for function in library.functions.values()]
+
+
+def _time(library: Library, function: Function) -> Time:
+    generator = np.random.default_rng(0)
+    shapes = [argument.shape for argument in function.signature.inputs]
+    batch = [generator.uniform(-1, 1, (BATCH, *shape)).astype(function.dtype) for shape in shapes]
+    if "q" in (argument.name for argument in function.signature.inputs):
+        batch[0] = library.normalize(batch[0])
+    single = [np.ascontiguousarray(array[0]) for array in batch]
+    out = function(*batch)
+    return Time(
+        function.__name__,
+        function.cost["total"],
+        _least(lambda: function(*single)),
+        _least(function.bind(*single)),
+        _least(lambda: function(*batch, out=out)) / BATCH,
+    )
+
+
+def _least(call: Callable[[], Any]) -> float:
+    timer = Timer(call)
+    number = 1
+    while (seconds := timer.timeit(number)) < SECONDS:
+        number = max(2 * number, int(number * SECONDS / max(seconds, 1e-9)))
+    return min(timer.repeat(REPETITIONS, number)) / number * 1e6

@@ -1,0 +1,5 @@
+"""The command line."""
+
+from rbdgen.cli.command import main
+
+__all__ = ["main"]

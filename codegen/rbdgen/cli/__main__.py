@@ -1,0 +1,7 @@
+"""`python -m rbdgen.cli`."""
+
+import sys
+
+from rbdgen.cli.command import main
+
+sys.exit(main())

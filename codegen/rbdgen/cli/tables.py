@@ -1,0 +1,231 @@
+"""What the command line prints: tables and lines, laid out with rich."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
+from math import degrees
+from typing import Any
+
+from rich import progress as bars
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.tree import Tree
+
+from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.checks.accuracy import Accuracy
+from rbdgen.checks.check import Finding
+from rbdgen.checks.timing import Time
+from rbdgen.description.quoting import escaped
+from rbdgen.graph.cost import Cost
+from rbdgen.model.build import Robot
+from rbdgen.model.joints import Joint, JointKind
+from rbdgen.model.model import WORLD
+from rbdgen.signature import Argument
+
+WIDTH = 120
+"""Columns where the output is no terminal: tables in files and pipes do not depend on a window."""
+
+
+def consoles(*, quiet: bool = False) -> tuple[Console, Console]:
+    """For results and for everything else; what the terminal cannot show appears as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    # emoji: rich would print line 100 of a file, ":100:", as a picture
+    console, errors = (Console(stderr=stderr, quiet=quiet, emoji=False) for stderr in (False, True))
+    for each in (console, errors):
+        if not each.is_terminal:
+            each.width = WIDTH
+    return console, errors
+
+
+@contextmanager
+def progress(console: Console, steps: int) -> Iterator[Callable[[str], None]]:
+    """A bar on a terminal, a line a step elsewhere."""
+    if not console.is_terminal:
+        yield lambda text: console.print(f"rbdgen: {text}", markup=False, highlight=False, soft_wrap=True)
+        return
+    columns = (bars.SpinnerColumn(), bars.TextColumn("{task.description}", markup=False), bars.BarColumn())
+    with bars.Progress(*columns, bars.TimeElapsedColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("searching body axes", total=steps)
+        yield lambda text: bar.update(task, advance=1, description=text)
+
+
+def catalogue_table() -> Table:
+    """Every function: inputs, outputs, shapes, units, source."""
+    table = Table(title="functions", title_justify="left")
+    for column in ("function", "inputs", "outputs", "computes", "forms (source)"):
+        table.add_column(column, overflow="fold")
+    for function in CATALOGUE.values():
+        table.add_row(
+            function.name,
+            "\n".join(map(_argument, function.signature.inputs)),
+            "\n".join(map(_argument, function.signature.outputs)),
+            function.summary,
+            "\n".join(f"{form.name} ({form.source})" for form in function.forms),
+        )
+    return table
+
+
+def _argument(argument: Argument) -> str:
+    return escape(f"{argument.name} ({', '.join(map(str, argument.shape))}) [{argument.unit}]")
+
+
+def robot_tree(robot: Robot) -> Tree:
+    """The tree of bodies with their joints, indices and masses, and the links merged into each."""
+    model = robot.model
+    sizes = f"nq {model.nq}, nv {model.nv}, bodies {model.nbodies}"
+    tree = Tree(escape(f"{escaped(model.name)}: {robot.base} base, {sizes}"))
+    merged: dict[int, list[str]] = {}
+    for link in robot.merged:
+        merged.setdefault(link.body, []).append(escaped(link.link))
+    branches = {WORLD: tree.add(escape(_with_merged("world", merged.get(WORLD))))}
+    for i, body in enumerate(model.bodies):
+        label = f"{escaped(body.name)}: {float(body.inertia.mass):.6g} kg; {_joint(body.joint)}"
+        branches[i] = branches[body.parent].add(escape(_with_merged(label, merged.get(i))))
+    return tree
+
+
+def _with_merged(label: str, merged: Sequence[str] | None) -> str:
+    return label if not merged else f"{label}; merged: {', '.join(merged)}"
+
+
+def _joint(joint: Joint) -> str:
+    text = f"joint {escaped(joint.name)}, {joint.kind.value}"
+    if joint.kind is not JointKind.FLOATING:
+        text += f" about ({', '.join(f'{float(x):.6g}' for x in joint.axis)})"
+    return f"{text}, q[{_indices(joint.idx_q, joint.nq)}], v[{_indices(joint.idx_v, joint.nv)}]"
+
+
+def _indices(first: int, count: int) -> str:
+    return str(first) if count == 1 else f"{first}:{first + count}"
+
+
+def inspect(console: Console, robot: Robot, warnings: Iterable[str]) -> None:
+    """The tree, the snapped rotations, the warnings."""
+    console.print(robot_tree(robot))
+    for snap in robot.snapped:
+        console.print(
+            f"snapped: joint {escaped(snap.joint)}, rotation entries by at most {snap.change:.1e} "
+            f"({degrees(snap.change):.1e} deg)",
+            markup=False,
+            soft_wrap=True,
+        )
+    warn(console, warnings)
+
+
+MOST_WARNINGS = 12
+"""More than these are folded where they come beside other output."""
+
+
+def folded(warnings: Sequence[str]) -> list[str]:
+    """Many warnings as one line a kind, by what was done about it: the first, and how many more."""
+    if len(warnings) <= MOST_WARNINGS:
+        return list(warnings)
+    kinds: dict[str, list[str]] = {}
+    for warning in warnings:
+        kinds.setdefault(warning.rpartition("; ")[2], []).append(warning)
+    return [
+        first + (f" (and {len(more)} more alike: see rbdgen inspect)" if more else "")
+        for first, *more in kinds.values()
+    ]
+
+
+def warn(console: Console, warnings: Iterable[str]) -> None:
+    """One line a warning."""
+    for warning in warnings:
+        console.print(f"rbdgen: warning: {warning}", markup=False, soft_wrap=True)
+
+
+def generation_table(functions: Mapping[str, Mapping[str, Any]]) -> Table:
+    """One row a function: form, operation counts, bytes of C, and what the compiler made of it."""
+    table = _counted_table("function", "form")
+    for column in ("C bytes", "object", "stack", "compile s"):
+        table.add_column(column, justify="right")
+    for name, facts in functions.items():
+        counts = facts["operations"]
+        table.add_row(
+            name,
+            facts["form"],
+            str(counts["add"] + counts["sub"] + counts["neg"]),
+            str(counts["mul"] + counts["sq"]),
+            str(counts["div"] + counts["sqrt"]),
+            str(counts["sin"] + counts["cos"]),
+            str(counts["total"]),
+            str(facts["c_bytes"]),
+            *(_measured(facts.get(key)) for key in ("object_bytes", "stack_bytes", "seconds")),
+        )
+    return table
+
+
+def counts_table(counted: Mapping[str, tuple[str, Cost]]) -> Table:
+    """Operations of every function's cheapest form."""
+    table = _counted_table("function", "form")
+    for name, (form, cost) in counted.items():
+        table.add_row(
+            name,
+            form,
+            str(cost.additions + cost.neg),
+            str(cost.multiplications),
+            str(cost.div + cost.sqrt),
+            str(cost.trigonometric),
+            str(cost.total),
+        )
+    return table
+
+
+def _counted_table(*texts: str) -> Table:
+    table = Table(title_justify="left")
+    for column in texts:
+        table.add_column(column)
+    for column in ("add", "mul", "div", "trig", "total"):
+        table.add_column(column, justify="right")
+    return table
+
+
+def findings_table(findings: Iterable[Finding]) -> Table:
+    """One row a check."""
+    table = Table()
+    for column in ("check", "result", "figure"):
+        table.add_column(column)
+    for finding in findings:
+        table.add_row(escape(finding.what), "passed" if finding.passed else "FAILED", escape(finding.figure))
+    return table
+
+
+def accuracy_table(rows: Iterable[Accuracy], states: int) -> Table:
+    """Relative errors of every function in float."""
+    table = Table(title=f"float against double, {states:,} random states", title_justify="left")
+    table.add_column("function")
+    for column in ("median relative error", "largest"):
+        table.add_column(column, justify="right")
+    for row in rows:
+        table.add_row(row.function, f"{row.median:.1e}", f"{row.largest:.1e}")
+    return table
+
+
+def times_table(times: Iterable[Time]) -> Table:
+    """Microseconds of every function from Python."""
+    table = Table(title="microseconds, least of several repetitions", title_justify="left")
+    table.add_column("function")
+    for column in ("operations", "call", "bound call", "a state in batches"):
+        table.add_column(column, justify="right")
+    for time in times:
+        table.add_row(
+            time.function,
+            str(time.operations),
+            f"{time.call:.3f}",
+            f"{time.bound:.3f}",
+            f"{time.batch:.3f}",
+        )
+    return table
+
+
+def _measured(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,207 @@
+"""Body frames for cheap equations: z on the joint's axis, placements as planar rotations.
+
+Such a frame may be turned about its axis and slid along it without any change to the dynamics; which turn
+and which slide cost least is for a search to find. A placement's rotation is Rz(gamma) Rx(alpha) Rz(theta0),
+the form of Denavit and Hartenberg's parameters as Khalil and Dombre 2002 use them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import hypot, isqrt, sqrt
+
+from rbdgen.errors import ModelError
+from rbdgen.model.angles import ZERO_ANGLE, exact, inverse
+from rbdgen.model.joints import Angle, Joint, JointKind
+from rbdgen.model.model import WORLD, Model
+from rbdgen.model.moments import MassMoments
+from rbdgen.spatial.ops import IDENTITY, Matrix, Transform, Vector, mirrored
+from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
+from rbdgen.spatial.scalar import Scalar, dot, reciprocal
+
+RESIDUE = 1e-15
+"""Numbers under this fraction of what they were added from are rounding, and are cleared to 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedBody:
+    """A body in a frame with z on its joint's axis.
+
+    `gamma`, `alpha`, `theta0`: the rotation from this frame at q = 0 to the parent's; `translation`: this
+    origin in the parent's frame at q = 0, m; `moments`: in this frame; `axes`: from the frame before it was
+    turned by `turn` and slid by `slide` to the joint's own.
+    """
+
+    name: str
+    parent: int
+    joint: Joint
+    gamma: Angle
+    alpha: Angle
+    theta0: Angle
+    translation: Vector
+    moments: MassMoments
+    axes: Matrix
+    turn: Angle = ZERO_ANGLE
+    slide: Scalar = 0
+
+    @property
+    def frame(self) -> Transform:
+        """This frame in the joint's own frame, the one users know."""
+        c, s = self.turn
+        about_z = Matrix(Vector(c, -s, 0), Vector(s, c, 0), Vector(0, 0, 1))
+        return Transform(self.axes @ about_z, self.axes.apply(Vector(0, 0, self.slide)))
+
+    @property
+    def axis(self) -> Vector:
+        """The joint's axis in the parent's frame: the third column of the rotation."""
+        (cg, sg), (ca, sa) = self.gamma, self.alpha
+        return Vector(sg * sa, -cg * sa, ca)
+
+    @property
+    def rotation(self) -> FactoredRotation:
+        """From this frame at q = 0 to the parent's."""
+        return FactoredRotation.of(
+            PlanarRotation(Z, *self.gamma), PlanarRotation(X, *self.alpha), PlanarRotation(Z, *self.theta0)
+        )
+
+    def moved(self, turn: Angle, slide: Scalar, parent_turn: Angle, parent_slide: Scalar) -> AlignedBody:
+        """An unmoved body in a frame turned by `turn` about z and slid by `slide`, its parent's likewise."""
+        gamma, theta0 = _merged(
+            exact(inverse(parent_turn) + self.gamma), self.alpha, exact(self.theta0 + turn)
+        )
+        origin = _less_residue(self.translation, self.axis * slide, parent_slide)
+        (x, y, z), (c, s) = origin, parent_turn
+        placed = Vector(*_planar(x, y, c, -s), z)
+        return replace(
+            self,
+            gamma=gamma,
+            theta0=theta0,
+            translation=placed,
+            moments=_turned(_slid(self.moments, slide), turn),
+            turn=turn,
+            slide=slide,
+        )
+
+
+def align(model: Model) -> tuple[AlignedBody, ...]:
+    """Every body in a frame with z on its joint's axis and the origin where the model has it.
+
+    A floating base keeps its frame. Raises ModelError for a floating joint that does not hang on the world.
+    """
+    axes: list[Matrix] = []
+    bodies: list[AlignedBody] = []
+    for body in model.bodies:
+        floating = body.joint.kind is JointKind.FLOATING
+        if floating and body.parent != WORLD:
+            raise ModelError(
+                f"joint '{body.joint.name}': a floating joint between moving bodies; only the root may float"
+            )
+        own = IDENTITY if floating else axes_on(body.joint.axis)
+        parent = IDENTITY if body.parent == WORLD else axes[body.parent]
+        axes.append(own)
+        rotation, translation = body.placement
+        gamma, alpha, theta0 = factor(parent.T @ rotation @ own)
+        bodies.append(
+            AlignedBody(
+                body.name,
+                body.parent,
+                body.joint,
+                gamma,
+                alpha,
+                theta0,
+                parent.T.apply(translation),
+                MassMoments.of(body.inertia.rotated(own.T)),
+                own,
+            )
+        )
+    return tuple(bodies)
+
+
+def axes_on(n: Vector) -> Matrix:
+    """A rotation whose third column is the unit vector n; a signed permutation for a coordinate axis."""
+    axis = n.coordinate_axis
+    if axis is not None:
+        x = IDENTITY[(axis + 1) % 3]
+    else:
+        k = min(range(3), key=lambda i: abs(n[i]))
+        across = Vector(*(1 if i == k else 0 for i in range(3))).cross(n)
+        x = across * reciprocal(_root(dot(list(across), list(across))))
+    return Matrix(x, n.cross(x), n).T
+
+
+def factor(R: Matrix) -> tuple[Angle, Angle, Angle]:
+    """gamma, alpha, theta0 of R = Rz(gamma) Rx(alpha) Rz(theta0), alpha in [0, pi]; right angles exact."""
+    across = _length(R[0].z, R[1].z)
+    alpha = exact(Angle(R[2].z, across))
+    gamma = ZERO_ANGLE
+    if alpha.sin != 0:
+        gamma = exact(Angle(-R[1].z * reciprocal(across), R[0].z * reciprocal(across)))
+    # the first row of Rx(alpha) Rz(theta0) is well conditioned even where alpha is small
+    c, s = gamma
+    theta0 = exact(Angle(c * R[0].x + s * R[1].x, -(c * R[0].y + s * R[1].y)))
+    return gamma, alpha, theta0
+
+
+def _merged(gamma: Angle, alpha: Angle, theta0: Angle) -> tuple[Angle, Angle]:
+    """gamma taken into theta0 where both turn about one line."""
+    if alpha.sin != 0:
+        return gamma, theta0
+    return ZERO_ANGLE, exact((gamma if alpha.cos > 0 else inverse(gamma)) + theta0)
+
+
+def _root(square: Scalar) -> Scalar:
+    """The square root, rational where that is possible."""
+    if isinstance(square, (int, Fraction)):
+        square = Fraction(square)
+        top, bottom = isqrt(square.numerator), isqrt(square.denominator)
+        if top * top == square.numerator and bottom * bottom == square.denominator:
+            return Fraction(top, bottom)
+    return sqrt(square)
+
+
+def _length(x: Scalar, y: Scalar) -> Scalar:
+    return hypot(x, y) if isinstance(x, float) or isinstance(y, float) else _root(x * x + y * y)
+
+
+def _planar(x: Scalar, y: Scalar, c: Scalar, s: Scalar) -> tuple[Scalar, Scalar]:
+    """(x, y) turned by a known angle; residues are cleared."""
+    cx, sy, sx, cy = c * x, s * y, s * x, c * y
+    return cleared(cx - sy, abs(cx) + abs(sy)), cleared(sx + cy, abs(sx) + abs(cy))
+
+
+def _less_residue(translation: Vector, slide: Vector, parent_slide: Scalar) -> Vector:
+    entries = zip(translation, slide, (0, 0, -parent_slide), strict=True)
+    return Vector(*(cleared(a + b + c, abs(a) + abs(b) + abs(c)) for a, b, c in entries))
+
+
+def cleared(value: Scalar, scale: Scalar) -> Scalar:
+    """The value, or 0 where it is only rounding of terms of that scale."""
+    return 0 if abs(value) <= RESIDUE * scale else value
+
+
+def _slid(moments: MassMoments, d: Scalar) -> MassMoments:
+    """Numeric moments about the point d z."""
+    if d == 0:
+        return moments
+    m, h = moments.mass, moments.first
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = (tuple(row) for row in moments.second)
+    second = mirrored([[xx, xy, xz - d * h.x], [0, yy, yz - d * h.y], [0, 0, zz - d * (2 * h.z - d * m)]])
+    return MassMoments(m, Vector(h.x, h.y, h.z - d * m), second)
+
+
+def _turned(moments: MassMoments, turn: Angle) -> MassMoments:
+    """Numeric moments in axes turned about z."""
+    if turn == ZERO_ANGLE:
+        return moments
+    h, (c, s) = moments.first, turn
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = (tuple(row) for row in moments.second)
+    e = c * (xx - yy) + 2 * s * xy
+    second = mirrored(
+        [
+            [yy + c * e, xy - s * e, c * xz + s * yz],
+            [0, xx - c * e, c * yz - s * xz],
+            [0, 0, zz],
+        ]
+    )
+    return MassMoments(moments.mass, Vector(c * h.x + s * h.y, c * h.y - s * h.x, h.z), second)

@@ -1,0 +1,65 @@
+"""Which compiler, flags and target the options mean."""
+
+from __future__ import annotations
+
+from rbdgen.emit.package import Sources
+from rbdgen.errors import OptionError
+from rbdgen.machine import available_cores
+from rbdgen.options import Options, environment_compiler
+from rbdgen.pipeline.progress import Progress, of_compilation
+from rbdgen.toolchain.batch import architecture
+from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.cross import cross_compiler, with_figures
+from rbdgen.toolchain.module import Toolchain
+from rbdgen.toolchain.targets import Target, target_named
+
+
+def target_of(options: Options) -> Target:
+    """The options' row of the table, with the RAM asked for."""
+    target = target_named(options.target)
+    return target if options.ram is None else target.with_ram(options.ram)
+
+
+def toolchain_of(options: Options) -> Toolchain:
+    """The compiler and flags of the options' target."""
+    _, levels = architecture(options.arch)
+    return Toolchain(
+        find_compiler(environment_compiler()), compiler_flags(options), available_cores(), levels
+    )
+
+
+def compiler_flags(options: Options) -> tuple[str, ...]:
+    """The target's flags with what the options change; `OptionError` where they contradict it."""
+    flag, _ = architecture(options.arch)
+    if options.arch != "native" and options.target != "host":
+        raise OptionError(
+            f"--arch {options.arch}: --target {options.target} has its own; leave one of them out"
+        )
+    changed = {"-march=native": flag}
+    if options.contract:
+        changed["-ffp-contract=off"] = "-ffp-contract=fast"
+    return tuple(changed.get(flag, flag) for flag in target_named(options.target).flags)
+
+
+def measured(sources: Sources, target: Target, options: Options, progress: Progress) -> Sources:
+    """The sources with the figures that the target's objects show."""
+    compiler = cross_compiler(target)
+    if compiler is None:
+        raise OptionError(f"no figures without {target.prefix}gcc; install it")
+    flags = compiler_flags(options)
+    return with_figures(sources, target, compiler, flags, available_cores(), of_compilation(progress))
+
+
+def figures_wanted(options: Options, target: Target, *, compiled: bool) -> bool:
+    """Whether a small machine's objects are to be measured; `OptionError` where they must be and cannot."""
+    figures = compiled and target.embedded and cross_compiler(target) is not None
+    if options.ram is not None and not figures:
+        raise OptionError(
+            f"--ram {options.ram}: needs figures, so no --no-compile, and {target.prefix}gcc installed"
+        )
+    if options.budget_flash is not None and not (figures or (compiled and not target.embedded)):
+        raise OptionError(
+            f"--budget-flash {options.budget_flash}: is kept by measuring, so no --no-compile, and "
+            f"{target.prefix}gcc installed"
+        )
+    return figures

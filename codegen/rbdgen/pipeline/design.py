@@ -1,0 +1,74 @@
+"""The design of functions: each in its cheapest form, traced, simplified and verified, several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdgen.algorithms.catalogue import lookup
+from rbdgen.emit.package import FunctionSource
+from rbdgen.graph.cost import Cost
+from rbdgen.graph.program import verify_program
+from rbdgen.machine import lanes
+from rbdgen.model.build import Robot
+from rbdgen.options import Options
+from rbdgen.pipeline.compilation import target_of
+from rbdgen.pipeline.facts import facts_of
+from rbdgen.pipeline.progress import Progress, silent
+from rbdgen.pipeline.workers import in_parallel
+from rbdgen.selection.axes import BodyAxes, search
+from rbdgen.selection.budget import check_budget
+from rbdgen.selection.choose import choose
+from rbdgen.toolchain.targets import target_named
+
+
+def design_functions(robot: Robot, options: Options, progress: Progress = silent) -> list[FunctionSource]:
+    """The graph of every function asked for, several at once."""
+    target_of(options).check_real(options.real)
+    for name in options.functions:
+        lookup(name)
+    looped = {name for name, form in options.variants.items() if lookup(name).form(form).compact}
+    check_budget(robot.model, [name for name in options.functions if name not in looped], options.budget)
+    facts_of(robot, options)  # a name that cannot be used is refused before the work, not after
+    axes = search(robot.model) if options.savings else None
+    progress("searched body axes")
+    tasks = {name: (robot, name, axes, options) for name in options.functions}
+    return in_parallel(design_function, tasks, lambda name: progress(f"designed {name}"))
+
+
+def design_function(task: tuple[Robot, str, BodyAxes | None, Options]) -> FunctionSource:
+    """One function: the cheapest form, its passes, its order. What is emitted was checked here, once."""
+    robot, name, axes, options = task
+    function = lookup(name)
+    forced = options.variants.get(name)
+    if forced is None and not options.savings:
+        forced = function.forms[0].name
+    choice = choose(
+        function,
+        robot.model,
+        axes,
+        engine=options.engine,
+        forced=forced,
+        sums=options.trig != "input",
+        lanes=lanes(options.real) if target_named(options.target).extensions else 1,
+    )
+    verify_program(choice.program)
+    return FunctionSource(
+        function.signature.sized(robot.model.sizes),
+        choice.program,
+        choice.form,
+        choice.axes,
+        choice.program.cost,
+        function.summary,
+        choice.alternatives,
+    )
+
+
+def count(robot: Robot, functions: Sequence[str], progress: Progress = silent) -> dict[str, tuple[str, Cost]]:
+    """Form and operations of each function, as `design` would choose; nothing is emitted."""
+    options = Options(functions=tuple(functions))
+    check_budget(robot.model, functions, options.budget)
+    axes = search(robot.model)
+    progress("searched body axes")
+    tasks = {name: (robot, name, axes, options) for name in functions}
+    chosen = in_parallel(design_function, tasks, lambda name: progress(f"counted {name}"))
+    return {function.name: (function.form, function.cost) for function in chosen}

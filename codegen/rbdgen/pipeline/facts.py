@@ -1,0 +1,63 @@
+"""What the emitted files say of the robot."""
+
+from __future__ import annotations
+
+from rbdgen.emit.names import renaming, robot_identifier
+from rbdgen.emit.package import BodyFacts, JointFacts, RobotFacts
+from rbdgen.model.build import Robot
+from rbdgen.model.joints import JointKind
+from rbdgen.model.model import Body
+from rbdgen.options import Options
+from rbdgen.version import __version__
+
+
+def warnings_of(robot: Robot, options: Options | None = None) -> tuple[str, ...]:
+    """What is odd about the description, and a name that the emitted files cannot bear as it is."""
+    named = options is not None and options.name is not None
+    renamed = None if named else renaming(robot.model.name)
+    return robot.warnings if renamed is None else (*robot.warnings, renamed)
+
+
+def facts_of(robot: Robot, options: Options) -> RobotFacts:
+    """What the emitted files say of the robot."""
+    model = robot.model
+    body_names = {-1: "world"} | {i: body.name for i, body in enumerate(model.bodies)}
+    joints = []
+    for joint in robot.joints:
+        limit = joint.limit
+        ends = (limit.lower, limit.upper, limit.effort, limit.velocity) if limit else (None,) * 4
+        angle = joint.kind is JointKind.REVOLUTE
+        joints.append(JointFacts(joint.name, joint.kind.value, joint.idx_q, joint.idx_v, angle, *ends))
+    return RobotFacts(
+        name=robot_identifier(model.name) if options.name is None else options.name,
+        robot_name=model.name,
+        base=robot.base,
+        nq=model.nq,
+        nv=model.nv,
+        nbodies=model.nbodies,
+        joints=tuple(joints),
+        bodies=tuple(map(_body_facts, model.bodies)),
+        urdf_sha256=robot.description.sha256,
+        version=__version__,
+        gravity=(model.gravity.x, model.gravity.y, model.gravity.z),
+        merged=tuple((merged.link, body_names[merged.body]) for merged in robot.merged),
+        snapped=tuple((snapped.joint, snapped.change) for snapped in robot.snapped),
+        warnings=tuple(text.removeprefix(f"{robot.description.path}:") for text in robot.warnings),
+        options={**options.as_json(), "snap": robot.snap},
+    )
+
+
+def _body_facts(body: Body) -> BodyFacts:
+    joint, inertia = body.joint, body.inertia
+    return BodyFacts(
+        name=body.name,
+        parent=body.parent,
+        joint=joint.name,
+        kind=joint.kind.value,
+        axis=tuple(map(float, joint.axis)),
+        rotation=tuple(tuple(map(float, row)) for row in body.placement.rotation),
+        translation=tuple(map(float, body.placement.translation)),
+        mass=float(inertia.mass),
+        first_moment=tuple(map(float, inertia.first_moment)),
+        rotational_inertia=tuple(tuple(map(float, row)) for row in inertia.rotational),
+    )

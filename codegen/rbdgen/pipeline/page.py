@@ -1,0 +1,117 @@
+"""The page: description -> model -> algorithms -> graph -> emission -> build -> load, each stage once."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rbdgen.emit.package import EmitOptions, FunctionSource, Sources
+from rbdgen.emit.render import render
+from rbdgen.emit.write import write_folder
+from rbdgen.errors import OptionError
+from rbdgen.model.build import Robot
+from rbdgen.options import Options, environment_cache
+from rbdgen.pipeline.compilation import compiler_flags, figures_wanted, measured, target_of, toolchain_of
+from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.facts import facts_of
+from rbdgen.pipeline.flash import fitted, flash_bytes, smaller_forms
+from rbdgen.pipeline.progress import Progress, of_compilation, silent
+from rbdgen.pipeline.rebuild import open_built
+from rbdgen.pipeline.remembered import remembered
+from rbdgen.runtime import Library
+from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.module import build, package_files
+from rbdgen.toolchain.targets import target_named
+
+
+def design(robot: Robot, options: Options, progress: Progress = silent) -> Sources:
+    """Trace, count, choose, simplify, fit and lay out: every file of the generated folder, as text."""
+    functions = design_functions(robot, options, progress)
+    if options.budget_flash is not None:
+        functions = fitted(
+            functions,
+            lambda: smaller_forms(robot, options, progress),
+            options.budget_flash,
+            lambda tried: flash_bytes(emit(robot, tried, options), options, progress),
+        )
+    return emit(robot, functions, options)
+
+
+def designed(robot: Robot, options: Options, store: Cache, progress: Progress = silent) -> Sources:
+    """`design`, from the cache where the same robot was designed with the same options before."""
+    return remembered(robot, options, store, lambda: design(robot, options, progress))
+
+
+def emit(robot: Robot, functions: Sequence[FunctionSource], options: Options) -> Sources:
+    """The functions laid out: every file of the generated folder, as text."""
+    target = target_named(options.target)
+    style = EmitOptions(
+        options.real, options.trig, target.name, target.extensions, prefix=target.prefix, flags=target.flags
+    )
+    return render(facts_of(robot, options), functions, style)
+
+
+def build_library(robot: Robot, options: Options, progress: Progress = silent) -> Library:
+    """Design, compile and open; both steps from the cache where they were done before."""
+    if target_of(options).embedded:
+        raise OptionError(
+            f"--target {options.target}: its code does not run on this machine; "
+            "take --target host, or write a folder for it (rbdgen ROBOT.urdf, or rbdgen.generate)"
+        )
+    compiler_flags(options)  # what contradicts is refused before the work
+    store = Cache(environment_cache())
+    sources = designed(robot, options, store, progress)
+    return open_built(build(sources, toolchain_of(options), store, of_compilation(progress)))
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What `generate` left: the folder, and its manifest."""
+
+    folder: Path
+    manifest: dict[str, Any]
+
+
+def generate(
+    robot: Robot,
+    options: Options,
+    out: Path,
+    *,
+    compiled: bool = True,
+    progress: Progress = silent,
+) -> Generated:
+    """Write the folder `out/<name>`: C, and with `compiled` a Python package that needs nothing of rbdgen.
+
+    For a small machine there is no package; `compiled` then takes the figures of its objects.
+    """
+    _check_path(out)
+    compiler_flags(options)  # what contradicts is refused before the work, and without a compiler
+    target = target_of(options)
+    with_figures = figures_wanted(options, target, compiled=compiled)
+    store = Cache(environment_cache())
+    sources = designed(robot, options, store, progress)
+    folder = out / sources.name
+    if with_figures:
+        sources = measured(sources, target, options, progress)
+    elif compiled and target.embedded:
+        progress(f"took no figures: {target.prefix}gcc is not installed")
+    if target.embedded or not compiled:
+        write_folder(folder, sources.files)
+        return Generated(folder, sources.manifest)
+    files = package_files(build(sources, toolchain_of(options), store, of_compilation(progress)))
+    write_folder(folder, files)
+    return Generated(folder, json.loads(files["manifest.json"]))
+
+
+def _check_path(out: Path) -> None:
+    """`OptionError` where no file system has a folder of that name."""
+    try:
+        sound = b"\0" not in os.fsencode(out)
+    except UnicodeEncodeError:
+        sound = False
+    if not sound:
+        raise OptionError(f"{str(out)!r}: is no name of a folder; choose another one with -o")

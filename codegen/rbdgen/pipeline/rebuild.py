@@ -1,0 +1,83 @@
+"""A library's sources compiled where they arrived: on another machine, in another process."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from rbdgen.emit.names import check_identifier, check_robot_name
+from rbdgen.emit.package import Sources
+from rbdgen.errors import EmitError, LoadError
+from rbdgen.machine import available_cores
+from rbdgen.options import environment_cache, environment_compiler
+from rbdgen.runtime import Library, open_library
+from rbdgen.toolchain.batch import ARCHITECTURES
+from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.module import Toolchain, build
+from rbdgen.toolchain.targets import TARGETS
+
+_FLAGS: Final = frozenset(
+    {
+        "-ffp-contract=fast",
+        *(flag for flag, _ in ARCHITECTURES.values()),
+        *(flag for target in TARGETS.values() if not target.embedded for flag in target.flags),
+    }
+)
+"""All that libraries are compiled with; another flag may load a plugin or write a file."""
+
+_LEVELS: Final = frozenset(levels for _, levels in ARCHITECTURES.values())
+
+
+@cache
+def library_of(packed: bytes) -> Library:
+    """The library of packed texts, compiled for this machine, or from its cache.
+
+    Raises:
+        LoadError: what arrived is not what a library of rbdgen's is made of.
+        BuildError: it has to be compiled here, and there is no compiler.
+    """
+    try:
+        made = json.loads(zlib.decompress(packed))
+        name, files, flags, levels = (made[key] for key in ("name", "files", "flags", "levels"))
+    except (zlib.error, ValueError, RecursionError, KeyError, TypeError) as error:
+        raise LoadError(f"a pickled library cannot be read ({error}); pickle it again") from error
+    sources = Sources(name, files)
+    try:
+        _check(sources, flags, levels)
+    except (EmitError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        raise LoadError(f"a pickled library is not as rbdgen made it ({error}); pickle it again") from error
+    compiler = find_compiler(environment_compiler())
+    toolchain = Toolchain(compiler, tuple(flags), available_cores(), tuple(levels))
+    return open_built(build(sources, toolchain, Cache(environment_cache())))
+
+
+def open_built(folder: str | Path) -> Library:
+    """Open a compiled folder; its library is compiled again where it is unpickled."""
+    return open_library(folder, library_of)
+
+
+def _check(sources: Sources, flags: Sequence[str], levels: Sequence[str]) -> None:
+    """Names become paths and words of a command: an exception for one that rbdgen does not make."""
+    check_robot_name(sources.name)
+    for file, text in sources.files.items():
+        parts = file.split("/")
+        if (
+            not {"", ".", ".."}.isdisjoint(parts)
+            or any(c in file for c in "\\:\0")
+            or not isinstance(text, str)
+        ):
+            raise ValueError(f"its file {file!r}")
+    for function, source in sources.c_sources():
+        check_identifier(function)
+        if source not in sources.files:
+            raise ValueError(f"the source {source!r} of {function}")
+    for flag in flags:
+        if flag not in _FLAGS:
+            raise ValueError(f"its compiler flag {flag!r}")
+    if tuple(levels) not in _LEVELS:
+        raise ValueError(f"its levels {levels!r}")

@@ -1,0 +1,62 @@
+"""Designs that were made before: the same robot with the same options, by the same generator."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+from rbdgen.emit.package import Sources
+from rbdgen.model.build import Robot
+from rbdgen.options import Options, environment_compiler
+from rbdgen.pipeline.compilation import target_of
+from rbdgen.pipeline.facts import facts_of
+from rbdgen.resources import package_root, template_root
+from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.cross import cross_compiler
+
+
+def remembered(robot: Robot, options: Options, store: Cache, design: Callable[[], Sources]) -> Sources:
+    """What `design` gives, from the cache where it was asked for before."""
+
+    def fill(folder: Path) -> None:
+        sources = design()
+        text = json.dumps({"name": sources.name, "files": dict(sources.files)})
+        (folder / "sources.json").write_text(text, encoding="utf-8")
+
+    entry = store.entry(f"design-{_key(robot, options)}", fill)
+    content = json.loads((entry / "sources.json").read_text(encoding="utf-8"))
+    return Sources(content["name"], content["files"])
+
+
+def _key(robot: Robot, options: Options) -> str:
+    """A hash of all that a design depends on: every number of the robot, every option, the generator."""
+    told = {
+        "generator": generator_digest(),
+        "robot": asdict(facts_of(robot, options)),
+        "options": options.as_json(),
+        "measured with": _measured_with(options),
+    }
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _measured_with(options: Options) -> str:
+    """The compiler that a budget for flash was measured with, if there is one."""
+    if options.budget_flash is None:
+        return ""
+    target = target_of(options)
+    return repr(cross_compiler(target) if target.embedded else find_compiler(environment_compiler()))
+
+
+@cache
+def generator_digest() -> str:
+    """A hash of the generator itself: another rbdgen designs anew."""
+    digest = hashlib.sha256()
+    for root, pattern in ((package_root(), "*.py"), (template_root(), "*.jinja")):
+        for path in sorted(root.rglob(pattern)):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,49 @@
+"""A description's path and a few words become the robot that everything else is made from."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rbdgen.description.urdf import read_urdf
+from rbdgen.errors import OptionError
+from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
+from rbdgen.spatial.ops import Vector
+
+LARGEST_GRAVITY = 1e9
+"""In m/s^2: far above any, and forces by it stay finite."""
+
+
+def load_robot(
+    path: str | Path,
+    base: Base = "fixed",
+    snap: float = DEFAULT_SNAP,
+    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+) -> Robot:
+    """Read a URDF and make its model.
+
+    `base`: "fixed" or "floating"; `snap`: entries of fixed rotations this close to 0 become 0; `gravity`:
+    in m/s^2, world axes. Raises DescriptionError, ModelError or OptionError, each one line.
+    """
+    if not (isinstance(base, str) and base in ("fixed", "floating")):
+        raise OptionError(f"base {_told(base)} is not known; choose fixed or floating")
+    if not (isinstance(snap, numbers.Real) and 0 <= snap < 0.1):
+        raise OptionError(f"snap {_told(snap)} makes no sense; give a number from 0 (off) to 0.1")
+    return build_robot(read_urdf(path), base, float(snap), _gravity(gravity))
+
+
+def _gravity(given: Sequence[float]) -> Vector:
+    """Three numbers as a vector."""
+    values = list(given) if isinstance(given, Iterable) else []
+    if len(values) == 3 and all(isinstance(x, numbers.Real) and abs(x) <= LARGEST_GRAVITY for x in values):
+        return Vector(*map(float, values))
+    raise OptionError(
+        f"gravity {_told(given)} makes no sense; give three numbers in m/s^2, such as (0, 0, -9.81)"
+    )
+
+
+def _told(value: object) -> str:
+    """A value that was passed, on one line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -1,0 +1,119 @@
+"""Work on several cores, in processes that run `python -m rbdgen.pipeline.workers`.
+
+Not `multiprocessing`: its fresh processes run the caller's main script again, which for a script without a
+main guard never ends, and its forked ones copy the threads of NumPy's libraries half.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any
+
+from rbdgen.errors import RbdgenError
+from rbdgen.machine import available_cores
+from rbdgen.resources import package_root
+
+
+def in_parallel(
+    work: Callable[[Any], Any], tasks: Mapping[str, Any], done: Callable[[str], None]
+) -> list[Any]:
+    """The results in the tasks' order; the last tasks, usually the longest, are begun first.
+
+    `work` is a function of a module of rbdgen; `done(name)` is called here as each one ends. An exception of
+    `work` is raised here.
+    """
+    workers = min(available_cores(), len(tasks))
+    results: dict[str, Any] = {}
+    if workers < 2 or not sys.executable:
+        for name, task in tasks.items():
+            results[name] = work(task)
+            done(name)
+        return list(results.values())
+    processes = [_start() for _ in range(workers)]
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
+            for process in processes:
+                idle.put(process)
+            futures = {
+                pool.submit(_remote, idle, work, task): name for name, task in reversed(list(tasks.items()))
+            }
+            try:
+                for future in as_completed(futures):
+                    results[futures[future]] = future.result()
+                    done(futures[future])
+            except BaseException:
+                for process in processes:
+                    process.kill()
+                raise
+    finally:
+        for process in processes:
+            _end(process)
+    return [results[name] for name in tasks]
+
+
+def _start() -> subprocess.Popen[bytes]:
+    path = os.pathsep.join([str(package_root().parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.Popen(
+        [sys.executable, "-m", "rbdgen.pipeline.workers"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with suppress(OSError):
+        process.communicate()
+    process.wait()
+
+
+def _remote(idle: SimpleQueue[subprocess.Popen[bytes]], work: Callable[[Any], Any], task: Any) -> Any:
+    """One task on an idle process."""
+    process = idle.get()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        pickle.dump((work, task), process.stdin)
+        process.stdin.flush()
+        fine, result = pickle.load(process.stdout)
+    except (OSError, EOFError) as error:
+        raise RbdgenError(
+            "a working process ended early; if memory is short, name fewer functions"
+        ) from error
+    finally:
+        idle.put(process)
+    if not fine:
+        raise result
+    return result
+
+
+def main() -> None:
+    """Answer tasks from standard input until it ends."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print is no answer
+    while True:
+        try:
+            work, task = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        except KeyboardInterrupt:
+            return
+        try:
+            answer = (True, work(task))
+        except Exception as error:
+            answer = (False, error)
+        pickle.dump(answer, answers)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt, BrokenPipeError):
+        main()

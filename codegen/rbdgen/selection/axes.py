@@ -1,0 +1,249 @@
+"""The search for body axes: how far to turn and slide every body's axes so that a function costs least.
+
+Coordinate descent on the real operation count, leaves to root. One search on RNEA serves all functions within
+a few per cent; a second one on the function itself, from there, finds the rest. A candidate is judged on the
+chain from the root to its body and that body's children: the rest of the tree costs the same either way.
+Candidates are the places where something becomes exactly zero: feet of common normals, components of a
+translation, entries of the mass moments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from math import atan2, hypot, isfinite, pi
+from typing import Final
+
+from rbdgen.algorithms.catalogue import Form, Function, lookup
+from rbdgen.graph.engine import GraphEngine
+from rbdgen.model.angles import constant_angle, radians_of
+from rbdgen.model.axes import AlignedBody
+from rbdgen.model.joints import JointKind
+from rbdgen.model.model import WORLD, Body, Model
+from rbdgen.model.moments import MassMoments
+from rbdgen.model.reduce import ReducedModel, reduce
+from rbdgen.model.regularity import typical_length
+from rbdgen.selection.trace import trace_on
+from rbdgen.spatial.ops import Vector
+
+RNEA: Final = lookup("rnea")
+CLASSICAL: Final = RNEA.form("classical")
+
+PASSES = 3
+"""Sweeps over the bodies at most; the second already finds little."""
+
+SAME = 1e-9
+"""Candidates closer than this, in rad or m, are one."""
+
+BUDGET = 300_000
+"""Operations that a search may trace unless told otherwise: some seconds. A humanoid's takes 80 000."""
+
+REACH = 2.0
+"""A slide beyond this many times the distances to the neighbouring joints is refused as ill-conditioned."""
+
+FARTHEST_SLIDE = 1e3
+"""And beyond this many radii of gyration: the inertia would lose six digits beside m d^2."""
+
+Progress = Callable[[int, int], None]
+"""Told how many steps of how many are done."""
+
+
+@dataclass(frozen=True)
+class BodyAxes:
+    """The choice: rad and m, one a body."""
+
+    turns: tuple[float, ...]
+    slides: tuple[float, ...]
+
+
+def search(
+    model: Model,
+    function: Function = RNEA,
+    form: Form = CLASSICAL,
+    start: BodyAxes | None = None,
+    budget: float = BUDGET,
+    progress: Progress | None = None,
+) -> BodyAxes:
+    """Turns and slides for every body of the model that make the form cheap; deterministic.
+
+    `start`: axes to better; `budget`: operations to trace at most, after which the best so far is taken.
+    """
+    descent = _Descent(model, function, form, start, budget)
+    order = [
+        i for i in reversed(range(model.nbodies)) if model.bodies[i].joint.kind is not JointKind.FLOATING
+    ]
+    for sweep in range(PASSES):
+        improved = False
+        for step, i in enumerate(order):
+            if descent.budget <= 0:
+                break
+            improved |= descent.improve(i)
+            if progress is not None:
+                progress(sweep * len(order) + step + 1, PASSES * len(order))
+        if not improved:
+            break
+    return BodyAxes(tuple(descent.turns), tuple(descent.slides))
+
+
+def operations(reduced: ReducedModel, function: Function = RNEA, form: Form = CLASSICAL) -> int:
+    """Operations of a form on a reduced model, shared ones counted once."""
+    tracer = GraphEngine()
+    outputs = trace_on(tracer, reduced, function, form)
+    return tracer.cost(outputs).total
+
+
+class _Descent:
+    """The current choice, and what it takes to better it at one body."""
+
+    def __init__(
+        self, model: Model, function: Function, form: Form, start: BodyAxes | None, budget: float
+    ) -> None:
+        self.model = model
+        self.function, self.form = function, form
+        self.turns = list(start.turns) if start else [0.0] * model.nbodies
+        self.slides = list(start.slides) if start else [0.0] * model.nbodies
+        self.aligned = reduce(model)
+        self.budget = budget
+        self.known: dict[tuple[object, ...], int] = {}
+        self.whole = self.whole_cost()
+
+    def reduced(self) -> ReducedModel:
+        return self.aligned.with_axes(self.turns, self.slides)
+
+    def improve(self, i: int) -> bool:
+        """Take the cheapest candidate for body i; whether it is better than what was."""
+        now = self.reduced()
+        best = (self.cost(i), self.turns[i], self.slides[i])
+        for turn, slide in candidates(now, i, self.turns[i], self.slides[i]):
+            if self.budget <= 0:
+                break
+            cost = self.cost(i, turn, slide)
+            if cost < best[0]:
+                best = (cost, turn, slide)
+        before = (self.turns[i], self.slides[i])
+        if best[1:] == before:
+            return False
+        _, self.turns[i], self.slides[i] = best
+        whole = self.whole_cost()
+        if whole >= self.whole:
+            self.turns[i], self.slides[i] = before
+            return False
+        self.whole = whole
+        return True
+
+    def whole_cost(self) -> int:
+        """Operations of the whole robot: branches that look alike share some, which no chain shows."""
+        return operations(self.reduced(), self.function, self.form)
+
+    def cost(self, i: int, turn: float | None = None, slide: float | None = None) -> int:
+        """Operations of the chain through body i, with another choice there."""
+        turns, slides = list(self.turns), list(self.slides)
+        if turn is not None and slide is not None:
+            turns[i], slides[i] = turn, slide
+        chain = self.chain(i)
+        key = (i, *((turns[k], slides[k]) for k in self.neighbourhood(i)))
+        if key not in self.known:
+            part = _only(self.aligned.with_axes(turns, slides), chain)
+            self.known[key] = operations(part, self.function, self.form)
+            self.budget -= self.known[key]
+        return self.known[key]
+
+    def chain(self, i: int) -> list[int]:
+        """The bodies from the root to i, and the children of i."""
+        path = [i]
+        while (parent := self.model.bodies[path[0]].parent) != WORLD:
+            path.insert(0, parent)
+        return path + list(self.model.children[i])
+
+    def neighbourhood(self, i: int) -> Iterable[int]:
+        """Bodies whose frames the cost of the chain depends on: regrouped inertia comes from below."""
+        return (*self.chain(i), *range(i, self.model.subtree_end[i]))
+
+
+def _only(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
+    """The reduced model of some bodies only, with the moments they have in the whole."""
+    number = {WORLD: WORLD} | {old: new for new, old in enumerate(chosen)}
+    framed: list[AlignedBody] = []
+    bodies: list[Body] = []
+    nq = nv = 0
+    for old in chosen:
+        joint = replace(reduced.bodies[old].joint, idx_q=nq, idx_v=nv)
+        nq, nv = nq + joint.nq, nv + joint.nv
+        parent = number[reduced.bodies[old].parent]
+        framed.append(replace(reduced.bodies[old], joint=joint, parent=parent))
+        bodies.append(replace(reduced.model.bodies[old], joint=joint, parent=parent))
+    return replace(
+        reduced,
+        model=replace(reduced.model, bodies=tuple(bodies)),
+        bodies=tuple(framed),
+        moments=tuple(reduced.moments[old] for old in chosen),
+    )
+
+
+def candidates(reduced: ReducedModel, i: int, turn: float, slide: float) -> list[tuple[float, float]]:
+    """Pairs of turn and slide worth counting at body i, now turned and slid by the given amounts."""
+    body = reduced.bodies[i]
+    children = [reduced.bodies[k] for k in reduced.model.children[i]]
+    own = reduced.moments[i]
+    reach = min(
+        REACH * max([_length(body.translation), *(_length(child.translation) for child in children)]),
+        FARTHEST_SLIDE * typical_length(reduced.model),
+    )
+    changes = [0.0, *_slides(body, children, own)]
+    slides = _distinct([slide + change for change in changes if isfinite(change) and abs(change) <= reach])
+    turns = _distinct([turn + change for change in (0.0, *_turns(body, children, own))], period=2 * pi)
+    return [(phi, d) for d in slides for phi in turns if (phi, d) != (turn, slide)]
+
+
+def _slides(body: AlignedBody, children: list[AlignedBody], own: MassMoments) -> Iterable[float]:
+    """Changes of the slide that make something zero."""
+    origin, axis = body.translation, body.axis
+    yield from (-_ratio(origin[k], axis[k]) for k in range(3))
+    yield -_ratio(origin.x * axis.x + origin.y * axis.y, axis.x**2 + axis.y**2)
+    for child in children:
+        p, u = child.translation, child.axis
+        yield p.z
+        yield p.z - u.z * _ratio(p.x * u.x + p.y * u.y, u.x**2 + u.y**2)
+    sigma, h = own.second, own.first
+    yield _ratio(sigma[0].z, h.x)
+    yield _ratio(sigma[1].z, h.y)
+
+
+def _turns(body: AlignedBody, children: list[AlignedBody], own: MassMoments) -> Iterable[float]:
+    """Changes of the turn that make something zero."""
+    yield pi / 2
+    yield -radians_of(body.theta0)
+    for child in children:
+        yield radians_of(child.gamma)
+        if child.translation.x != 0 or child.translation.y != 0:
+            yield atan2(child.translation.y, child.translation.x)
+    sigma, h = own.second, own.first
+    if h.x != 0 or h.y != 0:
+        yield atan2(h.y, h.x)
+    if sigma[0].y != 0:
+        yield atan2(2 * sigma[0].y, sigma[0].x - sigma[1].y) / 2
+    if sigma[0].z != 0 or sigma[1].z != 0:
+        yield atan2(sigma[1].z, sigma[0].z)
+
+
+def _ratio(a: float, b: float) -> float:
+    return a / b if abs(b) > SAME else float("inf")
+
+
+def _length(v: Vector) -> float:
+    return hypot(*v)
+
+
+def _distinct(values: Iterable[float], period: float = 0.0) -> list[float]:
+    """The values without repetitions, in order; angles as multiples of a right angle where they are."""
+    kept: list[float] = []
+    for value in values:
+        settled = radians_of(constant_angle(value)) if period else value
+        if not any(_apart(settled, other, period) <= SAME for other in kept):
+            kept.append(settled)
+    return kept
+
+
+def _apart(a: float, b: float, period: float) -> float:
+    distance = abs(a - b)
+    return min(distance, abs(period - distance)) if period else distance

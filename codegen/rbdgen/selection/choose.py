@@ -1,0 +1,198 @@
+"""Count and choose: trace a function in several forms and axes, keep the cheapest.
+
+Forms are the rows of the catalogue. The cheap ones are traced in the axes found by the search, with the
+equations of parallel-axis chains in one frame or in several, and with one length or another as the unit.
+Forms in loops are weighed against the cheapest straight line where neighbouring runs can share a vector.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from rbdgen.algorithms.catalogue import Form, Function
+from rbdgen.graph.cost import Cost, cost
+from rbdgen.graph.engine import GraphEngine
+from rbdgen.graph.node import Graph
+from rbdgen.graph.passes import cheapest, schedule
+from rbdgen.graph.program import Loop, Program, straight_line
+from rbdgen.model.angles import ZERO_ANGLE
+from rbdgen.model.joints import JointKind
+from rbdgen.model.model import WORLD, Model
+from rbdgen.model.reduce import ReducedModel, reduce
+from rbdgen.selection.axes import BodyAxes, search
+from rbdgen.selection.trace import Subject, trace_graph, trace_on, trace_program
+
+CONTENDERS = 2
+"""How many of the cheapest traces go through the passes: the passes seldom turn an order round."""
+
+LARGE = 4000
+"""From this many operations on only the cheapest trace goes through the passes."""
+
+ORDERED = 20_000
+"""Up to this many operations a schedule is sought: for longer ones it takes seconds and gained nothing."""
+
+REFINEMENT = 300_000
+"""Operations that the frame search on a function itself may trace: about a second."""
+
+UNITS = 4
+"""How many lengths are tried as the unit, the most frequent first."""
+
+LEAST_UNIT = 1e-9
+"""No unit is shorter, in m or as a fraction of the longest: such a length is rounding, not a dimension."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to trace a function, and what its plain trace costs. `axes`: what they are, in words."""
+
+    form: Form
+    subject: Subject
+    axes: str
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The cheapest program of a function, how it was made, and what the other forms cost."""
+
+    program: Program
+    form: str
+    axes: str
+    alternatives: dict[str, Cost] = field(default_factory=dict)
+
+
+def subjects(model: Model, axes: BodyAxes | None, *, sums: bool) -> Iterator[tuple[str, ReducedModel]]:
+    """The reduced models that cheap forms are tried on, made one by one; the first is the plain choice.
+
+    `sums`: whether cosines of sums of angles may be asked for, which parallel-axis axes need.
+    """
+    plain = reduce(model) if axes is None else reduce(model, axes.turns, axes.slides)
+    yield "searched" if axes else "as given", plain
+    turns, slides = plain.turns, plain.slides
+    for length in _unit_lengths(plain) if axes is not None else ():
+        scaled = plain.with_axes(turns, slides, unit_length=length)
+        yield f"searched, internal length unit {length:.6g} m", scaled
+    parallel = _parallel_bodies(plain)
+    if sums and parallel:
+        yield "searched, parallel axes", plain.with_axes(turns, slides, parallel)
+
+
+def _unit_lengths(plain: ReducedModel) -> list[float]:
+    """Lengths that occur in translations, the most frequent first; only where a unit may be chosen.
+
+    Not those that are only rounding beside the longest: squares of that many units lose their range.
+    """
+    if any(body.joint.kind is not JointKind.REVOLUTE for body in plain.bodies):
+        return []
+    lengths = [abs(float(value)) for body in plain.bodies for value in body.translation]
+    least = max(LEAST_UNIT * max(lengths), LEAST_UNIT)
+    counts = Counter(round(length, 12) for length in lengths if length > least)
+    return sorted(counts, key=lambda length: (-counts[length], length))[:UNITS]
+
+
+def _parallel_bodies(plain: ReducedModel) -> list[int]:
+    """Revolute bodies whose axis is parallel to their revolute parent's or child's, where axes may stay."""
+    return [
+        i
+        for i, body in enumerate(plain.bodies)
+        if body.joint.kind is JointKind.REVOLUTE and _continues(plain, i)
+    ]
+
+
+def _continues(plain: ReducedModel, i: int) -> bool:
+    body = plain.bodies[i]
+    if body.parent == WORLD or body.alpha != ZERO_ANGLE:
+        return False
+    return plain.bodies[body.parent].joint.kind is JointKind.REVOLUTE
+
+
+def choose(
+    function: Function,
+    model: Model,
+    axes: BodyAxes | None,
+    *,
+    engine: str,
+    forced: str | None = None,
+    sums: bool = True,
+    lanes: int = 1,
+) -> Choice:
+    """The cheapest form after the passes. Raises OptionError for an unknown form.
+
+    `axes`: those found by the search, None to leave the model's own. All forms are counted in one set of
+    axes; the cheapest then gets a search of its own and is counted in all others. `lanes`: values of the
+    vectors that neighbouring runs of a stage may share, 1 for none. Compact forms are chosen only if forced.
+    """
+    forms = [form for form in function.forms if not form.compact]
+    if forced is not None:
+        forms = [function.form(forced)]
+    words, plain = next(subjects(model, axes, sums=sums))
+    straight = [form for form in forms if form.loops is None]
+    staged = [form for form in forms if form.loops is not None and (lanes > 1 or forced is not None)]
+    tried = sorted(
+        (_counted(function, form, words, model, plain, sums) for form in straight), key=_operations
+    )
+    programs = [(trace_program(plain, function, form, engine, sums=sums), form) for form in staged]
+    alternatives = {count.form.name: count.cost for count in tried}
+    alternatives |= {form.name: program.cost for program, form in programs}
+    for program, form in programs:
+        if not tried or (fills(program, lanes) and program.work(lanes) < tried[0].cost.work):
+            return Choice(_ordered(program), form.name, words, alternatives)
+    best = tried[0].form
+    if best.reduced:
+        if axes is not None:
+            axes = search(model, function, best, axes, REFINEMENT)
+        tried += [
+            _counted(function, best, words, model, reduced, sums)
+            for words, reduced in subjects(model, axes, sums=sums)
+        ]
+        tried.sort(key=_operations)
+    graph, chosen = _cheapest_graph(function, tried, engine, sums)
+    return Choice(straight_line(_scheduled(graph)), chosen.form.name, chosen.axes, alternatives)
+
+
+def fills(program: Program, lanes: int) -> bool:
+    """Whether the runs of every loop that could share vectors fill one."""
+    return all(loop.count >= lanes for loop in program.loops if loop.vectorisable)
+
+
+def _cheapest_graph(
+    function: Function, tried: Sequence[Candidate], engine: str, sums: bool
+) -> tuple[Graph, Candidate]:
+    """The cheapest graph that the passes make of the first candidates."""
+    contenders = CONTENDERS if tried[0].cost.total < LARGE else 1
+    results = []
+    for count in tried[:contenders]:
+        traced = trace_graph(count.subject, function, count.form, engine, sums=sums)
+        results.append((cheapest(traced), count))
+    return min(results, key=lambda result: cost(result[0]).total)
+
+
+def _ordered(program: Program) -> Program:
+    """The program with every straight line through the passes, those that loops share once."""
+    done: dict[int, Graph] = {}
+    loops: list[Loop] = []
+    for loop in program.loops:
+        if id(loop.kernel) not in done:
+            done[id(loop.kernel)] = _scheduled(cheapest(loop.kernel))
+        loops.append(replace(loop, kernel=done[id(loop.kernel)]))
+    return replace(program, loops=tuple(loops))
+
+
+def _scheduled(graph: Graph) -> Graph:
+    return schedule(graph) if cost(graph).total <= ORDERED else graph
+
+
+def _counted(
+    function: Function, form: Form, axes: str, model: Model, reduced: ReducedModel, sums: bool
+) -> Candidate:
+    """A form with the operations of its plain trace."""
+    subject: Subject = reduced if form.reduced else model
+    tracer = GraphEngine()
+    outputs = trace_on(tracer, subject, function, form, sums=sums)
+    return Candidate(form, subject, axes if form.reduced else "as given", tracer.cost(outputs))
+
+
+def _operations(candidate: Candidate) -> int:
+    return candidate.cost.total

@@ -1,0 +1,104 @@
+"""Tracing: one function of one robot, run on an engine's symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from rbdgen.access import whole
+from rbdgen.algorithms.catalogue import Form, Function
+from rbdgen.algorithms.loops import FormLoop
+from rbdgen.algorithms.state import State, coordinates, external_forces
+from rbdgen.graph.engine import Engine, new_engine
+from rbdgen.graph.node import Graph, Input
+from rbdgen.graph.program import Loop, Program, Result
+from rbdgen.model.joints import Angle
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.signature import SizedSignature
+from rbdgen.spatial.scalar import Scalar
+
+Subject = Model | ReducedModel
+"""What a form is traced on: a model; cheap forms also take a reduced one, and reduce a plain one first."""
+
+Traced = list[tuple[str, tuple[int, ...], Sequence[Scalar]]]
+
+
+def trace_graph(
+    subject: Subject, function: Function, form: Form, engine: str = "casadi", *, sums: bool = True
+) -> Graph:
+    """The function as a graph, as traced: no pass has run. `sums` as in `coordinates`."""
+    tracer = new_engine(engine)
+    return tracer.graph(trace_on(tracer, subject, function, form, sums=sums))
+
+
+def trace_expression(subject: Subject, function: Function, form: Form, engine: str = "casadi") -> Any:
+    """The function in the engine's own terms: see `Engine.expression`."""
+    tracer = new_engine(engine)
+    return tracer.expression(trace_on(tracer, subject, function, form))
+
+
+def trace_on(
+    tracer: Engine, subject: Subject, function: Function, form: Form, *, sums: bool = True
+) -> Traced:
+    """Run the form on new symbols; name, shape and elements of every output."""
+    model = subject if isinstance(subject, Model) else subject.model
+    signature = function.signature.sized(model.sizes)
+    names = [argument.name for argument in signature.inputs]
+    results = form.trace(subject, _state(tracer, model, signature, names, sums=sums))
+    return [
+        (argument.name, argument.shape, elements)
+        for argument, elements in zip(signature.outputs, results, strict=True)
+    ]
+
+
+def trace_program(
+    reduced: ReducedModel, function: Function, form: Form, engine: str = "casadi", *, sums: bool = True
+) -> Program:
+    """A form in loops as a program: every loop traced once, loops that are alike share their graph."""
+    assert form.loops is not None
+    looped = form.loops(reduced)
+    signature = function.signature.sized(reduced.model.sizes)
+    kernels: list[Graph] = []
+    loops = []
+    for loop in looped.loops:
+        kernel = _trace_kernel(new_engine(engine), reduced.model, signature, loop, sums=sums)
+        kernel = next((known for known in kernels if known == kernel), kernel)
+        kernels.append(kernel)
+        own = {x.name: whole(x.name, x.size) for x in signature.inputs if x.name in loop.inputs}
+        reads = {**own, **loop.reads}
+        loops.append(Loop(loop.name, kernel, reads, loop.writes, loop.count, loop.zeros))
+    return Program(
+        tuple(Input(argument.name, argument.size) for argument in signature.inputs),
+        tuple(Result(argument.name, argument.shape) for argument in signature.outputs),
+        tuple(loops),
+        looped.scratch,
+        looped.tables,
+    )
+
+
+def _trace_kernel(
+    tracer: Engine, model: Model, signature: SizedSignature, loop: FormLoop, *, sums: bool
+) -> Graph:
+    """The straight line of a loop, its inputs in the order of the function's, then of what it reads."""
+    state = _state(tracer, model, signature, loop.inputs, sums=sums)
+    arrays = {name: tracer.symbols(name, len(access.elements)) for name, access in loop.reads.items()}
+    results = loop.trace(replace(state, arrays=arrays))
+    return tracer.graph([(name, (len(values),), values) for name, values in results.items()])
+
+
+def _state(
+    tracer: Engine, model: Model, signature: SizedSignature, names: Sequence[str], *, sums: bool
+) -> State:
+    """New symbols for these inputs of the function, in the terms of the algorithms."""
+    symbols = {x.name: tracer.symbols(x.name, x.size) for x in signature.inputs if x.name in names}
+    return State(
+        q=coordinates(model, symbols["q"], tracer.cos, tracer.sin, sums=sums) if "q" in symbols else (),
+        v=symbols.get("v", ()),
+        a=symbols.get("a", ()),
+        tau=symbols.get("tau", ()),
+        fext=external_forces(symbols["fext"]) if "fext" in symbols else None,
+        naming=tracer.named,
+        angle=lambda x: Angle(tracer.cos(x), tracer.sin(x)),
+    )

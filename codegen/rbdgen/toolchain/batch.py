@@ -1,0 +1,59 @@
+"""How batch functions are compiled: once for this machine, or once a level of x86-64, chosen at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rbdgen.emit.package import Sources
+from rbdgen.errors import OptionError
+from rbdgen.toolchain.compiler import Compilation
+
+_X86: Final = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
+
+ARCHITECTURES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "native": ("-march=native", ()),
+    "x86-64-v2": ("-march=x86-64-v2", _X86),
+    "x86-64-v3": ("-march=x86-64-v3", _X86),
+    "x86-64-v4": ("-march=x86-64-v4", _X86),
+    "aarch64": ("-march=armv8-a", ()),
+}
+"""By name: the flag of single calls, the least that the module runs on, and the levels of batch functions."""
+
+DISPATCH_FLAG: Final = "-DDISPATCH_LEVELS"
+
+
+def architecture(name: str) -> tuple[str, tuple[str, ...]]:
+    """The row of the table; `OptionError` naming all rows where there is none."""
+    if name not in ARCHITECTURES:
+        raise OptionError(f"--arch {name} is not known; choose from: {', '.join(ARCHITECTURES)}")
+    return ARCHITECTURES[name]
+
+
+@dataclass(frozen=True)
+class BatchFunction:
+    """How a batch function is compiled; `level`: of x86-64, empty where there is one alone."""
+
+    function: str
+    level: str
+    compilation: Compilation
+
+
+def batch_functions(
+    sources: Sources, levels: tuple[str, ...], flags: Mapping[str, tuple[str, ...]], include: str
+) -> Iterator[BatchFunction]:
+    """All batch functions of a folder; `flags`: by function. Levels differ in what their symbols end in."""
+    for name, source in sources.c_sources():
+        batch_function = source.removesuffix(".c") + "_batch.c"
+        if batch_function not in sources.files:
+            continue
+        path = f"../{sources.name}/{batch_function}"
+        if not levels:
+            yield BatchFunction(name, "", Compilation(path, f"{name}_batch.o", (*flags[name], include)))
+        symbol = f"{sources.name}_{name}_batch"
+        for level in levels:
+            ending = level.rpartition("-")[2]
+            own = (f"-march={level}", f"-D{symbol}={symbol}_{ending}", include)
+            kept = (flag for flag in flags[name] if not flag.startswith("-march="))
+            yield BatchFunction(name, level, Compilation(path, f"{name}_batch_{ending}.o", (*kept, *own)))

@@ -1,0 +1,275 @@
+"""A rendered folder compiled: objects in parallel, the cffi binding, one shared module."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+import sysconfig
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any, Final
+
+from rbdgen.emit.package import MANIFEST, PRIVATE, Sources
+from rbdgen.errors import BuildError
+from rbdgen.figures.objects import object_bytes, stack_bytes
+from rbdgen.toolchain.batch import DISPATCH_FLAG, BatchFunction, batch_functions
+from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.compiler import (
+    BINDING_FLAGS,
+    FUNCTION_FLAGS,
+    INSTALL,
+    Compilation,
+    Compiler,
+    check_flags,
+    compile_all,
+    link,
+)
+from rbdgen.toolchain.tuning import BATCH_TUNING, TUNING
+
+Progress = Callable[[str, float], None]
+"""Called with a function's name and the seconds that its compilation took."""
+
+ORIGIN: Final = f"{PRIVATE}/origin.json"
+"""What a build came from beside the other files: manifest before it, flags, levels; for `load.pickled`."""
+
+NEEDS_FLAG: Final = "-DPROCESSOR_NEEDS"
+"""Makes of `processor.c` the constant that says what the functions were compiled for."""
+
+_LINK_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {"darwin": ("-undefined", "dynamic_lookup")}
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """What compiles: the compiler, the target's flags, how many compilers at once.
+
+    `levels`: instruction sets that batch functions are compiled for, one module then holding all; empty for
+    the target's own alone.
+    """
+
+    compiler: Compiler
+    flags: tuple[str, ...]
+    jobs: int = 1
+    levels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_flags(self.flags)
+
+    @property
+    def function_flags(self) -> tuple[str, ...]:
+        """All flags for a function, and for a batch function whose results are matrices."""
+        return (*FUNCTION_FLAGS, *self.flags, *TUNING[self.compiler.family])
+
+    @property
+    def batch_flags(self) -> tuple[str, ...]:
+        """All flags for a batch function whose results are vectors."""
+        return (*FUNCTION_FLAGS, *self.flags, *BATCH_TUNING[self.compiler.family])
+
+
+def build(sources: Sources, toolchain: Toolchain, cache: Cache, progress: Progress | None = None) -> Path:
+    """The compiled package, from the cache if the same was built before: the folder `<cache>/<key>/<name>`.
+
+    Raises:
+        BuildError: no compiler, no Python headers, sources that the compiler refuses, a full disk.
+    """
+    include = _python_include()
+    key = build_key(sources, toolchain)
+
+    def fill(folder: Path) -> None:
+        _compile_package(sources, toolchain, folder / sources.name, folder / "objects", include, progress)
+        shutil.rmtree(folder / "objects")
+
+    return cache.entry(key, fill) / sources.name
+
+
+def build_key(sources: Sources, toolchain: Toolchain) -> str:
+    """A hash of all that a compiled module depends on."""
+    import cffi  # noqa: PLC0415  (only builds need it)
+    import numpy as np  # noqa: PLC0415
+
+    content = {
+        "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sources.files.items()},
+        "flags": [toolchain.function_flags, toolchain.batch_flags, BINDING_FLAGS],
+        "compiler": [toolchain.compiler.family, toolchain.compiler.version],
+        "machine": toolchain.compiler.fingerprint(toolchain.flags),
+        "python": [sys.implementation.cache_tag, sysconfig.get_config_var("EXT_SUFFIX"), sys.platform],
+        "cffi": cffi.__version__,
+        "numpy": np.__version__,
+        "levels": toolchain.levels,
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def module_suffix() -> str:
+    """How the file of a robot's module ends. cffi keeps to the stable ABI where the interpreter has one."""
+    stable = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
+    return ".abi3.so" if stable and not hasattr(sys, "gettotalrefcount") else _own_suffix()
+
+
+def _own_suffix() -> str:
+    """How the files of modules end that fit this version of Python alone."""
+    return str(sysconfig.get_config_var("EXT_SUFFIX"))
+
+
+def package_files(folder: Path) -> dict[str, bytes]:
+    """All files of a compiled package as `build` gave it: what to write where the user wants it."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        return {name: (folder / name).read_bytes() for name in manifest["files"]}
+    except (OSError, ValueError, KeyError) as error:
+        raise BuildError(f"{folder}: the build cannot be read back ({error}); clear the cache") from error
+
+
+def _compile_package(
+    sources: Sources,
+    toolchain: Toolchain,
+    folder: Path,
+    objects: Path,
+    include: Path,
+    progress: Progress | None,
+) -> None:
+    for name, text in sources.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    objects.mkdir()
+    binding = _binding_source(sources)
+    (objects / "binding.c").write_text(binding, encoding="utf-8")
+    here = f"-I../{sources.name}"
+    functions = dict(sources.c_sources())
+    dispatch = (DISPATCH_FLAG,) if toolchain.levels else ()
+    flags = toolchain.function_flags
+    vectors = {
+        name
+        for name, facts in sources.manifest["functions"].items()
+        if all(len(output["shape"]) == 1 for output in facts["outputs"])
+    }
+    own = {name: toolchain.batch_flags if name in vectors else flags for name in functions}
+    batch = list(batch_functions(sources, toolchain.levels, own, here))
+    compilations = [
+        Compilation(f"../{sources.name}/{file}", f"{name}.o", (*flags, here))
+        for name, file in functions.items()
+    ] + [batch_function.compilation for batch_function in batch]
+    private = f"../{sources.name}/{PRIVATE}"
+    glue = [
+        Compilation(f"{private}/binding.c", "_states.o", (*BINDING_FLAGS, *dispatch, here)),
+        Compilation(f"{private}/threads.c", "_threads.o", BINDING_FLAGS),
+        Compilation(f"{private}/processor.c", "_processor.o", BINDING_FLAGS),
+        Compilation(f"{private}/processor.c", "_needs.o", (*flags, NEEDS_FLAG)),
+        Compilation("binding.c", "_binding.o", (*BINDING_FLAGS, f"-I{private}", f"-I{include}")),
+    ]
+    calls = Compilation(f"{private}/calls.c", "calls.o", (*BINDING_FLAGS, *_numpy_flags(include)))
+    # The longest first: the last one to finish then started early.
+    compilations.sort(key=lambda c: -len(sources.files[c.source.removeprefix(f"../{sources.name}/")]))
+
+    by_source = {f"../{sources.name}/{file}": name for name, file in functions.items()}
+
+    def report(source: str, taken: float) -> None:
+        if progress is not None and source in by_source:
+            progress(by_source[source], taken)
+
+    everything = [*compilations, *glue, calls]
+    seconds = compile_all(toolchain.compiler, everything, objects, toolchain.jobs, report)
+    parts = sorted(c.target for c in [*compilations, *glue])
+    modules = {
+        "module": _linked(toolchain, parts, objects, folder, f"_{sources.name}", module_suffix()),
+        "calls": _linked(toolchain, [calls.target], objects, folder, f"{PRIVATE}/_calls", _own_suffix()),
+    }
+    taken = {by_source[source]: value for source, value in seconds.items() if source in by_source}
+    manifest = _completed(sources.manifest, toolchain, modules, objects, taken)
+    for batch_function in batch:
+        manifest["functions"][batch_function.function]["batch"].append(
+            _batch_facts(batch_function, objects, seconds)
+        )
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    origin = {
+        "manifest": sources.files[MANIFEST],
+        "flags": list(toolchain.flags),
+        "levels": list(toolchain.levels),
+    }
+    (folder / ORIGIN).write_text(json.dumps(origin) + "\n", encoding="utf-8")
+
+
+def _linked(
+    toolchain: Toolchain, parts: Sequence[str], objects: Path, folder: Path, stem: str, suffix: str
+) -> tuple[str, str]:
+    """The shared module of these objects: its file in the folder, and its SHA-256.
+
+    The file's name holds the hash: a folder generated anew has other files where it has other code, which a
+    process that opened the older ones can then open too.
+    """
+    made = objects / f"module{suffix}"
+    link(toolchain.compiler, parts, made.name, objects, _LINK_FLAGS.get(sys.platform, ()))
+    digest = hashlib.sha256(made.read_bytes()).hexdigest()
+    file = f"{stem}.{digest[:16]}{suffix}"
+    made.rename(folder / file)
+    return file, digest
+
+
+def _completed(
+    manifest: dict[str, Any],
+    toolchain: Toolchain,
+    modules: Mapping[str, tuple[str, str]],
+    objects: Path,
+    seconds: Mapping[str, float],
+) -> dict[str, Any]:
+    """The manifest with what the compiler made of it."""
+    for name, facts in manifest["functions"].items():
+        facts["flags"] = list(toolchain.function_flags)
+        facts["object_bytes"] = object_bytes(objects / f"{name}.o")
+        facts["stack_bytes"] = stack_bytes(objects / f"{name}.su")
+        facts["seconds"] = round(seconds[name], 3)
+        facts["batch"] = []
+    files = [file for file, _ in modules.values()]
+    manifest["build"] = {
+        **{role: file for role, (file, _) in modules.items()},
+        "sha256": dict(modules.values()),
+        "compiler": toolchain.compiler.family,
+        "version": toolchain.compiler.version,
+    }
+    manifest["files"] = [*manifest["files"], *files, ORIGIN]
+    return manifest
+
+
+def _batch_facts(
+    batch_function: BatchFunction, objects: Path, seconds: Mapping[str, float]
+) -> dict[str, Any]:
+    """How a batch function was compiled; the seconds of several from one source are those of the last."""
+    compilation = batch_function.compilation
+    return {
+        "level": batch_function.level,
+        "flags": [flag for flag in compilation.flags if not flag.startswith("-I")],
+        "object_bytes": object_bytes(objects / compilation.target),
+        "seconds": round(seconds[compilation.source], 3),
+    }
+
+
+def _binding_source(sources: Sources) -> str:
+    """The C that cffi writes to bind the functions and their loops."""
+    from cffi import FFI  # noqa: PLC0415  (only builds need it)
+
+    declarations = sources.files[f"{PRIVATE}/binding.h"]
+    ffi = FFI()
+    ffi.cdef(declarations)
+    ffi.set_source(f"_{sources.name}", '#include "binding.h"')
+    text = StringIO()
+    with redirect_stdout(StringIO()):
+        ffi.emit_c_code(text)
+    return text.getvalue()
+
+
+def _python_include() -> Path:
+    include = Path(sysconfig.get_path("include"))
+    if not (include / "Python.h").is_file():
+        raise BuildError(f"Python.h is missing: the C headers of this Python are not installed; {INSTALL}")
+    return include
+
+
+def _numpy_flags(include: Path) -> tuple[str, ...]:
+    import numpy as np  # noqa: PLC0415  (only builds need its headers)
+
+    return f"-I{include}", f"-I{np.get_include()}"

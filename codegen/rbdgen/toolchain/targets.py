@@ -1,0 +1,183 @@
+"""The machines that rbdgen generates for: one row each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rbdgen.errors import BuildError, OptionError
+from rbdgen.machine import Real
+
+KIB: Final = 1024
+
+
+@dataclass(frozen=True)
+class Part:
+    """A typical chip of a target; `flash` and `ram` in bytes: what a function is held against."""
+
+    name: str
+    flash: int
+    ram: int
+
+
+@dataclass(frozen=True)
+class Target:
+    """One machine.
+
+    `prefix`: of the cross tools (`arm-none-eabi-`), empty for the machine's own; `flags`: what the compiler
+    is told beside language and warnings; `reals`: types that the hardware computes with; `word`: bytes of a
+    register; `width`: lanes of a vector in emitted code; `extensions`: whether emitted code may use compiler
+    extensions; `part`: None where size is no concern; `machine`: the board that qemu emulates, if any.
+    """
+
+    name: str
+    meaning: str
+    prefix: str
+    flags: tuple[str, ...]
+    reals: tuple[Real, ...]
+    word: int
+    width: int = 1
+    extensions: bool = False
+    part: Part | None = None
+    machine: str | None = None
+
+    @property
+    def embedded(self) -> bool:
+        """Whether flash and stack are scarce: figures are taken and checked."""
+        return self.part is not None
+
+    def check_real(self, real: Real) -> None:
+        """`OptionError` where `real` would be computed in software."""
+        if real not in self.reals:
+            raise OptionError(
+                f"--target {self.name} --real {real}: its hardware has {' and '.join(self.reals)} only, "
+                f"{real} in software takes some thirty times the instructions; take --real {self.reals[0]}"
+            )
+
+    def with_ram(self, ram: int) -> Target:
+        """The same machine with another amount of RAM, bytes; `OptionError` where size is no concern."""
+        if self.part is None:
+            small = ", ".join(name for name, target in TARGETS.items() if target.embedded)
+            raise OptionError(f"--ram: --target {self.name} is not short of it; choose from: {small}")
+        return replace(self, part=replace(self.part, name="by --ram", ram=ram))
+
+    def check_fits(self, function: str, flash: int, stack: int, arguments: int) -> None:
+        """`BuildError` with the figures where one function needs more bytes than the part has.
+
+        Its code goes into flash; its worst stack and the arrays of its arguments into RAM.
+        """
+        if self.part is None:
+            return
+        ram = f"RAM (stack {stack}, arguments {arguments})"
+        for what, need, have in (
+            ("flash", flash, self.part.flash),
+            (ram, stack + arguments, self.part.ram),
+        ):
+            if need > have:
+                raise BuildError(
+                    f"{function}: {need} bytes of {what}, but {self.name} ({self.part.name}) has {have}, "
+                    f"{need - have} too few; take fewer joints, --real float, a larger target, or its --ram"
+                )
+
+
+_EXACT: Final = ("-ffp-contract=off", "-fno-math-errno")  # the second: sqrt is an instruction, no call
+_FAST: Final = ("-O2", *_EXACT)
+_UNFUSED: Final = "-fno-tree-slp-vectorize"
+"""gcc 12 joins neighbouring a * b + c and d * e - f into one fused vfmaddsub, contraction off or not."""
+
+_LOOPS: Final = (
+    "-fno-tree-loop-distribute-patterns",  # one that writes zeros stays one, where gcc would call memset
+    "-fno-tree-loop-im",  # what all runs read is read in every run: less code and less stack than kept
+    "--param=max-completely-peel-times=0",  # one of two runs stays one
+    "-fno-reorder-blocks",  # and in one piece
+)
+"""Loops stay what the C says: one branch backward each, so that instructions can be counted."""
+
+_SMALL: Final = ("-Os", *_LOOPS, *_EXACT)
+"""On long straight lines -Os gives the fewest instructions: -O2 reorders and runs out of registers."""
+
+_ARM: Final = "arm-none-eabi-"
+
+_RV32: Final = ("-march=rv32imafc", "-mabi=ilp32f", "-mcmodel=medany", "-mno-relax")
+"""Unrelaxed: else the linker shortens calls, and fewer instructions run than are counted in the object."""
+
+TARGETS: Final[dict[str, Target]] = {
+    target.name: target
+    for target in (
+        Target(
+            "host",
+            "this machine, tuned to its processor",
+            prefix="",
+            flags=("-march=native", *_FAST, _UNFUSED),
+            reals=("double", "float"),
+            word=8,
+            extensions=True,
+        ),
+        Target(
+            "portable",
+            "any C99 compiler, no extension",
+            prefix="",
+            flags=_FAST,
+            reals=("double", "float"),
+            word=4,
+        ),
+        Target(
+            "cortex-m4f",
+            "Arm Cortex-M4 with single-precision FPU",
+            prefix=_ARM,
+            flags=("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard", "-mthumb", *_SMALL),
+            reals=("float",),
+            word=4,
+            part=Part("STM32F446", 512 * KIB, 128 * KIB),
+            machine="mps2-an386",
+        ),
+        Target(
+            "cortex-m7",
+            "Arm Cortex-M7 with double-precision FPU",
+            prefix=_ARM,
+            flags=("-mcpu=cortex-m7", "-mfpu=fpv5-d16", "-mfloat-abi=hard", "-mthumb", *_SMALL),
+            reals=("double", "float"),
+            word=4,
+            part=Part("STM32F767", 2048 * KIB, 512 * KIB),
+            machine="mps2-an500",
+        ),
+        Target(
+            "cortex-m33",
+            "Arm Cortex-M33 with single-precision FPU",
+            prefix=_ARM,
+            flags=("-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard", "-mthumb", *_SMALL),
+            reals=("float",),
+            word=4,
+            part=Part("STM32L552", 512 * KIB, 256 * KIB),
+            machine="mps2-an505",
+        ),
+        Target(
+            "cortex-m55",
+            "Arm Cortex-M55 with double-precision FPU (its vector unit is left alone)",
+            prefix=_ARM,
+            flags=("-mcpu=cortex-m55", "-mfloat-abi=hard", "-mthumb", "-fno-tree-vectorize", *_SMALL),
+            reals=("double", "float"),
+            word=4,
+            part=Part("Corstone-300", 512 * KIB, 512 * KIB),
+            machine="mps3-an547",
+        ),
+        Target(
+            "rv32imafc",
+            "32-bit RISC-V with single-precision FPU",
+            prefix="riscv64-unknown-elf-",
+            flags=(*_RV32, "--specs=picolibc.specs", *_SMALL),
+            reals=("float",),
+            word=4,
+            part=Part("ESP32-P4 with 16 MiB flash", 16 * KIB * KIB, 768 * KIB),
+            machine="virt",
+        ),
+    )
+}
+"""Every target by name."""
+
+
+def target_named(name: str) -> Target:
+    """The row of the table; `OptionError` naming all rows where there is none."""
+    if name not in TARGETS:
+        raise OptionError(f"--target {name} is not known; choose from: {', '.join(TARGETS)}")
+    return TARGETS[name]

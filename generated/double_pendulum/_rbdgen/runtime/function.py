@@ -1,0 +1,259 @@
+"""One compiled function of a robot, callable with NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from operator import index
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ArrayTypeError, ArrayValueError
+from ..signature import SizedArgument, SizedSignature
+from .arrays import Array, Shape, aligned, as_real, check_output, leading_axes, states
+from .pickled import Content, function_of, results_type
+
+CALL_OPERATIONS = 200_000_000
+"""Operations of a thread in one call of C, a tenth of a second without vectors; between two, Python looks
+for Ctrl-C."""
+
+PIECE_OPERATIONS = 100_000
+"""The least operations that a thread takes at once of those that several share."""
+
+MOST_THREADS = 256
+"""As many as the pool has, the caller among them; asking for more is no mistake."""
+
+LANES = 16
+"""The most states in one vector: pieces are multiples of it."""
+
+
+class Bound(partial[None]):
+    """A call with its arrays fixed: `bound()` reads the inputs as they are now and writes `bound.out`."""
+
+    out: Any
+    arrays: tuple[Array, ...]
+
+
+@dataclass(frozen=True)
+class Code:
+    """What was compiled: what cffi made, and the module of quick calls if it fits this Python."""
+
+    ffi: Any
+    lib: Any
+    calls: Any
+
+    def address(self, symbol: str) -> int:
+        """Where a C function lies."""
+        return int(self.ffi.cast("intptr_t", self.ffi.addressof(self.lib, symbol)))
+
+
+def _not_quick(*_: Any) -> Any:
+    return NotImplemented
+
+
+def _vectors(states: int) -> int:
+    """So many states, rounded up to whole vectors, at least one."""
+    return max(1, -(-states // LANES)) * LANES
+
+
+class Function:
+    """A compiled function: `tau = f(q, v, a)`.
+
+    Leading axes of the inputs broadcast; any real dtype and any strides are accepted, C reads `dtype`
+    without a copy where the array is in C order. Several outputs come as a named tuple. NaN passes
+    through. The global interpreter lock is released while C runs. Many states go through vectors, a state a
+    lane, with `threads=` by several threads; how many changes no bit of the results.
+
+    Raises, on a call:
+        ArrayValueError: an array's shape does not fit, `out` cannot be written straight into.
+        ArrayTypeError: an array is not of real numbers, too few or too many arguments.
+    """
+
+    def __init__(
+        self, signature: SizedSignature, facts: Mapping[str, Any], content: Content, code: Code, real: str
+    ) -> None:
+        self.signature = signature
+        self.dtype = np.dtype(np.float32 if real == "float" else np.float64)
+        self.cost: Mapping[str, int] = MappingProxyType(facts["operations"])
+        self.__name__ = signature.name
+        self.__doc__ = f"{facts['summary']}; form {facts['form']}."
+        self._content = content
+        self._source: str = facts["source"]
+        self._states = getattr(code.lib, f"{facts['symbol']}_states")
+        self._ffi = code.ffi
+        self._elements = code.ffi.typeof(f"{real}[]")
+        operations = max(1, facts["operations"]["total"])
+        self._chunk = _vectors(CALL_OPERATIONS // operations)
+        self._grain = _vectors(PIECE_OPERATIONS // operations)
+        self._names = tuple(argument.name for argument in signature.inputs)
+        self._shapes = tuple(argument.shape for argument in signature.inputs)
+        self._results = tuple(argument.shape for argument in signature.outputs)
+        names = tuple(argument.name for argument in signature.outputs)
+        self._tuple: Any = results_type(signature.name, names) if len(names) > 1 else None
+        self._calls = code.calls
+        self._address = code.address(f"{facts['symbol']}_call")
+        self._states_address = code.address(f"{facts['symbol']}_states")
+        self._quick = self._quick_way()
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{x.name} {x.shape}" for x in self.signature.inputs)
+        outputs = ", ".join(f"{x.name} {x.shape}" for x in self.signature.outputs)
+        return f"<{self.__name__}: {inputs} -> {outputs}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled by content: see `pickled`."""
+        return function_of, (self._content.revive, self._content.packed, self.__name__)
+
+    def _quick_way(self) -> Callable[..., Any]:
+        """A call in C for arrays that need no conversion; it gives NotImplemented for all others."""
+        if self._calls is None:
+            return _not_quick
+        quick: Callable[..., Any] = self._calls.Call(
+            self._address,
+            self._states_address,
+            self._grain,
+            self._chunk,
+            self.dtype,
+            self._shapes,
+            self._results,
+            self._tuple,
+        )
+        return quick
+
+    @property
+    def source(self) -> str:
+        """The C of this function."""
+        return self._content.text(self._source)
+
+    def __call__(
+        self, *arrays: npt.ArrayLike, out: Any = None, threads: int = 1, **named: npt.ArrayLike
+    ) -> Any:
+        """The outputs; `out`, an array or one for each output, is written to and given back."""
+        if not named:
+            results = self._quick(*arrays, out, threads)
+            if results is not NotImplemented:
+                return results
+        return self._careful(self._positional(arrays, named), out, threads)
+
+    def bind(self, *arrays: Array, out: Any = None, threads: int = 1, **named: Array) -> Any:
+        """A call without arguments for control loops: arrays are checked once, here.
+
+        The inputs are read anew at every call, so none is converted: their dtype must be this function's,
+        in C order, their leading axes all the same or none. `out` is made if it is not given; `bound.out` is
+        what a call writes to.
+        """
+        threads = self._threads(threads)
+        inputs = self._positional(arrays, named)
+        leading = leading_axes(self.__name__, self.signature, self._real(inputs))
+        for argument, array in zip(self.signature.inputs, inputs, strict=True):
+            fits = isinstance(array, np.ndarray) and array.dtype == self.dtype
+            if not fits or not array.flags.c_contiguous or not array.flags.aligned:
+                raise ArrayTypeError(
+                    f"{self.__name__}.bind: {argument.name} must be a {self.dtype} array in C order,"
+                    " it is read in place; convert it first"
+                )
+            if array.shape not in (argument.shape, leading + argument.shape):
+                raise ArrayValueError(
+                    f"{self.__name__}.bind: {argument.name} has shape {array.shape},"
+                    f" expected {argument.shape} or {leading + argument.shape}"
+                )
+        results = self._outputs(out, inputs, leading)
+        if leading == () and self._calls is not None:
+            return self._calls.Bound(self._address, (*inputs, *results), self._packed(results))
+        steps = [0 if array.shape == s else prod(s) for array, s in zip(inputs, self._shapes, strict=True)]
+        places = self._places([self._pointer(array) for array in (*inputs, *results)])
+        count = prod(leading)
+        bound = Bound(self._states, threads, False, self._grain, count, places, self._steps(steps))
+        bound.arrays = (*inputs, *results)
+        bound.out = self._packed(results)
+        return bound
+
+    def _positional(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """All inputs in order, however they were passed."""
+        usage = f"{self.__name__}({', '.join(self._names)})"
+        if len(arrays) > len(self._names):
+            raise ArrayTypeError(f"{self.__name__}: {len(arrays)} arrays given; call {usage}")
+        for name in named:
+            if name not in self._names[len(arrays) :]:
+                raise ArrayTypeError(f"{self.__name__}: unexpected argument '{name}'; call {usage}")
+        missing = [name for name in self._names[len(arrays) :] if name not in named]
+        if missing:
+            raise ArrayTypeError(f"{self.__name__}: {missing[0]} is missing; call {usage}")
+        return (*arrays, *(named[name] for name in self._names[len(arrays) :]))
+
+    def _real(self, arrays: Sequence[Any]) -> list[Array]:
+        return [
+            as_real(self.__name__, x, array) for x, array in zip(self.signature.inputs, arrays, strict=True)
+        ]
+
+    def _threads(self, threads: Any) -> int:
+        try:
+            number = 0 if isinstance(threads, bool) else index(threads)
+        except TypeError:
+            number = 0
+        if number < 1:
+            raise ArrayValueError(f"{self.__name__}: threads is {threads!r}; pass 1 or more")
+        return min(number, MOST_THREADS)
+
+    def _careful(self, arrays: Sequence[Any], out: Any, threads: int) -> Any:
+        """Any input: convert, broadcast, all states."""
+        threads = self._threads(threads)
+        inputs = self._real(arrays)
+        leading = leading_axes(self.__name__, self.signature, inputs)
+        results = self._outputs(out, inputs, leading)
+        pairs = [
+            states(array, argument, leading, self.dtype)
+            for argument, array in zip(self.signature.inputs, inputs, strict=True)
+        ]
+        pairs += [(r, x.size) for r, x in zip(results, self.signature.outputs, strict=True)]
+        pointers = [(self._pointer(array), step) for array, step in pairs]
+        steps = self._steps([step for _, step in pairs])
+        count = prod(leading)
+        chunk = self._chunk * threads
+        for first in range(0, count, chunk):
+            places = self._places([pointer + first * step for pointer, step in pointers])
+            self._states(threads, out is None, self._grain, min(chunk, count - first), places, steps)
+        return self._packed(results) if out is None else out
+
+    def _outputs(self, out: Any, inputs: Sequence[Array], leading: Shape) -> list[Array]:
+        """Arrays for the results: new ones, or the user's once they are found fit."""
+        shapes = [leading + shape for shape in self._results]
+        if out is None:
+            return [self._new(argument, leading) for argument in self.signature.outputs]
+        given = (out,) if self._tuple is None else out
+        if not isinstance(given, (tuple, list)) or len(given) != len(shapes):
+            names = ", ".join(argument.name for argument in self.signature.outputs)
+            raise ArrayTypeError(f"{self.__name__}: out must be a tuple of {len(shapes)} arrays: {names}")
+        others = list(zip(self._names, inputs, strict=True))
+        for argument, array, shape in zip(self.signature.outputs, given, shapes, strict=True):
+            check_output(self.__name__, argument, array, shape, self.dtype, others)
+            others.append((f"out for {argument.name}", array))
+        return list(given)
+
+    def _new(self, argument: SizedArgument, leading: Shape) -> Array:
+        try:
+            return aligned(leading + argument.shape, self.dtype)
+        except (ValueError, OverflowError) as error:
+            raise ArrayValueError(
+                f"{self.__name__}: {argument.name} would have {prod(leading + argument.shape)} elements;"
+                " pass fewer states"
+            ) from error
+
+    def _packed(self, results: Sequence[Array]) -> Any:
+        return results[0] if self._tuple is None else self._tuple(*results)
+
+    def _pointer(self, array: Array) -> Any:
+        """The array's memory for C; keeps the array alive."""
+        return self._ffi.from_buffer(self._elements, array)
+
+    def _places(self, pointers: Sequence[Any]) -> Any:
+        """The pointers as an array of C; keeps nothing alive."""
+        return self._ffi.new("void *[]", pointers)
+
+    def _steps(self, steps: Sequence[int]) -> Any:
+        return self._ffi.new("size_t[]", steps)

@@ -1,0 +1,152 @@
+"""The functions of one robot: a generated folder opened by its manifest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ArrayValueError, LoadError
+from ..signature import MANIFEST_FORMAT, SizedArgument, SizedSignature
+from .arrays import as_real
+from .extension import open_calls, open_extension
+from .function import Code, Function
+from .pickled import Content, Revive
+
+_QUATERNION = slice(3, 7)
+
+
+class Library:
+    """A robot's compiled functions, as attributes: `library.rnea(q, v, a)`.
+
+    `manifest`: what was generated; `joint_names`, `idx_q`, `idx_v`: parallel, the moving joints in order
+    without the base; `functions`: by name.
+    """
+
+    def __init__(self, content: Content, manifest: Mapping[str, Any], code: Code) -> None:
+        self.folder = content.folder
+        self.content = content
+        self.manifest: Mapping[str, Any] = MappingProxyType(dict(manifest))
+        self.name: str = manifest["name"]
+        self.joint_names: tuple[str, ...] = tuple(joint["name"] for joint in manifest["joints"])
+        self.idx_q: tuple[int, ...] = tuple(joint["idx_q"] for joint in manifest["joints"])
+        self.idx_v: tuple[int, ...] = tuple(joint["idx_v"] for joint in manifest["joints"])
+        functions = {
+            name: Function(_signature(name, facts), facts, content, code, manifest["real"])
+            for name, facts in manifest["functions"].items()
+        }
+        self.functions: Mapping[str, Function] = MappingProxyType(functions)
+        self._dtype = np.dtype(np.float32 if manifest["real"] == "float" else np.float64)
+        self._q = SizedArgument("q", (manifest["nq"],), "", "")
+        self.__dict__.update(functions)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {', '.join(self.functions)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled by content: see `pickled`."""
+        return self.content.revive, (self.content.packed,)
+
+    def __getattr__(self, name: str) -> Function:
+        functions = self.__dict__.get("functions", {})
+        raise AttributeError(f"no function '{name}' was generated; there are: {', '.join(functions)}")
+
+    def normalize(self, q: npt.ArrayLike) -> npt.NDArray[Any]:
+        """A copy of q (..., nq) with the base's quaternion scaled to unit length; on a fixed base a copy.
+
+        Raises:
+            ArrayValueError: the shape is wrong, or a quaternion has length zero.
+        """
+        given = as_real("normalize", self._q, q)
+        result = np.array(given, np.result_type(given, self._dtype), order="C")
+        if self.manifest["base"] == "floating":
+            quaternion = result[..., _QUATERNION]
+            largest = np.max(np.abs(quaternion), axis=-1, keepdims=True, initial=0)
+            if np.any(largest == 0):
+                raise ArrayValueError(
+                    "normalize: a base quaternion has length zero; (0, 0, 0, 1) is no rotation"
+                )
+            # By a power of two, which changes no digit: squares then neither overflow nor vanish.
+            scaled = np.ldexp(quaternion, -np.frexp(largest)[1])
+            result[..., _QUATERNION] = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
+        return result.astype(self._dtype, copy=False)
+
+
+def open_library(folder: str | Path, revive: Revive | None = None) -> Library:
+    """Open a generated folder that has been compiled.
+
+    `revive`: makes the library again where it is unpickled; None for the package that this loader is part of.
+
+    Raises:
+        LoadError: it has no manifest, is not compiled, was generated for a small machine, or was compiled for
+            another machine or Python, or for instruction sets that this processor lacks.
+    """
+    folder = Path(folder)
+    path = folder / "manifest.json"
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        name, built, written = manifest["name"], manifest.get("build"), manifest.get("format")
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        raise LoadError(f"{path}: not the manifest of a generated folder; generate it again") from error
+    if written != MANIFEST_FORMAT:
+        raise LoadError(
+            f"{path}: its format is {written!r}, this rbdgen opens {MANIFEST_FORMAT};"
+            " generate the folder again"
+        )
+    if built is None:
+        raise LoadError(f"{folder}: '{name}' has not been compiled; generate it without --no-compile")
+    if "module" not in built:
+        raise LoadError(
+            f"{folder}: '{name}' was generated for another machine, where its self-test checks it; "
+            f"generate it with --target host or portable to call it here"
+        )
+    try:
+        modules, digests = (built["module"], built["calls"]), built["sha256"]
+        content = Content(
+            folder, [name for name in manifest["files"] if name not in modules], revive or installed
+        )
+        module = open_extension(folder / built["module"], digests[built["module"]])
+        _check_processor(folder, module)
+        calls = open_calls(folder / built["calls"], digests[built["calls"]])
+        return Library(content, manifest, Code(module.ffi, module.lib, calls))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise LoadError(f"{path}: does not describe its functions ({error}); generate it again") from error
+
+
+@cache
+def installed(packed: bytes) -> Library:
+    """The library of the generated package that this module is a part of.
+
+    Raises:
+        LoadError: what was pickled comes from another version of the package.
+    """
+    library = open_library(Path(__file__).parents[2])
+    if library.content.packed != packed:
+        raise LoadError(f"{library.folder}: is not the package that was pickled; install the same one")
+    return library
+
+
+def _check_processor(folder: Path, module: ModuleType) -> None:
+    """Before any of the functions runs: what this processor lacks would end the process."""
+    missing: list[str] = []
+    while (feature := module.lib.rbdgen_missing(len(missing))) != module.ffi.NULL:
+        missing.append(module.ffi.string(feature).decode())
+    if missing:
+        raise LoadError(
+            f"{folder}: compiled for {', '.join(missing)}, which this processor lacks;"
+            " generate it on this machine, or where it was with --arch x86-64-v2, which runs on both"
+        )
+
+
+def _signature(name: str, facts: Mapping[str, Any]) -> SizedSignature:
+    return SizedSignature(name, _arguments(facts["inputs"]), _arguments(facts["outputs"]))
+
+
+def _arguments(rows: list[dict[str, Any]]) -> tuple[SizedArgument, ...]:
+    return tuple(SizedArgument(row["name"], tuple(row["shape"]), row["unit"], row["meaning"]) for row in rows)

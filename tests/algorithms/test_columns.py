@@ -1,0 +1,103 @@
+"""Forms in loops: what they say of zeros is true, and leaving these out changes no result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from support.forms import FORMS, Form
+from support.rationals import Rationals
+from support.robots import robot
+from support.states import random_inputs
+
+from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
+from rbdgen.algorithms.state import State
+from rbdgen.graph.program import Program, run, verify_program
+from rbdgen.graph.specialise import specialised
+from rbdgen.model.model import WORLD
+from rbdgen.model.reduce import reduce
+from rbdgen.selection.trace import trace_program
+
+COLUMNS = next(form for form in FORMS if str(form) == "aba_derivatives-columns")
+
+TREES: dict[str, tuple[tuple[int, ...], str]] = {
+    "fork": ((WORLD, 0, 0), "RRR"),
+    "two chains": ((WORLD, 0, WORLD, 2), "RRPR"),
+    "tree": ((WORLD, 0, 1, 1, 0, 4, 4), "RPRRRRP"),
+    "floating tree": ((WORLD, 0, 1, 1, 0), "FRRPR"),
+}
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_declared_zeros_are_zero(tree: str) -> None:
+    r = Rationals(len(tree))
+    model = r.model(*TREES[tree])
+    seen: list[tuple[str, int]] = []
+
+    def watched(loop: FormLoop) -> FormLoop:
+        runs = iter(range(loop.count))
+
+        def trace(x: State) -> Arrays:
+            k = next(runs)
+            for name, zeros in loop.zeros.items():
+                assert not any(x.arrays[name][element] for element in zeros[k]), (loop.name, k)
+                seen.extend((loop.name, element) for element in zeros[k])
+            return loop.trace(x)
+
+        return replace(loop, trace=trace)
+
+    assert COLUMNS.form.loops is not None
+    loops: LoopedForm = COLUMNS.form.loops(reduce(model))
+    n = model.nv
+    x = State(q=r.coordinates(model), v=r.numbers(n), a=[], tau=r.numbers(n))
+    replace(loops, loops=tuple(map(watched, loops.loops))).run(x)
+    assert {name for name, _ in seen} == {"solve", "inverse"}
+
+
+@cache
+def programs(form: Form, name: str) -> tuple[Program, Program]:
+    """The form's program for a floating robot, and the same without its zeros."""
+    reduced = reduce(robot(name, "floating").model)
+    whole = trace_program(reduced, form.function, form.form, "graph")
+    return whole, specialised(whole)
+
+
+@pytest.mark.parametrize("name", ["quadruped12", "humanoid30"])
+def test_zeros_left_out_change_no_result(name: str) -> None:
+    whole, lean = programs(COLUMNS, name)
+    verify_program(lean)
+    assert lean.cost.total < 0.8 * whole.cost.total
+    inputs = random_inputs(robot(name, "floating").model, COLUMNS.function.signature, 3)
+    results: dict[str, Any] = run(lean, inputs)
+    for output, values in run(whole, inputs).items():
+        assert np.array_equal(values, results[output]), output
+
+
+def test_a_limb_has_one_body() -> None:
+    """Legs of three dofs on a base of six: as many loops as limbs, and bodies shared by dq and dv."""
+    _, lean = programs(COLUMNS, "quadruped12")
+    inverses = [loop for loop in lean.loops if loop.name == "inverse"]
+    assert [loop.count for loop in inverses] == [6, 3, 3, 3, 3]
+    solves = [loop for loop in lean.loops if loop.name == "solve"]
+    assert [loop.count for loop in solves] == [3] * 4 + [3] + [3] * 4
+    assert len({id(loop.kernel) for loop in solves}) == 5
+
+
+def test_rooms_hold_what_is_read() -> None:
+    whole, lean = programs(COLUMNS, "quadruped12")
+
+    def touched(program: Program, kind: str) -> set[tuple[str, int]]:
+        return {
+            (access.array, address)
+            for loop in program.loops
+            for access in getattr(loop, kind).values()
+            for k in range(loop.count)
+            for address in access.addresses(k)
+            if access.array in program.scratch
+        }
+
+    assert touched(whole, "writes") == touched(whole, "reads")
+    assert touched(lean, "writes") == touched(lean, "reads") < touched(whole, "reads")

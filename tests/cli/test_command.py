@@ -1,0 +1,360 @@
+"""Every command as a user types it; what is wrong is one line, status 2, nothing written."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import synthetic
+from support.command import rbdgen as in_a_process
+from support.robots import BUNDLED
+
+from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.cli import main
+from rbdgen.version import __version__
+
+PENDULUM = str(BUNDLED["double_pendulum"])
+
+
+def lines(text: str) -> list[str]:
+    return text.splitlines()
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to run in."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+# ---- commands
+
+
+def test_generate_then_check_and_bench(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([PENDULUM, "-f", "rnea,aba,crba,minv"]) == 0
+    printed = capsys.readouterr()
+    rows = [line for line in lines(printed.out) if line.startswith("│")]
+    assert [row.split()[1] for row in rows] == ["rnea", "aba", "crba", "minv"]
+    assert lines(printed.out)[-1] == "wrote generated/double_pendulum"
+    assert all(line.startswith("rbdgen: ") for line in lines(printed.err))
+    assert main(["check", "generated/double_pendulum"]) == 0
+    verdict = capsys.readouterr().out
+    assert "FAILED" not in verdict
+    assert verdict.count("passed") >= 7
+    assert "batches = single calls, bit for bit" in verdict
+    assert main(["bench", "generated/double_pendulum", "--json"]) == 0
+    times = json.loads(capsys.readouterr().out)
+    assert [time["function"] for time in times] == ["rnea", "aba", "crba", "minv"]
+    assert all(time["call"] > time["batch"] > 0 for time in times)
+
+
+def test_check_finds_a_fault(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([PENDULUM, "-f", "rnea", "-q"]) == 0
+    source = here / "generated/double_pendulum/double_pendulum_rnea.c"
+    text = source.read_text()
+    assert "tau[0] = " in text
+    source.write_text(text.replace("tau[0] = ", "tau[0] = 1.0 + "))
+    assert main(["check", "generated/double_pendulum"]) == 1
+    assert "FAILED" in capsys.readouterr().out
+
+
+def test_check_compares_float_with_double(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["check", PENDULUM, "--real", "float", "-f", "rnea,aba_derivatives"]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert "float against double, 10,000 random states" in printed
+    table = [line.replace("│", " ").split() for line in lines(printed) if line.startswith("│")]
+    assert main([*arguments, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["function"] for row in rows] == ["rnea", "aba_derivatives"]
+    for row, shown in zip(rows, table, strict=True):
+        assert 2.0**-27 < row["median"] < 2.0**-20 < row["largest"] < 1e-2
+        assert shown == [row["function"], f"{row['median']:.1e}", f"{row['largest']:.1e}"]
+    assert list(here.iterdir()) == []
+
+
+def test_check_as_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([PENDULUM, "-f", "rnea,aba", "-q"]) == 0
+    assert main(["check", "generated/double_pendulum", "--json"]) == 0
+    findings = json.loads(capsys.readouterr().out)
+    assert {"emitted self-test", "FD(ID(a)) = a"} <= {finding["what"] for finding in findings}
+    assert all(finding["passed"] for finding in findings)
+
+
+def test_quiet_prints_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([PENDULUM, "-f", "rnea", "-q", "-o", "out"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert list((here / "out/double_pendulum").glob("_double_pendulum.*.abi3.so"))
+
+
+def test_no_compile(here: Path) -> None:
+    assert main([PENDULUM, "-f", "rnea", "-q", "--no-compile"]) == 0
+    folder = here / "generated/double_pendulum"
+    assert (folder / "double_pendulum_rnea.c").is_file()
+    assert not list(folder.rglob("*.so"))
+
+
+def test_functions_in_several_options_add_up(here: Path) -> None:
+    assert main([PENDULUM, "-f", "rnea", "--functions", "crba,nle", "-q", "--no-compile"]) == 0
+    manifest = json.loads((here / "generated/double_pendulum/manifest.json").read_text())
+    assert list(manifest["functions"]) == ["rnea", "crba", "nle"]
+
+
+def test_check_of_functions_that_take_sines(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([PENDULUM, "-f", "rnea,aba,crba,minv", "-q", "--trig", "input"]) == 0
+    assert main(["check", "generated/double_pendulum"]) == 0
+    verdict = capsys.readouterr().out
+    assert "M Minv = 1" in verdict
+    assert verdict.count("passed") >= 6
+
+
+@pytest.mark.parametrize("command", ["check", "bench"])
+def test_code_of_another_machine(command: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["-f", "rnea", "-q", "--target", "cortex-m4f", "--real", "float"]
+    assert main([PENDULUM, *arguments]) == 0
+    assert main([command, "generated/double_pendulum"]) == 2
+    (line,) = lines(capsys.readouterr().err)
+    assert "without --no-compile" in line or "another machine" in line
+
+
+def test_no_compile_needs_no_compiler(here: Path) -> None:
+    done = in_a_process(PENDULUM, "-f", "rnea", "-q", "--no-compile", cwd=here, CC="/no/such/cc")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    printed = capsys.readouterr().out
+    for name, function in CATALOGUE.items():
+        assert name in printed
+        assert all(form.name in printed for form in function.forms)
+
+
+def test_list_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--counts", PENDULUM]) == 0
+    rows = [line for line in lines(capsys.readouterr().out) if line.startswith("│")]
+    assert [row.split()[1] for row in rows] == list(CATALOGUE)
+    (crba,) = (row.replace("│", " ").split() for row in rows if " crba " in row)
+    assert crba[-1] == "5"
+
+
+def test_inspect(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", PENDULUM, "--base", "floating"]) == 0
+    printed = capsys.readouterr().out
+    assert "floating base, nq 9, nv 8, bodies 3" in printed
+    assert "joint elbow, revolute about (0, 1, 0), q[8], v[7]" in printed
+
+
+@pytest.mark.parametrize("command", ["list", "inspect", "check", "bench"])
+def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main([command, "--help"])
+    assert exit_.value.code == 0
+    assert f"rbdgen {command}" in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["--version"])
+    assert (exit_.value.code, capsys.readouterr().out) == (0, f"rbdgen {__version__}\n")
+
+
+def test_warnings_are_one_line_each(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path(PENDULUM).read_text().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 2 0"/>')
+    Path("robot.urdf").write_text(text)
+    assert main(["robot.urdf", "-f", "rnea", "--no-compile"]) == 0
+    warnings = [line for line in lines(capsys.readouterr().err) if line.startswith("rbdgen: warning: ")]
+    assert len(warnings) == 2
+    assert all(line.startswith("rbdgen: warning: robot.urdf:") for line in warnings)
+
+
+def test_a_warning_about_line_100_names_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not a picture of 100 points, and in one line however long the path."""
+    folder = Path("x" * 120)
+    folder.mkdir()
+    text = Path(PENDULUM).read_text().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 2 0"/>', 1)
+    above = text[: text.index("<joint")].count("\n")
+    start = text.index("<robot")
+    (folder / "robot.urdf").write_text(text[:start] + "\n" * (99 - above) + text[start:])
+    assert main([str(folder / "robot.urdf"), "-f", "rnea", "--no-compile", "-o", str(folder)]) == 0
+    printed = capsys.readouterr()
+    assert any(line.startswith(f"rbdgen: warning: {folder}/robot.urdf:100: ") for line in lines(printed.err))
+    assert lines(printed.out)[-1] == f"wrote {folder}/double_pendulum"
+
+
+def test_a_terminal_without_unicode(here: Path) -> None:
+    text = Path(PENDULUM).read_text().replace('"elbow"', '"肘"')
+    Path("robot.urdf").write_text(text, encoding="utf-8")
+    done = in_a_process("inspect", "robot.urdf", cwd=here, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert r"joint \u8098, revolute" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("arguments", [["list"], ["bench", PENDULUM, "-f", "gravity", "--json"]])
+def test_output_that_cannot_be_written(arguments: list[str], here: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rbdgen.cli", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert lines(done.stderr)[-1].startswith("rbdgen: error: the output cannot be written (No space")
+    assert "Traceback" not in done.stderr
+
+
+# ---- what can be wrong
+
+
+def status_of(arguments: list[str]) -> object:
+    try:
+        return main(arguments)
+    except SystemExit as left:  # argparse leaves this way
+        return left.code
+
+
+def sparse(path: Path, size: int) -> None:
+    with path.open("wb") as file:
+        file.truncate(size)
+
+
+@pytest.fixture
+def files(here: Path) -> Path:
+    """Files that are no robots, and one that is too large."""
+    Path("empty.urdf").touch()
+    Path("folder.urdf").mkdir()
+    Path("text.urdf").write_text("not a robot\n")
+    Path("half.urdf").write_text(Path(PENDULUM).read_text()[:900])
+    sparse(Path("huge.urdf"), 50 * 2**20)
+    Path("long.urdf").write_text(synthetic.urdf(synthetic.chain(300)))
+    return here
+
+
+BAD: dict[str, tuple[list[str], str]] = {
+    "no arguments": ([], "required"),
+    "missing file": (["missing.urdf"], "missing.urdf"),
+    "a folder": (["folder.urdf"], "folder.urdf"),
+    "an empty file": (["empty.urdf"], "empty.urdf"),
+    "50 MB": (["huge.urdf"], "huge.urdf"),
+    "not XML": (["text.urdf"], "text.urdf:1: "),
+    "cut off": (["half.urdf"], "half.urdf:"),
+    "name with a line break": (["a\nb.urdf"], "b.urdf"),
+    "unknown option": ([PENDULUM, "--fast"], "--fast"),
+    "unknown function": ([PENDULUM, "-f", "rnea,gradient"], "unknown function 'gradient'"),
+    "no function": ([PENDULUM, "-f", ","], "no function"),
+    "function twice": ([PENDULUM, "-f", "rnea,rnea"], "twice"),
+    "unknown target": ([PENDULUM, "--target", "abacus"], "abacus"),
+    "unknown engine": ([PENDULUM, "--engine", "maple"], "maple"),
+    "unknown real": ([PENDULUM, "--real", "half"], "half"),
+    "unknown trig": ([PENDULUM, "--trig", "table"], "table"),
+    "unknown base": ([PENDULUM, "--base", "hanging"], "hanging"),
+    "unknown variant": ([PENDULUM, "--variant", "rnea=quick"], "no form 'quick'"),
+    "variant of another function": ([PENDULUM, "-f", "rnea", "--variant", "aba=bias"], "'aba' is not among"),
+    "variant without a form": ([PENDULUM, "--variant", "rnea"], "FUNCTION=FORM"),
+    "snap that is no number": ([PENDULUM, "--snap", "much"], "much"),
+    "snap out of range": ([PENDULUM, "--snap", "0.5"], "0.5"),
+    "snap NaN": ([PENDULUM, "--snap", "nan"], "nan"),
+    "no budget": ([PENDULUM, "--budget-operations", "0"], "--budget-operations"),
+    "beyond the budget": (["long.urdf", "-q"], "the budget is 2,000,000"),
+    "name that is no identifier": ([PENDULUM, "--name", "a b"], "'a b'"),
+    "empty name": ([PENDULUM, "--name", ""], "''"),
+    "forms that contradict": (
+        [PENDULUM, "--variant", "rnea=classical", "--variant", "rnea=newton_euler"],
+        "already given classical",
+    ),
+    "function twice, in two options": ([PENDULUM, "-f", "rnea", "-f", "rnea"], "twice"),
+    "name with a path": ([PENDULUM, "--name", "../up"], "'../up'"),
+    "name that shadows a module": ([PENDULUM, "--name", "numpy"], "'numpy'"),
+    "an output folder under a file": (
+        [PENDULUM, "-f", "rnea", "-q", "-o", "text.urdf/x"],
+        "choose another folder",
+    ),
+    "list: missing file": (["list", "--counts", "missing.urdf"], "missing.urdf"),
+    "list: unknown option": (["list", "--all"], "--all"),
+    "inspect: a folder": (["inspect", "folder.urdf"], "folder.urdf"),
+    "inspect: nothing": (["inspect"], "required"),
+    "check: missing folder": (["check", "missing"], "missing"),
+    "check: a file": (["check", "text.urdf"], "text.urdf"),
+    "check: an empty folder": (["check", "folder.urdf"], "generate it again"),
+    "check: a robot without a type": (["check", PENDULUM], "--real float"),
+    "check: a folder with a type": (["check", "folder.urdf", "--real", "float"], "give the URDF"),
+    "check: a missing robot": (["check", "missing.urdf", "--real", "float"], "missing.urdf"),
+    "check: no robot": (["check", "text.urdf", "--real", "float"], "text.urdf:1: "),
+    "check: no angles": (["check", PENDULUM, "--real", "float", "--trig", "input"], "--trig builtin"),
+    "check: another machine": (
+        ["check", PENDULUM, "--real", "float", "--target", "cortex-m7"],
+        "--target host",
+    ),
+    "bench: missing": (["bench", "missing.urdf"], "missing.urdf"),
+    "bench: an empty folder": (["bench", "folder.urdf"], "generate it again"),
+    "bench: a folder with options": (["bench", "folder.urdf", "--target", "portable"], "--target cannot"),
+    "check: a folder with functions": (["check", "folder.urdf", "-f", "aba"], "--functions cannot change"),
+    "bench: another machine": (
+        ["bench", PENDULUM, "--real", "float", "--target", "cortex-m4f"],
+        "does not run on this machine",
+    ),
+    "an argument of two lines": ([PENDULUM, "--base", "a\nb"], "--base"),
+    "a processor without compiling": ([PENDULUM, "--no-compile", "--arch", "z80"], "--arch z80"),
+    "bench: unknown function": (["bench", PENDULUM, "-f", "gradient"], "unknown function 'gradient'"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_one_line_status_2_nothing_written(
+    what: str, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(files.rglob("*"))
+    arguments, fragment = BAD[what]
+    status = status_of(arguments)
+    printed = capsys.readouterr()
+    (line,) = lines(printed.err)
+    assert line.startswith("rbdgen: error: ")
+    assert fragment in line
+    assert (status, printed.out) == (2, "")
+    assert sorted(files.rglob("*")) == before
+
+
+def test_the_process_says_the_same(files: Path) -> None:
+    done = in_a_process("missing.urdf", cwd=files)
+    assert (done.returncode, done.stdout, len(lines(done.stderr))) == (2, "", 1)
+    assert done.stderr.startswith("rbdgen: error: missing.urdf: ")
+
+
+def test_no_compiler(files: Path) -> None:
+    done = in_a_process(PENDULUM, "-f", "rnea", "-q", cwd=files, CC="/no/such/cc")
+    assert done.returncode == 2
+    assert "apt install gcc python3-dev" in done.stderr
+    assert len(lines(done.stderr)) == 1
+    assert not (files / "generated").exists()
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_a_closed_stream(closed: str, here: Path) -> None:
+    arguments = [sys.executable, "-m", "rbdgen.cli", "inspect", PENDULUM]
+    number = 1 if closed == "stdout" else 2
+    program = f"import os; os.close({number}); os.execv({sys.executable!r}, {arguments!r})"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
+    if closed == "stdout":
+        told = "rbdgen: error: the output cannot be written (it is closed)\n"
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+    else:
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "nq 2" in done.stdout
+
+
+def test_a_cache_without_a_home_is_a_warning_of_one_line(here: Path) -> None:
+    done = in_a_process(PENDULUM, "-f", "gravity", "-q", cwd=here, RBDGEN_CACHE="~nosuchuser/x")
+    (line,) = lines(done.stderr)
+    assert (done.returncode, line.startswith("rbdgen: warning: the cache ~nosuchuser/x cannot be used")) == (
+        0,
+        True,
+    )

@@ -1,0 +1,165 @@
+"""Which robots have an inertia matrix that is singular everywhere, against exact determinants."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import pytest
+from support.forms import forms_of
+from support.rationals import Rationals
+from support.robots import BUNDLED
+
+from rbdgen.algorithms.state import State
+from rbdgen.model.build import Base
+from rbdgen.model.inertia import NO_INERTIA, Inertia
+from rbdgen.model.joints import Joint, JointKind
+from rbdgen.model.model import WORLD, Body, Model
+from rbdgen.model.regularity import unresisted
+from rbdgen.pipeline.robot import load_robot
+from rbdgen.spatial.ops import IDENTITY, ZERO, ZERO_MATRIX, Matrix, Transform, Vector
+
+X, Y, Z = IDENTITY
+
+SOLID = Inertia.from_center_of_mass(2, Vector(0.1, 0.2, 0.3), Matrix.diagonal(0.3, 0.4, 0.5))
+
+POINT = Inertia.from_center_of_mass(1, Vector(0.4, 0, 0), ZERO_MATRIX)
+"""Off the axes Y and Z."""
+
+Link = tuple[int, str, Vector, Vector, Inertia]
+"""Parent, kind (F, R or P), axis, place in the parent's frame, inertia."""
+
+
+def robot(*links: Link) -> Model:
+    kinds = {"F": JointKind.FLOATING, "R": JointKind.REVOLUTE, "P": JointKind.PRISMATIC}
+    bodies: list[Body] = []
+    idx_q = idx_v = 0
+    for parent, letter, axis, place, inertia in links:
+        joint = Joint(f"joint{len(bodies)}", kinds[letter], axis, idx_q, idx_v)
+        bodies.append(Body(f"body{len(bodies)}", parent, joint, Transform(IDENTITY, place), inertia))
+        idx_q, idx_v = idx_q + joint.nq, idx_v + joint.nv
+    return Model("r", tuple(bodies))
+
+
+def chain(axes: str, *inertias: Inertia) -> Model:
+    """Revolute joints 0.5 m from one another along x; without inertia but for the last links."""
+    massless = [NO_INERTIA] * (len(axes) - len(inertias))
+    return robot(
+        *(
+            (k - 1, "R", {"x": X, "y": Y, "z": Z}[axis], X * (0.5 if k else 0), inertia)
+            for k, (axis, inertia) in enumerate(zip(axes, [*massless, *inertias], strict=True))
+        )
+    )
+
+
+FREE = (WORLD, "F", ZERO, ZERO, NO_INERTIA)
+"""A floating root without mass."""
+
+
+@pytest.mark.parametrize(
+    ("model", "joint"),
+    [
+        pytest.param(robot((WORLD, "F", ZERO, ZERO, SOLID)), None, id="floating body"),
+        pytest.param(robot(FREE), 0, id="nothing floats"),
+        pytest.param(robot((WORLD, "F", ZERO, ZERO, POINT)), 0, id="a point floats"),
+        pytest.param(robot(FREE, (0, "R", Z, ZERO, SOLID)), 0, id="one limb"),
+        pytest.param(robot(FREE, (0, "P", Z, ZERO, SOLID)), 0, id="one sliding limb"),
+        pytest.param(robot(FREE, (0, "R", Z, ZERO, SOLID), (1, "R", X, X, SOLID)), 0, id="one long limb"),
+        pytest.param(robot(FREE, *[(0, "R", Z, X * k, SOLID) for k in (0, 1)]), None, id="two limbs"),
+        pytest.param(robot(FREE, *[(0, "R", Z, Z * k, SOLID) for k in (0, 1)]), 0, id="two limbs, one axis"),
+        pytest.param(robot(FREE, *[(0, "P", Z, X * k, SOLID) for k in (0, 1)]), 0, id="two parallel slides"),
+        pytest.param(robot(FREE, *[(0, "P", a, ZERO, SOLID) for a in (X, Z)]), None, id="two slides"),
+        pytest.param(robot(FREE, *[(0, "R", Z, X * k, POINT) for k in (0, 1)]), 0, id="two points"),
+        pytest.param(robot(FREE, *[(0, "R", Z, X * k, POINT) for k in (0, 1, 2)]), None, id="three points"),
+        pytest.param(chain("zzz", SOLID), None, id="three coordinates of a body in the plane"),
+        pytest.param(chain("zzzz", SOLID), 0, id="four for three"),
+        pytest.param(chain("zz", POINT), None, id="a point in the plane"),
+        pytest.param(chain("zzz", POINT), 0, id="three for two"),
+        pytest.param(chain("zyzyzy", SOLID), None, id="six coordinates of a body"),
+        pytest.param(chain("zyzyzyz", SOLID), 0, id="seven for six"),
+        pytest.param(chain("zyzyzyz", SOLID, SOLID), None, id="seven and two bodies"),
+        pytest.param(chain("zyzyzyzyzyzyz", SOLID, SOLID), 5, id="thirteen and two bodies"),
+        pytest.param(chain("zzz", SOLID, NO_INERTIA), 2, id="a massless end"),
+        pytest.param(chain("zzx", SOLID, POINT), 2, id="a point on the last axis"),
+    ],
+)
+def test_what_resists(model: Model, joint: int | None) -> None:
+    assert unresisted(model) == joint
+
+
+def random_robot(seed: int) -> Model:
+    """A tree of up to six bodies, many of them without mass or a mere point."""
+    random, r = Random(seed), Rationals(seed)
+    count = random.randint(2, 6)
+    parents = (WORLD, *(random.randint(max(0, k - 2), k) for k in range(count - 1)))
+    kinds = random.choice("FR") + "".join(random.choice("RRP") for _ in range(count - 1))
+    model = r.model(parents, kinds)
+    bodies = tuple(replace(b, inertia=r.inertia(random.choice((0, 1, 4, 4)))) for b in model.bodies)
+    return replace(model, bodies=bodies)
+
+
+def determinant(model: Model, r: Rationals) -> Fraction:
+    (flat,) = forms_of("crba")[0].trace(model, State(q=r.coordinates(model)))
+    rows: list[list[Any]] = [
+        [Fraction(x) for x in flat[k : k + model.nv]] for k in range(0, len(flat), model.nv)
+    ]
+    product = Fraction(1)
+    while rows:
+        pivot = next((row for row in rows if row[0] != 0), None)
+        if pivot is None:
+            return Fraction(0)
+        rows.remove(pivot)
+        product *= pivot[0]
+        rows = [[x - row[0] / pivot[0] * y for x, y in zip(row[1:], pivot[1:], strict=True)] for row in rows]
+    return product
+
+
+def test_against_exact_determinants() -> None:
+    """Up to the sign, in three positions each: special ones come up among rationals."""
+    found = {True: 0, False: 0}
+    for seed in range(120):
+        model = random_robot(seed)
+        singular = all(determinant(model, Rationals(seed + k)) == 0 for k in (1, 2, 3))
+        assert (unresisted(model) is not None) == singular, seed
+        found[singular] += 1
+    assert min(found.values()) > 30
+
+
+@pytest.mark.parametrize("length", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("mass", [1e-6, 1.0, 1e6])
+def test_any_scale(length: float, mass: float) -> None:
+    """Whatever the units, the same joint: neither a light robot nor a small one is singular."""
+
+    def scaled(model: Model) -> Model:
+        bodies = []
+        for body in model.bodies:
+            own = body.inertia
+            h, J = own.first_moment * (mass * length), own.rotational * (mass * length * length)
+            place = Transform(body.placement.rotation, body.placement.translation * length)
+            bodies.append(replace(body, placement=place, inertia=Inertia(own.mass * mass, h, J)))
+        return replace(model, bodies=tuple(bodies))
+
+    for seed in range(12):
+        model = random_robot(seed)
+        assert unresisted(scaled(model)) == unresisted(model)
+
+
+@pytest.mark.parametrize("share", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_a_light_link_is_not_massless(share: float) -> None:
+    light = Inertia(SOLID.mass * share, SOLID.first_moment * share, SOLID.rotational * share)
+    for one in (robot((WORLD, "F", ZERO, ZERO, light), (0, "R", Z, ZERO, SOLID)), chain("zzx", SOLID, light)):
+        assert unresisted(one) is None
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_numbers_near_the_ends_of_their_range(size: float) -> None:
+    body = Inertia(size, ZERO, Matrix.diagonal(size, size, size))
+    assert unresisted(robot((WORLD, "F", ZERO, ZERO, body), (0, "R", Z, X, body))) is None
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("name", BUNDLED)
+def test_bundled_robots(name: str, base: Base) -> None:
+    assert unresisted(load_robot(BUNDLED[name], base).model) is None

@@ -1,0 +1,127 @@
+"""Fitting into flash: the fewest changes, the largest saving first; figures where nothing is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.toys import torque
+
+from rbdgen.cli import main
+from rbdgen.emit.package import FunctionSource
+from rbdgen.errors import BuildError, OptionError
+from rbdgen.options import Options
+from rbdgen.pipeline.flash import fitted
+from rbdgen.pipeline.page import generate
+from rbdgen.pipeline.robot import load_robot
+from rbdgen.resources import robot_root
+
+PLAIN = {"rnea": 500, "aba": 900, "crba": 300, "minv": 700, "rnea_derivatives": 1000}
+SMALL = {"rnea": 200, "aba": 350, "crba": 320, "minv": 300}
+"""crba grows."""
+
+
+def source(name: str, form: str) -> FunctionSource:
+    made = torque()
+    return replace(made, signature=replace(made.signature, name=name), form=form)
+
+
+class Compiler:
+    """Knows the sizes; remembers what it was given. `rest`: bytes that come on top once functions mix."""
+
+    def __init__(self, rest: int = 0) -> None:
+        self.rest = rest
+        self.asked: list[tuple[str, ...]] = []
+
+    def __call__(self, functions: Sequence[FunctionSource]) -> dict[str, int]:
+        forms = tuple(f.name for f in functions if f.form == "small")
+        self.asked.append(forms)
+        sizes = {f.name: (SMALL if f.form == "small" else PLAIN)[f.name] for f in functions}
+        mixed = 0 < len(forms) < len(SMALL)
+        return sizes | ({"rnea_derivatives": PLAIN["rnea_derivatives"] + self.rest} if mixed else {})
+
+
+def fit(budget: int, compiler: Compiler) -> set[str]:
+    """The functions that got their small form."""
+    chosen = fitted(
+        [source(name, "plain") for name in PLAIN],
+        lambda: {name: source(name, "small") for name in SMALL},
+        budget,
+        compiler,
+    )
+    assert [f.name for f in chosen] == list(PLAIN), "in the order asked for"
+    return {f.name for f in chosen if f.form == "small"}
+
+
+def test_what_fits_stays() -> None:
+    compiler = Compiler()
+    assert fit(sum(PLAIN.values()), compiler) == set()
+    assert compiler.asked == [()], "nothing else was compiled"
+
+
+@pytest.mark.parametrize(
+    ("budget", "changed"),
+    [
+        (3399, {"aba"}),
+        (2850, {"aba"}),
+        (2849, {"aba", "minv"}),
+        (2450, {"aba", "minv"}),
+        (2449, {"aba", "minv", "rnea"}),
+        (2150, {"aba", "minv", "rnea"}),
+    ],
+)
+def test_the_largest_saving_first(budget: int, changed: set[str]) -> None:
+    compiler = Compiler()
+    assert fit(budget, compiler) == changed
+    assert set(compiler.asked[-1]) == changed, "what is chosen was measured as it is"
+
+
+def test_the_measurement_decides() -> None:
+    """What looked as if it would fit and does not is made smaller still."""
+    compiler = Compiler(rest=40)
+    assert fit(2850, compiler) == {"aba", "minv"}
+    assert [set(forms) for forms in compiler.asked[2:]] == [{"aba"}, {"aba", "minv"}]
+
+
+def test_a_budget_that_cannot_be_met() -> None:
+    with pytest.raises(BuildError) as caught:
+        fit(2149, Compiler())
+    assert str(caught.value) == (
+        "--budget-flash 2149: 2150 bytes are the least that was reached, 1 too many (rnea_derivatives 1000, "
+        "aba 350, crba 300, minv 300, rnea 200); leave functions out with -f, take --trig input or allow more"
+    )
+
+
+def test_no_other_form() -> None:
+    with pytest.raises(BuildError, match="500 bytes are the least that was reached, 400 too many"):
+        fitted([source("rnea", "plain")], dict, 100, Compiler())
+
+
+def test_refused_without_measuring(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    urdf = robot_root() / "double_pendulum.urdf"
+    options = Options(functions=("gravity",), budget_flash=5000)
+    with pytest.raises(OptionError, match="--budget-flash 5000: is kept by measuring, so no --no-compile"):
+        generate(load_robot(urdf), options, tmp_path, compiled=False)
+    with pytest.raises(OptionError, match="--budget-flash 0 holds nothing; give a positive number of bytes"):
+        Options(budget_flash=0)
+    for name in ("budget_flash", "ram", "budget"):
+        for wrong in ("x", 2.5, 1j, ()):
+            with pytest.raises(OptionError, match="give a positive number"):
+                Options.of(**{name: wrong})
+    assert main([str(urdf), "-o", str(tmp_path), "-q", "--no-compile", "--budget-flash", "5000"]) == 2
+    assert capsys.readouterr().err.startswith("rbdgen: error: --budget-flash 5000: is kept by measuring")
+    assert not list(tmp_path.iterdir())
+
+
+def test_on_the_host(tmp_path: Path) -> None:
+    robot = load_robot(robot_root() / "quadruped12.urdf", "floating")
+    made = generate(robot, Options(functions=("rnea",)), tmp_path / "plain")
+    size = made.manifest["functions"]["rnea"]["object_bytes"]
+    small = generate(robot, Options(functions=("rnea",), budget_flash=size - 1), tmp_path / "small")
+    facts = small.manifest["functions"]["rnea"]
+    assert facts["form"] == "looped"
+    assert facts["object_bytes"] < size
+    assert small.manifest["options"]["budget_flash"] == size - 1
+    assert "for (int k = 0; k < 12; ++k)" in (small.folder / facts["source"]).read_text()

@@ -1,0 +1,275 @@
+"""The quick way of single calls: what goes through it, and that nothing else does."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.toys import facts, toys
+
+from rbdgen.emit.package import PRIVATE
+from rbdgen.emit.render import render
+from rbdgen.errors import ArrayTypeError, ArrayValueError
+from rbdgen.runtime import Library, open_library
+from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.module import Toolchain, build
+
+Q = np.array([0.3, -1.2])
+V = np.array([0.7, 0.1])
+
+
+@pytest.fixture(scope="module")
+def lib(build_cache: Cache) -> Library:
+    toolchain = Toolchain(find_compiler(), ("-O1", "-ffp-contract=off"), 2)
+    return open_library(build(render(facts(), toys()), toolchain, build_cache))
+
+
+@pytest.fixture
+def only_quick(lib: Library, monkeypatch: pytest.MonkeyPatch) -> Library:
+    """A library whose careful way is closed."""
+
+    def careful(*_: Any) -> None:
+        raise AssertionError("the careful way was taken")
+
+    for function in lib.functions.values():
+        monkeypatch.setattr(function, "_careful", careful)
+    return lib
+
+
+def fortran(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.stack([array, array], axis=-1)[:, 0]
+
+
+def misaligned(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    raw = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype)
+    raw[:] = array
+    return raw
+
+
+def test_fit_arrays_are_quick(only_quick: Library) -> None:
+    out = np.empty(2)
+    assert only_quick.torque(Q, V, out=out) is out
+    np.testing.assert_array_equal(out, only_quick.torque(Q, V))
+    result = only_quick.inertia(Q)
+    assert type(result).__name__ == "inertia_outputs"
+    assert result._fields == ("M", "g")
+    assert result.M.shape == (2, 2)
+    M, g = result
+    assert M is result.M
+    assert g is result.g
+    read_only = Q.copy()
+    read_only.flags.writeable = False
+    only_quick.torque(read_only, V)
+
+
+@pytest.mark.parametrize(
+    "q",
+    [
+        [0.3, -1.2],
+        Q.astype(">f8"),
+        Q.astype(np.float32),
+        np.ma.array(Q),
+        fortran(Q),
+        misaligned(Q),
+        np.array([Q, Q, Q])[::2],
+        np.array([0, 1]),
+    ],
+    ids=["list", "byte order", "float", "subclass", "strides", "misaligned", "some states", "integers"],
+)
+def test_what_c_cannot_read_is_left_to_the_careful_way(lib: Library, only_quick: Library, q: Any) -> None:
+    with pytest.raises(AssertionError, match="the careful way"):
+        only_quick.torque(q, V)
+
+
+QS = np.stack([Q, Q + 1, Q - 1])
+VS = np.stack([V, V / 2, -V])
+
+
+def test_many_states_are_quick(lib: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = np.stack([lib.torque(*state) for state in zip(QS, VS, strict=True)])
+    alone = [lib.inertia(q) for q in QS]
+    shared = np.stack([lib.torque(q, V) for q in QS])
+    monkeypatch.setattr(lib.torque, "_careful", None)
+    monkeypatch.setattr(lib.inertia, "_careful", None)
+    out = np.empty((3, 2))
+    assert lib.torque(QS, VS, out=out, threads=2) is out
+    np.testing.assert_array_equal(out, expected)
+    np.testing.assert_array_equal(lib.torque(QS, VS), expected)
+    np.testing.assert_array_equal(lib.torque(QS[:, None], VS[:, None])[:, 0], expected)
+    np.testing.assert_array_equal(lib.torque(QS, V), shared)
+    assert lib.torque(QS[:0], V).shape == (0, 2)
+    pair = (np.empty((3, 2, 2)), np.empty((3, 2)))
+    assert lib.inertia(QS, out=pair) is pair
+    for k, result in enumerate(alone):
+        np.testing.assert_array_equal(pair[0][k], result.M)
+        np.testing.assert_array_equal(lib.inertia(QS).g[k], result.g)
+
+
+@pytest.mark.parametrize(
+    ("q", "v", "out", "threads"),
+    [
+        (QS, VS[:2], None, 1),
+        (QS, VS[:1], None, 1),
+        (QS, VS[:, None], None, 1),
+        (QS, np.zeros((3, 3)), None, 1),
+        (QS, VS, np.empty((2, 2)), 1),
+        (QS, VS, np.empty(2), 1),
+        (QS, VS, np.empty((3, 2, 1)), 1),
+        (QS, VS, np.empty((2, 3)).T, 1),
+        (QS, VS, np.empty((3, 2), np.float32), 1),
+        (QS, VS, QS, 1),
+        (QS, VS, None, 0),
+        (QS, VS, None, -1),
+        (QS, VS, None, True),
+        (QS, VS, None, 2**70),
+    ],
+)
+def test_many_states_that_do_not_fit(lib: Library, q: Any, v: Any, out: Any, threads: Any) -> None:
+    assert lib.torque._quick(q, v, out, threads) is NotImplemented
+
+
+def test_outputs_that_do_not_fit(lib: Library) -> None:
+    M, g = np.empty((3, 2, 2)), np.empty((3, 2))
+    block = np.empty(17)
+    overlapping = (block[:12].reshape(3, 2, 2), block[11:].reshape(3, 2))
+    read_only = np.empty((3, 2))
+    read_only.flags.writeable = False
+    for out in ((M,), [M, g], (g, M), (M, g[:2]), M, overlapping, (M, None), (M, read_only)):
+        assert lib.inertia._quick(QS, out, 1) is NotImplemented
+
+
+@pytest.mark.parametrize("arrays", [(), (Q,), (Q, V, V), (Q, V, V, V)])
+def test_a_wrong_number_of_arrays(lib: Library, arrays: tuple[Any, ...]) -> None:
+    assert lib.torque._quick(*arrays, None, 1) is NotImplemented
+
+
+def test_overlap_by_a_single_number_is_seen(lib: Library) -> None:
+    block = np.zeros(5)
+    for q, v, out in ((block[:2], V, block[1:3]), (Q, block[2:4], block[3:])):
+        with pytest.raises(ArrayValueError, match=r"out for tau overlaps [qv]"):
+            lib.torque(q, v, out=out)
+    lib.torque(block[:2], V, out=block[2:4])
+
+
+def test_no_reference_is_lost_or_kept(lib: Library) -> None:
+    out = np.empty(2)
+    pair = (np.empty((3, 2, 2)), np.empty((3, 2)))
+
+    def bound() -> None:
+        lib.torque.bind(Q, V, out=out)()
+
+    calls = [
+        lambda: lib.torque(Q, V),
+        lambda: lib.torque(Q, V, out=out),
+        lambda: lib.inertia(Q),
+        lambda: lib.torque(QS, VS),
+        lambda: lib.inertia(QS),
+        lambda: lib.inertia(QS, out=pair),
+        lambda: lib.torque._quick(QS, VS[:2], None, 1),
+        bound,
+        lambda: lib.torque._quick(Q, V, [1.0], 1),
+    ]
+    kept = (Q, V, QS, VS, out, pair, *pair, None, NotImplemented, lib.inertia._tuple)
+    for call in calls:
+        call()
+    gc.collect()
+    before = [sys.getrefcount(x) for x in kept]
+    for call in calls:
+        for _ in range(1000):
+            call()
+    gc.collect()
+    after = [sys.getrefcount(x) for x in kept]
+    assert max(abs(a - b) for a, b in zip(after, before, strict=True)) < 20
+
+
+def test_bound_calls_read_anew_and_write_in_place(lib: Library) -> None:
+    q = Q.copy()
+    step = lib.torque.bind(q, V)
+    step()
+    first = step.out.copy()
+    q[:] = 0.1
+    step()
+    np.testing.assert_array_equal(step.out, lib.torque(q, V))
+    assert (first != step.out).any()
+    with pytest.raises(TypeError, match="takes no arguments"):
+        step(q)
+    several = lib.inertia.bind(q)
+    several()
+    np.testing.assert_array_equal(several.out.M, lib.inertia(q).M)
+
+
+def test_bound_arrays_live_as_long_as_the_call(lib: Library) -> None:
+    step = lib.torque.bind(Q.copy(), V.copy(), out=np.empty(2))
+    gc.collect()
+    step()
+    np.testing.assert_array_equal(step.out, lib.torque(Q, V))
+
+
+def test_many_leading_axes(lib: Library) -> None:
+    result = lib.inertia(np.tile(Q, (1,) * 30 + (1,)))
+    assert result.M.shape == (1,) * 30 + (2, 2)
+    np.testing.assert_array_equal(result.M.reshape(2, 2), lib.inertia(Q).M)
+
+
+@pytest.mark.parametrize("axes", [31, 32, 62, 63])
+@pytest.mark.parametrize("as_c_reads_it", [True, False])
+def test_more_leading_axes_than_there_may_be(lib: Library, axes: int, as_c_reads_it: bool) -> None:
+    """63 fit into NumPy's inputs, but not into its matrices."""
+    q = np.zeros((1,) * axes + (2,), None if as_c_reads_it else np.float32)
+    with pytest.raises(
+        ArrayValueError, match=rf"^inertia: {axes} leading axes are too many; pass at most 30$"
+    ):
+        lib.inertia(q)
+
+
+def test_more_elements_than_there_can_be(lib: Library) -> None:
+    """Broadcast, a few numbers become 2 ** 62 states, 2 ** 66 bytes of results."""
+    q = np.broadcast_to(Q, (2**31, 1, 2))
+    v = np.broadcast_to(V, (2**31, 2))
+    with pytest.raises(
+        ArrayValueError, match=r"^torque: tau would have 9223372036854775808 elements; pass f"
+    ):
+        lib.torque(q, v)
+
+
+@pytest.mark.parametrize("q", [np.ma.array(Q), np.ma.array(QS, mask=QS > 0)])
+def test_masked_arrays_are_refused(lib: Library, q: Any) -> None:
+    message = r"^torque: q is a masked array; pass its filled\(\) values$"
+    for call in (lib.torque, lib.torque.bind):
+        with pytest.raises(ArrayTypeError, match=message):
+            call(q, V)
+    with pytest.raises(ArrayTypeError, match="out for tau is a MaskedArray"):
+        lib.torque(np.array(q), V, out=np.ma.empty(q.shape))
+
+
+def test_the_quick_calls_of_another_python_are_left_alone(lib: Library, tmp_path: Path) -> None:
+    shutil.copytree(lib.folder, tmp_path / "toy")
+    path = tmp_path / "toy" / "manifest.json"
+    text = path.read_text()
+    old = lib.manifest["build"]["calls"]
+    new = old.replace(sys.implementation.cache_tag, "cpython-27m")
+    assert old != new
+    (tmp_path / "toy" / old).rename(tmp_path / "toy" / new)
+    path.write_text(text.replace(old, new))
+    other = open_library(tmp_path / "toy")
+    assert other.torque._calls is None
+    assert lib.torque._calls is not None
+    np.testing.assert_array_equal(other.torque(Q, V), lib.torque(Q, V))
+
+
+def test_without_the_module_of_quick_calls_all_is_as_before(lib: Library, tmp_path: Any) -> None:
+    for name in lib.manifest["files"]:
+        if f"{PRIVATE}/_calls" not in name:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_bytes((lib.folder / name).read_bytes())
+    slow = open_library(tmp_path)
+    np.testing.assert_array_equal(slow.torque(Q, V), lib.torque(Q, V))
+    step = slow.torque.bind(Q, V)
+    step()
+    np.testing.assert_array_equal(step.out, lib.torque(Q, V))

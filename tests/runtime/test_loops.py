@@ -1,0 +1,203 @@
+"""Programs of several loops in C: one result, whatever the width, the precision and the compiler."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.toys import facts
+
+from rbdgen.access import Access, column, whole
+from rbdgen.emit.package import EmitOptions, FunctionSource
+from rbdgen.emit.render import render
+from rbdgen.graph.builder import Builder, Expr
+from rbdgen.graph.node import Graph, Input
+from rbdgen.graph.program import Loop, Program, Result, run, verify_program
+from rbdgen.graph.specialise import specialised
+from rbdgen.runtime import Library, open_library
+from rbdgen.signature import SizedArgument, SizedSignature
+from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.module import Toolchain, build
+
+ROWS, COLUMNS = 3, 20
+PARENTS = (0, 1, 1, 3, 0)
+
+
+def line(sizes: dict[str, int], equations: Any) -> Graph:
+    """The graph of `equations`: arrays of symbols by name to arrays of expressions by name."""
+    builder = Builder()
+    arrays = {name: builder.input(name, size) for name, size in sizes.items()}
+    results: dict[str, list[Expr]] = equations(**arrays)
+    return builder.graph([(name, (len(values),), values) for name, values in results.items()])
+
+
+def solve(factor: Any, b: Any) -> dict[str, list[Any]]:
+    """A unit lower triangular system of three."""
+    x0 = b[0] * factor[3]
+    x1 = b[1] - factor[0] * x0
+    return {"x": [x0, x1, b[2] - factor[1] * x0 - factor[2] * x1]}
+
+
+def program() -> Program:
+    """Sines once; columns of M and of a table solved; a tree from the root; a sum in place."""
+    prepared = line({"s": 4}, lambda s: {"factor": [s[0].sin(), s[1].cos(), s[2] * s[3], 1.5 + s[0] * s[0]]})
+    solved = line({"factor": 4, "b": ROWS}, solve)
+    step = line(
+        {"parent": 2, "own": 1}, lambda parent, own: {"child": [parent[0] * own[0], parent[1] - own[0]]}
+    )
+    added = line(
+        {"start": 2, "factor": 4}, lambda start, factor: {"end": [start[0] + factor[0], start[1] + factor[1]]}
+    )
+    factor = whole("factor", 4)
+    children = tuple(2 * (k + 1) for k in range(len(PARENTS)))
+    zeros = tuple((0, 1) if k % 5 < 2 else () for k in range(COLUMNS))
+    root = line({}, lambda: {"root": [1.0, -0.25]})
+    return Program(
+        (Input("s", 4), Input("M", ROWS * COLUMNS)),
+        (Result("X", (ROWS, COLUMNS)), Result("I", (ROWS, ROWS)), Result("tree", (len(PARENTS) + 1, 2))),
+        (
+            Loop("prepare", prepared, {"s": whole("s", 4)}, {"factor": factor}),
+            Loop(
+                "solve",
+                solved,
+                {"factor": factor, "b": column("M", ROWS, COLUMNS, range(COLUMNS))},
+                {"x": column("X", ROWS, COLUMNS, range(COLUMNS))},
+                COLUMNS,
+                {"b": zeros},
+            ),
+            Loop(
+                "solve",
+                solved,
+                {"factor": factor, "b": column("identity", ROWS, ROWS, range(ROWS))},
+                {"x": column("I", ROWS, ROWS, range(ROWS))},
+                ROWS,
+            ),
+            Loop("root", root, {}, {"root": Access("tree", (0, 1))}),
+            Loop(
+                "step",
+                step,
+                {
+                    "parent": Access("tree", (0, 1), tuple(2 * parent for parent in PARENTS)),
+                    "own": Access("lengths", (0,), tuple(range(len(PARENTS)))),
+                },
+                {"child": Access("tree", (0, 1), children)},
+                len(PARENTS),
+            ),
+            Loop(
+                "add",
+                added,
+                {"start": Access("tree", (4, 5)), "factor": factor},
+                {"end": Access("tree", (4, 5))},
+            ),
+        ),
+        {"factor": 4},
+        {
+            "identity": tuple(1.0 if i == k else 0.0 for i in range(ROWS) for k in range(ROWS)),
+            "lengths": (0.5, -1.25, 0.3, 2.0, 0.1),
+        },
+    )
+
+
+def source(made: Program) -> FunctionSource:
+    signature = SizedSignature(
+        "looped",
+        tuple(SizedArgument(x.name, (x.size,), "", "anything") for x in made.inputs),
+        tuple(SizedArgument(x.name, x.shape, "", "anything") for x in made.outputs),
+    )
+    return FunctionSource(signature, made, "looped", "as given", made.cost, "loops of every kind")
+
+
+def states(count: int, dtype: Any) -> dict[str, np.ndarray[Any, Any]]:
+    """M is 0 where the columns are said to be."""
+    random = np.random.default_rng(count)
+    M = random.uniform(-2, 2, (count, ROWS, COLUMNS))
+    M[:, :2, [k for k in range(COLUMNS) if k % 5 < 2]] = 0
+    return {"s": random.uniform(-2, 2, (count, 4)).astype(dtype), "M": M.reshape(count, -1).astype(dtype)}
+
+
+def library(cache: Cache, compiler: str, options: EmitOptions, *flags: str) -> Library:
+    toolchain = Toolchain(find_compiler(compiler), (*flags, "-O1", "-ffp-contract=off"), 2)
+    return open_library(build(render(facts(), [source(program())], options), toolchain, cache))
+
+
+@pytest.mark.parametrize("real", ["double", "float"])
+@pytest.mark.parametrize("flag", ["-march=native", "-msse2"])
+@pytest.mark.parametrize("compiler", [name for name in ("gcc", "clang") if shutil.which(name)])
+def test_bits(build_cache: Cache, compiler: str, flag: str, real: Any) -> None:
+    call = library(build_cache, compiler, EmitOptions(real=real, trig="libm"), flag).looped
+    inputs = states(21, call.dtype)
+    single = [call(*state) for state in zip(*inputs.values(), strict=True)]
+    batch = call(*inputs.values())
+    reference = run(program(), inputs)
+    lean = run(specialised(program()), inputs)
+    for k, name in enumerate(reference):
+        together = np.stack([result[k] for result in single])
+        assert np.array_equal(batch[k], together), name
+        assert np.array_equal(reference[name], lean[name]), name
+        # the interpreter's sine is NumPy's, which may differ from the C library's in the last bit
+        np.testing.assert_allclose(together, reference[name], rtol=1e-6 if real == "float" else 1e-14)
+
+
+def test_results_that_are_never_needed_at_once_share_the_room_of_the_longest() -> None:
+    text = render(facts(), [source(program())]).files["toy_looped_batch.c"]
+    assert "toy_lanes tiles1[60];" in text
+    assert "tiles2" not in text
+
+
+def test_arrays_that_overlap_are_not_restrict() -> None:
+    text = render(facts(), [source(program())]).files["toy_looped.c"]
+    heads = {
+        head.split("(")[0].split()[-1]: head for head in text.splitlines() if head.startswith("static void")
+    }
+    assert "RESTRICT" not in heads["toy_looped_add"] + heads["toy_looped_step"]
+    assert heads["toy_looped_solve"].count("RESTRICT") == 3
+
+
+def test_specialised_leaves_zeros_out() -> None:
+    whole_program, lean = program(), specialised(program())
+    verify_program(lean)
+    assert lean.cost.total < whole_program.cost.total
+    segments = [loop.count for loop in lean.loops if loop.name == "solve"]
+    assert segments == [2, 3] * 4 + [ROWS]
+    assert len({id(loop.kernel) for loop in lean.loops}) == 1 + len(
+        {id(loop.kernel) for loop in program().loops}
+    )
+
+
+@pytest.mark.parametrize("compiler", ["gcc -std=c99 -x c", "g++ -std=c++11 -x c++"])
+def test_clean_for_small_machines(tmp_path: Path, compiler: str) -> None:
+    files = render(facts(), [source(program())], EmitOptions("float", "libm", "portable", False)).files
+    for name in ("toy.h", "toy_looped.c"):
+        (tmp_path / name).write_text(files[name])
+    strict = "-pedantic -Wall -Wextra -Wconversion -Wdouble-promotion -Werror -c -o looped.o toy_looped.c"
+    subprocess.run([*compiler.split(), *strict.split()], cwd=tmp_path, check=True)
+
+
+def test_what_is_read_after_it_is_written_is_read_early(build_cache: Cache) -> None:
+    crossed = line({"a": 2}, lambda a: {"b": [a[1] + a[0], a[0] - a[1] * 3.0]})
+    access = Access("y", (0, 1))
+    swapped = Program(
+        (Input("x", 2),),
+        (Result("y", (2,)),),
+        (
+            Loop(
+                "copy",
+                line({"a": 2}, lambda a: {"b": [a[0] + 1.0, a[1] + 1.0]}),
+                {"a": whole("x", 2)},
+                {"b": access},
+            ),
+            Loop("cross", crossed, {"a": access}, {"b": access}),
+        ),
+    )
+    toolchain = Toolchain(find_compiler("gcc"), ("-O2", "-ffp-contract=off"), 2)
+    files = render(facts(), [source(swapped)], EmitOptions(trig="libm"))
+    assert "const double a_0_before = a[0];" in files.files["toy_looped.c"]
+    x = np.array([0.3, -1.75])
+    assert np.array_equal(
+        open_library(build(files, toolchain, build_cache)).looped(x), run(swapped, {"x": x})["y"]
+    )

@@ -1,0 +1,81 @@
+"""All engines trace the same function, and hand it out in their own terms."""
+
+from __future__ import annotations
+
+import casadi
+import numpy as np
+import pytest
+import sympy
+from support.forms import Form, every_form, graph_of, interpreted, relative_error, run_on_floats
+from support.robots import robot
+from support.states import random_inputs
+
+from rbdgen.algorithms.catalogue import lookup
+from rbdgen.errors import OptionError
+from rbdgen.graph.engine import ENGINES
+from rbdgen.graph.verify import verify
+from rbdgen.model.build import Base
+from rbdgen.selection.trace import trace_expression, trace_graph
+
+CASES: tuple[tuple[str, Base], ...] = (("puma560", "fixed"), ("double_pendulum", "floating"))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("name", "base"), CASES)
+@every_form
+def test_engines_agree_with_floats(form: Form, name: str, base: Base, engine: str) -> None:
+    """The traced graph computes what the algorithm computes when it is run on numbers."""
+    model = robot(name, base).model
+    graph = graph_of(form, name, base, engine=engine)
+    verify(graph)
+    assert [x.name for x in graph.inputs] == [x.name for x in form.function.signature.inputs]
+    inputs = random_inputs(model, form.function.signature, 5)
+    traced, direct = interpreted(form, graph, inputs), run_on_floats(form, model, inputs)
+    assert max(relative_error(x, y) for x, y in zip(traced, direct, strict=True)) < 1e-11
+
+
+@every_form
+def test_casadi_function(form: Form) -> None:
+    """What a user gets to go on with: inputs and outputs named as in the signature, matrices as matrices."""
+    model = robot("puma560").model
+    traced = trace_expression(model, form.function, form.form, "casadi")
+    assert isinstance(traced, casadi.Function)
+    signature = form.function.signature.sized(model.sizes)
+    assert traced.name_in() == [x.name for x in signature.inputs]
+    assert traced.name_out() == [x.name for x in signature.outputs]
+    inputs = random_inputs(model, form.function.signature, 1)
+    results = traced(*(x[0] for x in inputs.values()))
+    for result, expected in zip(
+        [results] if len(signature.outputs) == 1 else results,
+        run_on_floats(form, model, inputs),
+        strict=True,
+    ):
+        values = np.asarray(result.full()).reshape(expected[0].shape)
+        assert relative_error(values[None], expected) < 1e-11
+
+
+def test_sympy_expression() -> None:
+    """Assignments of intermediate quantities in order, then the outputs: here the double pendulum's M."""
+    row = lookup("crba")
+    assignments, (M,) = trace_expression(robot("double_pendulum").model, row, row.forms[0], "sympy")
+    for symbol, value in reversed(assignments):
+        M = M.subs(symbol, value)
+    assert M.is_symmetric()
+    (q1,) = M.free_symbols
+    assert q1.name == "q_1"
+    assert sympy.simplify(M[0, 0].diff(q1) - 2 * M[0, 1].diff(q1)) == 0
+    assert M[1, 1].is_number
+
+
+def test_the_same_trace_twice_is_the_same_graph() -> None:
+    row = lookup("aba")
+    model = robot("double_pendulum", "floating").model
+    for engine in ENGINES:
+        first, second = (trace_graph(model, row, row.forms[0], engine) for _ in range(2))
+        assert first == second
+
+
+def test_unknown_engine() -> None:
+    row = lookup("rnea")
+    with pytest.raises(OptionError, match="unknown engine 'maple'; choose from: casadi, sympy, graph"):
+        trace_graph(robot("double_pendulum").model, row, row.forms[0], "maple")

@@ -1,0 +1,149 @@
+"""Whole packages: built, cached, figures in the manifest, importable on their own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import sysconfig
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.toys import facts, inertia, torque, toys
+
+from rbdgen.emit.package import EmitOptions, Sources
+from rbdgen.emit.render import render
+from rbdgen.emit.write import write_folder
+from rbdgen.errors import BuildError
+from rbdgen.toolchain import module
+from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.module import Toolchain, build, build_key, module_suffix, package_files
+
+FLAGS = ("-O1", "-ffp-contract=off")
+
+
+@pytest.fixture(scope="module")
+def toolchain() -> Toolchain:
+    return Toolchain(find_compiler(), FLAGS, 2)
+
+
+@pytest.fixture(scope="module")
+def sources() -> Sources:
+    return render(facts(), toys())
+
+
+@pytest.fixture(scope="module")
+def built(sources: Sources, toolchain: Toolchain, build_cache: Cache) -> Path:
+    return build(sources, toolchain, build_cache)
+
+
+def test_manifest_says_what_the_compiler_made(built: Path, toolchain: Toolchain) -> None:
+    manifest = json.loads((built / "manifest.json").read_text())
+    digests = manifest["build"]["sha256"]
+    names = [("_toy", module_suffix()), ("_rbdgen/_calls", sysconfig.get_config_var("EXT_SUFFIX"))]
+    modules = [
+        f"{stem}.{digest[:16]}{suffix}"
+        for (stem, suffix), digest in zip(names, digests.values(), strict=True)
+    ]
+    for file, digest in digests.items():
+        assert hashlib.sha256((built / file).read_bytes()).hexdigest() == digest
+    assert manifest["build"] == {
+        "module": modules[0],
+        "calls": modules[1],
+        "sha256": dict(zip(modules, digests.values(), strict=True)),
+        "compiler": toolchain.compiler.family,
+        "version": toolchain.compiler.version,
+    }
+    for facts_of_function in manifest["functions"].values():
+        assert facts_of_function["flags"] == list(toolchain.function_flags)
+        assert "-O1" in facts_of_function["flags"]
+        assert 50 < facts_of_function["object_bytes"] < 2000
+        assert 0 <= facts_of_function["stack_bytes"] < 500
+        assert facts_of_function["seconds"] > 0
+    assert set(manifest["files"]) == {
+        path.relative_to(built).as_posix()
+        for path in built.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_the_second_build_compiles_nothing(
+    built: Path, sources: Sources, toolchain: Toolchain, build_cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "compile_all", None)
+    assert build(sources, toolchain, build_cache) == built
+
+
+def test_progress_names_the_functions(sources: Sources, toolchain: Toolchain, tmp_path: Path) -> None:
+    seen: dict[str, float] = {}
+    build(sources, toolchain, Cache(tmp_path), seen.__setitem__)
+    assert seen.keys() == {"torque", "inertia"}
+    assert all(seconds > 0 for seconds in seen.values())
+
+
+def test_the_key_depends_on_all_that_matters(sources: Sources, toolchain: Toolchain) -> None:
+    key = build_key(sources, toolchain)
+    assert key == build_key(render(facts(), toys()), toolchain)
+    others = [
+        build_key(render(facts(), (torque(),)), toolchain),
+        build_key(render(facts(), (inertia(), torque())), toolchain),
+        build_key(render(facts(), toys(), EmitOptions(nesting=0)), toolchain),
+        build_key(sources, replace(toolchain, flags=("-O2", "-ffp-contract=off"))),
+        build_key(sources, replace(toolchain, compiler=replace(toolchain.compiler, version="0"))),
+    ]
+    assert len({key, *others}) == 1 + len(others)
+    assert build_key(sources, replace(toolchain, jobs=7)) == key
+
+
+def test_the_folder_is_a_package_of_its_own(built: Path, tmp_path: Path) -> None:
+    """It imports without rbdgen, on any working directory, after being copied."""
+    write_folder(tmp_path / "here" / "toy", package_files(built))
+    program = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("rbdgen", "casadi", "sympy", "jinja2", "lxml", "rich"):
+            raise ImportError(name)
+sys.meta_path.insert(0, Refuse())
+import toy
+assert toy.joint_names == ("hip", "knee") and toy.idx_q == toy.idx_v == (0, 1)
+assert toy.manifest["name"] == "toy"
+print(toy.inertia([0.0, 0.0]).M, toy.torque([0.1, 0.2], [0.0, 0.0])[0], toy.normalize([1, 2]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path / "here"), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.stdout == "[[3.2 3.1]\n [3.1 3. ]] -0.9793658173053843 [1. 2.]\n"
+
+
+def test_no_python_headers(
+    sources: Sources, toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    with pytest.raises(BuildError) as caught:
+        build(sources, toolchain, Cache(tmp_path / "cache"))
+    assert str(caught.value) == (
+        "Python.h is missing: the C headers of this Python are not installed;"
+        " install one (apt install gcc python3-dev)"
+    )
+
+
+def test_sources_that_do_not_compile(sources: Sources, toolchain: Toolchain, tmp_path: Path) -> None:
+    broken = Sources("toy", {**sources.files, "toy_torque.c": "#error no\n"})
+    with pytest.raises(BuildError, match=r"toy_torque\.c: .* #error no; check the compiler"):
+        build(broken, toolchain, Cache(tmp_path))
+    assert not [path for path in tmp_path.iterdir() if path.is_dir()]
+
+
+def test_fast_math_is_refused(toolchain: Toolchain) -> None:
+    with pytest.raises(BuildError, match="-ffast-math changes results"):
+        replace(toolchain, flags=("-O2", "-ffast-math"))

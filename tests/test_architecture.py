@@ -18,7 +18,8 @@ LEAVES = ("errors", "signature", "machine", "options", "access", "version", "res
 STAGES = (
     ("description",),
     ("model",),
-    ("algorithms",),
+    ("sweeps",),
+    ("functions",),
     ("graph",),
     ("selection",),
     ("emit",),
@@ -32,8 +33,9 @@ STAGES = (
 """The order of the stages: a module imports its own row and those above, never one below."""
 
 FORBIDDEN = {
-    "graph": {"description", "model", "algorithms"},
-    "algorithms": {"description"},
+    "graph": {"description", "model", "sweeps", "functions"},
+    "sweeps": {"description"},
+    "functions": {"description"},
     "runtime": {name for row in STAGES for name in row if name != "runtime"}
     | {"access", "machine", "options", "version", "resources", "spatial"},
 }

@@ -11,7 +11,7 @@ from support.robots import robot
 from support.states import random_inputs
 
 import rbdgen
-from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.functions.table import CATALOGUE
 from rbdgen.model.build import Base
 
 STATES = 100

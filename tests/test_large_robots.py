@@ -11,8 +11,8 @@ from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
 from support.states import random_inputs
 
 import rbdgen
-from rbdgen.algorithms.catalogue import CATALOGUE
 from rbdgen.description.urdf import parse_urdf
+from rbdgen.functions.table import CATALOGUE
 from rbdgen.model.build import Robot, build_robot
 from rbdgen.runtime import Library
 

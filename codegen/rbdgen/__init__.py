@@ -119,7 +119,7 @@ def trace(robot: Robot, function: str, engine: str = "casadi", variant: str | No
             gives the intermediate quantities as (symbol, expression) in order and one matrix an output.
         variant: a form of the function, None for the textbook's.
     """
-    from rbdgen.algorithms.catalogue import lookup  # noqa: PLC0415
+    from rbdgen.functions.table import lookup  # noqa: PLC0415
     from rbdgen.selection.trace import trace_expression  # noqa: PLC0415
 
     row = lookup(function)

@@ -18,20 +18,19 @@ from support.pinocchio_oracle import model_of_numbers
 from support.rationals import Rationals
 from support.robots import robot
 
-from rbdgen.algorithms.aba import aba
-from rbdgen.algorithms.aba_bias import aba_bias
-from rbdgen.algorithms.aba_derivatives import aba_derivatives
-from rbdgen.algorithms.aba_derivatives_factored import aba_derivatives_factored
-from rbdgen.algorithms.crba import crba
-from rbdgen.algorithms.crba_composite import crba_composite
-from rbdgen.algorithms.minv import minv_factored
-from rbdgen.algorithms.minv_hybrid import minv_composite, minv_hybrid
-from rbdgen.algorithms.rnea import rnea
-from rbdgen.algorithms.rnea_classical import rnea_classical
-from rbdgen.algorithms.rnea_derivatives import rnea_derivatives
-from rbdgen.algorithms.rnea_derivatives_local import rnea_derivatives_local
-from rbdgen.algorithms.state import coordinates, external_forces
 from rbdgen.description.urdf import parse_urdf
+from rbdgen.functions.derivatives.factored import aba_derivatives_factored
+from rbdgen.functions.derivatives.forward import aba_derivatives
+from rbdgen.functions.derivatives.local import rnea_derivatives_local
+from rbdgen.functions.derivatives.one_frame import rnea_derivatives
+from rbdgen.functions.forward_dynamics.articulated_body import aba
+from rbdgen.functions.forward_dynamics.bias import aba_bias
+from rbdgen.functions.inertia_matrix.composite import crba
+from rbdgen.functions.inertia_matrix.inverse import minv_factored
+from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_composite, minv_hybrid
+from rbdgen.functions.inertia_matrix.moments import crba_composite
+from rbdgen.functions.inverse_dynamics.classical import rnea_classical
+from rbdgen.functions.inverse_dynamics.newton_euler import rnea
 from rbdgen.graph.builder import Builder, Expr
 from rbdgen.graph.cost import Cost
 from rbdgen.model.angles import ZERO_ANGLE
@@ -41,6 +40,7 @@ from rbdgen.model.joints import Coordinate, JointKind, rotation_about
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.spatial.ops import IDENTITY, NO_FORCE, Force, Transform, Vector
+from rbdgen.sweeps.inputs import coordinates, external_forces
 
 TREES: dict[str, tuple[tuple[int, ...], str]] = {
     "pendulum": ((WORLD,), "R"),

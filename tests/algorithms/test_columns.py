@@ -13,13 +13,13 @@ from support.rationals import Rationals
 from support.robots import robot
 from support.states import random_inputs
 
-from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.algorithms.state import State
 from rbdgen.graph.program import Program, run, verify_program
 from rbdgen.graph.specialise import specialised
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import reduce
 from rbdgen.selection.trace import trace_program
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 COLUMNS = next(form for form in FORMS if str(form) == "aba_derivatives-columns")
 

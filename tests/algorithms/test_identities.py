@@ -14,12 +14,12 @@ import pytest
 from support.forms import FORMS, Form, forms_of, parametrize
 from support.rationals import Rationals
 
-from rbdgen.algorithms.state import State
 from rbdgen.errors import ModelError
 from rbdgen.model.inertia import NO_INERTIA
 from rbdgen.model.joints import Angle, Coordinate, Pose, rotation_of
 from rbdgen.model.model import WORLD, Model
 from rbdgen.spatial.ops import NO_FORCE, Force, Vector
+from rbdgen.sweeps.inputs import State
 
 Rows = list[list[Any]]
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.rationals import Rationals
 
-from rbdgen.algorithms.ldl import LDL, ldl
-from rbdgen.algorithms.minv import unit_lower_inverse
+from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse
+from rbdgen.spatial.ldl import LDL, ldl
 
 Matrix = list[list[Any]]
 

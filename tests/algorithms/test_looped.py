@@ -15,7 +15,6 @@ from support.forms import FORMS, Form, forms_of
 from support.robots import BASES, BUNDLED, robot
 from support.states import random_inputs
 
-from rbdgen.algorithms.body_loops import Rows, looped_bodies
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.graph.cost import cost
 from rbdgen.graph.evaluate import evaluate
@@ -24,6 +23,7 @@ from rbdgen.model.build import Base, build_robot
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.selection.trace import trace_program
+from rbdgen.sweeps.looped import Rows, looped_bodies
 
 LOOPED = [form for form in FORMS if form.form.compact]
 

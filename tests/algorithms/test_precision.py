@@ -19,12 +19,12 @@ from support.forms import Form, graph_of, interpreted, parametrize, relative_err
 from support.robots import robot
 from support.states import random_inputs
 
-from rbdgen.algorithms.catalogue import lookup
-from rbdgen.algorithms.crba import crba
-from rbdgen.algorithms.rnea import nonlinear_effects
-from rbdgen.algorithms.rnea_derivatives import rnea_derivatives
-from rbdgen.algorithms.state import coordinates
+from rbdgen.functions.derivatives.one_frame import rnea_derivatives
+from rbdgen.functions.inertia_matrix.composite import crba
+from rbdgen.functions.inverse_dynamics.newton_euler import nonlinear_effects
+from rbdgen.functions.table import lookup
 from rbdgen.model.build import Base
+from rbdgen.sweeps.inputs import coordinates
 
 Array = NDArray[np.float64]
 

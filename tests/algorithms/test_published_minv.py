@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import pytest
 from support.rationals import Rationals
 
-from rbdgen.algorithms import minv
-from rbdgen.algorithms.crba import crba
+from rbdgen.functions.inertia_matrix import inverse as minv
+from rbdgen.functions.inertia_matrix.composite import crba
 from rbdgen.model.model import WORLD
 
 Tree = tuple[tuple[int, ...], str]

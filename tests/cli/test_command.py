@@ -12,8 +12,8 @@ from support import synthetic
 from support.command import rbdgen as in_a_process
 from support.robots import BUNDLED
 
-from rbdgen.algorithms.catalogue import CATALOGUE
 from rbdgen.cli import main
+from rbdgen.functions.table import CATALOGUE
 from rbdgen.version import __version__
 
 PENDULUM = str(BUNDLED["double_pendulum"])

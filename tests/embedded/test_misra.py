@@ -9,7 +9,7 @@ import pytest
 from embedded.misra import broken_rules, deviations
 from embedded.subjects import Product, generated
 
-from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.functions.table import CATALOGUE
 
 ROBOTS: dict[str, dict[str, Any]] = {
     "arm7": {"base": "fixed", "trig": "builtin", "real": "float"},

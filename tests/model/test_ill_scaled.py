@@ -12,9 +12,9 @@ from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
 from support.robots import BASES, ICUB
 from support.states import random_inputs
 
-from rbdgen.algorithms.catalogue import CATALOGUE
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import ModelError
+from rbdgen.functions.table import CATALOGUE
 from rbdgen.graph.program import run
 from rbdgen.model.build import Base, Robot, build_robot
 from rbdgen.model.model import Model

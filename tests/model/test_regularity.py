@@ -12,7 +12,6 @@ from support.forms import forms_of
 from support.rationals import Rationals
 from support.robots import BUNDLED
 
-from rbdgen.algorithms.state import State
 from rbdgen.model.build import Base
 from rbdgen.model.inertia import NO_INERTIA, Inertia
 from rbdgen.model.joints import Joint, JointKind
@@ -20,6 +19,7 @@ from rbdgen.model.model import WORLD, Body, Model
 from rbdgen.model.regularity import unresisted
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.spatial.ops import IDENTITY, ZERO, ZERO_MATRIX, Matrix, Transform, Vector
+from rbdgen.sweeps.inputs import State
 
 X, Y, Z = IDENTITY
 

@@ -8,9 +8,9 @@ import pytest
 from support import synthetic
 from support.robots import BASES, BUNDLED, robot
 
-from rbdgen.algorithms.catalogue import CATALOGUE
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import OptionError
+from rbdgen.functions.table import CATALOGUE
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Base, Robot, build_robot
 from rbdgen.model.model import Model

@@ -11,8 +11,8 @@ from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
 from support.robots import BASES
 from support.states import random_inputs
 
-from rbdgen.algorithms.catalogue import CATALOGUE, Function
 from rbdgen.description.urdf import parse_urdf
+from rbdgen.functions.table import CATALOGUE, Function
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.program import run
 from rbdgen.model.build import Base, build_robot

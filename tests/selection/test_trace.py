@@ -10,8 +10,8 @@ from support.forms import Form, every_form, graph_of, interpreted, relative_erro
 from support.robots import robot
 from support.states import random_inputs
 
-from rbdgen.algorithms.catalogue import lookup
 from rbdgen.errors import OptionError
+from rbdgen.functions.table import lookup
 from rbdgen.graph.engine import ENGINES
 from rbdgen.graph.verify import verify
 from rbdgen.model.build import Base

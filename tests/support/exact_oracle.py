@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from support.states import random_inputs
 
-from rbdgen.algorithms.catalogue import lookup
-from rbdgen.algorithms.crba import crba
-from rbdgen.algorithms.rnea import rnea
-from rbdgen.algorithms.rnea_derivatives import rnea_derivatives
-from rbdgen.algorithms.state import coordinates, external_forces
+from rbdgen.functions.derivatives.one_frame import rnea_derivatives
+from rbdgen.functions.inertia_matrix.composite import crba
+from rbdgen.functions.inverse_dynamics.newton_euler import rnea
+from rbdgen.functions.table import lookup
 from rbdgen.model.model import Model
+from rbdgen.sweeps.inputs import coordinates, external_forces
 
 Array = NDArray[np.float64]
 

@@ -11,13 +11,13 @@ import pytest
 from numpy.typing import NDArray
 from support.robots import robot
 
-from rbdgen.algorithms.catalogue import CATALOGUE, Form, Function, Outputs
-from rbdgen.algorithms.state import State, coordinates, external_forces
+from rbdgen.functions.table import CATALOGUE, Form, Function, Outputs
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph
 from rbdgen.model.build import DEFAULT_SNAP, Base
 from rbdgen.model.model import Model
 from rbdgen.selection.trace import trace_graph
+from rbdgen.sweeps.inputs import State, coordinates, external_forces
 
 Array = NDArray[np.float64]
 

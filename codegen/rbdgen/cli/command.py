@@ -241,7 +241,7 @@ def _list(parsed: argparse.Namespace) -> int:
     if parsed.robot is None:
         console.print(tables.catalogue_table())
         return 0
-    from rbdgen.algorithms.catalogue import CATALOGUE  # noqa: PLC0415
+    from rbdgen.functions.table import CATALOGUE  # noqa: PLC0415
     from rbdgen.pipeline.design import count  # noqa: PLC0415
 
     with tables.progress(errors, len(CATALOGUE) + 1) as done:

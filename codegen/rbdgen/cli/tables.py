@@ -15,11 +15,11 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from rbdgen.algorithms.catalogue import CATALOGUE
 from rbdgen.checks.accuracy import Accuracy
 from rbdgen.checks.check import Finding
 from rbdgen.checks.timing import Time
 from rbdgen.description.quoting import escaped
+from rbdgen.functions.table import CATALOGUE
 from rbdgen.graph.cost import Cost
 from rbdgen.model.build import Robot
 from rbdgen.model.joints import Joint, JointKind

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdgen.algorithms.catalogue import lookup
 from rbdgen.emit.package import FunctionSource
+from rbdgen.functions.table import lookup
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.program import verify_program
 from rbdgen.machine import lanes

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from rbdgen.algorithms.catalogue import lookup
 from rbdgen.emit.package import MANIFEST, FunctionSource, Sources
 from rbdgen.errors import BuildError, OptionError
+from rbdgen.functions.table import lookup
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, environment_cache
 from rbdgen.pipeline.compilation import measured, target_of, toolchain_of

@@ -7,9 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from rbdgen.access import whole
-from rbdgen.algorithms.catalogue import Form, Function
-from rbdgen.algorithms.loops import FormLoop
-from rbdgen.algorithms.state import State, coordinates, external_forces
+from rbdgen.functions.table import Form, Function
 from rbdgen.graph.engine import Engine, new_engine
 from rbdgen.graph.node import Graph, Input
 from rbdgen.graph.program import Loop, Program, Result
@@ -18,6 +16,8 @@ from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import SizedSignature
 from rbdgen.spatial.scalar import Scalar
+from rbdgen.sweeps.inputs import State, coordinates, external_forces
+from rbdgen.sweeps.loops import FormLoop
 
 Subject = Model | ReducedModel
 """What a form is traced on: a model; cheap forms also take a reduced one, and reduce a plain one first."""

@@ -3,7 +3,7 @@
 Vectors and matrices are immutable. A motion is (angular, linear), a force (moment, force), both at the
 origin of one frame (Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 2). A `Transform` places a
 child frame in its parent: x_parent = R x_child + p. Interfaces of emitted functions put the linear part
-first; that order is made at the border (`algorithms/state.py`), never here.
+first; that order is made at the border (`sweeps/inputs.py`), never here.
 """
 
 from __future__ import annotations

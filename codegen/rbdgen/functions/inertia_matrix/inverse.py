@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdgen.algorithms.articulated import ArticulatedInertia, JointFactor, factor_joint
-from rbdgen.algorithms.crba import crba
-from rbdgen.algorithms.ldl import LDL, ldl
+from rbdgen.functions.inertia_matrix.composite import crba
+from rbdgen.model.articulated import ArticulatedInertia, JointFactor, factor_joint
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD, Model
+from rbdgen.spatial.ldl import LDL, ldl
 from rbdgen.spatial.ops import NO_FORCE, NO_MOTION, Force, Motion, Transform
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub, unnamed
 

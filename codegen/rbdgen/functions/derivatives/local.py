@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdgen.algorithms.crba_composite import unit_forces
-from rbdgen.algorithms.rnea_classical import (
+from rbdgen.functions.derivatives.one_frame import InverseDynamicsDerivatives
+from rbdgen.functions.inertia_matrix.moments import unit_forces
+from rbdgen.functions.inverse_dynamics.classical import (
     BodyMotion,
     along_joint,
     body_forces,
@@ -22,7 +23,6 @@ from rbdgen.algorithms.rnea_classical import (
     outward,
     upward_in_base,
 )
-from rbdgen.algorithms.rnea_derivatives import InverseDynamicsDerivatives
 from rbdgen.model.joints import Coordinate, JointKind, Pose
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments

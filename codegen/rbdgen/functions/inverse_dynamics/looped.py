@@ -10,26 +10,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdgen.access import Access, whole
-from rbdgen.algorithms.body_loops import (
-    LoopedBodies,
-    LoopedBody,
-    looped_bodies,
-    packed_force,
-    unpacked_force,
-)
-from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.algorithms.rnea_classical import (
+from rbdgen.functions.inverse_dynamics.classical import (
     BodyMotion,
     acceleration_matrix,
     floating_motion,
     force_to_parent,
     inertial_force,
 )
-from rbdgen.algorithms.state import State
 from rbdgen.model.joints import Pose
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import NO_FORCE, ZERO, Force, Vector
 from rbdgen.spatial.scalar import Scalar, add, mul
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.looped import (
+    LoopedBodies,
+    LoopedBody,
+    looped_bodies,
+    packed_force,
+    unpacked_force,
+)
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 
 def rnea_looped(

@@ -17,8 +17,6 @@ from functools import cached_property
 from itertools import pairwise
 
 from rbdgen.access import Access, whole
-from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.algorithms.state import State
 from rbdgen.errors import ModelError
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.axes import AlignedBody
@@ -29,6 +27,8 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Force, Matrix, Motion, Vector, mirrored
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
 from rbdgen.spatial.scalar import Scalar, add, mul
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 Runs = Sequence[int]
 """Which body every run of a loop is for, counted without the root."""

@@ -9,10 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdgen.access import Access, whole
-from rbdgen.algorithms.aba_bias import to_child
-from rbdgen.algorithms.articulated import ArticulatedInertia, JointFactor, factor_joint
-from rbdgen.algorithms.articulated_planar import to_parent
-from rbdgen.algorithms.body_loops import (
+from rbdgen.functions.forward_dynamics.articulated_planar import to_parent
+from rbdgen.functions.forward_dynamics.bias import to_child
+from rbdgen.functions.inverse_dynamics.classical import force_to_parent
+from rbdgen.functions.inverse_dynamics.looped import base_force, outward_loops, outward_scratch
+from rbdgen.model.articulated import ArticulatedInertia, JointFactor, factor_joint
+from rbdgen.model.inertia import Inertia
+from rbdgen.model.moments import MassMoments
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ops import Matrix, Motion, Vector
+from rbdgen.spatial.scalar import Scalar, sub
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.looped import (
     LoopedBodies,
     LoopedBody,
     Runs,
@@ -23,15 +31,7 @@ from rbdgen.algorithms.body_loops import (
     unpacked_force,
     unpacked_symmetric,
 )
-from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.algorithms.rnea_classical import force_to_parent
-from rbdgen.algorithms.rnea_looped import base_force, outward_loops, outward_scratch
-from rbdgen.algorithms.state import State
-from rbdgen.model.inertia import Inertia
-from rbdgen.model.moments import MassMoments
-from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import Matrix, Motion, Vector
-from rbdgen.spatial.scalar import Scalar, sub
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 INERTIA = 21
 """Numbers of a symmetric 6 x 6."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdgen.algorithms.articulated import ArticulatedInertia, JointFactor, factor_joint
-from rbdgen.algorithms.rnea_classical import Placed
+from rbdgen.functions.inverse_dynamics.classical import Placed
+from rbdgen.model.articulated import ArticulatedInertia, JointFactor, factor_joint
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import JointKind
 from rbdgen.model.model import WORLD

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rbdgen.algorithms.aba import aba
-from rbdgen.algorithms.ldl import ldl
-from rbdgen.algorithms.minv import inverse
-from rbdgen.algorithms.rnea_derivatives import Rows, rnea_derivatives
+from rbdgen.functions.derivatives.one_frame import Rows, rnea_derivatives
+from rbdgen.functions.forward_dynamics.articulated_body import aba
+from rbdgen.functions.inertia_matrix.inverse import inverse
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import Model
+from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.scalar import Naming, Scalar, dot, neg, unnamed
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdgen.algorithms.ldl import LDL, ldl
 from rbdgen.model.inertia import Inertia
+from rbdgen.spatial.ldl import LDL, ldl
 from rbdgen.spatial.ops import NO_FORCE, Force, Matrix, Motion, Transform, Vector, mirrored
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub
 

@@ -8,7 +8,7 @@ run for every body above every body; then W D^-1 times a row of W, run for every
 from __future__ import annotations
 
 from rbdgen.access import Access, column, whole
-from rbdgen.algorithms.aba_looped import (
+from rbdgen.functions.forward_dynamics.looped import (
     INERTIA,
     base_inertia,
     factor_reads,
@@ -16,7 +16,14 @@ from rbdgen.algorithms.aba_looped import (
     handed_on,
     joint_factor,
 )
-from rbdgen.algorithms.body_loops import (
+from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse
+from rbdgen.functions.inertia_matrix.moments_looped import BASE, base_force_columns, entries
+from rbdgen.functions.inverse_dynamics.classical import force_to_parent
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ldl import LDL
+from rbdgen.spatial.scalar import Scalar, add, mul, neg
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.looped import (
     LoopedBodies,
     along_joint,
     cleared,
@@ -24,14 +31,7 @@ from rbdgen.algorithms.body_loops import (
     packed_force,
     unpacked_force,
 )
-from rbdgen.algorithms.crba_looped import BASE, base_force_columns, entries
-from rbdgen.algorithms.ldl import LDL
-from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.algorithms.minv import unit_lower_inverse
-from rbdgen.algorithms.rnea_classical import force_to_parent
-from rbdgen.algorithms.state import State
-from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.scalar import Scalar, add, mul, neg
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 STRICTLY_LOWER = tuple((i, j) for i in range(BASE) for j in range(i))
 """The entries of a floating base's own L."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdgen.algorithms.rnea_classical import along_joint, force_to_parent
+from rbdgen.functions.inverse_dynamics.classical import along_joint, force_to_parent
 from rbdgen.model.joints import Coordinate, Joint, JointKind
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments

@@ -28,7 +28,7 @@ def angle_as_given(q: Scalar) -> Angle:
 class State:
     """Inputs of a function by name; those it does not take are empty (fext: None).
 
-    `arrays`: what a loop reads beside them, see `algorithms/loops.py`; `angle` makes an angle of an element
+    `arrays`: what a loop reads beside them, see `sweeps/loops.py`; `angle` makes an angle of an element
     of q that is read so.
     """
 

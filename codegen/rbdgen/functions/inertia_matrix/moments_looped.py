@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdgen.access import Access, column, whole
-from rbdgen.algorithms.body_loops import (
+from rbdgen.functions.inertia_matrix.moments import unit_forces
+from rbdgen.functions.inverse_dynamics.classical import force_to_parent
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.scalar import Scalar
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.looped import (
     LoopedBodies,
     along_joint,
     cleared,
@@ -20,12 +25,7 @@ from rbdgen.algorithms.body_loops import (
     unpacked_force,
     unpacked_moments,
 )
-from rbdgen.algorithms.crba_composite import unit_forces
-from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.algorithms.rnea_classical import force_to_parent
-from rbdgen.algorithms.state import State
-from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.scalar import Scalar
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 MOMENTS = 10
 """Numbers of a body's mass moments."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdgen.algorithms.articulated import ArticulatedInertia, JointFactor, factor_joint
-from rbdgen.algorithms.rnea import joint_motion
+from rbdgen.functions.inverse_dynamics.newton_euler import joint_motion
+from rbdgen.model.articulated import ArticulatedInertia, JointFactor, factor_joint
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD, Model
 from rbdgen.spatial.ops import NO_MOTION, ZERO, Force, Motion, Transform

@@ -14,16 +14,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from rbdgen.algorithms.aba_bias import aba_bias
-from rbdgen.algorithms.aba_derivatives import ForwardDynamicsDerivatives
-from rbdgen.algorithms.crba_composite import crba_composite
-from rbdgen.algorithms.ldl import LDL, ldl
-from rbdgen.algorithms.minv import unit_lower_inverse, weighted_square
-from rbdgen.algorithms.rnea_classical import rnea_classical, upward_in_base
-from rbdgen.algorithms.rnea_derivatives import Rows
-from rbdgen.algorithms.rnea_derivatives_local import rnea_derivatives_local
+from rbdgen.functions.derivatives.forward import ForwardDynamicsDerivatives
+from rbdgen.functions.derivatives.local import rnea_derivatives_local
+from rbdgen.functions.derivatives.one_frame import Rows
+from rbdgen.functions.forward_dynamics.bias import aba_bias
+from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse, weighted_square
+from rbdgen.functions.inertia_matrix.moments import crba_composite
+from rbdgen.functions.inverse_dynamics.classical import rnea_classical, upward_in_base
 from rbdgen.model.joints import Coordinate, JointKind, Pose
 from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ldl import LDL, ldl
 from rbdgen.spatial.ops import IDENTITY, Force, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, add, dot, mul, neg, sub, unnamed
 

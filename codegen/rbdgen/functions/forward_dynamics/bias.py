@@ -10,9 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdgen.algorithms.articulated import JointFactor
-from rbdgen.algorithms.articulated_planar import articulated_factors
-from rbdgen.algorithms.rnea_classical import Placed, along_joint, body_forces, force_to_parent, outward
+from rbdgen.functions.forward_dynamics.articulated_planar import articulated_factors
+from rbdgen.functions.inverse_dynamics.classical import (
+    Placed,
+    along_joint,
+    body_forces,
+    force_to_parent,
+    outward,
+)
+from rbdgen.model.articulated import JointFactor
 from rbdgen.model.joints import Coordinate, JointKind
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import ReducedBody, ReducedModel

@@ -8,32 +8,32 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, get_args
 
-from rbdgen.algorithms.aba import aba
-from rbdgen.algorithms.aba_bias import aba_bias
-from rbdgen.algorithms.aba_derivatives import aba_derivatives
-from rbdgen.algorithms.aba_derivatives_columns import aba_derivatives_columns
-from rbdgen.algorithms.aba_derivatives_factored import Acceleration, Columns, aba_derivatives_factored
-from rbdgen.algorithms.aba_derivatives_looped import aba_derivatives_looped
-from rbdgen.algorithms.aba_looped import aba_looped
-from rbdgen.algorithms.crba import crba
-from rbdgen.algorithms.crba_composite import crba_composite
-from rbdgen.algorithms.crba_looped import crba_looped
-from rbdgen.algorithms.loops import LoopedForm
-from rbdgen.algorithms.minv import minv_factored, minv_recursive
-from rbdgen.algorithms.minv_hybrid import minv_composite, minv_hybrid
-from rbdgen.algorithms.minv_looped import minv_looped
-from rbdgen.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
-from rbdgen.algorithms.rnea_classical import rnea_classical
-from rbdgen.algorithms.rnea_derivatives import rnea_derivatives
-from rbdgen.algorithms.rnea_derivatives_local import rnea_derivatives_local
-from rbdgen.algorithms.rnea_derivatives_looped import rnea_derivatives_looped
-from rbdgen.algorithms.rnea_looped import rnea_looped
-from rbdgen.algorithms.state import State
 from rbdgen.errors import OptionError
+from rbdgen.functions.derivatives.columns import aba_derivatives_columns
+from rbdgen.functions.derivatives.factored import Acceleration, Columns, aba_derivatives_factored
+from rbdgen.functions.derivatives.forward import aba_derivatives
+from rbdgen.functions.derivatives.forward_looped import aba_derivatives_looped
+from rbdgen.functions.derivatives.local import rnea_derivatives_local
+from rbdgen.functions.derivatives.one_frame import rnea_derivatives
+from rbdgen.functions.derivatives.one_frame_looped import rnea_derivatives_looped
+from rbdgen.functions.forward_dynamics.articulated_body import aba
+from rbdgen.functions.forward_dynamics.bias import aba_bias
+from rbdgen.functions.forward_dynamics.looped import aba_looped
+from rbdgen.functions.inertia_matrix.composite import crba
+from rbdgen.functions.inertia_matrix.inverse import minv_factored, minv_recursive
+from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_composite, minv_hybrid
+from rbdgen.functions.inertia_matrix.inverse_looped import minv_looped
+from rbdgen.functions.inertia_matrix.moments import crba_composite
+from rbdgen.functions.inertia_matrix.moments_looped import crba_looped
+from rbdgen.functions.inverse_dynamics.classical import rnea_classical
+from rbdgen.functions.inverse_dynamics.looped import rnea_looped
+from rbdgen.functions.inverse_dynamics.newton_euler import gravity_torque, nonlinear_effects, rnea
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.signature import Argument, Signature
 from rbdgen.spatial.scalar import Scalar
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.loops import LoopedForm
 
 Outputs = Sequence[Sequence[Scalar]]
 """The elements of every output, row-major, in the order of the signature."""

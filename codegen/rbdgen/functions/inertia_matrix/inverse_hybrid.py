@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdgen.algorithms.aba_bias import with_joint_force
-from rbdgen.algorithms.articulated import JointFactor
-from rbdgen.algorithms.articulated_planar import articulated_factors
-from rbdgen.algorithms.crba_composite import crba_composite
-from rbdgen.algorithms.ldl import ldl
-from rbdgen.algorithms.minv import inverse, unit_lower_inverse, weighted_square
-from rbdgen.algorithms.rnea_classical import along_joint, force_to_parent
+from rbdgen.functions.forward_dynamics.articulated_planar import articulated_factors
+from rbdgen.functions.forward_dynamics.bias import with_joint_force
+from rbdgen.functions.inertia_matrix.inverse import inverse, unit_lower_inverse, weighted_square
+from rbdgen.functions.inertia_matrix.moments import crba_composite
+from rbdgen.functions.inverse_dynamics.classical import along_joint, force_to_parent
+from rbdgen.model.articulated import JointFactor
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import ReducedBody, ReducedModel
+from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.ops import Force
 from rbdgen.spatial.scalar import Naming, Scalar, mul, neg, unnamed
 

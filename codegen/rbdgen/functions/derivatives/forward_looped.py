@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from rbdgen.access import Access, column
-from rbdgen.algorithms.aba_looped import aba_looped
-from rbdgen.algorithms.loops import FormLoop, LoopedForm
-from rbdgen.algorithms.minv_looped import minv_looped
-from rbdgen.algorithms.rnea_derivatives_looped import rnea_derivatives_looped
+from rbdgen.functions.derivatives.one_frame_looped import rnea_derivatives_looped
+from rbdgen.functions.forward_dynamics.looped import aba_looped
+from rbdgen.functions.inertia_matrix.inverse_looped import minv_looped
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.scalar import dot, neg
+from rbdgen.sweeps.loops import FormLoop, LoopedForm
 
 
 def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:

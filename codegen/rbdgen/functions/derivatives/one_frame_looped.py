@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rbdgen.access import Access, whole
-from rbdgen.algorithms.body_loops import (
+from rbdgen.functions.derivatives.one_frame import Composite, Direction, own_composite
+from rbdgen.functions.inverse_dynamics.classical import upward_in_base
+from rbdgen.model.joints import Pose
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ops import IDENTITY, NO_MOTION, ZERO, Force, Matrix, Motion, Transform, Vector
+from rbdgen.spatial.scalar import Scalar, add
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.looped import (
     LoopedBodies,
     cleared,
     looped_bodies,
@@ -19,14 +26,7 @@ from rbdgen.algorithms.body_loops import (
     unpacked_force,
     unpacked_symmetric,
 )
-from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.algorithms.rnea_classical import upward_in_base
-from rbdgen.algorithms.rnea_derivatives import Composite, Direction, own_composite
-from rbdgen.algorithms.state import State
-from rbdgen.model.joints import Pose
-from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import IDENTITY, NO_MOTION, ZERO, Force, Matrix, Motion, Transform, Vector
-from rbdgen.spatial.scalar import Scalar, add
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 BASE = 6
 """Degrees of freedom of a floating base."""

@@ -20,17 +20,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from rbdgen.access import Access, column, whole
-from rbdgen.algorithms.aba_derivatives_factored import add_base_terms, without_base_translation
-from rbdgen.algorithms.crba_composite import crba_composite
-from rbdgen.algorithms.ldl import ldl
-from rbdgen.algorithms.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.algorithms.minv import unit_lower_inverse
-from rbdgen.algorithms.rnea_classical import rnea_classical
-from rbdgen.algorithms.rnea_derivatives_local import rnea_derivatives_local
-from rbdgen.algorithms.state import State
+from rbdgen.functions.derivatives.factored import add_base_terms, without_base_translation
+from rbdgen.functions.derivatives.local import rnea_derivatives_local
+from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse
+from rbdgen.functions.inertia_matrix.moments import crba_composite
+from rbdgen.functions.inverse_dynamics.classical import rnea_classical
 from rbdgen.model.joints import JointKind
 from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 Ancestors = Sequence[Sequence[int]]
 """The dofs above every dof, nearest first."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rbdgen.access import Access
-from rbdgen.algorithms.state import State
 from rbdgen.spatial.scalar import Scalar
+from rbdgen.sweeps.inputs import State
 
 Arrays = Mapping[str, Sequence[Scalar]]
 

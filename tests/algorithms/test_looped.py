@@ -23,7 +23,7 @@ from rbdgen.model.build import Base, build_robot
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.selection.trace import trace_program
-from rbdgen.sweeps.looped import Rows, looped_bodies
+from rbdgen.sweeps.tables import Rows, looped_bodies
 
 LOOPED = [form for form in FORMS if form.form.compact]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, get_args
 
@@ -14,26 +13,23 @@ from rbdgen.functions.derivatives.factored import Acceleration, Columns, aba_der
 from rbdgen.functions.derivatives.forward import aba_derivatives
 from rbdgen.functions.derivatives.forward_looped import aba_derivatives_looped
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
-from rbdgen.functions.derivatives.one_frame import rnea_derivatives
-from rbdgen.functions.derivatives.one_frame_looped import rnea_derivatives_looped
+from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives, rnea_derivatives
 from rbdgen.functions.forward_dynamics.articulated_body import aba
-from rbdgen.functions.forward_dynamics.bias import aba_bias
-from rbdgen.functions.forward_dynamics.looped import aba_looped
+from rbdgen.functions.forward_dynamics.bias import aba_bias, forward_dynamics
 from rbdgen.functions.inertia_matrix.composite import crba
 from rbdgen.functions.inertia_matrix.inverse import minv_factored, minv_recursive
-from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_composite, minv_hybrid
-from rbdgen.functions.inertia_matrix.inverse_looped import minv_looped
-from rbdgen.functions.inertia_matrix.moments import crba_composite
-from rbdgen.functions.inertia_matrix.moments_looped import crba_looped
-from rbdgen.functions.inverse_dynamics.classical import rnea_classical
-from rbdgen.functions.inverse_dynamics.looped import rnea_looped
+from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_composite, minv_hybrid, minv_looped
+from rbdgen.functions.inertia_matrix.moments import INERTIA_MATRIX, crba_composite
+from rbdgen.functions.inverse_dynamics.classical import inverse_dynamics, rnea_classical
 from rbdgen.functions.inverse_dynamics.newton_euler import gravity_torque, nonlinear_effects, rnea
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.signature import Argument, Signature
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.looped import looped
 from rbdgen.sweeps.loops import LoopedForm
+from rbdgen.sweeps.sweep import Sweep
 
 Outputs = Sequence[Sequence[Scalar]]
 """The elements of every output, row-major, in the order of the signature."""
@@ -167,6 +163,13 @@ def _looped(source: str, loops: Callable[[ReducedModel], LoopedForm]) -> Form:
     return replace(_in_loops("looped", source, loops), compact=True)
 
 
+def _sweeps(source: str, outputs: Sequence[str], *sweeps: Sweep) -> Form:
+    def loops(reduced: ReducedModel) -> LoopedForm:
+        return looped(reduced, outputs, *sweeps)
+
+    return _looped(source, loops)
+
+
 RNEA_FORMS = (
     Form("newton_euler", "Featherstone 2008, table 5.1", _rnea),
     Form("classical", "classical accelerations, mass moments; Luh, Walker, Paul 1980", _rnea_classical, True),
@@ -180,7 +183,7 @@ _ROWS: Final = (
     Function(
         Signature("rnea", (Q, V, A), (TAU,)),
         "inverse dynamics, tau = ID(q, v, a)",
-        (*RNEA_FORMS, _looped("the classical form in loops over bodies", rnea_looped)),
+        (*RNEA_FORMS, _sweeps("the classical form in loops over bodies", ("tau",), *inverse_dynamics())),
     ),
     Function(
         Signature("nle", (Q, V), (TAU,)),
@@ -192,7 +195,7 @@ _ROWS: Final = (
                 lambda model, x: [nonlinear_effects(model, x.q, x.v, x.naming)],
             ),
             Form("classical", "as RNEA's, at qdd = 0", _nle_classical, True),
-            _looped("as RNEA's, at qdd = 0", partial(rnea_looped, accelerated=False)),
+            _sweeps("as RNEA's, at qdd = 0", ("tau",), *inverse_dynamics(accelerated=False)),
         ),
     ),
     Function(
@@ -205,13 +208,13 @@ _ROWS: Final = (
                 lambda model, x: [gravity_torque(model, x.q, x.naming)],
             ),
             Form("classical", "as RNEA's, at rest", _gravity_classical, True),
-            _looped("as RNEA's, at rest", partial(rnea_looped, moving=False, accelerated=False)),
+            _sweeps("as RNEA's, at rest", ("tau",), *inverse_dynamics(moving=False, accelerated=False)),
         ),
     ),
     Function(
         Signature("aba", (Q, V, TAU), (A,)),
         "forward dynamics, a = FD(q, v, tau)",
-        (*ABA_FORMS, _looped("the bias form in loops over bodies", aba_looped)),
+        (*ABA_FORMS, _sweeps("the bias form in loops over bodies", ("a",), *forward_dynamics())),
     ),
     Function(
         Signature("crba", (Q,), (_square("M", "kg m^2, kg m, kg", "joint-space inertia matrix"),)),
@@ -228,7 +231,7 @@ _ROWS: Final = (
                 lambda robot, x: [_flat(crba_composite(_reduced(robot), x.q, x.naming))],
                 True,
             ),
-            _looped("the same in loops over bodies and pairs of them", crba_looped),
+            _sweeps("the same in loops over bodies and pairs of them", ("M",), *INERTIA_MATRIX),
         ),
     ),
     Function(
@@ -277,7 +280,7 @@ _ROWS: Final = (
         (
             Form("one_frame", "Singh, Russell, Wensing, RA-L 2022", _rnea_derivatives),
             Form("local", "the same in the bodies' own axes, mass moments", _rnea_derivatives_local, True),
-            _looped("one_frame in loops over bodies and pairs of freedoms", rnea_derivatives_looped),
+            _sweeps("one_frame in loops over bodies and pairs of freedoms", OUTPUTS, *derivatives()),
         ),
     ),
     Function(
@@ -316,7 +319,7 @@ _ROWS: Final = (
         "inverse dynamics with external forces",
         (
             *RNEA_FORMS,
-            _looped("the classical form in loops over bodies", partial(rnea_looped, external=True)),
+            _sweeps("the classical form in loops over bodies", ("tau",), *inverse_dynamics(external=True)),
         ),
     ),
     Function(
@@ -324,7 +327,7 @@ _ROWS: Final = (
         "forward dynamics with external forces",
         (
             *ABA_FORMS,
-            _looped("the bias form in loops over bodies", partial(aba_looped, external=True)),
+            _sweeps("the bias form in loops over bodies", ("a",), *forward_dynamics(external=True)),
         ),
     ),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rbdgen.model.inertia import Inertia
 from rbdgen.spatial.ldl import LDL, ldl
-from rbdgen.spatial.ops import NO_FORCE, Force, Matrix, Motion, Transform, Vector, mirrored
+from rbdgen.spatial.ops import NO_FORCE, Force, Matrix, Motion, Symmetric, Transform, Vector, mirrored
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub
 
 
@@ -15,9 +15,9 @@ from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub
 class ArticulatedInertia:
     """The symmetric 6 x 6 [[A, B], [B^T, C]] from motion (angular, linear) to force (moment, force)."""
 
-    A: Matrix
+    A: Symmetric
     B: Matrix
-    C: Matrix
+    C: Symmetric
 
     @staticmethod
     def of(inertia: Inertia) -> ArticulatedInertia:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rbdgen.model.inertia import Inertia, from_second_moment
-from rbdgen.spatial.ops import ZERO, ZERO_MATRIX, Force, Matrix, Vector, mirrored
+from rbdgen.spatial.ops import Force, Matrix, Symmetric, Vector, mirrored
 from rbdgen.spatial.planar import FactoredRotation
 from rbdgen.spatial.scalar import Naming, Scalar, add, is_zero, mul, neg
 
@@ -21,7 +21,7 @@ class MassMoments:
 
     mass: Scalar
     first: Vector
-    second: Matrix
+    second: Symmetric
 
     @staticmethod
     def of(inertia: Inertia) -> MassMoments:
@@ -81,9 +81,6 @@ class MassMoments:
         return MassMoments(
             naming(f"{label}.m", self.mass), self.first.named(naming, f"{label}.h"), mirrored(upper)
         )
-
-
-NO_MASS = MassMoments(0, ZERO, ZERO_MATRIX)
 
 
 def added_symmetric(a: Matrix, b: Matrix) -> Matrix:

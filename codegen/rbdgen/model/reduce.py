@@ -18,7 +18,7 @@ from rbdgen.model.base_parameters import regrouped, without_residue
 from rbdgen.model.joints import Angle, Coordinate, Joint, JointKind, Pose
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.moments import MassMoments
-from rbdgen.spatial.ops import Force, Transform, Vector
+from rbdgen.spatial.ops import Force, Motion, Transform, Vector
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
 from rbdgen.spatial.scalar import Scalar, mul, reciprocal
 
@@ -43,6 +43,21 @@ class ReducedBody:
     axis: Vector
     moments: MassMoments
     lag: Angle | None
+
+    @property
+    def turning(self) -> int:
+        """How far the body turns about z, in units of its coordinate."""
+        return int(self.joint.kind is JointKind.REVOLUTE)
+
+    @property
+    def sliding(self) -> int:
+        """How far the body slides along z, in units of its coordinate."""
+        return int(self.joint.kind is JointKind.PRISMATIC)
+
+    @property
+    def subspace(self) -> Motion:
+        """S of a joint of one degree of freedom."""
+        return Motion(Vector(0, 0, self.turning), Vector(0, 0, self.sliding))
 
     def external_force(self, fext: Force, frame: Transform, unit_length: Scalar) -> Force:
         """A force given in the joint's own frame, in which `frame` is this body's, seen in its axes."""

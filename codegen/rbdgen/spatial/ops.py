@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TypeAlias
 
 from rbdgen.spatial.scalar import Naming, Scalar, add, is_number, is_zero, mul, neg, sub
 
@@ -156,6 +156,10 @@ class Matrix:
 
     def named(self, naming: Naming, label: str) -> Matrix:
         return Matrix(*(row.named(naming, f"{label}.{axis}") for axis, row in zip("xyz", self, strict=True)))
+
+
+Symmetric: TypeAlias = Annotated[Matrix, "symmetric"]
+"""The type of a matrix that has only six different numbers."""
 
 
 def mirrored(upper: list[list[Scalar]]) -> Matrix:

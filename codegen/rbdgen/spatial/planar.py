@@ -120,6 +120,10 @@ class FactoredRotation:
         """The product of the factors that turn anything."""
         return FactoredRotation(tuple(factor for factor in factors if not factor.is_identity))
 
+    @property
+    def inverse(self) -> FactoredRotation:
+        return FactoredRotation(tuple(factor.inverse for factor in reversed(self.factors)))
+
     def to_parent(self, v: Vector) -> Vector:
         """R v."""
         for factor in reversed(self.factors):

@@ -1,357 +1,400 @@
-"""Bodies as rows of tables: what the forms that loop over bodies share.
+"""The driver for loops: a step is traced once, records lie in arrays, one loop a sweep.
 
-Every body but a floating base moves on a screw about z: it turns by `turning` times its coordinate and
-slides by `sliding` times it, 1 and 0 or 0 and 1, so that revolute and prismatic joints take the same
-operations. Constants in which all bodies agree stand in the straight line and save operations there
-(`turning` and `sliding`, where all joints are of one kind); the others come from a row of a table.
-
-Scratch arrays have a row for every body, row 0 for the root, the world or the floating base, in axes that
-are turned about its z.
+A record that only children read lies by depth: a parent's row, then a body's own. All others have a row for
+every body, row 0 for the root. A sum that no earlier sweep gave begins as zeros; a body adds its own when its
+turn comes. Row 0 is in axes turned about the root's z, see `tables`: what a floating base gives is turned
+into them, what it reads is turned back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from rbdgen.access import Access, whole
-from rbdgen.errors import ModelError
-from rbdgen.model.angles import ZERO_ANGLE
-from rbdgen.model.axes import AlignedBody
-from rbdgen.model.joints import Angle, JointKind
-from rbdgen.model.model import WORLD
-from rbdgen.model.moments import MassMoments
+from rbdgen.model.joints import Pose
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import Force, Matrix, Motion, Vector, mirrored
-from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
-from rbdgen.spatial.scalar import Scalar, add, mul
+from rbdgen.spatial.ops import Force, Vector
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
+from rbdgen.sweeps.records import Entry, Kind, by_freedom, flat, named, of, turned, width
+from rbdgen.sweeps.straight import upward_in_base
+from rbdgen.sweeps.sweep import (
+    BASE,
+    INPUTS,
+    Climb,
+    Freedoms,
+    Given,
+    Gives,
+    Inward,
+    Outward,
+    Pairs,
+    Sweep,
+    unread,
+)
+from rbdgen.sweeps.tables import LoopedBodies, Runs, cleared, looped_bodies
 
-Runs = Sequence[int]
-"""Which body every run of a loop is for, counted without the root."""
+Accesses = dict[str, Access]
 
 
-@dataclass(frozen=True)
-class Rows:
-    """A table: a row of numbers for every body.
+def looped(reduced: ReducedModel, outputs: Sequence[str], *sweeps: Sweep) -> LoopedForm:
+    """The loops of these sweeps, in order. `outputs`: which of what they give leaves the function."""
+    return Looped(looped_bodies(reduced), outputs).run(*sweeps)
 
-    Columns of equal numbers are left out of it. So are rows that stand there already, those of identical
-    limbs, where that saves more than the offsets take that then tell which row is whose.
+
+@dataclass
+class Looped:
+    """Sweeps as loops over bodies; the other fields grow while loops are made.
+
+    `sizes`: of all arrays that sweeps write; `kinds`: of all that they gave; `starts`: what a body starts a
+    sum with; `by_depth`: records that only children read; `read`, `summed`: what sweeps read and add up.
     """
 
-    name: str
-    rows: tuple[tuple[Scalar, ...], ...]
+    bodies: LoopedBodies
+    outputs: Sequence[str]
+    loops: list[FormLoop] = field(default_factory=list)
+    sizes: dict[str, int] = field(default_factory=dict)
+    kinds: dict[str, Kind] = field(default_factory=dict)
+    starts: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
+    by_depth: set[str] = field(default_factory=set)
+    read: set[str] = field(default_factory=set)
+    summed: set[str] = field(default_factory=set)
 
-    @cached_property
-    def varying(self) -> tuple[int, ...]:
-        columns = zip(*self.rows, strict=True)
-        return tuple(k for k, column in enumerate(columns) if any(x != column[0] for x in column))
+    def run(self, *sweeps: Sweep) -> LoopedForm:
+        """The loops of these sweeps, in order."""
+        self.loops.append(self.bodies.positions)
+        self.sizes["joint"] = self.bodies.joint_width * self.bodies.count
+        self.read = {name for sweep in sweeps for name in sweep.names}
+        self.summed = {name for sweep in sweeps if isinstance(sweep, Inward) for name in sweep.sums}
+        for sweep in sweeps:
+            if isinstance(sweep, Outward):
+                self._outward(sweep)
+            elif isinstance(sweep, Inward):
+                self._inward(sweep)
+            elif isinstance(sweep, Climb):
+                self._climb(sweep)
+            elif isinstance(sweep, Freedoms):
+                self._freedoms(sweep)
+            else:
+                self._pairs(sweep)
+        outputs = {name: self.sizes[name] for name in self.outputs}
+        scratch = {name: size for name, size in self.sizes.items() if name not in outputs}
+        return self.bodies.loops(self.loops, outputs, scratch)
 
-    @cached_property
-    def _kept(self) -> tuple[tuple[Scalar, ...], ...]:
-        """The rows of the table."""
-        rows = [tuple(row[k] for k in self.varying) for row in self.rows]
-        distinct = tuple(dict.fromkeys(rows))
-        saved = (len(rows) - len(distinct)) * len(self.varying)
-        return distinct if saved > len(rows) else tuple(rows)
+    # ---- the sweeps
 
-    @property
-    def values(self) -> tuple[Scalar, ...]:
-        return tuple(value for row in self._kept for value in row)
+    def _outward(self, sweep: Outward) -> None:
+        bodies, runs = self.bodies, self.bodies.outward
+        if sweep.carries not in self.read:
+            self.by_depth.add(sweep.carries)
+        self._new(sweep.gives)
+        if bodies.floating:
+            self._at_base(sweep.name, sweep.base, sweep.of_base, sweep.gives)
+        else:
+            self._at_world(sweep)
 
-    def place(self, runs: Runs) -> Access:
-        """The rows of these bodies."""
-        width = len(self.varying)
-        where: Sequence[int] = range(len(self.rows))
-        if len(self._kept) < len(self.rows):
-            where = [self._kept.index(tuple(row[k] for k in self.varying)) for row in self.rows]
-        return Access(self.name, tuple(range(width)), tuple(width * where[k] for k in runs))
+        def trace(x: State) -> Arrays:
+            given = self._given(x, sweep.reads)
+            given.parent = of(sweep.gives[sweep.carries], x.arrays["parent"])
+            return self._flat(x, sweep.step(self._body(x, sweep.reads), given))
 
-    def complete(self, read: Sequence[Scalar]) -> list[Scalar]:
-        """A whole row from the columns that were read."""
-        row = list(self.rows[0])
-        for k, value in zip(self.varying, read, strict=True):
-            row[k] = value
-        return row
-
-
-@dataclass(frozen=True)
-class LoopedBody:
-    """A body at its joint's position, as a run of a loop sees it."""
-
-    rotation: FactoredRotation
-    translation: Vector
-    turning: Scalar
-    sliding: Scalar
-
-    @property
-    def subspace(self) -> Motion:
-        """S."""
-        return Motion(Vector(0, 0, self.turning), Vector(0, 0, self.sliding))
-
-    def along_joint(self, force: Force) -> Scalar:
-        """S^T f."""
-        return along_joint((self.turning, self.sliding), force)
-
-
-@dataclass(frozen=True)
-class LoopedBodies:
-    """The bodies of a reduced model that loops run over: all but a floating base.
-
-    `root`: from the axes of row 0 to those of the world or the floating base; `bodies`: in frames for loops;
-    `parents`: the row of every body's parent; `depths`: how many bodies are above, the root included;
-    `freedoms`: the degree of freedom of every body. Tables: `zeros`, the angles where q is 0; `placements`,
-    gamma, alpha and the origin; `kinds`, turning and sliding; `moments`; `frames`, of external forces.
-    """
-
-    reduced: ReducedModel
-    floating: bool
-    root: FactoredRotation
-    bodies: tuple[AlignedBody, ...]
-    parents: tuple[int, ...]
-    depths: tuple[int, ...]
-    freedoms: tuple[int, ...]
-    zeros: Rows
-    placements: Rows
-    kinds: Rows
-    moments: Rows
-    frames: Rows
-
-    def loops(
-        self, loops: Iterable[FormLoop], outputs: Mapping[str, int], scratch: Mapping[str, int]
-    ) -> LoopedForm:
-        """The loops that run at all, a robot may have no joint above another, and the tables they read."""
-        kept = tuple(loop for loop in loops if loop.count > 0)
-        read = {access.array for loop in kept for access in loop.reads.values()}
-        tables = (self.zeros, self.placements, self.kinds, self.moments, self.frames)
-        return LoopedForm(
-            kept,
-            outputs,
-            {name: size for name, size in scratch.items() if size > 0},
-            {rows.name: rows.values for rows in tables if rows.name in read},
+        self._add(
+            sweep.name,
+            trace,
+            {**self._reads(sweep.reads, runs), "parent": self._access(sweep.carries, runs, above=True)},
+            {f"new_{name}": self._access(name, runs) for name in sweep.gives},
+            self.bodies.count,
         )
 
-    @property
-    def outward(self) -> Runs:
-        return range(len(self.parents))
+    def _inward(self, sweep: Inward) -> None:
+        runs, names = self.bodies.inward, (*sweep.reads, *sweep.sums)
+        for name, total in sweep.sums.items():
+            if total.own:
+                self._new({name: total.kind})
+                self.starts[name] = total.own
+                self.loops.append(cleared(name, self.sizes[name]))
+        self._new({**sweep.gives, **(sweep.base_gives if self.bodies.floating else {})})
+        above = {name: self._access(name, runs, above=True) for name in sweep.sums}
 
-    @property
-    def inward(self) -> Runs:
-        return self.outward[::-1]
+        def trace(x: State) -> Arrays:
+            body, given = self._body(x, sweep.reads), self._given(x, names)
+            for name in sweep.sums:
+                if name in self.starts:
+                    setattr(given, name, self.starts[name](body) + getattr(given, name))
+            gives = dict(sweep.step(body, given))
+            for name, total in sweep.sums.items():
+                gives[name] = of(total.kind, x.arrays[f"parent_{name}"]) + gives[name]
+            return self._flat(x, gives)
 
-    @cached_property
-    def branches(self) -> tuple[tuple[int, ...], ...]:
-        """Every body's own number and those of the bodies above it, nearest first, without the root."""
-        found: list[tuple[int, ...]] = []
-        for k, parent in enumerate(self.parents):
-            found.append((k, *(found[parent - 1] if parent else ())))
-        return tuple(found)
+        self._add(
+            sweep.name,
+            trace,
+            {**self._reads(names, runs), **{f"parent_{name}": access for name, access in above.items()}},
+            {f"new_{n}": above.get(n) or self._access(n, runs) for n in (*sweep.gives, *sweep.sums)},
+            self.bodies.count,
+        )
+        if self.bodies.floating and sweep.base:
+            self._at_base(sweep.name, sweep.base, names, sweep.base_gives)
 
-    @property
-    def steps(self) -> tuple[Runs, Runs, Runs]:
-        """All steps from bodies to their parents on the way of every body's force to the root.
+    def _climb(self, sweep: Climb) -> None:
+        """One step of a record to the next body above, run for every body above every body."""
+        bodies, kind, (records, below, above) = self.bodies, self.kinds[sweep.carries], self.bodies.steps
+        self._new(dict.fromkeys(sweep.gives, Entry))
 
-        Whose force, the body that it leaves, the body that it comes to; all of one force after each other.
-        """
-        found = [
-            (k, below, above) for k, branch in enumerate(self.branches) for below, above in pairwise(branch)
-        ]
-        return tuple(k for k, _, _ in found), tuple(b for _, b, _ in found), tuple(a for _, _, a in found)
+        def trace(x: State) -> Arrays:
+            record = sweep.carry(bodies.placed(x), of(kind, x.arrays["record"]))
+            given = self._given(x, sweep.reads)
+            setattr(given, sweep.carries, record)
+            return self._flat(x, {sweep.carries: record, **sweep.step(bodies.joint(x, "above"), given)})
 
-    def own(self, array: str, width: int, runs: Runs) -> Access:
-        """The rows of these bodies in a scratch array."""
-        return Access(array, tuple(range(width)), tuple(width * (k + 1) for k in runs))
-
-    def above(self, array: str, width: int, runs: Runs) -> Access:
-        """The rows of their parents."""
-        return Access(array, tuple(range(width)), tuple(width * self.parents[k] for k in runs))
-
-    def level(self, array: str, width: int, below: int) -> Access:
-        """Rows by depth, outward: a parent's row, and `below` it by 1 a body's own.
-
-        Bodies stand depth first: what lies above a body was written last by its own parent.
-        """
-        columns = range(width * below, width * (below + 1))
-        return Access(array, tuple(columns), tuple(width * (depth - 1) for depth in self.depths))
-
-    def freedom(self, array: str, runs: Runs) -> Access:
-        """The elements of the bodies' degrees of freedom."""
-        return Access(array, (0,), tuple(self.freedoms[k] for k in runs))
-
-    def constants(self, runs: Runs, *tables: Rows) -> dict[str, Access]:
-        """The table rows of these bodies."""
-        return {rows.name: rows.place(runs) for rows in tables if rows.varying}
-
-    def joints(self, runs: Runs) -> dict[str, Access]:
-        """All that `placed` needs."""
-        width = self.joint_width
-        where = Access("joint", tuple(range(width)), tuple(width * k for k in runs))
-        return {**self.constants(runs, self.placements, self.kinds), "joint": where}
-
-    @property
-    def joint_width(self) -> int:
-        """Numbers a joint: cosine and sine, and where there are prismatic joints how far it has slid."""
-        return 2 if all(turning for turning, _ in self.kinds.rows) else 3
-
-    @property
-    def positions(self) -> FormLoop:
-        """Where the joints stand, into the scratch array `joint`.
-
-        Sines and cosines are taken in a loop where all joints have them, one joint after the other in one
-        straight line where some slide.
-        """
-        count, width = len(self.bodies), self.joint_width
-        if width == 3:
-            return FormLoop(
-                "joints", self._all_positions, {"joint": whole("joint", 3 * count)}, inputs=("q",)
-            )
-        return FormLoop(
-            "joints",
-            self._position,
-            writes={"joint": Access("joint", (0, 1), tuple(2 * k for k in self.outward))},
-            reads={
-                "q": Access("q", (0,), tuple(body.joint.idx_q for body in self.bodies)),
-                **self.constants(self.outward, self.zeros),
+        own = self._access(sweep.carries, records)
+        self._add(
+            sweep.name,
+            trace,
+            {
+                **bodies.joints(below),
+                **({"above": bodies.kinds.place(above)} if bodies.kinds.varying else {}),
+                **self._reads(sweep.reads, above),
+                "record": own,
             },
-            count=count,
+            {
+                f"new_{sweep.carries}": own,
+                **{f"new_{name}": bodies.entries(name, above, records) for name in sweep.gives},
+            },
+            len(records),
+        )
+        if bodies.floating:
+            self._climb_to_base(sweep, kind)
+
+    def _climb_to_base(self, sweep: Climb, kind: Kind) -> None:
+        """Every body's record at the floating base, where all of it is felt."""
+        bodies, runs = self.bodies, self.bodies.outward
+
+        def trace(x: State) -> Arrays:
+            record = sweep.carry(bodies.placed(x), of(kind, x.arrays["record"]))
+            given = self._base_given(x, sweep.base_reads)
+            setattr(given, sweep.carries, turned(kind, record, bodies.root))
+            return self._flat(x, sweep.base(bodies.base, given))
+
+        self._add(
+            f"{sweep.name}_base",
+            trace,
+            {
+                **bodies.joints([bodies.branches[k][-1] for k in runs]),
+                **self._base_reads(sweep.base_reads),
+                "record": self._access(sweep.carries, runs),
+            },
+            {f"new_{name}": bodies.base_entries(name) for name in sweep.gives},
+            self.bodies.count,
         )
 
-    def _position(self, x: State) -> Arrays:
-        return {"joint": x.angle(x.arrays["q"][0]) + Angle(*self.row(self.zeros, x))}
+    def _freedoms(self, sweep: Freedoms) -> None:
+        self._new(sweep.gives)
+        nv = self.bodies.reduced.nv
 
-    def _all_positions(self, x: State) -> Arrays:
-        found: list[Scalar] = []
-        for body, q in zip(self.bodies, x.q[self.floating :], strict=True):
-            turned = q + body.theta0 if isinstance(q, Angle) else body.theta0
-            found += [*turned, 0 if isinstance(q, Angle) else q]
-        return {"joint": found}
+        def trace(x: State) -> Arrays:
+            given = sweep.step(self._records(x, sweep.reads))
+            return self._flat(x, {name: given[name] for name in sweep.gives})
 
-    def placed(self, x: State) -> LoopedBody:
-        """The body whose constants and joint position were read."""
-        cg, sg, ca, sa, *origin = self.row(self.placements, x)
-        cosine, sine, *slid = x.arrays["joint"]
-        rotation = FactoredRotation.of(
-            PlanarRotation(Z, cg, sg), PlanarRotation(X, ca, sa), PlanarRotation(Z, cosine, sine)
+        self._add(
+            sweep.name,
+            trace,
+            {name: self._of_freedoms(name, range(nv)) for name in sweep.reads},
+            {f"new_{name}": self._of_freedoms(name, range(nv)) for name in sweep.gives},
+            nv,
         )
-        axis = Vector(mul(sg, sa), -mul(cg, sa), ca)
-        translation = Vector(*origin) + axis * slid[0] if slid else Vector(*origin)
-        return LoopedBody(rotation, translation, *self.row(self.kinds, x))
 
-    def row(self, rows: Rows, x: State) -> list[Scalar]:
-        """The row of a table that was read."""
-        return rows.complete(x.arrays.get(rows.name, ()))
+    def _pairs(self, sweep: Pairs) -> None:
+        """Within a floating base; then of every other degree of freedom, with itself and those above."""
+        self._new(dict.fromkeys(sweep.gives, Entry))
+        base = range(BASE if self.bodies.floating else 0)
+        ancestors = self.bodies.reduced.ancestors
+        above = [(j, i) for j in range(len(base), len(ancestors)) for i in (j, *ancestors[j])]
+        self._entry_loop(sweep, sweep.own, f"{sweep.name}_base", [(j, i) for j in base for i in base])
+        self._entry_loop(sweep, sweep.step, sweep.name, above)
 
-    def moments_of(self, x: State) -> MassMoments:
-        """The mass moments of the body whose constants were read."""
-        return unpacked_moments(self.row(self.moments, x))
+    def _entry_loop(
+        self, sweep: Pairs, step: Callable[[Given], Gives], name: str, pairs: Sequence[tuple[int, int]]
+    ) -> None:
+        ours, others = ([pair[k] for pair in pairs] for k in range(2))
+        nv, mine = self.bodies.reduced.nv, step is sweep.step
+        gives = [name for name in sweep.gives if mine or not name.endswith("_below")]
 
-    def external_force(self, x: State) -> Force:
-        """The external force that was read, in the body's axes."""
-        row = self.row(self.frames, x)
-        turned = Matrix(Vector(*row[:3]), Vector(*row[3:6]), Vector(*row[6:9])).T
-        force, moment = Vector(*x.arrays["fext"][:3]), Vector(*x.arrays["fext"][3:])
-        return Force(turned.apply(moment - Vector(*row[9:]).cross(force)), turned.apply(force))
+        def trace(x: State) -> Arrays:
+            given = self._records(x, sweep.reads)
+            given.other = self._records(x, sweep.other_reads, "other_")
+            values = step(given)
+            return self._flat(x, {name: values[name] for name in gives})
 
+        def entries(name: str) -> Access:
+            rows = pairs if name.endswith("_below") else [(i, j) for j, i in pairs]
+            return Access(name.removesuffix("_below"), (0,), tuple(nv * i + k for i, k in rows))
 
-def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
-    """The bodies of a model in frames for loops: x on the common normal with a child's axis.
-
-    Of a chain's rotations Rz(gamma) Rx(alpha) Rz(theta) the first is then 1 everywhere (Khalil and Dombre
-    2002, section 3.2), where zeros of single bodies would gain nothing. Raises ModelError where other bodies
-    than a floating base hang on the world: row 0 is the one or the other.
-    """
-    floating = any(body.joint.kind is JointKind.FLOATING for body in reduced.bodies)
-    first = 1 if floating else 0
-    beside = next((body.joint.name for body in reduced.bodies[first:] if body.parent == WORLD), None)
-    if floating and beside is not None:
-        raise ModelError(
-            f"model '{reduced.model.name}': joint '{beside}' hangs on the world beside a floating base, "
-            "which forms in loops cannot do; choose another form"
+        self._add(
+            name,
+            trace,
+            {name: self._of_freedoms(name, ours) for name in sweep.reads}
+            | {f"other_{name}": self._of_freedoms(name, others) for name in sweep.other_reads},
+            {f"new_{name}": entries(name) for name in gives},
+            len(pairs),
         )
-    turns, root = _turns(reduced, first)
-    reduced = reduced.with_axes(turns, reduced.slides)
-    bodies = tuple(body if body.parent >= first else _below(body, root) for body in reduced.bodies[first:])
-    parents = tuple(body.parent + 1 - first if body.parent != WORLD else 0 for body in bodies)
-    depths: list[int] = []
-    for parent in parents:
-        depths.append(1 + (depths[parent - 1] if parent else 0))
-    return LoopedBodies(
-        reduced,
-        floating,
-        FactoredRotation.of(PlanarRotation(Z, *root)),
-        bodies,
-        parents,
-        tuple(depths),
-        tuple(body.joint.idx_v for body in bodies),
-        Rows("zeros", tuple(tuple(body.theta0) for body in bodies)),
-        Rows("placements", tuple((*body.gamma, *body.alpha, *body.translation) for body in bodies)),
-        Rows("kinds", tuple(map(_kind, bodies))),
-        Rows("moments", tuple(tuple(packed_moments(own)) for own in reduced.moments[first:])),
-        Rows("frames", tuple(map(_frame, bodies))),
-    )
 
+    # ---- the root
 
-def _turns(reduced: ReducedModel, first: int) -> tuple[list[Angle], Angle]:
-    """How far to turn every body's frame, and the root's, so that gamma of a child becomes 0."""
-    turns, root = [ZERO_ANGLE] * reduced.nbodies, ZERO_ANGLE
-    for body in reversed(reduced.aligned[first:]):
-        if body.alpha.sin != 0 and body.parent >= first:
-            turns[body.parent] = body.gamma
-        elif body.alpha.sin != 0:
-            root = body.gamma
-    return turns, root
+    def _at_world(self, sweep: Outward) -> None:
+        """Row 0 of a fixed robot: the world's record, and zeros where children will add."""
+        sums = [name for name in sweep.gives if name in self.summed]
+        bodies, kinds = self.bodies, {name: sweep.gives[name] for name in (*sums, sweep.carries)}
 
+        def trace(_: State) -> Arrays:
+            kind, world = kinds[sweep.carries], sweep.world(Given(upward=-bodies.reduced.gravity))
+            arrays = {name: [0] * width(kinds[name]) for name in sums}
+            return {**arrays, sweep.carries: flat(kind, turned(kind, world, bodies.root.inverse))}
 
-def _below(body: AlignedBody, turn: Angle) -> AlignedBody:
-    """A child of the root when the root's axes are turned."""
-    return replace(body.moved(ZERO_ANGLE, 0, turn, 0), turn=body.turn, slide=body.slide)
+        writes = {name: whole(name, width(kind)) for name, kind in kinds.items()}
+        self._add(f"{sweep.name}_root", trace, {}, writes, 1)
 
+    def _at_base(
+        self, loop: str, step: Callable[[Any, Given], Gives], names: Sequence[str], kinds: Mapping[str, Kind]
+    ) -> None:
+        """What a floating base gives."""
+        bodies = self.bodies
 
-def _kind(body: AlignedBody) -> tuple[Scalar, Scalar]:
-    return (1, 0) if body.joint.kind is JointKind.REVOLUTE else (0, 1)
+        def trace(x: State) -> Arrays:
+            gives = step(bodies.base, self._base_given(x, names))
+            back = bodies.root.inverse
+            return self._flat(x, {name: turned(kinds[name], value, back) for name, value in gives.items()})
 
+        nv, six = bodies.reduced.nv, range(BASE)
+        writes = {}
+        for name, kind in kinds.items():
+            size = width(kind) * (BASE if by_freedom(kind) else 1)
+            block = Access(name, tuple(nv * i + k for i in six for k in six))
+            writes[f"new_{name}"] = block if kind is Entry else whole(name, size)
+        inputs = ("q",) if "upward" in names else ()
+        self._add(f"{loop}_root", trace, self._base_reads(names), writes, 1, inputs)
 
-def _frame(body: AlignedBody) -> tuple[Scalar, ...]:
-    rotation, origin = body.frame
-    return (*(value for row in rotation for value in row), *origin)
+    def _base_reads(self, names: Sequence[str]) -> Accesses:
+        reads = {}
+        for name in names:
+            kind = self.kinds.get(name)
+            if kind is not None and not by_freedom(kind):
+                reads[name] = whole(name, width(kind))
+            elif kind is not None or name in INPUTS or name == "fext":
+                reads[name] = whole(name, BASE * (1 if kind is None else width(kind)))
+        return reads
 
+    def _base_given(self, x: State, names: Sequence[str]) -> Given:
+        bodies, given = self.bodies, unread(BASE)
+        given.naming = x.naming
+        if "upward" in names:
+            pose = x.q[0]
+            assert isinstance(pose, Pose)
+            given.upward = upward_in_base(bodies.reduced, 0, pose)
+        for name, numbers in x.arrays.items():
+            kind = self.kinds.get(name)
+            if name not in names:
+                continue
+            if kind is None or by_freedom(kind):
+                value: Any = list(numbers)
+            else:
+                value = turned(kind, of(kind, numbers), bodies.root)
+            if name == "fext":
+                value = Force(Vector(*numbers[3:]), Vector(*numbers[:3]))
+            setattr(given, name, self.starts[name](bodies.base) + value if name in self.starts else value)
+        return given
 
-def along_joint(kind: Sequence[Scalar], force: Force) -> Scalar:
-    """S^T f of a joint of this row of `kinds`."""
-    turning, sliding = kind
-    return add(mul(turning, force.moment.z), mul(sliding, force.force.z))
+    # ---- what a run of a loop reads and writes
 
+    def _add(
+        self,
+        name: str,
+        trace: Callable[[State], Arrays],
+        reads: Accesses,
+        writes: Accesses,
+        count: int,
+        inputs: tuple[str, ...] = (),
+    ) -> None:
+        self.loops.append(FormLoop(name, trace, writes, reads, inputs, count))
 
-def cleared(array: str, size: int) -> FormLoop:
-    """Zeros all over a scratch array or an output, where sums are to be made or few elements are written."""
-    zero = Access(array, (0,), tuple(range(size)))
-    return FormLoop("clear", lambda _: {"zero": [0]}, writes={"zero": zero}, count=size)
+    def _new(self, kinds: Mapping[str, Kind]) -> None:
+        """Arrays for what a sweep gives; a matrix begins as zeros."""
+        nv = self.bodies.reduced.nv
+        for name, kind in kinds.items():
+            array = name.removesuffix("_below")
+            if kind is Entry:
+                size = nv * nv
+                if array not in self.kinds:
+                    self.loops.append(cleared(array, size))
+            elif by_freedom(kind):
+                size = nv * width(kind)
+            elif isinstance(kind, int):
+                size = kind
+            else:
+                levels = 1 + max(self.bodies.depths, default=0)
+                size = width(kind) * (levels if name in self.by_depth else self.bodies.count + 1)
+            self.kinds |= {name: kind, array: kind}
+            self.sizes[array] = size
 
+    def _body(self, x: State, names: Sequence[str]) -> Any:
+        return self.bodies.placed(x) if "placement" in names else None
 
-def packed_symmetric(M: Matrix) -> list[Scalar]:
-    """The upper triangle by rows."""
-    return [M[i][j] for i in range(3) for j in range(i, 3)]
+    def _reads(self, names: Sequence[str], runs: Runs) -> Accesses:
+        bodies, reads = self.bodies, {}
+        for name in names:
+            if name in self.kinds:
+                reads[name] = self._access(name, runs)
+            elif name == "placement":
+                reads |= bodies.joints(runs)
+            elif name == "moments":
+                reads |= bodies.constants(runs, bodies.moments)
+            elif name == "fext":
+                rows = tuple(6 * (k + bodies.floating) for k in runs)
+                reads |= {"fext": Access("fext", tuple(range(6)), rows)}
+                reads |= bodies.constants(runs, bodies.frames)
+            elif name in INPUTS:
+                reads[name] = bodies.freedom(name, runs)
+        return reads
 
+    def _given(self, x: State, names: Sequence[str]) -> Given:
+        given = unread(1)
+        given.naming = x.naming
+        for name in names:
+            if name in self.kinds:
+                setattr(given, name, of(self.kinds[name], x.arrays[name]))
+            elif name == "fext":
+                given.fext = self.bodies.external_force(x)
+            elif name in INPUTS:
+                setattr(given, name, x.arrays[name][0])
+        return given
 
-def unpacked_symmetric(upper: Sequence[Scalar]) -> Matrix:
-    xx, xy, xz, yy, yz, zz = upper
-    return mirrored([[xx, xy, xz], [0, yy, yz], [0, 0, zz]])
+    def _records(self, x: State, names: Sequence[str], prefix: str = "") -> Given:
+        return Given(**{name: of(self.kinds[name], x.arrays[prefix + name]) for name in names})
 
+    def _of_freedoms(self, name: str, freedoms: Sequence[int]) -> Access:
+        """What was given for degrees of freedom, or for their bodies."""
+        kind, rows = self.kinds[name], freedoms
+        if not by_freedom(kind):
+            row = {freedom: k + 1 for k, freedom in enumerate(self.bodies.freedoms)}
+            rows = [row.get(freedom, 0) for freedom in freedoms]
+        return Access(name, tuple(range(width(kind))), tuple(width(kind) * row for row in rows))
 
-def packed_moments(moments: MassMoments) -> list[Scalar]:
-    return [moments.mass, *moments.first, *packed_symmetric(moments.second)]
+    def _flat(self, x: State, gives: Gives) -> Arrays:
+        return {
+            f"new_{name}": flat(self.kinds[name], named(self.kinds[name], value, x.naming, name))
+            for name, value in gives.items()
+        }
 
-
-def unpacked_moments(values: Sequence[Scalar]) -> MassMoments:
-    return MassMoments(values[0], Vector(*values[1:4]), unpacked_symmetric(values[4:]))
-
-
-def packed_force(force: Force) -> list[Scalar]:
-    return [*force.moment, *force.force]
-
-
-def unpacked_force(values: Sequence[Scalar]) -> Force:
-    return Force(Vector(*values[:3]), Vector(*values[3:]))
+    def _access(self, name: str, runs: Runs, *, above: bool = False) -> Access:
+        """The rows of these bodies, or of their parents."""
+        bodies, kind = self.bodies, self.kinds[name]
+        if kind is Entry:
+            return bodies.entries(name, runs, runs)
+        if by_freedom(kind):
+            rows: Sequence[int] = [bodies.freedoms[k] for k in runs]
+        elif name in self.by_depth:
+            return bodies.level(name, width(kind), 0 if above else 1)
+        else:
+            rows = [bodies.parents[k] if above else k + 1 for k in runs]
+        return Access(name, tuple(range(width(kind))), tuple(width(kind) * row for row in rows))

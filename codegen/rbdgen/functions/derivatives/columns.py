@@ -23,12 +23,13 @@ from rbdgen.access import Access, column, whole
 from rbdgen.functions.derivatives.factored import add_base_terms, without_base_translation
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
 from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse
+from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
 from rbdgen.functions.inertia_matrix.moments import crba_composite
 from rbdgen.functions.inverse_dynamics.classical import rnea_classical
 from rbdgen.model.joints import JointKind
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl
-from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
+from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
@@ -79,7 +80,7 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     ]
     inverse = FormLoop(
         "inverse",
-        lambda x: {"x": _outward(_factor(ancestors, x.arrays), x.arrays["inverse_D"], x.arrays["w"])},
+        lambda x: {"x": scaled_product(_factor(ancestors, x.arrays), x.arrays["inverse_D"], x.arrays["w"])},
         reads={**factor, "w": column("transposed_W", nv, nv, range(nv))},
         writes={"x": column("da_dtau", nv, nv, range(nv))},
         count=nv,
@@ -178,13 +179,7 @@ def _solved(W: Rows, inverse_D: Sequence[Scalar], b: Sequence[Scalar]) -> list[S
     for row, value in zip(W, b, strict=True):
         for j, entry in row.items():
             y[j] = add(y[j], mul(entry, value))
-    return _outward(W, inverse_D, y)
-
-
-def _outward(W: Rows, inverse_D: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scalar]:
-    """W D^-1 y."""
-    z = [mul(value, inverse) for value, inverse in zip(y, inverse_D, strict=True)]
-    return [dot(list(row.values()), [z[j] for j in row]) for row in W]
+    return scaled_product(W, inverse_D, y)
 
 
 def _shifted(x: State) -> Arrays:

@@ -20,12 +20,13 @@ from rbdgen.functions.derivatives.one_frame import Rows
 from rbdgen.functions.forward_dynamics.bias import aba_bias
 from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse, weighted_square
 from rbdgen.functions.inertia_matrix.moments import crba_composite
-from rbdgen.functions.inverse_dynamics.classical import rnea_classical, upward_in_base
+from rbdgen.functions.inverse_dynamics.classical import rnea_classical
 from rbdgen.model.joints import Coordinate, JointKind, Pose
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import LDL, ldl
 from rbdgen.spatial.ops import IDENTITY, Force, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, add, dot, mul, neg, sub, unnamed
+from rbdgen.sweeps.straight import upward_in_base
 
 Acceleration = Literal["factor", "articulated"]
 """Where qdd comes from: the factor and the nonlinear effects, or the articulated-body algorithm."""

@@ -1,7 +1,7 @@
 """Derivatives of forward dynamics in loops, put together from the looped forms of what they are made of.
 
 dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24): the loops of
-`aba_looped` for qdd, of `rnea_derivatives_looped` at it, of `minv_looped` for M^-1 = dFD/dtau; then one
+`forward_dynamics` for qdd, of `derivatives` at it, of `minv_looped` for M^-1 = dFD/dtau; then one
 product of a row and a column, run for every entry. Scratch arrays of one name serve all three, one after
 the other.
 """
@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from rbdgen.access import Access, column
-from rbdgen.functions.derivatives.one_frame_looped import rnea_derivatives_looped
-from rbdgen.functions.forward_dynamics.looped import aba_looped
-from rbdgen.functions.inertia_matrix.inverse_looped import minv_looped
+from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives
+from rbdgen.functions.forward_dynamics.bias import forward_dynamics
+from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_looped
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.scalar import dot, neg
+from rbdgen.sweeps.looped import looped
 from rbdgen.sweeps.loops import FormLoop, LoopedForm
 
 
@@ -24,8 +25,8 @@ def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:
     """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
     nv = reduced.nv
     parts = (
-        _renamed(aba_looped(reduced), {"a": "qdd"}),
-        _renamed(rnea_derivatives_looped(reduced, inertia=False), {"a": "qdd"}),
+        _renamed(looped(reduced, ("a",), *forward_dynamics()), {"a": "qdd"}),
+        _renamed(looped(reduced, OUTPUTS[:2], *derivatives(OUTPUTS[:2])), {"a": "qdd"}),
         _renamed(minv_looped(reduced), {"Minv": "da_dtau"}),
     )
     first, *others = parts

@@ -14,21 +14,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdgen.functions.derivatives.one_frame import InverseDynamicsDerivatives
-from rbdgen.functions.inertia_matrix.moments import unit_forces
-from rbdgen.functions.inverse_dynamics.classical import (
-    BodyMotion,
-    along_joint,
-    body_forces,
-    force_to_parent,
-    outward,
-    upward_in_base,
-)
+from rbdgen.functions.inertia_matrix.moments import unit_force, unit_forces
+from rbdgen.functions.inverse_dynamics.classical import BodyMotion, body_forces
 from rbdgen.model.joints import Coordinate, JointKind, Pose
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedBody, ReducedModel
 from rbdgen.spatial.ops import IDENTITY, ZERO, Force, Matrix, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, neg, unnamed
+from rbdgen.sweeps.bodies import along_base, along_joint, force_to_parent
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.straight import straight, upward_in_base
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +121,9 @@ def rnea_derivatives_local(
 
     `fext` is constant in the bodies' frames.
     """
-    bodies = reduced.at(q)
-    motions = outward(reduced, bodies, q, v, a, naming)
-    forces = body_forces(reduced, bodies, motions, fext, naming)
+    line = straight(reduced, State(q, v, a, fext=fext, naming=naming))
+    bodies, given = line.bodies, line.run(body_forces(external=fext is not None))
+    motions, forces = given["motion"], given["force"]
     axes = [Axis.of(motion) for motion in motions]
     bases = {i: Base.of(reduced, i, x, motions[i], v) for i, x in enumerate(q) if isinstance(x, Pose)}
     rates = [origin_rate(body, motions, v) for body in bodies]
@@ -136,7 +132,8 @@ def rnea_derivatives_local(
     result = InverseDynamicsDerivatives(dq, dv, M, [0] * reduced.nv)
     for j in reversed(range(len(bodies))):
         body, subtree = bodies[j], subtrees[j]
-        for k, value in enumerate(along_joint(body, subtree.force), body.joint.idx_v):
+        felt = along_base(subtree.force) if j in bases else [along_joint(body, subtree.force)]
+        for k, value in enumerate(felt, body.joint.idx_v):
             result.tau[k] = naming(f"tau[{k}]", value)
         if j in bases:
             fill_base(body, subtree, bases[j], result)
@@ -177,7 +174,7 @@ def origin_rate(body: ReducedBody, motions: Sequence[BodyMotion], v: Sequence[Sc
 def own_columns(body: ReducedBody, subtree: Subtree, axis: Axis) -> Columns:
     """The columns of a joint about or along z, at its own body."""
     h, m = subtree.moments.first, subtree.moments.mass
-    (unit,) = unit_forces(body.joint, subtree.moments)
+    unit = unit_force(body, subtree.moments)
     f, n, l2 = subtree.force.force, subtree.force.moment, subtree.l2
     twice, rate, acceleration, c = axis.rate * 2, axis.rate, axis.acceleration, axis.c
     z_f = Vector(neg(f.y), f.x, 0)
@@ -200,9 +197,9 @@ def fill_joint(
 ) -> None:
     """Entries between body j's degree of freedom and an ancestor's, or its own; `columns` at the ancestor."""
     i, j = above.joint.idx_v, body.joint.idx_v
-    (result.dtau_da[i][j],) = along_joint(above, columns.by_a)
-    (result.dtau_dv[i][j],) = along_joint(above, columns.by_v)
-    (result.dtau_dq[i][j],) = along_joint(above, columns.by_q)
+    result.dtau_da[i][j] = along_joint(above, columns.by_a)
+    result.dtau_dv[i][j] = along_joint(above, columns.by_v)
+    result.dtau_dq[i][j] = along_joint(above, columns.by_q)
     if i == j:
         return
     result.dtau_da[j][i] = result.dtau_da[i][j]
@@ -252,10 +249,10 @@ def fill_base(body: ReducedBody, subtree: Subtree, base: Base, result: InverseDy
         )
         for column, by_q, by_v in columns:
             for row in range(6):
-                result.dtau_dq[own + row][own + column] = along_joint(body, by_q)[row]
-                result.dtau_dv[own + row][own + column] = along_joint(body, by_v)[row]
-    for column, force in enumerate(unit_forces(body.joint, subtree.moments)):
-        for row, value in enumerate(along_joint(body, force)):
+                result.dtau_dq[own + row][own + column] = along_base(by_q)[row]
+                result.dtau_dv[own + row][own + column] = along_base(by_v)[row]
+    for column, force in enumerate(unit_forces(subtree.moments)):
+        for row, value in enumerate(along_base(force)):
             result.dtau_da[own + row][own + column] = value
 
 
@@ -269,8 +266,8 @@ def fill_base_joint(
     by_angular = n.cross(base.w) + columns.row + base.v.cross(f)
     by_turn = f.cross(base.upward)
     for k in range(6):
-        result.dtau_da[i + k][j] = result.dtau_da[j][i + k] = along_joint(above, columns.by_a)[k]
-        result.dtau_dv[i + k][j] = along_joint(above, columns.by_v)[k]
-        result.dtau_dq[i + k][j] = along_joint(above, columns.by_q)[k]
+        result.dtau_da[i + k][j] = result.dtau_da[j][i + k] = along_base(columns.by_a)[k]
+        result.dtau_dv[i + k][j] = along_base(columns.by_v)[k]
+        result.dtau_dq[i + k][j] = along_base(columns.by_q)[k]
         result.dtau_dv[j][i + k] = by_linear[k] if k < 3 else by_angular[k - 3]
         result.dtau_dq[j][i + k] = 0 if k < 3 else by_turn[k - 3]

@@ -4,21 +4,42 @@ Singh, Russell, Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics
 Algebra, RA-L 2022, and Carpentier and Mansard, RSS 2018, Alg. 2-3. The frame: the axes of the world with the
 origin at the first joint; on a floating base the base's own frame, in which its six columns are unit
 vectors and its quaternion touches gravity only. Composite quantities are plain sums there.
+
+Outward the directions of all degrees of freedom and every body's composite; inward the composites of
+subtrees; then what each degree of freedom j takes, t1 to t4; last all entries between j and each one above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from rbdgen.model.inertia import Inertia
-from rbdgen.model.joints import Coordinate
-from rbdgen.model.model import WORLD, Model
-from rbdgen.spatial.ops import IDENTITY, NO_TRANSFORM, ZERO, Force, Matrix, Motion, Transform, Vector
+from rbdgen.model.joints import Coordinate, Joint
+from rbdgen.model.model import Body as ModelBody
+from rbdgen.model.model import Model
+from rbdgen.model.moments import MassMoments
+from rbdgen.spatial.ops import (
+    IDENTITY,
+    NO_MOTION,
+    ZERO,
+    Force,
+    Matrix,
+    Motion,
+    Symmetric,
+    Transform,
+    Vector,
+)
+from rbdgen.spatial.planar import FactoredRotation
 from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
+from rbdgen.sweeps.bodies import Base, Body, Massive
+from rbdgen.sweeps.straight import Straight
+from rbdgen.sweeps.sweep import Freedoms, Given, Gives, Inward, Outward, Pairs, Sum, Sweep
 
 Rows = list[list[Scalar]]
+
+OUTPUTS = ("dtau_dq", "dtau_dv", "dtau_da")
 
 
 class InverseDynamicsDerivatives(NamedTuple):
@@ -31,6 +52,20 @@ class InverseDynamicsDerivatives(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Moving:
+    """A body in the common frame: where its axes are, and its velocity and acceleration."""
+
+    rotation: Matrix
+    translation: Vector
+    v: Motion
+    a: Motion
+
+    def turned(self, rotation: FactoredRotation) -> Moving:
+        """The same with other axes of the body."""
+        return Moving(Matrix(*map(rotation.to_parent, self.rotation)), self.translation, self.v, self.a)
+
+
+@dataclass(frozen=True, slots=True)
 class Composite:
     """A subtree's inertia as (m, h, Sigma), its force f, and the 6 x 6 B of Singh et al. as (Bt, l).
 
@@ -40,7 +75,7 @@ class Composite:
 
     mass: Scalar
     first_moment: Vector
-    second_moment: Matrix
+    second_moment: Symmetric
     force: Force
     momentum: Vector
     Bt: Matrix
@@ -54,6 +89,10 @@ class Composite:
             self.momentum + other.momentum,
             self.Bt + other.Bt,
         )
+
+    def turned(self, _: FactoredRotation) -> Composite:
+        """In the common frame it does not depend on a body's axes."""
+        return self
 
     @property
     def inertia(self) -> Inertia:
@@ -69,13 +108,167 @@ class Composite:
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """What one degree of freedom j contributes, in the common frame."""
+    """What one degree of freedom j contributes; `velocity_column`: Psi1 + Sdot."""
 
     S: Motion
     psi1: Motion
     psi2: Motion
     velocity_column: Motion
-    """Psi1 + Sdot."""
+
+    by_freedom = True
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What one degree of freedom j takes. `turned`: t3 + S x* f; `t4`: the angular part."""
+
+    t1: Force
+    t2: Force
+    t3: Force
+    turned: Force
+    t4: Vector
+
+    by_freedom = True
+
+
+def derivatives(
+    outputs: Sequence[str] = OUTPUTS, world: Callable[[Given], Moving] | None = None
+) -> tuple[Sweep, ...]:
+    """The sweeps that give the `outputs` of v and a. `world`: how the world stands in the common frame."""
+    outward = Outward(
+        "outward",
+        "motion",
+        step,
+        base_step,
+        world=world or (lambda x: Moving(IDENTITY, ZERO, NO_MOTION, Motion(ZERO, x.upward))),
+        reads=("placement", "moments", "upward", "v", "a"),
+        gives={"motion": Moving, "direction": Direction, "composite": Composite},
+    )
+    entries = Pairs(
+        "entries",
+        entries_above,
+        own_entries,
+        reads=("column",),
+        other_reads=("direction",),
+        gives=(*outputs, *(f"{output}_below" for output in outputs)),
+    )
+    return outward, INWARD, COLUMNS, entries
+
+
+def step(body: Body, x: Given) -> Gives:
+    """A body's motion and composite, and the direction of its joint."""
+    above = x.parent
+    frame = Transform(
+        Matrix(*map(body.rotation.to_child, above.rotation)).named(x.naming, "R"),
+        (above.rotation.apply(body.translation) + above.translation).named(x.naming, "p"),
+    )
+    S = frame.motion_to_parent(body.subspace)
+    psi1 = above.v.cross(S)
+    psi2 = above.a.cross(S) + above.v.cross(psi1)
+    moving = Moving(*frame, above.v + S * x.v, above.a + S * x.a + psi1 * x.v)
+    return given(body, moving, Direction(S, psi1, psi2, psi1 * 2))
+
+
+def base_step(body: Base, x: Given) -> Gives:
+    """Those of a floating base; its frame is the common one."""
+    v, a = (Motion(Vector(*rates[3:]), Vector(*rates[:3])) for rates in (x.v, x.a))
+    upward = Motion(ZERO, x.upward)
+    moving = Moving(IDENTITY, ZERO, v, a + upward)
+    directions = [Direction(S, NO_MOTION, upward.cross(S), v.cross(S)) for S in body.joint.motion_subspace]
+    return given(body, moving, directions)
+
+
+def given(body: Massive, moving: Moving, direction: Direction | list[Direction]) -> Gives:
+    return {"motion": moving, "composite": own_composite(body.moments, moving), "direction": direction}
+
+
+def own_composite(own: MassMoments, moving: Moving) -> Composite:
+    """One body's quantities in the common frame; its moments are in its own."""
+    m, R, p, v = own.mass, moving.rotation, moving.translation, moving.v
+    h = R.apply(own.first)
+    shifted = h + p * m
+    sigma = R.congruence(own.second) + Matrix.outer(shifted, p) + Matrix.outer(p, h)
+    moved = Inertia.from_second_moment(m, shifted, sigma)
+    momentum = moved.apply(v)
+    skew = Matrix.skew
+    Bt = -(skew(v.angular) @ sigma + skew(shifted) @ skew(v.linear))
+    force = moved.apply(moving.a) + v.cross_force(momentum)
+    return Composite(m, shifted, sigma, force, momentum.force, Bt)
+
+
+INWARD = Inward("inward", {"composite": Sum(Composite)}, lambda _, x: {"composite": x.composite})
+
+
+def column(x: Given) -> Gives:
+    """t1 to t4 of a degree of freedom, and its torque on the way."""
+    d, subtree = x.direction, x.composite
+    inertia = subtree.inertia
+    t1 = inertia.apply(d.S)
+    t2 = subtree.B(d.S) * 2 + inertia.apply(d.velocity_column)
+    t3 = subtree.B(d.psi1) * 2 + inertia.apply(d.psi2)
+    turned = t3 + d.S.cross_force(subtree.force)
+    return {
+        "column": Column(t1, t2, t3, turned, subtree.B_transposed(d.S) * 2),
+        "tau": d.S.dot(subtree.force),
+    }
+
+
+COLUMNS = Freedoms("columns", column, ("direction", "composite"), {"column": Column})
+
+TORQUES = Freedoms("torques", column, ("direction", "composite"), {"tau": Scalar})
+
+
+def own_entries(x: Given) -> Gives:
+    """Within one joint S turns with the body: no S x* f; a single S along itself feels none either."""
+    S, j = x.other.direction.S, x.column
+    return {"dtau_dq": S.dot(j.t3), "dtau_dv": S.dot(j.t2), "dtau_da": S.dot(j.t1)}
+
+
+def entries_above(x: Given) -> Gives:
+    """Between degree of freedom j and one above it, both ways."""
+    j, other = x.column, x.other.direction
+    M = other.S.dot(j.t1)
+    return {
+        "dtau_dq": other.S.dot(j.turned),
+        "dtau_dv": other.S.dot(j.t2),
+        "dtau_da": M,
+        "dtau_dq_below": add(j.t4.dot(other.psi1.angular), other.psi2.dot(j.t1)),
+        "dtau_dv_below": add(j.t4.dot(other.S.angular), other.velocity_column.dot(j.t1)),
+        "dtau_da_below": M,
+    }
+
+
+# ---- on a plain model, as the textbook has it
+
+
+class Rotation(NamedTuple):
+    """A rotation from a child's axes to its parent's that is a whole matrix."""
+
+    matrix: Matrix
+
+    def to_child(self, v: Vector) -> Vector:
+        return self.matrix.T.apply(v)
+
+
+class PlacedBody(NamedTuple):
+    """A body of a model at a position of its joint."""
+
+    parent: int
+    joint: Joint
+    rotation: Rotation
+    translation: Vector
+    moments: MassMoments
+
+    @staticmethod
+    def of(body: ModelBody, q: Coordinate) -> PlacedBody:
+        own, (rotation, translation) = body.inertia, body.transform(q)
+        moments = MassMoments(own.mass, own.first_moment, own.second_moment)
+        return PlacedBody(body.parent, body.joint, Rotation(rotation), translation, moments)
+
+    @property
+    def subspace(self) -> Motion:
+        """S of a joint of one degree of freedom."""
+        return self.joint.motion_subspace[0]
 
 
 def rnea_derivatives(
@@ -86,130 +279,11 @@ def rnea_derivatives(
     naming: Naming = unnamed,
 ) -> InverseDynamicsDerivatives:
     """dID/dq, dID/dv and M, and tau itself on the way; arguments as in `rnea`."""
-    directions, composite = outward(model, q, v, a, naming)
-    dtau_dq, dtau_dv, dtau_da = ([[0] * model.nv for _ in range(model.nv)] for _ in range(3))
-    result = InverseDynamicsDerivatives(dtau_dq, dtau_dv, dtau_da, [0] * model.nv)
-    for i in reversed(range(model.nbodies)):
-        parent = model.bodies[i].parent
-        fill_columns(model, i, composite[i], directions, result)
-        if parent != WORLD:
-            composite[parent] = composite[parent] + composite[i]
-    return result
-
-
-def common_frames(model: Model, q: Sequence[Coordinate]) -> list[Transform]:
-    """The placement of every body in the common frame."""
     first = model.bodies[0]
     R, p = first.transform(q[0]) if model.is_floating else Transform(IDENTITY, first.placement.translation)
-    frames: list[Transform] = []
-    for i, (body, q_i) in enumerate(zip(model.bodies, q, strict=True)):
-        if body.parent != WORLD:
-            frames.append(frames[body.parent] @ body.transform(q_i))
-        elif i == 0 and model.is_floating:
-            frames.append(NO_TRANSFORM)
-        else:
-            own = body.transform(q_i)
-            frames.append(Transform(R.T @ own.rotation, R.T.apply(own.translation - p)))
-    return frames
-
-
-def root_acceleration(model: Model, q: Sequence[Coordinate]) -> Motion:
-    """-gravity in the common frame: what the world's acceleration looks like to the bodies."""
-    upward = -model.gravity
-    if model.is_floating:
-        upward = model.bodies[0].transform(q[0]).rotation.T.apply(upward)
-    return Motion(ZERO, upward)
-
-
-def outward(
-    model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], a: Sequence[Scalar], naming: Naming
-) -> tuple[list[Direction], list[Composite]]:
-    """Root to leaves: the directions of all degrees of freedom, and every body's own `Composite`."""
-    frames = common_frames(model, q)
-    world_acceleration = root_acceleration(model, q)
-    velocity: list[Motion] = []
-    acceleration: list[Motion] = []
-    directions: list[Direction] = []
-    bodies: list[Composite] = []
-    for i, body in enumerate(model.bodies):
-        joint = body.joint
-        parent_v, parent_a = Motion(ZERO, ZERO), world_acceleration
-        if body.parent != WORLD:
-            parent_v, parent_a = velocity[body.parent], acceleration[body.parent]
-        frame = Transform(
-            frames[i].rotation.named(naming, f"R[{i}]"), frames[i].translation.named(naming, f"p[{i}]")
-        )
-        columns = [frame.motion_to_parent(S) for S in joint.motion_subspace]
-        rate = _combination(columns, joint.slice(v))
-        velocity.append((parent_v + rate).named(naming, f"v[{i}]"))
-        drift = parent_v.cross(rate)
-        acceleration.append(
-            (parent_a + _combination(columns, joint.slice(a)) + drift).named(naming, f"a[{i}]")
-        )
-        for S in columns:
-            psi1 = parent_v.cross(S)
-            psi2 = parent_a.cross(S) + parent_v.cross(psi1)
-            column = psi1 * 2 if joint.nv == 1 else psi1 + velocity[i].cross(S)
-            directions.append(Direction(S, psi1, psi2, column))
-        own = body.inertia
-        bodies.append(
-            own_composite(own.mass, own.first_moment, own.second_moment, frame, velocity[i], acceleration[i])
-        )
-    return directions, bodies
-
-
-def own_composite(
-    m: Scalar, first_moment: Vector, second_moment: Matrix, frame: Transform, v: Motion, a: Motion
-) -> Composite:
-    """One body's quantities in the common frame; its moments are in its own."""
-    R, p = frame
-    h = R.apply(first_moment)
-    shifted = h + p * m
-    sigma = R.congruence(second_moment) + Matrix.outer(shifted, p) + Matrix.outer(p, h)
-    moved = Inertia.from_second_moment(m, shifted, sigma)
-    momentum = moved.apply(v)
-    skew = Matrix.skew
-    Bt = -(skew(v.angular) @ sigma + skew(shifted) @ skew(v.linear))
-    force = moved.apply(a) + v.cross_force(momentum)
-    return Composite(m, shifted, sigma, force, momentum.force, Bt)
-
-
-def fill_columns(
-    model: Model,
-    i: int,
-    subtree: Composite,
-    directions: Sequence[Direction],
-    result: InverseDynamicsDerivatives,
-) -> None:
-    """All entries between body i's degrees of freedom j and those of its own joint and of its ancestors."""
-    joint = model.bodies[i].joint
-    own = range(joint.idx_v, joint.idx_v + joint.nv)
-    inertia = subtree.inertia
-    for j in own:
-        d = directions[j]
-        t1 = inertia.apply(d.S)
-        t2 = subtree.B(d.S) * 2 + inertia.apply(d.velocity_column)
-        t3 = subtree.B(d.psi1) * 2 + inertia.apply(d.psi2)
-        turned = t3 + d.S.cross_force(subtree.force)
-        t4 = subtree.B_transposed(d.S) * 2
-        result.tau[j] = d.S.dot(subtree.force)
-        for k in own:
-            S = directions[k].S
-            result.dtau_da[k][j] = S.dot(t1)
-            result.dtau_dv[k][j] = S.dot(t2)
-            # within one joint S turns with the body; a single S along itself feels no S x* f either
-            result.dtau_dq[k][j] = S.dot(t3)
-        for k in model.ancestor_dofs(own[0]):
-            other = directions[k]
-            result.dtau_da[k][j] = result.dtau_da[j][k] = other.S.dot(t1)
-            result.dtau_dv[k][j] = other.S.dot(t2)
-            result.dtau_dq[k][j] = other.S.dot(turned)
-            result.dtau_dq[j][k] = add(t4.dot(other.psi1.angular), other.psi2.dot(t1))
-            result.dtau_dv[j][k] = add(t4.dot(other.S.angular), other.velocity_column.dot(t1))
-
-
-def _combination(columns: Sequence[Motion], rates: Sequence[Scalar]) -> Motion:
-    total = Motion(ZERO, ZERO)
-    for column, rate in zip(columns, rates, strict=True):
-        total = total + column * rate
-    return total
+    upward = R.T.apply(-model.gravity)
+    world = Moving(R.T, -R.T.apply(p), NO_MOTION, Motion(ZERO, upward))
+    bodies = [PlacedBody.of(body, q_i) for body, q_i in zip(model.bodies, q, strict=True)]
+    line = Straight(bodies, {"v": v, "a": a}, upward, upward, naming=naming)
+    values = line.run(*derivatives(world=lambda _: world), TORQUES)
+    return InverseDynamicsDerivatives(*(values[name] for name in (*OUTPUTS, "tau")))

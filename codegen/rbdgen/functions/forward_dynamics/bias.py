@@ -1,29 +1,126 @@
 """Forward dynamics: articulated bodies with the bias forces of inverse dynamics.
 
 The articulated-body algorithm (Featherstone 2008, table 7.1) on a `ReducedModel`, written for the change of
-acceleration against qdd = 0: the outward pass of `rnea_classical` at qdd = 0 gives each body's bias force,
+acceleration against qdd = 0: the outward sweep of inverse dynamics at qdd = 0 gives each body's bias force,
 velocity and gravity terms included, so that the drift and its product with the articulated inertia vanish,
-and the last pass starts from zero at the root.
+and the last sweep starts from zero at the root.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdgen.functions.forward_dynamics.articulated_planar import articulated_factors
-from rbdgen.functions.inverse_dynamics.classical import (
-    Placed,
-    along_joint,
-    body_forces,
-    force_to_parent,
-    outward,
-)
-from rbdgen.model.articulated import JointFactor
-from rbdgen.model.joints import Coordinate, JointKind
-from rbdgen.model.model import WORLD
-from rbdgen.model.reduce import ReducedBody, ReducedModel
+from rbdgen.functions.inverse_dynamics.classical import body_forces
+from rbdgen.model.articulated import ArticulatedInertia, JointFactor, factor_joint
+from rbdgen.model.inertia import Inertia
+from rbdgen.model.joints import Coordinate
+from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import NO_MOTION, Force, Motion, Vector
-from rbdgen.spatial.scalar import Naming, Scalar, mul, sub, unnamed
+from rbdgen.spatial.scalar import Naming, Scalar, is_number, mul, sub, unnamed
+from rbdgen.sweeps.bodies import (
+    Base,
+    Body,
+    Jointed,
+    along_base,
+    along_joint,
+    force_to_parent,
+    inertia_to_parent,
+    motion_to_child,
+)
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.straight import straight
+from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum, Sweep
+
+
+def forward_dynamics(external: bool = False) -> tuple[Sweep, ...]:
+    """The sweeps that give `a` of v, tau and, where there are `external` forces, fext.
+
+    Between the last two `a` is D^-1 u, u = tau - S^T p.
+    """
+    return body_forces(accelerated=False, external=external), ARTICULATED, ACCELERATIONS
+
+
+def own_inertia(body: Body) -> ArticulatedInertia:
+    """That of the body alone."""
+    moments = body.moments
+    return ArticulatedInertia.of(Inertia.from_second_moment(moments.mass, moments.first, moments.second))
+
+
+def joint_factor(body: Body, x: Given) -> JointFactor:
+    """U and D of a joint of one degree of freedom."""
+    return factor_joint(x.inertia, (body.subspace,))
+
+
+def hand_on(body: Body, factor: JointFactor, x: Given) -> Gives:
+    """U D^-1, and what of the inertia the parent feels: a row and a column z of exact zeros, turned."""
+    return {"scaled": factor.scaled, "inertia": inertia_to_parent(body, factor.project(x.inertia))}
+
+
+def articulated(body: Body, x: Given) -> Gives:
+    """One joint's D^-1 u; the inertia and the bias force that its parent feels."""
+    factor = joint_factor(body, x)
+    (rate,) = factor.solve([sub(x.tau, along_joint(body, x.force))])
+    # p_z + U_z D^-1 (tau - p_z) is tau
+    passed = with_joint_force(body, x.force + factor.U[0] * rate, x.tau)
+    return {**hand_on(body, factor, x), "a": rate, "force": force_to_parent(body, passed)}
+
+
+ARTICULATED = Inward(
+    "articulated",
+    {"force": Sum(Force), "inertia": Sum(ArticulatedInertia, own_inertia)},
+    articulated,
+    reads=("placement", "moments", "tau"),
+    gives={"a": Scalar, "scaled": Force},
+)
+
+
+def with_joint_force(body: Jointed, force: Force, value: Scalar) -> Force:
+    """The force with its known component along the joint's axis, where it is known which one that is."""
+    n, f = force.moment, force.force
+    if not is_number(body.turning):
+        return force
+    if body.turning:
+        return Force(Vector(n.x, n.y, value), f)
+    return Force(n, Vector(f.x, f.y, value))
+
+
+def acceleration(body: Body, x: Given) -> Gives:
+    """qdd = D^-1 u - D^-1 U^T a', a' the parent's change of acceleration.
+
+    U_z / D is 1: the component of the change along the joint, a'_z + qdd, comes first and qdd from it.
+    """
+    above = motion_to_child(body, x.parent)
+    w, a, n, f = above.angular, above.linear, x.scaled.moment, x.scaled.force
+    if not is_number(body.turning):
+        qdd = sub(x.a, above.dot(x.scaled))
+        return {"a": qdd, "change": above + body.subspace * qdd}
+    along_z = (n.z, w.z), (f.z, a.z)
+    others = along_z[1:] if body.turning else along_z[:1]
+    along = x.a
+    for U, change in ((n.x, w.x), (n.y, w.y), *others, (f.x, a.x), (f.y, a.y)):
+        along = sub(along, mul(U, change))
+    if body.turning:
+        return {"a": sub(along, w.z), "change": Motion(Vector(w.x, w.y, along), a)}
+    return {"a": sub(along, a.z), "change": Motion(w, Vector(a.x, a.y, along))}
+
+
+def base_acceleration(body: Base, x: Given) -> Gives:
+    """That of a floating base, from its 6 x 6."""
+    u = [sub(tau, p) for tau, p in zip(x.tau, along_base(x.force), strict=True)]
+    qdd = factor_joint(x.inertia, body.joint.motion_subspace).solve(u)
+    return {"a": qdd, "change": Motion(Vector(*qdd[3:]), Vector(*qdd[:3]))}
+
+
+ACCELERATIONS = Outward(
+    "accelerations",
+    "change",
+    acceleration,
+    base_acceleration,
+    world=lambda _: NO_MOTION,
+    reads=("placement", "scaled", "a"),
+    base_reads=("inertia", "force", "tau"),
+    gives={"a": Scalar, "change": Motion},
+)
 
 
 def aba_bias(
@@ -35,88 +132,5 @@ def aba_bias(
     naming: Naming = unnamed,
 ) -> list[Scalar]:
     """qdd = FD(q, v, tau), in rad/s^2 or m/s^2; arguments as in `rnea_classical`."""
-    bodies = reduced.at(q)
-    at_rest = outward(reduced, bodies, q, v, [0] * reduced.nv, naming)
-    bias = body_forces(reduced, bodies, at_rest, fext, naming)
-    factors = articulated_factors(bodies, naming)
-    rates = joint_rates(bodies, factors, bias, tau, naming)
-    return accelerations(bodies, factors, rates, naming)
-
-
-def joint_rates(
-    bodies: Sequence[ReducedBody],
-    factors: Sequence[JointFactor],
-    bias: list[Force],
-    tau: Sequence[Scalar],
-    naming: Naming,
-) -> list[list[Scalar]]:
-    """D^-1 u of every joint, u = tau - S^T p; leaves to root."""
-    rates: list[list[Scalar]] = [[] for _ in bodies]
-    for i in reversed(range(len(bodies))):
-        body, factor, force = bodies[i], factors[i], bias[i]
-        own = body.joint.slice(tau)
-        rates[i] = factor.solve([sub(t, f) for t, f in zip(own, along_joint(body, force), strict=True)])
-        if body.parent != WORLD:
-            passed = with_joint_force(body, force + factor.U[0] * rates[i][0], own[0])
-            bias[body.parent] = (bias[body.parent] + force_to_parent(body, passed)).named(
-                naming, f"pA[{body.parent}]"
-            )
-    return rates
-
-
-def with_joint_force(body: ReducedBody, force: Force, value: Scalar) -> Force:
-    """The force with a component along the joint's axis that is known: p_z + U_z D^-1 (tau - p_z) is tau."""
-    n, f = force.moment, force.force
-    if body.joint.kind is JointKind.REVOLUTE:
-        return Force(Vector(n.x, n.y, value), f)
-    return Force(n, Vector(f.x, f.y, value))
-
-
-def accelerations(
-    bodies: Sequence[ReducedBody],
-    factors: Sequence[JointFactor],
-    rates: Sequence[Sequence[Scalar]],
-    naming: Naming,
-) -> list[Scalar]:
-    """qdd = D^-1 u - D^-1 U^T a', a' the parent's change of acceleration; root to leaves."""
-    qdd: list[Scalar] = []
-    changes: list[Motion] = []
-    for i, (body, factor, rate) in enumerate(zip(bodies, factors, rates, strict=True)):
-        if body.joint.kind is JointKind.FLOATING:
-            qdd += rate
-            change = Motion(Vector(*rate[3:]), Vector(*rate[:3]))
-        else:
-            above = NO_MOTION if body.parent == WORLD else to_child(body, changes[body.parent])
-            acceleration, change = _joint_acceleration(body, factor.scaled, rate[0], above)
-            qdd.append(naming(f"qdd[{len(qdd)}]", acceleration))
-        changes.append(change.named(naming, f"da[{i}]"))
-    return qdd
-
-
-def _joint_acceleration(
-    body: ReducedBody, scaled: Force, rate: Scalar, above: Motion
-) -> tuple[Scalar, Motion]:
-    """qdd of a joint and its body's change of acceleration.
-
-    U_z / D is 1: the component of the change along the joint, a'_z + qdd, comes first and qdd from it.
-    """
-    w, a, n, f = above.angular, above.linear, scaled.moment, scaled.force
-    if body.joint.kind is JointKind.REVOLUTE:
-        pairs = (n.x, w.x), (n.y, w.y), (f.x, a.x), (f.y, a.y), (f.z, a.z)
-        along = _less(rate, pairs)
-        return sub(along, w.z), Motion(Vector(w.x, w.y, along), a)
-    pairs = (n.x, w.x), (n.y, w.y), (n.z, w.z), (f.x, a.x), (f.y, a.y)
-    along = _less(rate, pairs)
-    return sub(along, a.z), Motion(w, Vector(a.x, a.y, along))
-
-
-def _less(value: Scalar, pairs: Sequence[tuple[Scalar, Scalar]]) -> Scalar:
-    for x, y in pairs:
-        value = sub(value, mul(x, y))
-    return value
-
-
-def to_child(body: Placed, m: Motion) -> Motion:
-    """A motion of the parent at the body's origin, in the body's axes."""
-    linear = m.linear + m.angular.cross(body.translation)
-    return Motion(body.rotation.to_child(m.angular), body.rotation.to_child(linear))
+    x = State(q, v, tau=tau, fext=fext, naming=naming)
+    return straight(reduced, x).run(*forward_dynamics(external=fext is not None))["a"]

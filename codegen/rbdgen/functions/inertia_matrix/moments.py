@@ -10,13 +10,67 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdgen.functions.inverse_dynamics.classical import along_joint, force_to_parent
-from rbdgen.model.joints import Coordinate, Joint, JointKind
-from rbdgen.model.model import WORLD
+from rbdgen.model.joints import Coordinate
 from rbdgen.model.moments import MassMoments
-from rbdgen.model.reduce import ReducedBody, ReducedModel
+from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import IDENTITY, Force
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
+from rbdgen.sweeps.bodies import Base, Body, Jointed, along_base, along_joint, force_to_parent
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.records import Entry
+from rbdgen.sweeps.straight import straight
+from rbdgen.sweeps.sweep import Climb, Given, Gives, Inward, Sum
+
+
+def unit_force(body: Jointed, subtree: MassMoments) -> Force:
+    """What a unit acceleration of a body's joint takes."""
+    force: Force = subtree.rate_about_z() * body.turning + subtree.rate_along_z() * body.sliding
+    return force
+
+
+def unit_forces(subtree: MassMoments) -> list[Force]:
+    """What a unit acceleration of each degree of freedom of a floating base takes, linear ones first."""
+    h, m, J = subtree.first, subtree.mass, subtree.rotational
+    return [Force(h.cross(e), e * m) for e in IDENTITY] + [Force(J.apply(e), e.cross(h)) for e in IDENTITY]
+
+
+def composite(body: Body, x: Given) -> Gives:
+    """A subtree's mass moments, handed on to the parent; what a unit acceleration of its joint takes."""
+    force = unit_force(body, x.composite)
+    moved = x.composite.rotated(body.rotation).translated(body.translation)
+    return {"composite": moved, "force": force, "M": along_joint(body, force)}
+
+
+def base_block(_: Base, x: Given) -> Gives:
+    """A floating base's own 6 x 6."""
+    return {"M": [value for force in unit_forces(x.composite) for value in along_base(force)]}
+
+
+def felt(above: Jointed, x: Given) -> Gives:
+    """What an ancestor's joint feels of a force."""
+    entry = along_joint(above, x.force)
+    return {"M": entry, "M_below": entry}
+
+
+def felt_by_base(_: Base, x: Given) -> Gives:
+    """What a floating base feels of it: all."""
+    entries = along_base(x.force)
+    return {"M": entries, "M_below": entries}
+
+
+INERTIA_MATRIX = (
+    Inward(
+        "composites",
+        {"composite": Sum(MassMoments, lambda body: body.moments)},
+        composite,
+        base_block,
+        reads=("placement", "moments"),
+        gives={"M": Entry, "force": Force},
+        base_gives={"M": Entry},
+    ),
+    Climb("ancestors", "force", force_to_parent, felt, felt_by_base, gives=("M", "M_below")),
+)
+"""The sweeps that give `M`."""
 
 
 def crba_composite(
@@ -26,42 +80,4 @@ def crba_composite(
 
     kg m^2 between rotations, kg between translations, kg m across.
     """
-    bodies = reduced.at(q)
-    M: list[list[Scalar]] = [[0] * reduced.nv for _ in range(reduced.nv)]
-    for i, subtree in enumerate(composites(bodies, naming)):
-        own = bodies[i].joint.idx_v
-        for k, unit in enumerate(unit_forces(bodies[i].joint, subtree), own):
-            _fill(M, k, own, along_joint(bodies[i], unit), naming)
-            j, force = i, unit
-            while bodies[j].parent != WORLD:
-                force = force_to_parent(bodies[j], force).named(naming, f"f[{k},{bodies[j].parent}]")
-                j = bodies[j].parent
-                _fill(M, k, bodies[j].joint.idx_v, along_joint(bodies[j], force), naming)
-    return M
-
-
-def composites(bodies: Sequence[ReducedBody], naming: Naming) -> list[MassMoments]:
-    """The mass moments of every subtree, in the axes and about the origin of its first body."""
-    subtrees = [body.moments for body in bodies]
-    for i in reversed(range(len(bodies))):
-        if (parent := bodies[i].parent) != WORLD:
-            moved = subtrees[i].rotated(bodies[i].rotation).translated(bodies[i].translation)
-            subtrees[parent] = (subtrees[parent] + moved).named(naming, f"Ic[{parent}]")
-    return subtrees
-
-
-def unit_forces(joint: Joint, subtree: MassMoments) -> list[Force]:
-    """What a unit acceleration of each of the joint's own degrees of freedom takes, linear ones first."""
-    if joint.kind is JointKind.REVOLUTE:
-        return [subtree.rate_about_z()]
-    if joint.kind is JointKind.PRISMATIC:
-        return [subtree.rate_along_z()]
-    h, m, J = subtree.first, subtree.mass, subtree.rotational
-    return [Force(h.cross(e), e * m) for e in IDENTITY] + [Force(J.apply(e), e.cross(h)) for e in IDENTITY]
-
-
-def _fill(M: list[list[Scalar]], column: int, first: int, values: Sequence[Scalar], naming: Naming) -> None:
-    """Entries between one degree of freedom and those of its own joint or of an ancestor's."""
-    for row, value in enumerate(values, first):
-        if row <= column:
-            M[row][column] = M[column][row] = naming(f"M[{row},{column}]", value)
+    return straight(reduced, State(q, naming=naming)).run(*INERTIA_MATRIX)["M"]

@@ -10,125 +10,109 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
 
-from rbdgen.model.joints import Coordinate, JointKind, Pose
-from rbdgen.model.model import WORLD
+from rbdgen.model.joints import Coordinate
 from rbdgen.model.moments import MassMoments
-from rbdgen.model.reduce import ReducedBody, ReducedModel
-from rbdgen.spatial.ops import ZERO, Force, Matrix, Vector
-from rbdgen.spatial.planar import FactoredRotation
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ops import ZERO, ZERO_MATRIX, Force, Matrix, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, neg, sub, unnamed
+from rbdgen.sweeps.bodies import Base, Body, Massive, along_base, along_joint, force_to_parent
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.straight import straight
+from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum
 
 
-class Placed(Protocol):
-    """What stands in its parent: `rotation` from its axes to the parent's, `translation` in the parent's."""
-
-    @property
-    def rotation(self) -> FactoredRotation: ...
-
-    @property
-    def translation(self) -> Vector: ...
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BodyMotion:
     """How a body moves, in its axes.
 
-    `w`, `wdot`: angular velocity and acceleration; `a`: the origin's classical acceleration less gravity;
+    `a`: the origin's classical acceleration less gravity; `w`, `wdot`: angular velocity and acceleration;
     `U`: see the top.
     """
 
+    a: Vector
     w: Vector
     wdot: Vector
+
+    @cached_property
+    def U(self) -> Matrix:
+        return acceleration_matrix(self.w, self.wdot)
+
+
+@dataclass(frozen=True)
+class Still:
+    """The motion of a body where nothing moves."""
+
     a: Vector
-    U: Matrix
+
+    w = wdot = ZERO
+    U = ZERO_MATRIX
 
 
-def rnea_classical(
-    reduced: ReducedModel,
-    q: Sequence[Coordinate],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    naming: Naming = unnamed,
-) -> list[Scalar]:
-    """tau = ID(q, v, a), in N m or N.
+def inverse_dynamics(
+    moving: bool = True, accelerated: bool = True, external: bool = False
+) -> tuple[Outward, Inward]:
+    """The sweeps that give `tau` of v, a and fext.
 
-    q: one coordinate a body; v, a: nv velocities and accelerations; fext: the external force on every
-    body, in its joint's own frame. Terms of v or a given as the number 0 vanish: nonlinear effects and
-    gravity torques are this function at a = 0 and at v = a = 0.
+    Without `accelerated` there is no a, without `moving` no v, without `external` no fext.
     """
-    bodies = reduced.at(q)
-    motions = outward(reduced, bodies, q, v, a, naming)
-    forces = body_forces(reduced, bodies, motions, fext, naming)
-    return inward(bodies, forces, naming)
+    return body_forces(moving, accelerated, external), HAND_ON
 
 
-def outward(
-    reduced: ReducedModel,
-    bodies: Sequence[ReducedBody],
-    q: Sequence[Coordinate],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    naming: Naming,
-) -> list[BodyMotion]:
-    """The motion of every body, root to leaves."""
-    upward = -reduced.gravity
-    motions: list[BodyMotion] = []
-    for i, (body, q_i) in enumerate(zip(bodies, q, strict=True)):
-        if isinstance(q_i, Pose):
-            w, wdot, acceleration = floating_motion(reduced, i, q_i, v, a)
-        else:
-            w, wdot, acceleration = ZERO, ZERO, upward
-            if body.parent != WORLD:
-                parent = motions[body.parent]
-                w, wdot = parent.w, parent.wdot
-                acceleration = parent.a + parent.U.apply(body.translation)
-            w, wdot, acceleration = map(body.rotation.to_child, (w, wdot, acceleration))
-            k = body.joint.idx_v
-            w, wdot, acceleration = joint_motion(body, w, wdot, acceleration, v[k], a[k])
-        w, wdot = w.named(naming, f"w[{i}]"), wdot.named(naming, f"wdot[{i}]")
-        U = acceleration_matrix(w, wdot).named(naming, f"U[{i}]")
-        motions.append(BodyMotion(w, wdot, acceleration.named(naming, f"a[{i}]"), U))
-    return motions
+def body_forces(moving: bool = True, accelerated: bool = True, external: bool = False) -> Outward:
+    """Every body's `motion`, and the `force` that it takes: its moment is about the body's origin."""
+    reads = [name for name, read in (("v", moving), ("a", accelerated), ("fext", external)) if read]
+    return Outward(
+        "outward",
+        "motion",
+        step,
+        base_step,
+        world=lambda x: BodyMotion(x.upward, ZERO, ZERO),
+        reads=("placement", "moments", "upward", *reads),
+        gives={"motion": BodyMotion if moving else Still, "force": Force},
+    )
 
 
-def joint_motion(
-    body: ReducedBody, w: Vector, wdot: Vector, a: Vector, rate: Scalar, acceleration: Scalar
-) -> tuple[Vector, Vector, Vector]:
-    """What a joint along or about z adds to its parent's motion, all in the child's axes."""
-    if body.joint.kind is JointKind.REVOLUTE:
-        turning = Vector(add(wdot.x, mul(w.y, rate)), sub(wdot.y, mul(w.x, rate)), add(wdot.z, acceleration))
-        return Vector(w.x, w.y, add(w.z, rate)), turning, a
-    twice = mul(2, rate)
-    return w, wdot, a + Vector(mul(w.y, twice), neg(mul(w.x, twice)), acceleration)
+def step(body: Body, x: Given) -> Gives:
+    """One body's motion from its parent's, and the force that it takes."""
+    above = x.parent
+    at_origin = above.a + above.U.apply(body.translation)
+    w, wdot, a = map(body.rotation.to_child, (above.w, above.wdot, at_origin))
+    # w x S qd, S qd and S qdd
+    turn, twice = mul(body.turning, x.v), mul(2, mul(body.sliding, x.v))
+    wdot = wdot + Vector(mul(w.y, turn), neg(mul(w.x, turn)), mul(body.turning, x.a))
+    a = a + Vector(mul(w.y, twice), neg(mul(w.x, twice)), mul(body.sliding, x.a))
+    return moved(body, BodyMotion(a, Vector(w.x, w.y, add(w.z, turn)), wdot), x)
 
 
-def floating_motion(
-    reduced: ReducedModel, i: int, q: Pose, v: Sequence[Scalar], a: Sequence[Scalar]
-) -> tuple[Vector, Vector, Vector]:
-    """A floating base's w and wdot, and a = vdot + w x v - R^T g."""
-    joint = reduced.bodies[i].joint
-    rates, accelerations = joint.slice(v), joint.slice(a)
-    w = Vector(*rates[3:])
-    linear = Vector(*accelerations[:3]) + upward_in_base(reduced, i, q) + w.cross(Vector(*rates[:3]))
-    return w, Vector(*accelerations[3:]), linear
+def base_step(body: Base, x: Given) -> Gives:
+    """A floating base: a = vdot + w x v - R^T g."""
+    w, wdot = Vector(*x.v[3:]), Vector(*x.a[3:])
+    a = Vector(*x.a[:3]) + x.upward + w.cross(Vector(*x.v[:3]))
+    return moved(body, BodyMotion(a, w, wdot), x)
 
 
-def upward_in_base(reduced: ReducedModel, i: int, q: Pose) -> Vector:
-    """-R^T g of a floating base, R its rotation; R^T u = u + 2 (r (r.u) - |r|^2 u - s r x u), q = (r, s)."""
-    u = reduced.model.bodies[i].placement.rotation.T.apply(-reduced.gravity)
-    x, y, z, s = q.quaternion
-    twice = u * 2
+def moved(body: Massive, motion: BodyMotion, x: Given) -> Gives:
+    """The motion, and the force that it takes."""
+    force = inertial_force(body.moments, motion)
+    return {"motion": motion, "force": force if x.fext is None else force - x.fext}
 
-    def entry(k: int) -> Scalar:
-        r, m, n = (x, y, z), (k + 1) % 3, (k + 2) % 3
-        total = sub(u[k], mul(twice[k], add(mul(r[m], r[m]), mul(r[n], r[n])))) if u[k] != 0 else 0
-        total = add(total, mul(twice[m], add(mul(r[k], r[m]), mul(s, r[n]))))
-        return add(total, mul(twice[n], sub(mul(r[k], r[n]), mul(s, r[m]))))
 
-    return Vector(entry(0), entry(1), entry(2))
+def hand_on(body: Body, x: Given) -> Gives:
+    """One joint's torque; its force goes on to the parent."""
+    return {"tau": along_joint(body, x.force), "force": force_to_parent(body, x.force)}
+
+
+HAND_ON = Inward(
+    "inward",
+    {"force": Sum(Force)},
+    hand_on,
+    base=lambda body, x: {"tau": along_base(x.force)},
+    reads=("placement",),
+    gives={"tau": Scalar},
+    base_gives={"tau": Scalar},
+)
 
 
 def acceleration_matrix(w: Vector, wdot: Vector) -> Matrix:
@@ -140,24 +124,6 @@ def acceleration_matrix(w: Vector, wdot: Vector) -> Matrix:
         Vector(add(xy, wdot.z), neg(add(xx, zz)), sub(yz, wdot.x)),
         Vector(sub(xz, wdot.y), add(yz, wdot.x), neg(add(xx, yy))),
     )
-
-
-def body_forces(
-    reduced: ReducedModel,
-    bodies: Sequence[ReducedBody],
-    motions: Sequence[BodyMotion],
-    fext: Sequence[Force] | None,
-    naming: Naming,
-) -> list[Force]:
-    """The force and the moment about the origin that every body's own motion takes."""
-    external = reduced.external_forces(bodies, fext)
-    forces = []
-    for i, (body, motion) in enumerate(zip(bodies, motions, strict=True)):
-        force = inertial_force(body.moments, motion)
-        if external is not None:
-            force = force - external[i]
-        forces.append(force.named(naming, f"f[{i}]"))
-    return forces
 
 
 def inertial_force(moments: MassMoments, motion: BodyMotion) -> Force:
@@ -182,29 +148,19 @@ def turning_moment(sigma: Matrix, w: Vector, U: Matrix) -> Vector:
     return Vector(entry(0), entry(1), entry(2))
 
 
-def inward(bodies: Sequence[ReducedBody], forces: list[Force], naming: Naming) -> list[Scalar]:
-    """tau, leaves to root: every body's force with those of all its descendants, along or about z."""
-    tau: list[Scalar] = [0] * sum(body.joint.nv for body in bodies)
-    for i in reversed(range(len(bodies))):
-        body = bodies[i]
-        for k, value in enumerate(along_joint(body, forces[i]), body.joint.idx_v):
-            tau[k] = naming(f"tau[{k}]", value)
-        if body.parent != WORLD:
-            passed = force_to_parent(body, forces[i])
-            forces[body.parent] = (forces[body.parent] + passed).named(naming, f"f[{body.parent}]")
-    return tau
+def rnea_classical(
+    reduced: ReducedModel,
+    q: Sequence[Coordinate],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    naming: Naming = unnamed,
+) -> list[Scalar]:
+    """tau = ID(q, v, a), in N m or N.
 
-
-def along_joint(body: ReducedBody, force: Force) -> tuple[Scalar, ...]:
-    """S^T f."""
-    if body.joint.kind is JointKind.REVOLUTE:
-        return (force.moment.z,)
-    if body.joint.kind is JointKind.PRISMATIC:
-        return (force.force.z,)
-    return (*force.force, *force.moment)
-
-
-def force_to_parent(body: Placed, f: Force) -> Force:
-    """In the parent's axes, the moment about the parent's origin."""
-    force = body.rotation.to_parent(f.force)
-    return Force(body.rotation.to_parent(f.moment) + body.translation.cross(force), force)
+    q: one coordinate a body; v, a: nv velocities and accelerations; fext: the external force on every
+    body, in its joint's own frame. Terms of v or a given as the number 0 vanish: nonlinear effects and
+    gravity torques are this function at a = 0 and at v = a = 0.
+    """
+    x = State(q, v, a, fext=fext, naming=naming)
+    return straight(reduced, x).run(*inverse_dynamics(external=fext is not None))["tau"]

@@ -1,0 +1,115 @@
+"""Records: what a sweep carries from body to body, and the numbers it is made of.
+
+A record is a dataclass whose fields are `Scalar`, `Vector`, `Matrix`, `Symmetric` or records again, for
+example a `Force` of two vectors. Three more kinds of value need no class: `Scalar` is one number for a body,
+an integer n is n numbers, and `Entry` is an entry of a matrix between two degrees of freedom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import islice
+from typing import Any, Final, get_type_hints
+
+from rbdgen.spatial.ops import Matrix, Symmetric, Vector, mirrored
+from rbdgen.spatial.planar import FactoredRotation
+from rbdgen.spatial.scalar import Naming, Scalar
+
+Kind = Any
+"""A dataclass, `Scalar`, `Vector`, `Matrix`, `Symmetric`, `Entry`, or how many numbers."""
+
+Entry: Final = "entry"
+"""An entry of an nv x nv matrix: the row of one degree of freedom, the column of another."""
+
+_UPPER: Final = tuple((i, j) for i in range(3) for j in range(i, 3))
+
+
+@cache
+def fields(kind: Kind) -> tuple[tuple[str, Kind], ...]:
+    """Name and kind of every field of a record."""
+    return tuple(get_type_hints(kind, include_extras=True).items())
+
+
+@cache
+def width(kind: Kind) -> int:
+    """How many numbers a value has."""
+    if isinstance(kind, int):
+        return kind
+    plain = {Scalar: 1, Entry: 1, Vector: 3, Matrix: 9, Symmetric: 6}
+    return plain[kind] if kind in plain else sum(width(part) for _, part in fields(kind))
+
+
+def by_freedom(kind: Kind) -> bool:
+    """Whether there is a value for a degree of freedom, not for a body: a floating base then has a list."""
+    return kind is Scalar or kind is Entry or getattr(kind, "by_freedom", False)
+
+
+def flat(kind: Kind, value: Any) -> list[Scalar]:
+    """The numbers of a value, or of a list of them; of a symmetric matrix the upper triangle by rows."""
+    if isinstance(value, list) and by_freedom(kind):
+        return [number for one in value for number in flat(kind, one)]
+    if kind is Scalar or kind is Entry:
+        return [value]
+    if kind is Vector or isinstance(kind, int):
+        return list(value)
+    if kind is Matrix:
+        return [number for row in value for number in row]
+    if kind is Symmetric:
+        return [value[i][j] for i, j in _UPPER]
+    return [number for name, part in fields(kind) for number in flat(part, getattr(value, name))]
+
+
+def of(kind: Kind, numbers: Sequence[Scalar]) -> Any:
+    """The value that these numbers are."""
+    return _taken(kind, iter(numbers))
+
+
+def _taken(kind: Kind, numbers: Iterator[Scalar]) -> Any:
+    if kind is Scalar:
+        return next(numbers)
+    if isinstance(kind, int):
+        return list(islice(numbers, kind))
+    if kind is Vector:
+        return Vector(*islice(numbers, 3))
+    if kind is Matrix:
+        return Matrix(*(Vector(*islice(numbers, 3)) for _ in range(3)))
+    if kind is Symmetric:
+        xx, xy, xz, yy, yz, zz = islice(numbers, 6)
+        return mirrored([[xx, xy, xz], [0, yy, yz], [0, 0, zz]])
+    return kind(*(_taken(part, numbers) for _, part in fields(kind)))
+
+
+def turned(kind: Kind, value: Any, rotation: FactoredRotation) -> Any:
+    """A value in a child's axes seen in its parent's; records with a method `turned` know better."""
+    if kind is Vector:
+        return rotation.to_parent(value)
+    if kind is Matrix:
+        return rotation.general_to_parent(value)
+    if kind is Symmetric:
+        return rotation.symmetric_to_parent(value)
+    if by_freedom(kind) or isinstance(kind, int):
+        return value
+    if hasattr(kind, "turned"):
+        return value.turned(rotation)
+    return kind(*(turned(part, getattr(value, name), rotation) for name, part in fields(kind)))
+
+
+def named(kind: Kind, value: Any, naming: Naming, label: str) -> Any:
+    """The value with a name for each of its numbers, such as `force[3].moment.x`."""
+    if isinstance(value, list) and by_freedom(kind):
+        return [named(kind, one, naming, f"{label}[{k}]") for k, one in enumerate(value)]
+    if kind is Scalar:
+        return naming(label, value)
+    if kind is Vector or kind is Matrix:
+        return value.named(naming, label)
+    if kind is Symmetric:
+        upper = [[0] * 3 for _ in range(3)]
+        for i, j in _UPPER:
+            upper[i][j] = naming(f"{label}.{'xyz'[i]}{'xyz'[j]}", value[i][j])
+        return mirrored(upper)
+    if kind is Entry or isinstance(kind, int):
+        return value
+    return kind(
+        *(named(part, getattr(value, name), naming, f"{label}.{name}") for name, part in fields(kind))
+    )

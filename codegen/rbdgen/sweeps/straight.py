@@ -1,0 +1,217 @@
+"""The driver for one straight line: sweeps run over the tree, objects go from body to body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rbdgen.model.joints import Joint, Pose
+from rbdgen.model.model import WORLD
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ops import Force, Vector
+from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub, unnamed
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.records import Entry, Kind, by_freedom, named
+from rbdgen.sweeps.sweep import BASE, INPUTS, Climb, Freedoms, Given, Inward, Outward, Pairs, Sweep, unread
+
+
+@dataclass
+class Straight:
+    """Bodies at a state, and what sweeps gave: `values` by name, one a body or one a degree of freedom.
+
+    `upward`: minus gravity in the axes of the world; `base_upward`: in those of a floating base, if there is
+    one; `fext`: in the axes of the bodies.
+    """
+
+    bodies: Sequence[Any]
+    inputs: Mapping[str, Sequence[Scalar]]
+    upward: Vector
+    base_upward: Vector | None = None
+    fext: Sequence[Force] | None = None
+    naming: Naming = unnamed
+    values: dict[str, list[Any]] = field(default_factory=dict)
+    kinds: dict[str, Kind] = field(default_factory=dict)
+
+    def run(self, *sweeps: Sweep) -> dict[str, list[Any]]:
+        """Run them in order; all that was given so far."""
+        for sweep in sweeps:
+            if isinstance(sweep, Outward):
+                self._outward(sweep)
+            elif isinstance(sweep, Inward):
+                self._inward(sweep)
+            elif isinstance(sweep, Climb):
+                self._climb(sweep)
+            elif isinstance(sweep, Freedoms):
+                self._freedoms(sweep)
+            else:
+                self._pairs(sweep)
+        return self.values
+
+    @property
+    def nv(self) -> int:
+        return sum(body.joint.nv for body in self.bodies)
+
+    def _outward(self, sweep: Outward) -> None:
+        self._new(sweep.gives)
+        world = sweep.world(Given(upward=self.upward))
+        for i, body in enumerate(self.bodies):
+            if self._floats(i):
+                self._keep(i, sweep.base(body, self._given(i, sweep.of_base)))
+            else:
+                x = self._given(i, sweep.reads)
+                x.parent = world if body.parent == WORLD else self.values[sweep.carries][body.parent]
+                self._keep(i, sweep.step(body, x))
+
+    def _inward(self, sweep: Inward) -> None:
+        self._new({name: total.kind for name, total in sweep.sums.items() if total.own})
+        self._new({**sweep.gives, **sweep.base_gives})
+        for name, total in sweep.sums.items():
+            if total.own:
+                self.values[name] = [total.own(body) for body in self.bodies]
+        for i in reversed(range(len(self.bodies))):
+            body, x = self.bodies[i], self._given(i, (*sweep.reads, *sweep.sums))
+            if self._floats(i):
+                self._keep(i, sweep.base(body, x) if sweep.base else {})
+                continue
+            given = dict(sweep.step(body, x))
+            passed = {name: given.pop(name) for name in sweep.sums}
+            self._keep(i, given)
+            if body.parent != WORLD:
+                for name, value in passed.items():
+                    self._put(name, body.parent, self.values[name][body.parent] + value)
+
+    def _climb(self, sweep: Climb) -> None:
+        self._new(dict.fromkeys(sweep.gives, Entry))
+        for k in range(len(self.bodies)):
+            i, record = k, None if self._floats(k) else self.values[sweep.carries][k]
+            while (above := self.bodies[i].parent) != WORLD:
+                record = sweep.carry(self.bodies[i], record)
+                label = f"{sweep.carries}[{k},{above}]"
+                record = named(self.kinds[sweep.carries], record, self.naming, label)
+                floats = self._floats(above)
+                x = self._given(above, sweep.base_reads if floats else sweep.reads)
+                setattr(x, sweep.carries, record)
+                given = dict((sweep.base if floats else sweep.step)(self.bodies[above], x))
+                record = given.pop(sweep.carries, record)
+                self._enter(above, k, given)
+                i = above
+
+    def _freedoms(self, sweep: Freedoms) -> None:
+        self._new(sweep.gives)
+        for i, body in enumerate(self.bodies):
+            for k in range(body.joint.idx_v, body.joint.idx_v + body.joint.nv):
+                given = sweep.step(self._of_freedom(k, i, sweep.reads))
+                for name, kind in sweep.gives.items():
+                    self.values[name][k] = named(kind, given[name], self.naming, f"{name}[{k}]")
+
+    def _pairs(self, sweep: Pairs) -> None:
+        self._new(dict.fromkeys(sweep.gives, Entry))
+        for below, body in enumerate(self.bodies):
+            above, own = below, range(body.joint.idx_v, body.joint.idx_v + body.joint.nv)
+            while above != WORLD:
+                joint = self.bodies[above].joint
+                for j in own:
+                    x = self._of_freedom(j, below, sweep.reads)
+                    for k in range(joint.idx_v, joint.idx_v + joint.nv):
+                        x.other = self._of_freedom(k, above, sweep.other_reads)
+                        given = sweep.own(x) if above == below else sweep.step(x)
+                        for name in given.keys() & sweep.gives:
+                            self._set(name, k, j, given[name])
+                above = self.bodies[above].parent
+
+    def _of_freedom(self, k: int, i: int, reads: Sequence[str]) -> Given:
+        """What was given for a degree of freedom, or for its body."""
+        at = {name: k if by_freedom(self.kinds[name]) else i for name in reads}
+        return Given(**{name: self.values[name][at[name]] for name in reads})
+
+    def _set(self, name: str, above: int, below: int, number: Scalar) -> None:
+        """An entry between two degrees of freedom."""
+        row, col = (below, above) if name.endswith("_below") else (above, below)
+        self.values[name.removesuffix("_below")][row][col] = number
+
+    def _floats(self, i: int) -> bool:
+        return bool(self.bodies[i].joint.nv == BASE)
+
+    def _new(self, kinds: Mapping[str, Kind]) -> None:
+        """Room for what a sweep gives; what one before it gave in part stays."""
+        for name, kind in kinds.items():
+            self.kinds[name] = kind
+            if kind is Entry:
+                rows = [[0] * self.nv for _ in range(self.nv)]
+                self.values.setdefault(name.removesuffix("_below"), rows)
+            else:
+                self.values.setdefault(name, [0] * (self.nv if by_freedom(kind) else len(self.bodies)))
+
+    def _given(self, i: int, reads: Sequence[str]) -> Given:
+        joint = self.bodies[i].joint
+        x = unread(joint.nv)
+        x.naming = lambda label, value: self.naming(f"{label}[{i}]", value)
+        for name in reads:
+            if name in self.values:
+                values = self.values[name]
+                setattr(x, name, _own(joint, values) if by_freedom(self.kinds[name]) else values[i])
+            elif name == "fext":
+                x.fext = None if self.fext is None else self.fext[i]
+            elif name == "upward":
+                x.upward = self.base_upward
+            elif name in INPUTS:
+                setattr(x, name, _own(joint, self.inputs[name]))
+        return x
+
+    def _put(self, name: str, i: int, value: Any) -> None:
+        joint, kind = self.bodies[i].joint, self.kinds[name]
+        if kind is Entry:
+            self._enter(i, i, {name: value})
+        elif by_freedom(kind):
+            for k, one in enumerate(value if joint.nv == BASE else [value], joint.idx_v):
+                self.values[name][k] = named(kind, one, self.naming, f"{name}[{k}]")
+        else:
+            self.values[name][i] = named(kind, value, self.naming, f"{name}[{i}]")
+
+    def _keep(self, i: int, given: Mapping[str, Any]) -> None:
+        for name, value in given.items():
+            self._put(name, i, value)
+
+    def _enter(self, above: int, below: int, given: Mapping[str, Any]) -> None:
+        """Entries between the degrees of freedom of a body and of one below it, or of its own."""
+        ours, theirs = self.bodies[above].joint, self.bodies[below].joint
+        for name, value in given.items():
+            numbers = iter(value if isinstance(value, list) else [value])
+            for k in range(ours.idx_v, ours.idx_v + ours.nv):
+                for j in range(theirs.idx_v, theirs.idx_v + theirs.nv):
+                    self._set(name, k, j, next(numbers))
+
+
+def _own(joint: Joint, values: Sequence[Scalar]) -> Any:
+    """The element of a joint, the six of a floating base."""
+    return list(joint.slice(values)) if joint.nv == BASE else values[joint.idx_v]
+
+
+def straight(reduced: ReducedModel, x: State) -> Straight:
+    """The bodies of a reduced model at a state."""
+    bodies = reduced.at(x.q)
+    upward = next((upward_in_base(reduced, i, q) for i, q in enumerate(x.q) if isinstance(q, Pose)), None)
+    return Straight(
+        bodies,
+        x.vectors,
+        -reduced.gravity,
+        upward,
+        reduced.external_forces(bodies, x.fext),
+        x.naming,
+    )
+
+
+def upward_in_base(reduced: ReducedModel, i: int, q: Pose) -> Vector:
+    """-R^T g of a floating base, R its rotation; R^T u = u + 2 (r (r.u) - |r|^2 u - s r x u), q = (r, s)."""
+    u = reduced.model.bodies[i].placement.rotation.T.apply(-reduced.gravity)
+    x, y, z, s = q.quaternion
+    twice = u * 2
+
+    def entry(k: int) -> Scalar:
+        r, m, n = (x, y, z), (k + 1) % 3, (k + 2) % 3
+        total = sub(u[k], mul(twice[k], add(mul(r[m], r[m]), mul(r[n], r[n])))) if u[k] != 0 else 0
+        total = add(total, mul(twice[m], add(mul(r[k], r[m]), mul(s, r[n]))))
+        return add(total, mul(twice[n], sub(mul(r[k], r[n]), mul(s, r[m]))))
+
+    return Vector(entry(0), entry(1), entry(2))

@@ -1,0 +1,159 @@
+"""Sweeps over the bodies of a robot: an algorithm says once what happens at a body, drivers run it.
+
+    Outward   from the root to the leaves: a body's record from its parent's
+    Inward    from the leaves to the root: a body adds its own to its children's, and hands on to its parent
+    Climb     from every body to each of its ancestors: a record carried on, met by each of them
+    Freedoms  for every degree of freedom, from what was given for it and for its body
+    Pairs     for every degree of freedom and each one above it: an entry of a matrix
+
+A step is a pure function of a placed body and of what it reads; it does not know how values travel. The
+driver `straight` hands objects from body to body while an expression is traced, so that zeros vanish; the
+driver `looped` traces a step once and keeps records in arrays.
+
+What a step reads, by name: `placement` (rotation and translation of the body), `moments`, the inputs `v`,
+`a`, `tau` and `fext`, `upward` (minus gravity, in the axes of a root), and what an earlier sweep gave. An
+input that is not read is 0, `fext` None. What it gives, by name: a record, a number for a degree of freedom,
+or an entry of a matrix, `M` in the row of the ancestor and `M_below` in its column. A floating base has six
+numbers where other bodies have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+from rbdgen.sweeps.bodies import Body, Placed
+from rbdgen.sweeps.records import Kind
+
+INPUTS = ("v", "a", "tau")
+"""Inputs with a number for a degree of freedom."""
+
+BASE = 6
+"""Degrees of freedom of a floating base."""
+
+
+Given: TypeAlias = SimpleNamespace
+"""What a step reads, as attributes; of an outward sweep also `parent`."""
+
+Gives: TypeAlias = Mapping[str, Any]
+
+Step: TypeAlias = Callable[[Any, Given], Gives]
+
+
+def unread(nv: int) -> Given:
+    """What a step sees of inputs that it does not read."""
+    return Given(fext=None, **{name: [0] * BASE if nv == BASE else 0 for name in INPUTS})
+
+
+@dataclass(frozen=True)
+class Outward:
+    """`carries`: which of what a step gives goes on to the children; `world`: that of the world.
+
+    `base_reads`: what a floating base's step reads, if other things than the `step` of other bodies.
+    """
+
+    name: str
+    carries: str
+    step: Step
+    base: Step
+    world: Callable[[Given], Any]
+    reads: Sequence[str]
+    gives: Mapping[str, Kind]
+    base_reads: Sequence[str] | None = None
+
+    @property
+    def of_base(self) -> Sequence[str]:
+        """What a floating base's step reads."""
+        return self.reads if self.base_reads is None else self.base_reads
+
+    @property
+    def names(self) -> Sequence[str]:
+        """All that it reads; earlier sweeps keep it."""
+        return (*self.reads, *self.of_base)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """What bodies hand on to their parents, added up. `own`: what a body starts with, None where an earlier
+    sweep gave it."""
+
+    kind: Kind
+    own: Callable[[Body], Any] | None = None
+
+
+@dataclass(frozen=True)
+class Inward:
+    """A step reads the `sums` of its body and gives, by the same names, what it hands on to the parent."""
+
+    name: str
+    sums: Mapping[str, Sum]
+    step: Step
+    base: Step | None = None
+    reads: Sequence[str] = ()
+    gives: Mapping[str, Kind] = field(default_factory=dict)
+    base_gives: Mapping[str, Kind] = field(default_factory=dict)
+
+    @property
+    def names(self) -> Sequence[str]:
+        return (*self.reads, *self.sums)
+
+
+@dataclass(frozen=True)
+class Climb:
+    """Every body's record of the name `carries` goes to each of its ancestors.
+
+    `carry`: one step to the parent, in its axes; `step` and `base`: what the ancestor makes of it, and the
+    record that goes on from there if it changes; they read of the ancestor.
+    """
+
+    name: str
+    carries: str
+    carry: Callable[[Placed, Any], Any]
+    step: Step
+    base: Step
+    gives: Sequence[str]
+    reads: Sequence[str] = ()
+    base_reads: Sequence[str] = ()
+
+    @property
+    def names(self) -> Sequence[str]:
+        return (self.carries, *self.reads)
+
+
+@dataclass(frozen=True)
+class Freedoms:
+    """A step reads what was given for a degree of freedom, or for its body."""
+
+    name: str
+    step: Callable[[Given], Gives]
+    reads: Sequence[str]
+    gives: Mapping[str, Kind]
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self.reads
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Entries between a degree of freedom and one above it, which `step` reads as `other`.
+
+    `own`: those between two of one floating base, in both orders, and of any other with itself; there `step`
+    gives the same, only less simply.
+    """
+
+    name: str
+    step: Callable[[Given], Gives]
+    own: Callable[[Given], Gives]
+    reads: Sequence[str]
+    other_reads: Sequence[str]
+    gives: Sequence[str]
+
+    @property
+    def names(self) -> Sequence[str]:
+        return (*self.reads, *self.other_reads)
+
+
+Sweep: TypeAlias = Outward | Inward | Climb | Freedoms | Pairs

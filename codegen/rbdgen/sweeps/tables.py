@@ -1,0 +1,353 @@
+"""Bodies as rows of tables: what the forms that loop over bodies share.
+
+Every body but a floating base moves on a screw about z: it turns by `turning` times its coordinate and
+slides by `sliding` times it, 1 and 0 or 0 and 1, so that revolute and prismatic joints take the same
+operations. Constants in which all bodies agree stand in the straight line and save operations there
+(`turning` and `sliding`, where all joints are of one kind); the others come from a row of a table.
+
+Scratch arrays have a row for every body, row 0 for the root, the world or the floating base, in axes that
+are turned about its z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+from rbdgen.access import Access, column, whole
+from rbdgen.errors import ModelError
+from rbdgen.model.angles import ZERO_ANGLE
+from rbdgen.model.axes import AlignedBody
+from rbdgen.model.joints import Angle, JointKind
+from rbdgen.model.model import WORLD
+from rbdgen.model.moments import MassMoments
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ops import Force, Matrix, Motion, Vector
+from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
+from rbdgen.spatial.scalar import Scalar, mul
+from rbdgen.sweeps.bodies import Base, Jointed
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
+from rbdgen.sweeps.records import flat, of
+from rbdgen.sweeps.sweep import BASE
+
+Runs = Sequence[int]
+"""Which body every run of a loop is for, counted without the root."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table: a row of numbers for every body.
+
+    Columns of equal numbers are left out of it. So are rows that stand there already, those of identical
+    limbs, where that saves more than the offsets take that then tell which row is whose.
+    """
+
+    name: str
+    rows: tuple[tuple[Scalar, ...], ...]
+
+    @cached_property
+    def varying(self) -> tuple[int, ...]:
+        columns = zip(*self.rows, strict=True)
+        return tuple(k for k, column in enumerate(columns) if any(x != column[0] for x in column))
+
+    @cached_property
+    def _kept(self) -> tuple[tuple[Scalar, ...], ...]:
+        """The rows of the table."""
+        rows = [tuple(row[k] for k in self.varying) for row in self.rows]
+        distinct = tuple(dict.fromkeys(rows))
+        saved = (len(rows) - len(distinct)) * len(self.varying)
+        return distinct if saved > len(rows) else tuple(rows)
+
+    @property
+    def values(self) -> tuple[Scalar, ...]:
+        return tuple(value for row in self._kept for value in row)
+
+    def place(self, runs: Runs) -> Access:
+        """The rows of these bodies."""
+        width = len(self.varying)
+        where: Sequence[int] = range(len(self.rows))
+        if len(self._kept) < len(self.rows):
+            where = [self._kept.index(tuple(row[k] for k in self.varying)) for row in self.rows]
+        return Access(self.name, tuple(range(width)), tuple(width * where[k] for k in runs))
+
+    def complete(self, read: Sequence[Scalar]) -> list[Scalar]:
+        """A whole row from the columns that were read."""
+        row = list(self.rows[0])
+        for k, value in zip(self.varying, read, strict=True):
+            row[k] = value
+        return row
+
+
+@dataclass(frozen=True)
+class LoopedBody:
+    """A body at its joint's position, as a run of a loop sees it; `moments` where they were read."""
+
+    rotation: FactoredRotation
+    translation: Vector
+    turning: Scalar
+    sliding: Scalar
+    moments: MassMoments | None
+
+    @property
+    def subspace(self) -> Motion:
+        """S."""
+        return Motion(Vector(0, 0, self.turning), Vector(0, 0, self.sliding))
+
+
+class Screw(NamedTuple):
+    """How a joint moves its body about z and along it."""
+
+    turning: Scalar
+    sliding: Scalar
+
+
+@dataclass(frozen=True)
+class LoopedBodies:
+    """The bodies of a reduced model that loops run over: all but a floating base.
+
+    `root`: from the axes of row 0 to those of the world or the floating base; `bodies`: in frames for loops;
+    `parents`: the row of every body's parent; `depths`: how many bodies are above, the root included;
+    `freedoms`: the degree of freedom of every body. Tables: `zeros`, the angles where q is 0; `placements`,
+    gamma, alpha and the origin; `kinds`, turning and sliding; `moments`; `frames`, of external forces.
+    """
+
+    reduced: ReducedModel
+    floating: bool
+    root: FactoredRotation
+    bodies: tuple[AlignedBody, ...]
+    parents: tuple[int, ...]
+    depths: tuple[int, ...]
+    freedoms: tuple[int, ...]
+    zeros: Rows
+    placements: Rows
+    kinds: Rows
+    moments: Rows
+    frames: Rows
+
+    def loops(
+        self, loops: Iterable[FormLoop], outputs: Mapping[str, int], scratch: Mapping[str, int]
+    ) -> LoopedForm:
+        """The loops that run at all, a robot may have no joint above another, and the tables they read."""
+        kept = tuple(loop for loop in loops if loop.count > 0)
+        read = {access.array for loop in kept for access in loop.reads.values()}
+        tables = (self.zeros, self.placements, self.kinds, self.moments, self.frames)
+        return LoopedForm(
+            kept,
+            outputs,
+            {name: size for name, size in scratch.items() if size > 0},
+            {rows.name: rows.values for rows in tables if rows.name in read},
+        )
+
+    @property
+    def count(self) -> int:
+        return len(self.parents)
+
+    @property
+    def outward(self) -> Runs:
+        return range(self.count)
+
+    @property
+    def inward(self) -> Runs:
+        return self.outward[::-1]
+
+    @cached_property
+    def branches(self) -> tuple[tuple[int, ...], ...]:
+        """Every body's own number and those of the bodies above it, nearest first, without the root."""
+        found: list[tuple[int, ...]] = []
+        for k, parent in enumerate(self.parents):
+            found.append((k, *(found[parent - 1] if parent else ())))
+        return tuple(found)
+
+    @property
+    def steps(self) -> tuple[Runs, Runs, Runs]:
+        """All steps from bodies to their parents on the way of every body's force to the root.
+
+        Whose force, the body that it leaves, the body that it comes to; all of one force after each other.
+        """
+        found = [
+            (k, below, above) for k, branch in enumerate(self.branches) for below, above in pairwise(branch)
+        ]
+        return tuple(k for k, _, _ in found), tuple(b for _, b, _ in found), tuple(a for _, _, a in found)
+
+    def level(self, array: str, width: int, below: int) -> Access:
+        """Rows by depth, outward: a parent's row, and `below` it by 1 a body's own.
+
+        Bodies stand depth first: what lies above a body was written last by its own parent.
+        """
+        columns = range(width * below, width * (below + 1))
+        return Access(array, tuple(columns), tuple(width * (depth - 1) for depth in self.depths))
+
+    def freedom(self, array: str, runs: Runs) -> Access:
+        """The elements of the bodies' degrees of freedom."""
+        return Access(array, (0,), tuple(self.freedoms[k] for k in runs))
+
+    def entries(self, name: str, rows: Runs, columns: Runs) -> Access:
+        """The entries between the degrees of freedom of two bodies a run, of the transpose for `_below`."""
+        nv, freedoms = self.reduced.nv, self.freedoms
+        if name.endswith("_below"):
+            rows, columns = columns, rows
+        at = tuple(nv * freedoms[i] + freedoms[k] for i, k in zip(rows, columns, strict=True))
+        return Access(name.removesuffix("_below"), (0,), at)
+
+    def base_entries(self, name: str) -> Access:
+        """The six entries between a floating base and the degree of freedom of every body."""
+        nv = self.reduced.nv
+        if name.endswith("_below"):
+            rows = tuple(nv * freedom for freedom in self.freedoms)
+            return Access(name.removesuffix("_below"), tuple(range(BASE)), rows)
+        return column(name, BASE, nv, self.freedoms)
+
+    def constants(self, runs: Runs, *tables: Rows) -> dict[str, Access]:
+        """The table rows of these bodies."""
+        return {rows.name: rows.place(runs) for rows in tables if rows.varying}
+
+    def joints(self, runs: Runs) -> dict[str, Access]:
+        """All that `placed` needs."""
+        width = self.joint_width
+        where = Access("joint", tuple(range(width)), tuple(width * k for k in runs))
+        return {**self.constants(runs, self.placements, self.kinds), "joint": where}
+
+    @property
+    def joint_width(self) -> int:
+        """Numbers a joint: cosine and sine, and where there are prismatic joints how far it has slid."""
+        return 2 if all(turning for turning, _ in self.kinds.rows) else 3
+
+    @property
+    def positions(self) -> FormLoop:
+        """Where the joints stand, into the scratch array `joint`.
+
+        Sines and cosines are taken in a loop where all joints have them, one joint after the other in one
+        straight line where some slide.
+        """
+        count, width = len(self.bodies), self.joint_width
+        if width == 3:
+            return FormLoop(
+                "joints", self._all_positions, {"joint": whole("joint", 3 * count)}, inputs=("q",)
+            )
+        return FormLoop(
+            "joints",
+            self._position,
+            writes={"joint": Access("joint", (0, 1), tuple(2 * k for k in self.outward))},
+            reads={
+                "q": Access("q", (0,), tuple(body.joint.idx_q for body in self.bodies)),
+                **self.constants(self.outward, self.zeros),
+            },
+            count=count,
+        )
+
+    def _position(self, x: State) -> Arrays:
+        return {"joint": x.angle(x.arrays["q"][0]) + Angle(*self.row(self.zeros, x))}
+
+    def _all_positions(self, x: State) -> Arrays:
+        found: list[Scalar] = []
+        for body, q in zip(self.bodies, x.q[self.floating :], strict=True):
+            turned = q + body.theta0 if isinstance(q, Angle) else body.theta0
+            found += [*turned, 0 if isinstance(q, Angle) else q]
+        return {"joint": found}
+
+    def placed(self, x: State) -> LoopedBody:
+        """The body whose constants and joint position were read."""
+        cg, sg, ca, sa, *origin = self.row(self.placements, x)
+        cosine, sine, *slid = x.arrays["joint"]
+        rotation = FactoredRotation.of(
+            PlanarRotation(Z, cg, sg), PlanarRotation(X, ca, sa), PlanarRotation(Z, cosine, sine)
+        )
+        axis = Vector(mul(sg, sa), -mul(cg, sa), ca)
+        translation = Vector(*origin) + axis * slid[0] if slid else Vector(*origin)
+        read = not self.moments.varying or "moments" in x.arrays
+        moments = of(MassMoments, self.row(self.moments, x)) if read else None
+        turning, sliding = self.row(self.kinds, x)
+        return LoopedBody(rotation, translation, turning, sliding, moments)
+
+    def row(self, rows: Rows, x: State) -> list[Scalar]:
+        """The row of a table that was read."""
+        return rows.complete(x.arrays.get(rows.name, ()))
+
+    def joint(self, x: State, kind: str) -> Jointed:
+        """How the joint moves whose row of `kinds` was read by this name."""
+        return Screw(*self.kinds.complete(x.arrays.get(kind, ())))
+
+    @property
+    def base(self) -> Base:
+        """The floating base."""
+        return Base(self.reduced.bodies[0].joint, self.reduced.moments[0])
+
+    def external_force(self, x: State) -> Force:
+        """The external force that was read, in the body's axes."""
+        row = self.row(self.frames, x)
+        turned = Matrix(Vector(*row[:3]), Vector(*row[3:6]), Vector(*row[6:9])).T
+        force, moment = Vector(*x.arrays["fext"][:3]), Vector(*x.arrays["fext"][3:])
+        return Force(turned.apply(moment - Vector(*row[9:]).cross(force)), turned.apply(force))
+
+
+def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
+    """The bodies of a model in frames for loops: x on the common normal with a child's axis.
+
+    Of a chain's rotations Rz(gamma) Rx(alpha) Rz(theta) the first is then 1 everywhere (Khalil and Dombre
+    2002, section 3.2), where zeros of single bodies would gain nothing. Raises ModelError where other bodies
+    than a floating base hang on the world: row 0 is the one or the other.
+    """
+    floating = any(body.joint.kind is JointKind.FLOATING for body in reduced.bodies)
+    first = 1 if floating else 0
+    beside = next((body.joint.name for body in reduced.bodies[first:] if body.parent == WORLD), None)
+    if floating and beside is not None:
+        raise ModelError(
+            f"model '{reduced.model.name}': joint '{beside}' hangs on the world beside a floating base, "
+            "which forms in loops cannot do; choose another form"
+        )
+    turns, root = _turns(reduced, first)
+    reduced = reduced.with_axes(turns, reduced.slides)
+    bodies = tuple(body if body.parent >= first else _below(body, root) for body in reduced.bodies[first:])
+    parents = tuple(body.parent + 1 - first if body.parent != WORLD else 0 for body in bodies)
+    depths: list[int] = []
+    for parent in parents:
+        depths.append(1 + (depths[parent - 1] if parent else 0))
+    return LoopedBodies(
+        reduced,
+        floating,
+        FactoredRotation.of(PlanarRotation(Z, *root)),
+        bodies,
+        parents,
+        tuple(depths),
+        tuple(body.joint.idx_v for body in bodies),
+        Rows("zeros", tuple(tuple(body.theta0) for body in bodies)),
+        Rows("placements", tuple((*body.gamma, *body.alpha, *body.translation) for body in bodies)),
+        Rows("kinds", tuple(map(_kind, bodies))),
+        Rows("moments", tuple(tuple(flat(MassMoments, own)) for own in reduced.moments[first:])),
+        Rows("frames", tuple(map(_frame, bodies))),
+    )
+
+
+def _turns(reduced: ReducedModel, first: int) -> tuple[list[Angle], Angle]:
+    """How far to turn every body's frame, and the root's, so that gamma of a child becomes 0."""
+    turns, root = [ZERO_ANGLE] * reduced.nbodies, ZERO_ANGLE
+    for body in reversed(reduced.aligned[first:]):
+        if body.alpha.sin != 0 and body.parent >= first:
+            turns[body.parent] = body.gamma
+        elif body.alpha.sin != 0:
+            root = body.gamma
+    return turns, root
+
+
+def _below(body: AlignedBody, turn: Angle) -> AlignedBody:
+    """A child of the root when the root's axes are turned."""
+    return replace(body.moved(ZERO_ANGLE, 0, turn, 0), turn=body.turn, slide=body.slide)
+
+
+def _kind(body: AlignedBody) -> tuple[Scalar, Scalar]:
+    return (1, 0) if body.joint.kind is JointKind.REVOLUTE else (0, 1)
+
+
+def _frame(body: AlignedBody) -> tuple[Scalar, ...]:
+    rotation, origin = body.frame
+    return (*(value for row in rotation for value in row), *origin)
+
+
+def cleared(array: str, size: int) -> FormLoop:
+    """Zeros all over a scratch array or an output, where sums are to be made or few elements are written."""
+    zero = Access(array, (0,), tuple(range(size)))
+    return FormLoop("clear", lambda _: {"zero": [0]}, writes={"zero": zero}, count=size)

@@ -11,7 +11,7 @@ from support.robots import robot
 from support.states import random_inputs
 
 import rbdgen
-from rbdgen.functions.table import CATALOGUE
+from rbdgen.functions.table import TABLE
 from rbdgen.model.build import Base
 
 STATES = 100
@@ -21,16 +21,16 @@ TOLERANCE = 1e-10
 HUMANOID = ("rnea", "aba", "crba", "minv")
 """The derivatives of a humanoid take a minute to compile: the interpreter judges them."""
 
-QUICK = tuple(name for name in CATALOGUE if "derivatives" not in name)
+QUICK = tuple(name for name in TABLE if "derivatives" not in name)
 
 CASES: tuple[tuple[str, Base, tuple[str, ...]], ...] = (
-    ("arm7", "fixed", tuple(CATALOGUE)),
-    ("puma560", "fixed", tuple(CATALOGUE)),
+    ("arm7", "fixed", tuple(TABLE)),
+    ("puma560", "fixed", tuple(TABLE)),
     ("arm7", "floating", QUICK),
-    ("ur5", "fixed", tuple(CATALOGUE)),
-    ("panda", "fixed", tuple(CATALOGUE)),
-    ("quadruped12", "fixed", tuple(CATALOGUE)),
-    ("quadruped12", "floating", tuple(CATALOGUE)),
+    ("ur5", "fixed", tuple(TABLE)),
+    ("panda", "fixed", tuple(TABLE)),
+    ("quadruped12", "fixed", tuple(TABLE)),
+    ("quadruped12", "floating", tuple(TABLE)),
     ("hyq", "fixed", QUICK),
     ("hyq", "floating", QUICK),
     ("humanoid30", "floating", HUMANOID),
@@ -42,7 +42,7 @@ def assert_agreement(name: str, base: Base, functions: tuple[str, ...], **option
     lib = rbdgen.build(subject, functions, **options)
     oracle = PinocchioOracle(model_of_numbers(subject.model), subject.model)
     for function in functions:
-        signature = CATALOGUE[function].signature
+        signature = TABLE[function].signature
         inputs = random_inputs(subject.model, signature, STATES)
         shapes = {x.name: x.shape for x in signature.sized(subject.model.sizes).inputs}
         arrays = [inputs[x.name].reshape(STATES, *shapes[x.name]) for x in signature.inputs]
@@ -59,13 +59,13 @@ def test_by_default(name: str, base: Base, functions: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 def test_without_savings(base: Base) -> None:
-    assert_agreement("double_pendulum", base, tuple(CATALOGUE), savings=False)
+    assert_agreement("double_pendulum", base, tuple(TABLE), savings=False)
 
 
-@pytest.mark.parametrize("number", range(max(len(row.forms) for row in CATALOGUE.values())))
+@pytest.mark.parametrize("number", range(max(len(row.forms) for row in TABLE.values())))
 def test_forced_variants(number: int) -> None:
     """The k-th form of every function that has so many, forced."""
-    chosen = {name: row.forms[number].name for name, row in CATALOGUE.items() if number < len(row.forms)}
+    chosen = {name: row.forms[number].name for name, row in TABLE.items() if number < len(row.forms)}
     subject = robot("double_pendulum", "floating")
     lib = rbdgen.build(subject, tuple(chosen), variants=chosen)
     for name, variant in chosen.items():

@@ -12,7 +12,7 @@ from support.states import random_inputs
 
 import rbdgen
 from rbdgen.description.urdf import parse_urdf
-from rbdgen.functions.table import CATALOGUE
+from rbdgen.functions.table import TABLE
 from rbdgen.model.build import Robot, build_robot
 from rbdgen.runtime import Library
 
@@ -30,7 +30,7 @@ def large(tree: str) -> Robot:
 def assert_agreement(robot: Robot, lib: Library) -> None:
     oracle = PinocchioOracle(model_of_numbers(robot.model), robot.model)
     for name, function in lib.functions.items():
-        signature = CATALOGUE[name].signature
+        signature = TABLE[name].signature
         inputs = random_inputs(robot.model, signature, STATES)
         ours = function(*(inputs[argument.name] for argument in signature.inputs))
         (reference,) = oracle(name, inputs)

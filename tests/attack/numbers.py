@@ -18,14 +18,14 @@ import numpy as np
 from attack.guard import Case, tallied, unclear
 from attack.tally import Tally
 
-from rbdgen.algorithms.catalogue import CATALOGUE
-from rbdgen.algorithms.state import State, coordinates
 from rbdgen.errors import RbdgenError
+from rbdgen.functions.table import TABLE
 from rbdgen.graph.program import run as run_program
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.robot import load_robot
+from rbdgen.sweeps.inputs import State, coordinates
 
 KINDS = ("malformed numbers", "extreme numbers", "options")
 SIZE = 1000
@@ -187,5 +187,5 @@ def _many_digits(robot: Robot, q: Any, v: Any, a: Any) -> list[Any]:
     """The textbook's algorithm, on the model that was read."""
     q, v, a = ([mpmath.mpf(x) for x in values] for values in (q, v, a))
     state = State(q=coordinates(robot.model, q, mpmath.cos, mpmath.sin), v=v, a=a, tau=(), fext=None)
-    [tau] = CATALOGUE["rnea"].form("newton_euler").trace(robot.model, state)
+    [tau] = TABLE["rnea"].form("newton_euler").trace(robot.model, state)
     return [mpmath.mpf(x) for x in tau]

@@ -13,9 +13,8 @@ import numpy as np
 from attack.judge import Inputs, Judge, Outputs, Verdict, difference
 from support.forms import FORMS, Form
 
-from rbdgen.algorithms.catalogue import CATALOGUE
-from rbdgen.algorithms.state import State, coordinates, external_forces
 from rbdgen.emit.sincos import sincos
+from rbdgen.functions.table import TABLE
 from rbdgen.graph.program import run
 from rbdgen.model.build import Robot
 from rbdgen.model.model import Model
@@ -24,6 +23,7 @@ from rbdgen.options import Options
 from rbdgen.pipeline.design import design_function
 from rbdgen.pipeline.page import build_library
 from rbdgen.selection.axes import search
+from rbdgen.sweeps.inputs import State, coordinates, external_forces
 
 Result = tuple[str, str, Outputs | Exception]
 """How it was computed, the function, what came out."""
@@ -65,8 +65,8 @@ def on_floats(form: Form, model: Model, reduced: ReducedModel, inputs: Inputs) -
 
 def designed_results(robot: Robot, inputs: Inputs, rng: np.random.Generator) -> Iterator[Result]:
     """A function as a user gets it, every third time in a form that is forced."""
-    name = rng.choice(list(CATALOGUE)).item()
-    forms = [form.name for form in CATALOGUE[name].variants]
+    name = rng.choice(list(TABLE)).item()
+    forms = [form.name for form in TABLE[name].variants]
     forced = rng.choice(forms).item() if rng.random() < 1 / 3 else None
     options = Options(functions=(name,), variants={name: forced} if forced else {})
     label = f"designed {name}" + (f"={forced}" if forced else "")
@@ -94,7 +94,7 @@ def own_cache() -> Iterator[None]:
 
 def compiled_results(robot: Robot, judge: Judge, rng: np.random.Generator) -> Iterator[Verdict]:
     """A function compiled, in double or in float: single calls and batches have the graph's bits."""
-    name, real = rng.choice(list(CATALOGUE)).item(), rng.choice(["double", "float"]).item()
+    name, real = rng.choice(list(TABLE)).item(), rng.choice(["double", "float"]).item()
     states = [judge.state(rng) for _ in range(STATES)]
     dtype = np.float64 if real == "double" else np.float32
     inputs = {key: np.stack([state[key] for state in states]).astype(dtype) for key in states[0]}
@@ -108,7 +108,7 @@ def compiled_results(robot: Robot, judge: Judge, rng: np.random.Generator) -> It
 def _compiled(robot: Robot, options: Options, inputs: Inputs) -> Iterator[Verdict]:
     [function] = build_library(robot, options).functions.values()
     [name] = options.functions
-    signature = CATALOGUE[name].signature.sized(robot.model.sizes)
+    signature = TABLE[name].signature.sized(robot.model.sizes)
     arrays = [inputs[x.name].reshape(STATES, *x.shape) for x in signature.inputs]
     program = design_function((robot, name, search(robot.model), options)).program
     expected = list(run(program, inputs, BUILT_IN).values())

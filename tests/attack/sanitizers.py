@@ -20,7 +20,7 @@ from attack.tally import Tally
 from support import synthetic
 from support.robots import PATHS
 
-from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.functions.table import TABLE
 from rbdgen.machine import REALS, Real
 from rbdgen.model.build import Base
 from rbdgen.options import Options
@@ -40,7 +40,7 @@ ROOT = (
     '<inertia ixx="1" ixy="0.1" ixz="0.2" iyy="1.2" iyz="0.1" izz="0.9"/></inertial></link>'
 )
 
-FORMS = max(len(function.forms) for function in CATALOGUE.values())
+FORMS = max(len(function.forms) for function in TABLE.values())
 
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-Wno-psabi")
 """The last: vectors wider than the processor's registers are passed in memory, within one program."""
@@ -84,7 +84,7 @@ def _of_one_folder(
     scratch: Path, name: str, base: Base, real: Real, form: int, whole: bool
 ) -> Iterator[Case]:
     """The form of this number of every function that has so many; the last for the others, once."""
-    variants = {row.name: row.forms[form].name for row in CATALOGUE.values() if form < len(row.forms)}
+    variants = {row.name: row.forms[form].name for row in TABLE.values() if form < len(row.forms)}
     label = f"{name}_{real}_{form}"
     folder = scratch / label
     yield Case(f"{label}: generate", partial(_generated, scratch, folder, name, base, real, variants))

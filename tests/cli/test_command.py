@@ -13,7 +13,7 @@ from support.command import rbdgen as in_a_process
 from support.robots import BUNDLED
 
 from rbdgen.cli import main
-from rbdgen.functions.table import CATALOGUE
+from rbdgen.functions.table import TABLE
 from rbdgen.version import __version__
 
 PENDULUM = str(BUNDLED["double_pendulum"])
@@ -130,7 +130,7 @@ def test_no_compile_needs_no_compiler(here: Path) -> None:
 def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     printed = capsys.readouterr().out
-    for name, function in CATALOGUE.items():
+    for name, function in TABLE.items():
         assert name in printed
         assert all(form.name in printed for form in function.forms)
 
@@ -138,7 +138,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
 def test_list_counts(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "--counts", PENDULUM]) == 0
     rows = [line for line in lines(capsys.readouterr().out) if line.startswith("│")]
-    assert [row.split()[1] for row in rows] == list(CATALOGUE)
+    assert [row.split()[1] for row in rows] == list(TABLE)
     (crba,) = (row.replace("│", " ").split() for row in rows if " crba " in row)
     assert crba[-1] == "5"
 

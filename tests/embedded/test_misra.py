@@ -9,7 +9,7 @@ import pytest
 from embedded.misra import broken_rules, deviations
 from embedded.subjects import Product, generated
 
-from rbdgen.functions.table import CATALOGUE
+from rbdgen.functions.table import TABLE
 
 ROBOTS: dict[str, dict[str, Any]] = {
     "arm7": {"base": "fixed", "trig": "builtin", "real": "float"},
@@ -17,7 +17,7 @@ ROBOTS: dict[str, dict[str, Any]] = {
     "planar3r": {"base": "fixed", "trig": "input", "real": "float"},
 }
 
-LOOPED = [name for name, row in CATALOGUE.items() if any(form.name == "looped" for form in row.forms)]
+LOOPED = [name for name, row in TABLE.items() if any(form.name == "looped" for form in row.forms)]
 """Functions that have a form in loops over bodies."""
 
 SINE = {"21.15"}
@@ -29,10 +29,10 @@ def product(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """All functions of a robot."""
     row = ROBOTS[request.param]
     folder = tmp_path_factory.mktemp(request.param)
-    return generated(request.param, functions=tuple(CATALOGUE), folder=folder, target="portable", **row)
+    return generated(request.param, functions=tuple(TABLE), folder=folder, target="portable", **row)
 
 
-@pytest.mark.parametrize("function", CATALOGUE)
+@pytest.mark.parametrize("function", TABLE)
 def test_functions(function: str, product: Product) -> None:
     """With them the header, and that of the built-in sine."""
     subject = product.subject(function)

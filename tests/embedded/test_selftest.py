@@ -12,7 +12,7 @@ import pytest
 from embedded.board import BOARDS, HERE, SUPPORT, checked, run
 from embedded.subjects import Product, generated
 
-from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.functions.table import TABLE
 from rbdgen.machine import Real
 from rbdgen.toolchain.targets import TARGETS
 
@@ -57,7 +57,7 @@ def test_the_expected_bits_on_the_board(board: str, product: Product, tmp_path: 
 @pytest.fixture(scope="module")
 def looped(tmp_path_factory: pytest.TempPathFactory) -> Product:
     """Every function that has a form in loops, in that."""
-    forms = {row.name: row.smallest.name for row in CATALOGUE.values() if row.smallest is not None}
+    forms = {row.name: row.smallest.name for row in TABLE.values() if row.smallest is not None}
     assert len(forms) > 6
     folder = tmp_path_factory.mktemp("selftest_looped")
     return generated(

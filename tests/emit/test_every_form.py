@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.forms import FORMS
 
-from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.functions.table import TABLE
 from rbdgen.model.build import Base
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
@@ -18,7 +18,7 @@ from rbdgen.pipeline.page import emit
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
 
-ROUNDS = max(len(row.forms) for row in CATALOGUE.values())
+ROUNDS = max(len(row.forms) for row in TABLE.values())
 """A folder has one form of a function: so many folders have them all."""
 
 WARNINGS = (
@@ -61,9 +61,9 @@ def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     robot = load_robot(robot_root() / f"{case.robot}.urdf", case.base)
     made = []
     for number in range(ROUNDS):
-        rows = [row for row in CATALOGUE.values() if number < len(row.forms)]
+        rows = [row for row in TABLE.values() if number < len(row.forms)]
         names = tuple(row.signature.name for row in rows)
-        forms = {name: CATALOGUE[name].forms[number].name for name in names}
+        forms = {name: TABLE[name].forms[number].name for name in names}
         options = replace(case.options, functions=names, variants=forms)
         folder = tmp_path_factory.mktemp(f"round{number}")
         for name, text in emit(robot, design_functions(robot, options), options).files.items():

@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 from support.toys import facts, function, straight, torque
 
-from rbdgen.algorithms.catalogue import CATALOGUE, Function
 from rbdgen.cli import main
 from rbdgen.emit.names import check_argument_name, check_robot_name, robot_identifier
 from rbdgen.emit.package import FunctionSource
 from rbdgen.emit.render import render
 from rbdgen.emit.reserved import LOCAL
 from rbdgen.errors import EmitError
+from rbdgen.functions.function import Function
+from rbdgen.functions.table import TABLE
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
@@ -47,7 +48,7 @@ def folders() -> list[dict[str, Mapping[str, str]]]:
     ):
         robot = load_robot(robot_root() / "double_pendulum.urdf", base)
         for number in range(FORMS):
-            rows = [row for row in CATALOGUE.values() if number < len(row.forms)]
+            rows = [row for row in TABLE.values() if number < len(row.forms)]
             forms = {row.name: row.forms[number].name for row in rows}
             options = replace(common, functions=tuple(forms), variants=forms)
             functions = design_functions(robot, options)
@@ -369,7 +370,7 @@ def test_arguments_that_are_refused(name: str) -> None:
         function("torque", straight(source), (replace(first, name=name), *more), source.signature.outputs)
 
 
-@pytest.mark.parametrize("row", CATALOGUE.values(), ids=lambda row: str(row.name))
+@pytest.mark.parametrize("row", TABLE.values(), ids=lambda row: str(row.name))
 def test_arguments_of_the_catalogue(row: Function) -> None:
     for argument in (*row.signature.inputs, *row.signature.outputs):
         assert check_argument_name(argument.name) == argument.name

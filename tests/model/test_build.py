@@ -97,7 +97,6 @@ def test_floating_base() -> None:
     assert robot.joints == (arm.joint,)
     assert model.parent_dof == (WORLD, 0, 1, 2, 3, 4, 5)
     assert model.ancestor_dofs(6) == [5, 4, 3, 2, 1, 0]
-    assert model.body_of_dof == (0,) * 6 + (1,)
     assert model.subtree_dof_end == (7, 7)
     assert model.sizes == {"nq": 8, "nv": 7, "nbodies": 2}
 

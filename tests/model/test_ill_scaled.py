@@ -14,7 +14,7 @@ from support.states import random_inputs
 
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import ModelError
-from rbdgen.functions.table import CATALOGUE
+from rbdgen.functions.table import TABLE
 from rbdgen.graph.program import run
 from rbdgen.model.build import Base, Robot, build_robot
 from rbdgen.model.model import Model
@@ -97,7 +97,7 @@ def test_those_not_refused_are_right(
 def test_offsets_of_any_size_among_others(offset: float, name: str) -> None:
     """Body axes are searched and units of length tried."""
     text = urdf().replace('xyz="0 0.3 0"', f'xyz="0 0.3 {offset}"')
-    model, function = built(text).model, CATALOGUE[name]
+    model, function = built(text).model, TABLE[name]
     inputs = random_inputs(model, function.signature, 3)
     (reference,) = PinocchioOracle(model_of_numbers(model), model)(name, inputs)
     choice = choose(function, model, search(model), engine="graph")

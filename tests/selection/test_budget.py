@@ -10,7 +10,7 @@ from support.robots import BASES, BUNDLED, robot
 
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import OptionError
-from rbdgen.functions.table import CATALOGUE
+from rbdgen.functions.table import TABLE
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Base, Robot, build_robot
 from rbdgen.model.model import Model
@@ -30,7 +30,7 @@ def synthetic_robot(parents: list[int], base: Base = "fixed") -> Robot:
 
 def counted(model: Model, name: str) -> int:
     tracer = GraphEngine()
-    return tracer.cost(trace_on(tracer, model, CATALOGUE[name], CATALOGUE[name].forms[0])).total
+    return tracer.cost(trace_on(tracer, model, TABLE[name], TABLE[name].forms[0])).total
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -38,7 +38,7 @@ def counted(model: Model, name: str) -> int:
 def test_estimates_on_general_robots(parents: list[int], base: Base) -> None:
     """A floating root, which has no mass here, is carried by a second limb."""
     model = synthetic_robot([*parents, -1] if base == "floating" else parents, base).model
-    for name in CATALOGUE:
+    for name in TABLE:
         assert 0.85 < estimated_operations(model, name) / counted(model, name) < 1.2, name
 
 
@@ -96,8 +96,8 @@ def test_each_function_is_refused_with_its_own_estimate(name: str) -> None:
 def test_what_is_within_the_budget() -> None:
     """A chain of 100 and a tree of 200 have all but the derivatives of forward dynamics."""
     chain, tree = (synthetic_robot(p).model for p in (synthetic.chain(100), synthetic.binary_tree(200)))
-    check_budget(tree, [name for name in CATALOGUE if name != "aba_derivatives"], 2_000_000)
-    check_budget(chain, [name for name in CATALOGUE if name != "aba_derivatives"], 2_000_000)
+    check_budget(tree, [name for name in TABLE if name != "aba_derivatives"], 2_000_000)
+    check_budget(chain, [name for name in TABLE if name != "aba_derivatives"], 2_000_000)
     with pytest.raises(OptionError, match="aba_derivatives of 'synthetic'"):
         check_budget(chain, DEFAULT, 2_000_000)
     check_budget(chain, DEFAULT, 20_000_000)

@@ -12,7 +12,8 @@ from support.robots import BASES
 from support.states import random_inputs
 
 from rbdgen.description.urdf import parse_urdf
-from rbdgen.functions.table import CATALOGUE, Function
+from rbdgen.functions.function import Function
+from rbdgen.functions.table import TABLE
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.program import run
 from rbdgen.model.build import Base, build_robot
@@ -24,7 +25,7 @@ from rbdgen.selection.trace import Subject, trace_graph, trace_program
 ROUNDING = 1e-14
 """Below this an error is no loss, whatever the textbook's is."""
 
-CHEAP = [name for name, row in CATALOGUE.items() if any(form.reduced for form in row.forms)]
+CHEAP = [name for name, row in TABLE.items() if any(form.reduced for form in row.forms)]
 """Functions with a form that is traced in chosen axes."""
 
 PARENTS = (-1, -1, -1, 0)
@@ -67,7 +68,7 @@ def losses(model: Model, axes: BodyAxes, function: Function) -> dict[str, float]
 @pytest.mark.parametrize("name", CHEAP)
 def test_accuracy_within_ten_times_the_textbooks(name: str, length: float, mass: float, base: Base) -> None:
     model = scaled(length, mass, base)
-    for form, loss in losses(model, searched(model), CATALOGUE[name]).items():
+    for form, loss in losses(model, searched(model), TABLE[name]).items():
         assert loss <= 10, form
 
 
@@ -76,4 +77,4 @@ def test_ill_conditioned_frames_would_be_seen(name: str) -> None:
     """Origins slid a hundred thousand lengths along their axes cost every function its digits."""
     model = scaled(1.0, 1.0, "fixed")
     slid = BodyAxes((0.0,) * model.nbodies, (1e5,) * model.nbodies)
-    assert min(losses(model, slid, CATALOGUE[name]).values()) > 10
+    assert min(losses(model, slid, TABLE[name]).values()) > 10

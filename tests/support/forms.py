@@ -11,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 from support.robots import robot
 
-from rbdgen.functions.table import CATALOGUE, Form, Function, Outputs
+from rbdgen.functions.function import Form, Function, Outputs
+from rbdgen.functions.table import TABLE
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph
 from rbdgen.model.build import DEFAULT_SNAP, Base
@@ -36,7 +37,7 @@ class FunctionForm(NamedTuple):
         return self.form.trace(model, state)
 
 
-FORMS = tuple(FunctionForm(row, form) for row in CATALOGUE.values() for form in row.forms)
+FORMS = tuple(FunctionForm(row, form) for row in TABLE.values() for form in row.forms)
 
 every_form = pytest.mark.parametrize("form", FORMS, ids=str)
 

@@ -241,11 +241,11 @@ def _list(parsed: argparse.Namespace) -> int:
     if parsed.robot is None:
         console.print(tables.catalogue_table())
         return 0
-    from rbdgen.functions.table import CATALOGUE  # noqa: PLC0415
+    from rbdgen.functions.table import TABLE  # noqa: PLC0415
     from rbdgen.pipeline.design import count  # noqa: PLC0415
 
-    with tables.progress(errors, len(CATALOGUE) + 1) as done:
-        counted = count(_robot(parsed), tuple(CATALOGUE), done)
+    with tables.progress(errors, len(TABLE) + 1) as done:
+        counted = count(_robot(parsed), tuple(TABLE), done)
     console.print(tables.counts_table(counted))
     return 0
 

@@ -19,7 +19,7 @@ from rbdgen.checks.accuracy import Accuracy
 from rbdgen.checks.check import Finding
 from rbdgen.checks.timing import Time
 from rbdgen.description.quoting import escaped
-from rbdgen.functions.table import CATALOGUE
+from rbdgen.functions.table import TABLE
 from rbdgen.graph.cost import Cost
 from rbdgen.model.build import Robot
 from rbdgen.model.joints import Joint, JointKind
@@ -60,7 +60,7 @@ def catalogue_table() -> Table:
     table = Table(title="functions", title_justify="left")
     for column in ("function", "inputs", "outputs", "computes", "forms (source)"):
         table.add_column(column, overflow="fold")
-    for function in CATALOGUE.values():
+    for function in TABLE.values():
         table.add_row(
             function.name,
             "\n".join(map(_argument, function.signature.inputs)),

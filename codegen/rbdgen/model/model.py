@@ -91,10 +91,6 @@ class Model:
         return tuple(joint.idx_v + joint.nv for joint in last)
 
     @cached_property
-    def body_of_dof(self) -> tuple[int, ...]:
-        return tuple(i for i, body in enumerate(self.bodies) for _ in range(body.joint.nv))
-
-    @cached_property
     def parent_dof(self) -> tuple[int, ...]:
         """lambda(k), the next degree of freedom towards the root, WORLD at the root (Featherstone 6.5)."""
         parents: list[int] = []

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from math import atan2, hypot, isfinite, pi
 from typing import Final
 
-from rbdgen.functions.table import Form, Function, lookup
+from rbdgen.functions.function import Form, Function
+from rbdgen.functions.table import lookup
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.angles import constant_angle, radians_of
 from rbdgen.model.axes import AlignedBody

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from rbdgen.functions.table import Form, Function
+from rbdgen.functions.function import Form, Function
 from rbdgen.graph.cost import Cost, cost
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.node import Graph

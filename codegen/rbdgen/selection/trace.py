@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from rbdgen.access import whole
-from rbdgen.functions.table import Form, Function
+from rbdgen.functions.function import Form, Function
 from rbdgen.graph.engine import Engine, new_engine
 from rbdgen.graph.node import Graph, Input
 from rbdgen.graph.program import Loop, Program, Result

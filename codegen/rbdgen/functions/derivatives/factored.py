@@ -12,12 +12,10 @@ vdot + w x v - R^T g: those columns are known without solving for them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from rbdgen.functions.derivatives.forward import ForwardDynamicsDerivatives
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
 from rbdgen.functions.derivatives.one_frame import Rows
-from rbdgen.functions.forward_dynamics.bias import aba_bias
 from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse, weighted_square
 from rbdgen.functions.inertia_matrix.moments import crba_composite
 from rbdgen.functions.inverse_dynamics.classical import rnea_classical
@@ -25,14 +23,8 @@ from rbdgen.model.joints import Coordinate, JointKind, Pose
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import LDL, ldl
 from rbdgen.spatial.ops import IDENTITY, Force, Vector
-from rbdgen.spatial.scalar import Naming, Scalar, add, dot, mul, neg, sub, unnamed
+from rbdgen.spatial.scalar import Naming, Scalar, add, mul, neg, sub, unnamed
 from rbdgen.sweeps.straight import upward_in_base
-
-Acceleration = Literal["factor", "articulated"]
-"""Where qdd comes from: the factor and the nonlinear effects, or the articulated-body algorithm."""
-
-Columns = Literal["factor", "product"]
-"""How columns are multiplied by M^-1: by its sparse factors, or by M^-1 itself."""
 
 
 def aba_derivatives_factored(
@@ -42,8 +34,6 @@ def aba_derivatives_factored(
     tau: Sequence[Scalar],
     fext: Sequence[Force] | None = None,
     naming: Naming = unnamed,
-    acceleration: Acceleration = "factor",
-    columns: Columns = "factor",
 ) -> ForwardDynamicsDerivatives:
     """dFD/dq, dFD/dv and dFD/dtau; arguments as in `rnea_classical`, `fext` constant in the bodies."""
     factor = ldl(crba_composite(reduced, q, naming), reduced.ancestors, naming)
@@ -53,17 +43,13 @@ def aba_derivatives_factored(
     ]
     Minv = weighted_square(W, factor.inverse_diagonal)
     still = without_base_translation(reduced, v)
-    if acceleration == "articulated":
-        qdd = aba_bias(reduced, q, still, tau, fext, naming)
-    else:
-        bias = rnea_classical(reduced, q, still, [0] * reduced.nv, fext, naming)
-        qdd = factor.solve([sub(t, b) for t, b in zip(tau, bias, strict=True)])
+    bias = rnea_classical(reduced, q, still, [0] * reduced.nv, fext, naming)
+    qdd = factor.solve([sub(t, b) for t, b in zip(tau, bias, strict=True)])
     qdd = [naming(f"qdd[{k}]", value) for k, value in enumerate(qdd)]
     torque = rnea_derivatives_local(reduced, q, still, qdd, fext, naming)
 
     def solved(column: Sequence[Scalar]) -> list[Scalar]:
-        right = [neg(value) for value in column]
-        return [dot(row, right) for row in Minv] if columns == "product" else product(factor, W, right)
+        return product(factor, W, [neg(value) for value in column])
 
     by_q = [[0] * reduced.nv if known else solved(c) for known, c in _columns(reduced, torque.dtau_dq, 6)]
     by_v = [[0] * reduced.nv if known else solved(c) for known, c in _columns(reduced, torque.dtau_dv, 3)]

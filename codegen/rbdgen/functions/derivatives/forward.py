@@ -1,20 +1,29 @@
 """Derivatives of forward dynamics from those of inverse dynamics.
 
 Carpentier and Mansard, RSS 2018, eq. 24: dFD/du = -M^-1 dID/du at a = FD(q, v, tau), and dFD/dtau = M^-1.
+In loops: those of the sweeps for qdd, for dID/du at it and for M^-1, then one product of a row and a column,
+run for every entry. Scratch arrays of one name serve all three, one after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from rbdgen.functions.derivatives.one_frame import Rows, rnea_derivatives
+from rbdgen.access import Access, column
+from rbdgen.functions.derivatives.one_frame import OUTPUTS, Rows, derivatives, rnea_derivatives
 from rbdgen.functions.forward_dynamics.articulated_body import aba
+from rbdgen.functions.forward_dynamics.bias import forward_dynamics
 from rbdgen.functions.inertia_matrix.inverse import inverse
+from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_looped
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.scalar import Naming, Scalar, dot, neg, unnamed
+from rbdgen.sweeps.looped import looped
+from rbdgen.sweeps.loops import FormLoop, LoopedForm
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
@@ -47,3 +56,50 @@ def negative_product(A: Rows, B: Rows) -> Rows:
     """-A B."""
     columns = [list(column) for column in zip(*B, strict=True)]
     return [[neg(dot(row, column)) for column in columns] for row in A]
+
+
+def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:
+    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
+    nv = reduced.nv
+    parts = (
+        _renamed(looped(reduced, ("a",), *forward_dynamics()), {"a": "qdd"}),
+        _renamed(looped(reduced, OUTPUTS[:2], *derivatives(OUTPUTS[:2])), {"a": "qdd"}),
+        _renamed(minv_looped(reduced), {"Minv": "da_dtau"}),
+    )
+    first, *others = parts
+    loops = [*first.loops, *(s for part in others for s in part.loops if s.name != "joints")]
+    scratch = {"qdd": nv, "dtau_dq": nv * nv, "dtau_dv": nv * nv}
+    for part in parts:
+        scratch |= {name: max(size, scratch.get(name, 0)) for name, size in part.scratch.items()}
+    products = (_product(nv, "da_dq", "dtau_dq"), _product(nv, "da_dv", "dtau_dv"))
+    return LoopedForm(
+        (*loops, *products),
+        dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv),
+        scratch,
+        {name: values for part in parts for name, values in part.tables.items()},
+    )
+
+
+def _renamed(form: LoopedForm, names: Mapping[str, str]) -> LoopedForm:
+    """The same loops with other arrays in place of these."""
+
+    def moved(accesses: Mapping[str, Access]) -> dict[str, Access]:
+        return {name: replace(at, array=names.get(at.array, at.array)) for name, at in accesses.items()}
+
+    loops = (replace(s, reads=moved(s.reads), writes=moved(s.writes)) for s in form.loops)
+    return replace(form, loops=tuple(loops))
+
+
+def _product(nv: int, result: str, right: str) -> FormLoop:
+    """-M^-1 times a matrix, entry by entry."""
+    entries = [(i, k) for i in range(nv) for k in range(nv)]
+    return FormLoop(
+        "product",
+        lambda x: {"entry": [neg(dot(list(x.arrays["row"]), list(x.arrays["column"])))]},
+        reads={
+            "row": Access("da_dtau", tuple(range(nv)), tuple(nv * i for i, _ in entries)),
+            "column": column(right, nv, nv, [k for _, k in entries]),
+        },
+        writes={"entry": Access(result, (0,), tuple(range(nv * nv)))},
+        count=nv * nv,
+    )

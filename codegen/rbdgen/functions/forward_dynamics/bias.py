@@ -8,15 +8,11 @@ and the last sweep starts from zero at the root.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdgen.functions.inverse_dynamics.classical import body_forces
 from rbdgen.model.articulated import ArticulatedInertia, JointFactor, factor_joint
 from rbdgen.model.inertia import Inertia
-from rbdgen.model.joints import Coordinate
-from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import NO_MOTION, Force, Motion, Vector
-from rbdgen.spatial.scalar import Naming, Scalar, is_number, mul, sub, unnamed
+from rbdgen.spatial.scalar import Scalar, is_number, mul, sub
 from rbdgen.sweeps.bodies import (
     Base,
     Body,
@@ -27,8 +23,6 @@ from rbdgen.sweeps.bodies import (
     inertia_to_parent,
     motion_to_child,
 )
-from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.straight import straight
 from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum, Sweep
 
 
@@ -94,10 +88,10 @@ def acceleration(body: Body, x: Given) -> Gives:
     if not is_number(body.turning):
         qdd = sub(x.a, above.dot(x.scaled))
         return {"a": qdd, "change": above + body.subspace * qdd}
-    along_z = (n.z, w.z), (f.z, a.z)
-    others = along_z[1:] if body.turning else along_z[:1]
+    pairs = [*zip(n, w, strict=True), *zip(f, a, strict=True)]
+    del pairs[2 if body.turning else 5]
     along = x.a
-    for U, change in ((n.x, w.x), (n.y, w.y), *others, (f.x, a.x), (f.y, a.y)):
+    for U, change in pairs:
         along = sub(along, mul(U, change))
     if body.turning:
         return {"a": sub(along, w.z), "change": Motion(Vector(w.x, w.y, along), a)}
@@ -121,16 +115,3 @@ ACCELERATIONS = Outward(
     base_reads=("inertia", "force", "tau"),
     gives={"a": Scalar, "change": Motion},
 )
-
-
-def aba_bias(
-    reduced: ReducedModel,
-    q: Sequence[Coordinate],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    naming: Naming = unnamed,
-) -> list[Scalar]:
-    """qdd = FD(q, v, tau), in rad/s^2 or m/s^2; arguments as in `rnea_classical`."""
-    x = State(q, v, tau=tau, fext=fext, naming=naming)
-    return straight(reduced, x).run(*forward_dynamics(external=fext is not None))["a"]

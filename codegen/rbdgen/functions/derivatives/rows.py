@@ -1,0 +1,86 @@
+"""The derivatives of inverse and of forward dynamics."""
+
+from __future__ import annotations
+
+from rbdgen.functions.derivatives.columns import aba_derivatives_columns
+from rbdgen.functions.derivatives.factored import aba_derivatives_factored
+from rbdgen.functions.derivatives.forward import aba_derivatives, aba_derivatives_looped
+from rbdgen.functions.derivatives.local import rnea_derivatives_local
+from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives, rnea_derivatives
+from rbdgen.functions.function import (
+    TAU,
+    A,
+    Form,
+    Function,
+    Q,
+    V,
+    cheap,
+    flat,
+    in_loops,
+    square,
+    swept_in_loops,
+)
+from rbdgen.signature import Signature
+
+ROWS = (
+    Function(
+        Signature(
+            "rnea_derivatives",
+            (Q, V, A),
+            (
+                square("dtau_dq", "N m/rad, N/m", "dID/dq, in the tangent space of q"),
+                square("dtau_dv", "N m s/rad, N s/m", "dID/dv"),
+                square("dtau_da", "kg m^2, kg m, kg", "dID/da = M"),
+            ),
+        ),
+        "analytical derivatives of inverse dynamics",
+        (
+            Form(
+                "one_frame",
+                "Singh, Russell, Wensing, RA-L 2022",
+                lambda model, x: list(map(flat, rnea_derivatives(model, x.q, x.v, x.a, x.naming)[:3])),
+            ),
+            cheap(
+                "local",
+                "the same in the bodies' own axes, mass moments",
+                lambda reduced, x: list(
+                    map(flat, rnea_derivatives_local(reduced, x.q, x.v, x.a, naming=x.naming)[:3])
+                ),
+            ),
+            swept_in_loops("one_frame in loops over bodies and pairs of freedoms", OUTPUTS, derivatives()),
+        ),
+    ),
+    Function(
+        Signature(
+            "aba_derivatives",
+            (Q, V, TAU),
+            (
+                square("da_dq", "1/s^2, m/s^2/rad", "dFD/dq, in the tangent space of q"),
+                square("da_dv", "1/s, m/s/rad", "dFD/dv"),
+                square("da_dtau", "1/(kg m^2), 1/(kg m), 1/kg", "dFD/dtau = M^-1"),
+            ),
+        ),
+        "analytical derivatives of forward dynamics",
+        (
+            Form(
+                "product",
+                "Carpentier and Mansard, RSS 2018, eq. 24",
+                lambda model, x: list(map(flat, aba_derivatives(model, x.q, x.v, x.tau, x.naming))),
+            ),
+            cheap(
+                "factor_factor",
+                "eq. 24 on mass moments: qdd by the factor form, columns by the factor",
+                lambda reduced, x: list(
+                    map(flat, aba_derivatives_factored(reduced, x.q, x.v, x.tau, naming=x.naming))
+                ),
+            ),
+            in_loops(
+                "eq. 24 on mass moments, one sparse product W D^-1 W^T run for every column",
+                aba_derivatives_columns,
+                "columns",
+                compact=False,
+            ),
+            in_loops("eq. 24 of the looped forms of aba, rnea_derivatives and minv", aba_derivatives_looped),
+        ),
+    ),
+)

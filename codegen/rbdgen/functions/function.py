@@ -1,0 +1,116 @@
+"""A row of the table of functions, and what rows are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rbdgen.errors import OptionError
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel, reduce
+from rbdgen.signature import Argument, Signature
+from rbdgen.spatial.scalar import Scalar
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.looped import looped
+from rbdgen.sweeps.loops import LoopedForm
+from rbdgen.sweeps.straight import straight
+from rbdgen.sweeps.sweep import Sweep
+
+Outputs = Sequence[Sequence[Scalar]]
+"""The elements of every output, row-major, in the order of the signature."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """One form of an algorithm: how it is named, where it is from, how it is traced.
+
+    `reduced`: whether it is written for a `ReducedModel`; given a plain model it then reduces it first.
+    `loops`: of a form that repeats straight lines; `trace` then runs them one after the other. `compact`:
+    for the size of its code alone, never for its operations.
+    """
+
+    name: str
+    source: str
+    trace: Callable[[Any, State], Outputs]
+    reduced: bool = False
+    loops: Callable[[ReducedModel], LoopedForm] | None = None
+    compact: bool = False
+
+
+@dataclass(frozen=True)
+class Function:
+    """A row: the signature, one line of what it computes, and its forms, the first one the textbook's."""
+
+    signature: Signature
+    summary: str
+    forms: tuple[Form, ...]
+
+    @property
+    def name(self) -> str:
+        return self.signature.name
+
+    @property
+    def smallest(self) -> Form | None:
+        """The form with the least code, None where there is none for that."""
+        return next((form for form in self.forms if form.compact), None)
+
+    def form(self, name: str) -> Form:
+        """The form of this name; OptionError if there is none."""
+        for form in self.forms:
+            if form.name == name:
+                return form
+        known = ", ".join(form.name for form in self.forms)
+        raise OptionError(f"function '{self.name}' has no form '{name}'; choose from: {known}")
+
+
+def cheap(name: str, source: str, algorithm: Callable[[ReducedModel, State], Outputs]) -> Form:
+    """A form for reduced models."""
+    return Form(name, source, lambda robot, x: algorithm(_reduced(robot), x), reduced=True)
+
+
+def swept(name: str, source: str, outputs: Sequence[str], sweeps: Sequence[Sweep]) -> Form:
+    """A form in one straight line of what sweeps give as these outputs."""
+
+    def algorithm(reduced: ReducedModel, x: State) -> Outputs:
+        given = straight(reduced, x).run(*sweeps)
+        return [flat(given[name]) if isinstance(given[name][0], list) else given[name] for name in outputs]
+
+    return cheap(name, source, algorithm)
+
+
+def in_loops(
+    source: str, loops: Callable[[ReducedModel], LoopedForm], name: str = "looped", *, compact: bool = True
+) -> Form:
+    """A form in loops."""
+    return Form(name, source, lambda robot, x: loops(_reduced(robot)).run(x), True, loops, compact)
+
+
+def swept_in_loops(source: str, outputs: Sequence[str], sweeps: Sequence[Sweep]) -> Form:
+    """A form in loops over bodies of what sweeps give as these outputs."""
+    return in_loops(source, lambda reduced: looped(reduced, outputs, *sweeps))
+
+
+def flat(matrix: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+    """The elements of a matrix, row-major."""
+    return [value for row in matrix for value in row]
+
+
+def _reduced(robot: Model | ReducedModel) -> ReducedModel:
+    return reduce(robot) if isinstance(robot, Model) else robot
+
+
+Q = Argument("q", ("nq",), "rad, m", "joint positions; a floating base first: x y z, quaternion x y z w")
+V = Argument(
+    "v", ("nv",), "rad/s, m/s", "joint velocities; a floating base first: linear, angular, base axes"
+)
+A = Argument("a", ("nv",), "rad/s^2, m/s^2", "joint accelerations")
+TAU = Argument("tau", ("nv",), "N m, N", "joint torques and forces")
+FEXT = Argument(
+    "fext", ("nbodies", 6), "N, N m", "external force on every moving body: force, moment, in its joint frame"
+)
+
+
+def square(name: str, unit: str, meaning: str) -> Argument:
+    """A matrix between degrees of freedom."""
+    return Argument(name, ("nv", "nv"), unit, meaning)

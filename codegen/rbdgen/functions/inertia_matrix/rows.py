@@ -1,0 +1,55 @@
+"""The functions of the joint-space inertia matrix."""
+
+from __future__ import annotations
+
+from rbdgen.functions.function import Form, Function, Q, cheap, flat, in_loops, square, swept, swept_in_loops
+from rbdgen.functions.inertia_matrix.composite import crba
+from rbdgen.functions.inertia_matrix.inverse import minv_factored, minv_recursive
+from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_composite, minv_hybrid, minv_looped
+from rbdgen.functions.inertia_matrix.moments import INERTIA_MATRIX
+from rbdgen.signature import Signature
+
+ROWS = (
+    Function(
+        Signature("crba", (Q,), (square("M", "kg m^2, kg m, kg", "joint-space inertia matrix"),)),
+        "joint-space inertia matrix M(q), full symmetric",
+        (
+            Form(
+                "composite",
+                "Featherstone 2008, table 6.2",
+                lambda model, x: [flat(crba(model, x.q, x.naming))],
+            ),
+            swept("moments", "composite mass moments; Khalil and Dombre 2002, ch. 9", ("M",), INERTIA_MATRIX),
+            swept_in_loops("the same in loops over bodies and pairs of them", ("M",), INERTIA_MATRIX),
+        ),
+    ),
+    Function(
+        Signature("minv", (Q,), (square("Minv", "1/(kg m^2), 1/(kg m), 1/kg", "inverse of M"),)),
+        "inverse of the joint-space inertia matrix, full symmetric",
+        (
+            Form(
+                "recursive",
+                "Carpentier, LAAS 2018, corrected",
+                lambda model, x: [flat(minv_recursive(model, x.q, x.naming))],
+            ),
+            Form(
+                "factored",
+                "CRBA and sparse L^T D L, Featherstone 2008, section 6.5",
+                lambda model, x: [flat(minv_factored(model, x.q, x.naming))],
+            ),
+            cheap(
+                "moments",
+                "CRBA by composite mass moments and sparse L^T D L",
+                lambda reduced, x: [flat(minv_composite(reduced, x.q, x.naming))],
+            ),
+            cheap(
+                "hybrid",
+                "the articulated inward pass as a factorisation, Minv = W D^-1 W^T",
+                lambda reduced, x: [flat(minv_hybrid(reduced, x.q, x.naming))],
+            ),
+            in_loops(
+                "as hybrid, factored in loops over bodies, one product run for every column", minv_looped
+            ),
+        ),
+    ),
+)

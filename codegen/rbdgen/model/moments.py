@@ -12,7 +12,7 @@ from fractions import Fraction
 from rbdgen.model.inertia import Inertia, from_second_moment
 from rbdgen.spatial.ops import Force, Matrix, Symmetric, Vector, mirrored
 from rbdgen.spatial.planar import FactoredRotation
-from rbdgen.spatial.scalar import Naming, Scalar, add, is_zero, mul, neg
+from rbdgen.spatial.scalar import Scalar, add, is_zero, mul, neg
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +71,6 @@ class MassMoments:
         """The force that a unit acceleration along z takes: h x z and m z."""
         h = self.first
         return Force(Vector(h.y, neg(h.x), 0), Vector(0, 0, self.mass))
-
-    def named(self, naming: Naming, label: str) -> MassMoments:
-        second = self.second
-        upper = [
-            [naming(f"{label}.S.{'xyz'[i]}{'xyz'[j]}", second[i][j]) if j >= i else 0 for j in range(3)]
-            for i in range(3)
-        ]
-        return MassMoments(
-            naming(f"{label}.m", self.mass), self.first.named(naming, f"{label}.h"), mirrored(upper)
-        )
 
 
 def added_symmetric(a: Matrix, b: Matrix) -> Matrix:

@@ -61,9 +61,8 @@ class ReducedBody:
 
     def external_force(self, fext: Force, frame: Transform, unit_length: Scalar) -> Force:
         """A force given in the joint's own frame, in which `frame` is this body's, seen in its axes."""
-        R, p = frame
-        moment = R.T.apply(fext.moment - p.cross(fext.force))
-        force = R.T.apply(fext.force) * unit_length
+        own = frame.force_to_child(fext)
+        moment, force = own.moment, own.force * unit_length
         if self.lag is None:
             return Force(moment, force)
         turned = PlanarRotation(Z, *self.lag)

@@ -267,5 +267,10 @@ class Transform(NamedTuple):
         force = self.rotation.apply(f.force)
         return Force(self.rotation.apply(f.moment) + self.translation.cross(force), force)
 
+    def force_to_child(self, f: Force) -> Force:
+        """X^-T f."""
+        rotate = self.rotation.T.apply
+        return Force(rotate(f.moment - self.translation.cross(f.force)), rotate(f.force))
+
 
 NO_TRANSFORM = Transform(IDENTITY, ZERO)

@@ -31,11 +31,14 @@ from rbdgen.sweeps.sweep import (
     Outward,
     Pairs,
     Sweep,
+    names_read,
     unread,
 )
 from rbdgen.sweeps.tables import LoopedBodies, Runs, cleared, looped_bodies
 
 Accesses = dict[str, Access]
+
+Trace = Callable[[State], Arrays]
 
 
 def looped(reduced: ReducedModel, outputs: Sequence[str], *sweeps: Sweep) -> LoopedForm:
@@ -65,7 +68,7 @@ class Looped:
         """The loops of these sweeps, in order."""
         self.loops.append(self.bodies.positions)
         self.sizes["joint"] = self.bodies.joint_width * self.bodies.count
-        self.read = {name for sweep in sweeps for name in sweep.names}
+        self.read = set[str]().union(*map(names_read, sweeps))
         self.summed = {name for sweep in sweeps if isinstance(sweep, Inward) for name in sweep.sums}
         for sweep in sweeps:
             if isinstance(sweep, Outward):
@@ -97,7 +100,7 @@ class Looped:
         def trace(x: State) -> Arrays:
             given = self._given(x, sweep.reads)
             given.parent = of(sweep.gives[sweep.carries], x.arrays["parent"])
-            return self._flat(x, sweep.step(self._body(x, sweep.reads), given))
+            return self._flat(x, sweep.step(bodies.placed(x) if "placement" in sweep.reads else None, given))
 
         self._add(
             sweep.name,
@@ -108,17 +111,17 @@ class Looped:
         )
 
     def _inward(self, sweep: Inward) -> None:
-        runs, names = self.bodies.inward, (*sweep.reads, *sweep.sums)
+        bodies, runs, names = self.bodies, self.bodies.inward, (*sweep.reads, *sweep.sums)
         for name, total in sweep.sums.items():
             if total.own:
                 self._new({name: total.kind})
                 self.starts[name] = total.own
                 self.loops.append(cleared(name, self.sizes[name]))
-        self._new({**sweep.gives, **(sweep.base_gives if self.bodies.floating else {})})
+        self._new({**sweep.gives, **(sweep.base_gives if bodies.floating else {})})
         above = {name: self._access(name, runs, above=True) for name in sweep.sums}
 
         def trace(x: State) -> Arrays:
-            body, given = self._body(x, sweep.reads), self._given(x, names)
+            body, given = bodies.placed(x) if "placement" in sweep.reads else None, self._given(x, names)
             for name in sweep.sums:
                 if name in self.starts:
                     setattr(given, name, self.starts[name](body) + getattr(given, name))
@@ -134,13 +137,13 @@ class Looped:
             {f"new_{n}": above.get(n) or self._access(n, runs) for n in (*sweep.gives, *sweep.sums)},
             self.bodies.count,
         )
-        if self.bodies.floating and sweep.base:
+        if bodies.floating and sweep.base:
             self._at_base(sweep.name, sweep.base, names, sweep.base_gives)
 
     def _climb(self, sweep: Climb) -> None:
         """One step of a record to the next body above, run for every body above every body."""
-        bodies, kind, (records, below, above) = self.bodies, self.kinds[sweep.carries], self.bodies.steps
         self._new(dict.fromkeys(sweep.gives, Entry))
+        bodies, kind, (records, below, above) = self.bodies, self.kinds[sweep.carries], self.bodies.steps
 
         def trace(x: State) -> Arrays:
             record = sweep.carry(bodies.placed(x), of(kind, x.arrays["record"]))
@@ -206,33 +209,43 @@ class Looped:
         )
 
     def _pairs(self, sweep: Pairs) -> None:
-        """Within a floating base; then of every other degree of freedom, with itself and those above."""
+        """Within a floating base; of every other degree of freedom with itself, one way, and those above."""
         self._new(dict.fromkeys(sweep.gives, Entry))
         base = range(BASE if self.bodies.floating else 0)
         ancestors = self.bodies.reduced.ancestors
-        above = [(j, i) for j in range(len(base), len(ancestors)) for i in (j, *ancestors[j])]
-        self._entry_loop(sweep, sweep.own, f"{sweep.name}_base", [(j, i) for j in base for i in base])
-        self._entry_loop(sweep, sweep.step, sweep.name, above)
+        above = [(j, i) for j in range(len(base), len(ancestors)) for i in ancestors[j]]
+        itself = [(j, j) for j in range(len(base), len(ancestors))]
+        both = [*sweep.gives, *(f"{name}_below" for name in sweep.symmetric)]
+        below = [f"{name}_below" for name in sweep.gives if name not in sweep.symmetric]
+        self._entries(
+            sweep, sweep.own, f"{sweep.name}_base", [(j, i) for j in base for i in base], sweep.gives
+        )
+        self._entries(sweep, sweep.step, sweep.name, sorted([*itself, *above]), both)
+        self._entries(sweep, sweep.step, f"{sweep.name}_below", above, below)
 
-    def _entry_loop(
-        self, sweep: Pairs, step: Callable[[Given], Gives], name: str, pairs: Sequence[tuple[int, int]]
+    def _entries(
+        self,
+        sweep: Pairs,
+        step: Callable[[Given], Gives],
+        loop: str,
+        pairs: Sequence[tuple[int, int]],
+        gives: Sequence[str],
     ) -> None:
         ours, others = ([pair[k] for pair in pairs] for k in range(2))
-        nv, mine = self.bodies.reduced.nv, step is sweep.step
-        gives = [name for name in sweep.gives if mine or not name.endswith("_below")]
+        nv, same = self.bodies.reduced.nv, {f"{name}_below": name for name in sweep.symmetric}
 
         def trace(x: State) -> Arrays:
             given = self._records(x, sweep.reads)
             given.other = self._records(x, sweep.other_reads, "other_")
             values = step(given)
-            return self._flat(x, {name: values[name] for name in gives})
+            return self._flat(x, {name: values[same.get(name, name)] for name in gives})
 
         def entries(name: str) -> Access:
             rows = pairs if name.endswith("_below") else [(i, j) for j, i in pairs]
             return Access(name.removesuffix("_below"), (0,), tuple(nv * i + k for i, k in rows))
 
         self._add(
-            name,
+            loop,
             trace,
             {name: self._of_freedoms(name, ours) for name in sweep.reads}
             | {f"other_{name}": self._of_freedoms(name, others) for name in sweep.other_reads},
@@ -273,7 +286,7 @@ class Looped:
             block = Access(name, tuple(nv * i + k for i in six for k in six))
             writes[f"new_{name}"] = block if kind is Entry else whole(name, size)
         inputs = ("q",) if "upward" in names else ()
-        self._add(f"{loop}_root", trace, self._base_reads(names), writes, 1, inputs)
+        self.loops.append(FormLoop(f"{loop}_root", trace, writes, self._base_reads(names), inputs))
 
     def _base_reads(self, names: Sequence[str]) -> Accesses:
         reads = {}
@@ -292,10 +305,8 @@ class Looped:
             pose = x.q[0]
             assert isinstance(pose, Pose)
             given.upward = upward_in_base(bodies.reduced, 0, pose)
-        for name, numbers in x.arrays.items():
-            kind = self.kinds.get(name)
-            if name not in names:
-                continue
+        for name in [name for name in names if name in x.arrays]:
+            kind, numbers = self.kinds.get(name), x.arrays[name]
             if kind is None or by_freedom(kind):
                 value: Any = list(numbers)
             else:
@@ -307,38 +318,24 @@ class Looped:
 
     # ---- what a run of a loop reads and writes
 
-    def _add(
-        self,
-        name: str,
-        trace: Callable[[State], Arrays],
-        reads: Accesses,
-        writes: Accesses,
-        count: int,
-        inputs: tuple[str, ...] = (),
-    ) -> None:
-        self.loops.append(FormLoop(name, trace, writes, reads, inputs, count))
+    def _add(self, name: str, trace: Trace, reads: Accesses, writes: Accesses, count: int) -> None:
+        self.loops.append(FormLoop(name, trace, writes, reads, count=count))
 
     def _new(self, kinds: Mapping[str, Kind]) -> None:
         """Arrays for what a sweep gives; a matrix begins as zeros."""
-        nv = self.bodies.reduced.nv
+        bodies, nv = self.bodies, self.bodies.reduced.nv
         for name, kind in kinds.items():
-            array = name.removesuffix("_below")
+            array, rows = name.removesuffix("_below"), bodies.count + 1
+            self.kinds[name] = kind
             if kind is Entry:
-                size = nv * nv
-                if array not in self.kinds:
-                    self.loops.append(cleared(array, size))
-            elif by_freedom(kind):
-                size = nv * width(kind)
-            elif isinstance(kind, int):
-                size = kind
-            else:
-                levels = 1 + max(self.bodies.depths, default=0)
-                size = width(kind) * (levels if name in self.by_depth else self.bodies.count + 1)
-            self.kinds |= {name: kind, array: kind}
-            self.sizes[array] = size
-
-    def _body(self, x: State, names: Sequence[str]) -> Any:
-        return self.bodies.placed(x) if "placement" in names else None
+                rows = nv * nv
+                if array not in self.sizes:
+                    self.loops.append(cleared(array, rows))
+            elif by_freedom(kind) or isinstance(kind, int):
+                rows = nv if by_freedom(kind) else 1
+            elif name in self.by_depth:
+                rows = 1 + max(bodies.depths, default=0)
+            self.sizes[array] = rows * width(kind)
 
     def _reads(self, names: Sequence[str], runs: Runs) -> Accesses:
         bodies, reads = self.bodies, {}
@@ -382,8 +379,9 @@ class Looped:
 
     def _flat(self, x: State, gives: Gives) -> Arrays:
         return {
-            f"new_{name}": flat(self.kinds[name], named(self.kinds[name], value, x.naming, name))
+            f"new_{name}": flat(kind, named(kind, value, x.naming, name))
             for name, value in gives.items()
+            for kind in [self.kinds.get(name, Entry)]
         }
 
     def _access(self, name: str, runs: Runs, *, above: bool = False) -> Access:

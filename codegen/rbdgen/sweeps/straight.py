@@ -116,8 +116,11 @@ class Straight:
                     for k in range(joint.idx_v, joint.idx_v + joint.nv):
                         x.other = self._of_freedom(k, above, sweep.other_reads)
                         given = sweep.own(x) if above == below else sweep.step(x)
-                        for name in given.keys() & sweep.gives:
+                        for name in sweep.gives:
                             self._set(name, k, j, given[name])
+                            if above != below:
+                                lower = name if name in sweep.symmetric else f"{name}_below"
+                                self._set(f"{name}_below", k, j, given[lower])
                 above = self.bodies[above].parent
 
     def _of_freedom(self, k: int, i: int, reads: Sequence[str]) -> Given:

@@ -68,11 +68,6 @@ class Outward:
         """What a floating base's step reads."""
         return self.reads if self.base_reads is None else self.base_reads
 
-    @property
-    def names(self) -> Sequence[str]:
-        """All that it reads; earlier sweeps keep it."""
-        return (*self.reads, *self.of_base)
-
 
 @dataclass(frozen=True)
 class Sum:
@@ -95,10 +90,6 @@ class Inward:
     gives: Mapping[str, Kind] = field(default_factory=dict)
     base_gives: Mapping[str, Kind] = field(default_factory=dict)
 
-    @property
-    def names(self) -> Sequence[str]:
-        return (*self.reads, *self.sums)
-
 
 @dataclass(frozen=True)
 class Climb:
@@ -117,10 +108,6 @@ class Climb:
     reads: Sequence[str] = ()
     base_reads: Sequence[str] = ()
 
-    @property
-    def names(self) -> Sequence[str]:
-        return (self.carries, *self.reads)
-
 
 @dataclass(frozen=True)
 class Freedoms:
@@ -131,17 +118,14 @@ class Freedoms:
     reads: Sequence[str]
     gives: Mapping[str, Kind]
 
-    @property
-    def names(self) -> Sequence[str]:
-        return self.reads
-
 
 @dataclass(frozen=True)
 class Pairs:
     """Entries between a degree of freedom and one above it, which `step` reads as `other`.
 
-    `own`: those between two of one floating base, in both orders, and of any other with itself; there `step`
-    gives the same, only less simply.
+    `gives`: matrices; `step` gives an entry and the one `_below`, of `symmetric` matrices only the first.
+    `own`: entries between two of one floating base, in both orders, and of any other with itself; there
+    `step` gives the same, only less simply.
     """
 
     name: str
@@ -150,10 +134,14 @@ class Pairs:
     reads: Sequence[str]
     other_reads: Sequence[str]
     gives: Sequence[str]
-
-    @property
-    def names(self) -> Sequence[str]:
-        return (*self.reads, *self.other_reads)
+    symmetric: Sequence[str] = ()
 
 
 Sweep: TypeAlias = Outward | Inward | Climb | Freedoms | Pairs
+
+
+def names_read(sweep: Sweep) -> set[str]:
+    """All that a sweep needs of earlier ones."""
+    fields = ("reads", "base_reads", "other_reads", "sums")
+    read = {name for field in fields for name in getattr(sweep, field, None) or ()}
+    return read | {sweep.carries} if isinstance(sweep, Climb) else read

@@ -25,7 +25,7 @@ from rbdgen.model.joints import Angle, JointKind
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import Force, Matrix, Motion, Vector
+from rbdgen.spatial.ops import Force, Motion, Transform, Vector
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
 from rbdgen.spatial.scalar import Scalar, mul
 from rbdgen.sweeps.bodies import Base, Jointed
@@ -278,10 +278,9 @@ class LoopedBodies:
 
     def external_force(self, x: State) -> Force:
         """The external force that was read, in the body's axes."""
-        row = self.row(self.frames, x)
-        turned = Matrix(Vector(*row[:3]), Vector(*row[3:6]), Vector(*row[6:9])).T
         force, moment = Vector(*x.arrays["fext"][:3]), Vector(*x.arrays["fext"][3:])
-        return Force(turned.apply(moment - Vector(*row[9:]).cross(force)), turned.apply(force))
+        frame: Transform = of(Transform, self.row(self.frames, x))
+        return frame.force_to_child(Force(moment, force))
 
 
 def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
@@ -318,7 +317,7 @@ def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
         Rows("placements", tuple((*body.gamma, *body.alpha, *body.translation) for body in bodies)),
         Rows("kinds", tuple(map(_kind, bodies))),
         Rows("moments", tuple(tuple(flat(MassMoments, own)) for own in reduced.moments[first:])),
-        Rows("frames", tuple(map(_frame, bodies))),
+        Rows("frames", tuple(tuple(flat(Transform, body.frame)) for body in bodies)),
     )
 
 
@@ -340,11 +339,6 @@ def _below(body: AlignedBody, turn: Angle) -> AlignedBody:
 
 def _kind(body: AlignedBody) -> tuple[Scalar, Scalar]:
     return (1, 0) if body.joint.kind is JointKind.REVOLUTE else (0, 1)
-
-
-def _frame(body: AlignedBody) -> tuple[Scalar, ...]:
-    rotation, origin = body.frame
-    return (*(value for row in rotation for value in row), *origin)
 
 
 def cleared(array: str, size: int) -> FormLoop:

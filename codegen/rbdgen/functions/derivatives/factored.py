@@ -17,13 +17,14 @@ from rbdgen.functions.derivatives.forward import ForwardDynamicsDerivatives
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
 from rbdgen.functions.derivatives.one_frame import Rows
 from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse, weighted_square
+from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
 from rbdgen.functions.inertia_matrix.moments import crba_composite
 from rbdgen.functions.inverse_dynamics.classical import rnea_classical
 from rbdgen.model.joints import Coordinate, JointKind, Pose
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ldl import LDL, ldl
+from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.ops import IDENTITY, Force, Vector
-from rbdgen.spatial.scalar import Naming, Scalar, add, mul, neg, sub, unnamed
+from rbdgen.spatial.scalar import Naming, Scalar, neg, sub, unnamed
 from rbdgen.sweeps.straight import upward_in_base
 
 
@@ -49,7 +50,8 @@ def aba_derivatives_factored(
     torque = rnea_derivatives_local(reduced, q, still, qdd, fext, naming)
 
     def solved(column: Sequence[Scalar]) -> list[Scalar]:
-        return product(factor, W, [neg(value) for value in column])
+        z = factor.back_substitute([neg(value) for value in column])
+        return scaled_product(W, factor.inverse_diagonal, z)
 
     by_q = [[0] * reduced.nv if known else solved(c) for known, c in _columns(reduced, torque.dtau_dq, 6)]
     by_v = [[0] * reduced.nv if known else solved(c) for known, c in _columns(reduced, torque.dtau_dv, 3)]
@@ -65,18 +67,6 @@ def without_base_translation(reduced: ReducedModel, v: Sequence[Scalar]) -> list
         if body.joint.kind is JointKind.FLOATING:
             still[body.joint.idx_v : body.joint.idx_v + 3] = [0, 0, 0]
     return still
-
-
-def product(factor: LDL, W: Sequence[dict[int, Scalar]], right: Sequence[Scalar]) -> list[Scalar]:
-    """W D^-1 L^-T right; exact zeros are not computed with."""
-    z = factor.scale(factor.back_substitute(right))
-    result = []
-    for row in W:
-        total: Scalar = 0
-        for k, value in row.items():
-            total = add(total, mul(value, z[k]))
-        result.append(total)
-    return result
 
 
 def _columns(reduced: ReducedModel, rows: Rows, known: int) -> list[tuple[bool, tuple[Scalar, ...]]]:

@@ -24,6 +24,7 @@ from rbdgen.spatial.ops import IDENTITY, ZERO, Force, Matrix, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, neg, unnamed
 from rbdgen.sweeps.bodies import along_base, along_joint, force_to_parent
 from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.records import named
 from rbdgen.sweeps.straight import straight, upward_in_base
 
 
@@ -39,14 +40,6 @@ class Subtree:
     def __add__(self, other: Subtree) -> Subtree:
         return Subtree(
             self.moments + other.moments, self.force + other.force, self.l2 + other.l2, self.K2 + other.K2
-        )
-
-    def named(self, naming: Naming, label: str) -> Subtree:
-        return Subtree(
-            self.moments.named(naming, f"Ic{label}"),
-            self.force.named(naming, f"f{label}"),
-            self.l2.named(naming, f"l2{label}"),
-            self.K2.named(naming, f"K2{label}"),
         )
 
     @property
@@ -100,14 +93,6 @@ class Columns:
         row = body.rotation.to_parent(self.row) + twice_rate.cross(by_a.force)
         return Columns(by_a, force_to_parent(body, self.by_v), force_to_parent(body, self.by_q), row)
 
-    def named(self, naming: Naming, label: str) -> Columns:
-        return Columns(
-            self.by_a.named(naming, f"t1{label}"),
-            self.by_v.named(naming, f"t2{label}"),
-            self.by_q.named(naming, f"t3{label}"),
-            self.row.named(naming, f"t4{label}"),
-        )
-
 
 def rnea_derivatives_local(
     reduced: ReducedModel,
@@ -142,7 +127,8 @@ def rnea_derivatives_local(
         fill_joint(body, body, columns, axes[j], result)
         i = j
         while (parent := bodies[i].parent) != WORLD:
-            columns = columns.to_parent(bodies[i], rates[i]).named(naming, f"[{j},{parent}]")
+            columns = columns.to_parent(bodies[i], rates[i])
+            columns = named(Columns, columns, naming, f"columns[{j},{parent}]")
             i = parent
             if i in bases:
                 fill_base_joint(bodies[i], body, columns, bases[i], result)
@@ -150,7 +136,7 @@ def rnea_derivatives_local(
                 fill_joint(bodies[i], body, columns, axes[i], result)
         if body.parent != WORLD:
             whole = subtrees[body.parent] + subtree.to_parent(body, rates[j])
-            subtrees[body.parent] = whole.named(naming, f"[{body.parent}]")
+            subtrees[body.parent] = named(Subtree, whole, naming, f"subtree[{body.parent}]")
     return result
 
 

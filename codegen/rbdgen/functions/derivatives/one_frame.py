@@ -150,7 +150,8 @@ def derivatives(
         own_entries,
         reads=("column",),
         other_reads=("direction",),
-        gives=(*outputs, *(f"{output}_below" for output in outputs)),
+        gives=outputs,
+        symmetric=[output for output in outputs if output == "dtau_da"],
     )
     return outward, INWARD, COLUMNS, entries
 
@@ -227,14 +228,12 @@ def own_entries(x: Given) -> Gives:
 def entries_above(x: Given) -> Gives:
     """Between degree of freedom j and one above it, both ways."""
     j, other = x.column, x.other.direction
-    M = other.S.dot(j.t1)
     return {
         "dtau_dq": other.S.dot(j.turned),
         "dtau_dv": other.S.dot(j.t2),
-        "dtau_da": M,
+        "dtau_da": other.S.dot(j.t1),
         "dtau_dq_below": add(j.t4.dot(other.psi1.angular), other.psi2.dot(j.t1)),
         "dtau_dv_below": add(j.t4.dot(other.S.angular), other.velocity_column.dot(j.t1)),
-        "dtau_da_below": M,
     }
 
 

@@ -136,11 +136,8 @@ def inputs_of(library: Library, name: str, states: int) -> list[np.ndarray[Any, 
     """Random states, a row each."""
     function = library.functions[name]
     random = np.random.default_rng(0)
-    arrays = []
-    for argument in function.signature.inputs:
-        array = random.uniform(-3, 3, (states, *argument.shape))
-        arrays.append((library.normalize(array) if argument.name == "q" else array).astype(function.dtype))
-    return arrays
+    drawn = library.manifold.random_inputs(function.signature.inputs, random, (states,))
+    return [values.astype(function.dtype) for values in drawn.values()]
 
 
 def time_double(library: Library, name: str, repetitions: int) -> dict[str, float]:

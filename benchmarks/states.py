@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rbdgen.runtime.configuration import Manifold
+from rbdgen.signature import JointCoordinates
+
 Rows = NDArray[np.float64]
 
 
@@ -28,11 +31,11 @@ class States:
 
 
 def random_states(nv: int, *, floating: bool, count: int = 64, seed: int = 0) -> States:
-    """States with joint coordinates in (-pi, pi) and, for a floating base, a unit quaternion (x y z w)."""
+    """States whose joints are all taken for revolute ones, coordinates within a full turn."""
     rng = np.random.default_rng(seed)
-    q = rng.uniform(-np.pi, np.pi, size=(count, nv + int(floating)))
-    if floating:
-        quaternion = rng.normal(size=(count, 4))
-        q[:, 3:7] = quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)
+    base = [JointCoordinates("base", "floating", 0, 7, 0, 6)] if floating else []
+    at_q, at_v = (7, 6) if floating else (0, 0)
+    joints = [JointCoordinates(f"joint{k}", "angle", at_q + k, 1, at_v + k, 1) for k in range(nv - at_v)]
+    q = Manifold((*base, *joints)).random(rng, (count,))
     v, a, tau = rng.normal(size=(3, count, nv))
     return States(q, v, a, tau)

@@ -18,11 +18,13 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask import delayed
 from dask.distributed import Client, LocalCluster, progress
 from numpy.lib.format import open_memmap
 
 import rbdgen
 from rbdgen.resources import robot_root
+from rbdgen.runtime import Library
 
 BLOCK = 50_000
 
@@ -46,14 +48,17 @@ class OnDisk:
         np.load(self.path, mmap_mode="r+")[index] = rows
 
 
-def random_states(count: int, nq: int, nv: int, seed: int = 0) -> tuple[da.Array, da.Array, da.Array]:
+def random_states(lib: Library, count: int, seed: int = 0) -> tuple[da.Array, da.Array, da.Array]:
     """q, v, a of `count` states as arrays in blocks, none of them computed yet."""
+    nq, nv = lib.manifest["nq"], lib.manifest["nv"]
+    lengths = [min(BLOCK, count - first) for first in range(0, count, BLOCK)]
+    configurations = delayed(lib.random)
+    blocks = [
+        da.from_delayed(configurations(seed + k, (length,)), (length, nq), float)
+        for k, length in enumerate(lengths)
+    ]
+    q = da.concatenate(blocks)
     random = da.random.default_rng(seed)
-    base = random.standard_normal((count, 3), chunks=(BLOCK, 3))
-    quaternion = random.standard_normal((count, 4), chunks=(BLOCK, 4))
-    quaternion = quaternion / da.sqrt((quaternion**2).sum(axis=1, keepdims=True))
-    joints = random.uniform(-np.pi, np.pi, (count, nq - 7), chunks=(BLOCK, nq - 7))
-    q = da.concatenate([base, quaternion, joints], axis=1).rechunk((BLOCK, nq))
     v, a = (random.standard_normal((count, nv), chunks=(BLOCK, nv)) for _ in range(2))
     return q, v, a
 
@@ -69,7 +74,7 @@ def main(count: int, folder: Path) -> None:
             OnDisk(str(folder / f"{name}.npy"), (count, width))
             for name, width in zip(names, (nq, nv, nv, nv), strict=True)
         ]
-        da.store(random_states(count, nq, nv), files[:3], lock=False)
+        da.store(random_states(lib, count), files[:3], lock=False)
         q, v, a = (da.from_array(file, chunks=(BLOCK, file.shape[1])) for file in files[:3])
         start = time.perf_counter()
         tau = da.map_blocks(lib.rnea, q, v, a, dtype=np.float64, chunks=(q.chunks[0], (nv,)))

@@ -12,10 +12,21 @@ import pytest
 
 from rbdgen.resources import package_root
 
-LEAVES = ("errors", "signature", "machine", "options", "access", "version", "resources", "spatial")
+LEAVES = (
+    "errors",
+    "signature",
+    "relative_error",
+    "machine",
+    "options",
+    "access",
+    "version",
+    "resources",
+    "spatial",
+)
 """What every stage may import."""
 
 STAGES = (
+    ("runtime",),
     ("description",),
     ("model",),
     ("sweeps",),
@@ -23,7 +34,6 @@ STAGES = (
     ("graph",),
     ("selection",),
     ("emit",),
-    ("runtime",),
     ("figures",),
     ("toolchain",),
     ("pipeline",),

@@ -22,6 +22,10 @@ joint_names = library.joint_names
 idx_q = library.idx_q
 idx_v = library.idx_v
 normalize = library.normalize
+integrate = library.integrate
+difference = library.difference
+neutral = library.neutral
+random = library.random
 rnea = library.rnea
 aba = library.aba
 crba = library.crba
@@ -33,13 +37,17 @@ __all__ = [
     "aba",
     "aba_derivatives",
     "crba",
+    "difference",
     "idx_q",
     "idx_v",
+    "integrate",
     "joint_names",
     "library",
     "manifest",
     "minv",
+    "neutral",
     "normalize",
+    "random",
     "rnea",
     "rnea_derivatives",
 ]

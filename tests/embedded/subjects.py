@@ -16,6 +16,8 @@ from rbdgen.options import Options
 from rbdgen.pipeline.page import generate
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root, template_root
+from rbdgen.runtime.configuration import Manifold
+from rbdgen.signature import SizedArgument
 
 
 def pendulum(real: str, folder: Path, source: Path | None = None) -> Subject:
@@ -61,16 +63,12 @@ class Product:
         )
 
     def states(self, function: str, count: int) -> np.ndarray:
-        """Inputs of a function: angles within 3 rad, unit quaternions, all exact in float."""
-        random = np.random.default_rng(2)
-        q, v, a, tau = (
-            random.uniform(-r, r, (count, self.manifest["nv"] + 1)) for r in (3.0, 1.0, 1.0, 20.0)
-        )
-        if self.manifest["base"] == "floating":
-            q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
-        named = {"q": q, "v": v, "a": a, "tau": tau, "sin_q": np.sin(q), "cos_q": np.cos(q)}
-        arguments = self.manifest["functions"][function]["inputs"]
-        columns = [named[x["name"]][:, : prod(x["shape"])] for x in arguments]
+        """Random inputs of a function, all exact in float."""
+        rows = self.manifest["functions"][function]["inputs"]
+        inputs = [SizedArgument(**{**row, "shape": tuple(row["shape"])}) for row in rows]
+        manifold = Manifold.of(self.manifest["manifold"])
+        drawn = manifold.random_inputs(inputs, np.random.default_rng(2), (count,))
+        columns = [values.reshape(count, -1) for values in drawn.values()]
         return np.hstack(columns).astype(np.float32).astype(np.float64)
 
 

@@ -103,7 +103,8 @@ def test_nothing_is_expected_of_the_c_library(tmp_path: Path) -> None:
 def test_the_states() -> None:
     arguments = [
         SizedArgument("v", (7,), "", ""),
-        *(SizedArgument(x, (3,), "1", "") for x in ("sin_q", "cos_q")),
+        SizedArgument("sin_q", (3,), "1", "", "sines"),
+        SizedArgument("cos_q", (3,), "1", "", "cosines"),
     ]
     for real in ("float", "double"):
         values = plain_inputs(arguments, real)  # type: ignore[arg-type]

@@ -169,7 +169,8 @@ def test_manifest() -> None:
         "add": 3, "sub": 3, "mul": 5, "div": 1, "neg": 1, "sq": 1, "sqrt": 1, "sin": 2, "cos": 2, "total": 19,
     }  # fmt: skip
     assert facts_of_torque["inputs"][0] == {
-        "name": "q", "shape": [2], "unit": "rad", "meaning": "joint positions",
+        "name": "q", "kind": "configuration", "shape": [2], "unit": "rad",
+            "meaning": "joint positions",
     }  # fmt: skip
 
 

@@ -21,7 +21,8 @@ from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.program import straight_line
 from rbdgen.runtime import Library, open_library
-from rbdgen.signature import SizedArgument
+from rbdgen.runtime.configuration import Manifold
+from rbdgen.signature import JointCoordinates, SizedArgument
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import Toolchain, build, package_files
@@ -40,12 +41,15 @@ def folder(build_cache: Cache, toolchain: Toolchain) -> Path:
 @pytest.fixture(scope="module")
 def floating(build_cache: Cache, toolchain: Toolchain) -> Library:
     """A floating base with two joints and one function that copies q."""
-    q = SizedArgument("q", (9,), "m, rad", "positions")
+    q = SizedArgument("q", (9,), "m, rad", "positions", "configuration")
     graph = Graph((Input("q", 9),), (Node("input", value=6.0),), (Output("w", (1,), (0,)),))
     copy = function("copy", graph, (q,), (SizedArgument("w", (1,), "1", "last of the quaternion"),))
     two = facts("float2").joints
     joints = tuple(replace(joint, idx_q=joint.idx_q + 7, idx_v=joint.idx_v + 6) for joint in two)
-    robot = replace(facts("float2"), base="floating", nq=9, nv=8, nbodies=3, joints=joints)
+    base = JointCoordinates("base", "floating", 0, 7, 0, 6)
+    angles = (JointCoordinates(x.name, "angle", x.idx_q, 1, x.idx_v, 1) for x in joints)
+    manifold = Manifold((base, *angles))
+    robot = replace(facts("float2"), base="floating", nq=9, nv=8, nbodies=3, joints=joints, manifold=manifold)
     return open_library(build(render(robot, (copy,)), toolchain, build_cache))
 
 

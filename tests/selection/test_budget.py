@@ -14,11 +14,12 @@ from rbdgen.functions.table import TABLE
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Base, Robot, build_robot
 from rbdgen.model.model import Model
+from rbdgen.model.tree_size import tree_size
 from rbdgen.options import Options
+from rbdgen.pipeline import design as pipeline
 from rbdgen.pipeline.design import count, design_functions
 from rbdgen.pipeline.page import design
-from rbdgen.pipeline.page import design as pipeline
-from rbdgen.selection.budget import check_budget, estimated_operations, tree_size
+from rbdgen.selection.budget import check_budget, estimated_operations
 from rbdgen.selection.trace import trace_on
 
 DEFAULT = Options().functions

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -17,8 +17,9 @@ from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph
 from rbdgen.model.build import DEFAULT_SNAP, Base
 from rbdgen.model.model import Model
+from rbdgen.relative_error import relative_errors
 from rbdgen.selection.trace import trace_graph
-from rbdgen.sweeps.inputs import State, coordinates, external_forces
+from rbdgen.sweeps.inputs import State, state_of
 
 Array = NDArray[np.float64]
 
@@ -70,32 +71,21 @@ def run_on_floats(form: FunctionForm, model: Model, inputs: Mapping[str, Array])
 
     Inputs that the function does not take are left out.
     """
-    names = [argument.name for argument in form.function.signature.inputs]
-    columns: dict[str, Sequence[Any]] = {name: list(inputs[name].T) for name in names}
-    state = State(
-        q=coordinates(model, columns["q"], np.cos, np.sin),
-        v=columns.get("v", ()),
-        a=columns.get("a", ()),
-        tau=columns.get("tau", ()),
-        fext=external_forces(columns["fext"]) if "fext" in columns else None,
-    )
-    count = len(inputs["q"])
-    arguments = form.function.signature.sized(model.sizes).outputs
+    signature = form.function.signature.sized(model.sizes)
+    state = state_of(model, [(x, list(inputs[x.name].T)) for x in signature.inputs], np.cos, np.sin)
+    count = len(inputs[signature.inputs[0].name])
     results = []
-    for argument, elements in zip(arguments, form.trace(model, state), strict=True):
+    for argument, elements in zip(signature.outputs, form.trace(model, state), strict=True):
         rows = [np.broadcast_to(np.asarray(element, dtype=float), (count,)) for element in elements]
         results.append(np.stack(rows, axis=1).reshape(count, *argument.shape))
     return results
 
 
 def relative_error(ours: Array, reference: Array, floor: float = 0.0) -> float:
-    """max |difference| / max |reference| over an output, the worst of all states (first axis).
+    """The largest of `relative_errors` over an output.
 
     `floor`: the least value divided by, for outputs that may vanish; a zero is divided by 1.
     """
-    assert ours.shape == reference.shape
     assert np.isfinite(ours).all()
-    axes = tuple(range(1, reference.ndim))
-    difference = np.abs(ours - reference).max(axis=axes)
-    scale = np.maximum(np.abs(reference).max(axis=axes), floor)
-    return float(np.max(difference / np.where(scale > 0, scale, 1.0)))
+    vanishing = ~np.any(reference, axis=tuple(range(1, reference.ndim)))
+    return float(relative_errors(ours, reference, np.where(vanishing, 1.0, floor)).max())

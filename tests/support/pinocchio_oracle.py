@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from rbdgen.checks.pinocchio import external_forces, outputs_of_state
+from rbdgen.functions.table import lookup
 from rbdgen.model.build import Base
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import JointKind
 from rbdgen.model.model import WORLD, Body, Model
+from rbdgen.signature import Kind
 
 Array = NDArray[np.float64]
 Inputs = Mapping[str, Array]
@@ -74,96 +77,29 @@ class PinocchioOracle:
             bodies.append(index)
         if len(q) != reference.nq or len(bodies) != reference.njoints - 1:
             raise ValueError(f"{model.name}: Pinocchio has joints that the model lacks")
-        self._q, self._v, self._bodies = np.array(q), np.array(v), np.array(bodies)
+        self._q, self._v, self._bodies = np.array(q), np.array(v), bodies
 
     def __call__(self, function: str, inputs: Inputs) -> list[Array]:
         """Outputs of a function of the catalogue, stacked over the states (first axis of every input)."""
-        answer = _FUNCTIONS[function]
-        count = len(inputs["q"])
-        rows = [answer(self, {name: x[k] for name, x in inputs.items()}) for k in range(count)]
-        return [self._ours(np.stack(outputs)) for outputs in zip(*rows, strict=True)]
+        row = lookup(function)
+        rows = []
+        for k in range(len(next(iter(inputs.values())))):
+            state = {x.name: self._theirs(x.kind, inputs[x.name][k]) for x in row.signature.inputs}
+            rows.append(outputs_of_state(row, self.reference, self.data, state))
+        outputs = map(np.stack, zip(*rows, strict=True))
+        return [self._ours(x.kind, y) for x, y in zip(row.signature.outputs, outputs, strict=True)]
 
-    def _ours(self, output: Array) -> Array:
-        output = output[:, self._v]
-        return output if output.ndim == 2 else output[:, :, self._v]
-
-    def q(self, x: Inputs) -> Array:
-        q = np.empty(self.reference.nq)
-        q[self._q] = x["q"]
-        return q
-
-    def dofs(self, vector: Array) -> Array:
-        v = np.empty(self.reference.nv)
-        v[self._v] = vector
-        return v
-
-    def forces(self, fext: Array) -> Any:
-        """One force a joint, the universe first."""
-        result = pin.StdVec_Force()
-        result.extend([pin.Force.Zero()] * self.reference.njoints)
-        for index, row in zip(self._bodies, fext.reshape(-1, 6), strict=True):
-            result[int(index)] = pin.Force(row)
+    def _theirs(self, kind: Kind, values: Array) -> Any:
+        """One input in the order of Pinocchio's joints."""
+        if kind == "external_forces":
+            return external_forces(values.reshape(-1, 6), self._bodies)
+        order = self._q if kind == "configuration" else self._v
+        result = np.empty(len(order))
+        result[order] = values
         return result
 
-
-def _rnea(o: PinocchioOracle, x: Inputs) -> tuple[Array, ...]:
-    return (pin.rnea(o.reference, o.data, o.q(x), o.dofs(x["v"]), o.dofs(x["a"])).copy(),)
-
-
-def _rnea_fext(o: PinocchioOracle, x: Inputs) -> tuple[Array, ...]:
-    forces = o.forces(x["fext"])
-    return (pin.rnea(o.reference, o.data, o.q(x), o.dofs(x["v"]), o.dofs(x["a"]), forces).copy(),)
-
-
-def _nle(o: PinocchioOracle, x: Inputs) -> tuple[Array, ...]:
-    return (pin.nonLinearEffects(o.reference, o.data, o.q(x), o.dofs(x["v"])).copy(),)
-
-
-def _gravity(o: PinocchioOracle, x: Inputs) -> tuple[Array, ...]:
-    return (pin.computeGeneralizedGravity(o.reference, o.data, o.q(x)).copy(),)
-
-
-def _aba(o: PinocchioOracle, x: Inputs) -> tuple[Array, ...]:
-    return (pin.aba(o.reference, o.data, o.q(x), o.dofs(x["v"]), o.dofs(x["tau"])).copy(),)
-
-
-def _aba_fext(o: PinocchioOracle, x: Inputs) -> tuple[Array, ...]:
-    forces = o.forces(x["fext"])
-    return (pin.aba(o.reference, o.data, o.q(x), o.dofs(x["v"]), o.dofs(x["tau"]), forces).copy(),)
-
-
-def _crba(o: PinocchioOracle, x: Inputs) -> tuple[Array, ...]:
-    return (symmetric(pin.crba(o.reference, o.data, o.q(x))),)
-
-
-def _minv(o: PinocchioOracle, x: Inputs) -> tuple[Array, ...]:
-    return (symmetric(pin.computeMinverse(o.reference, o.data, o.q(x))),)
-
-
-def _rnea_derivatives(o: PinocchioOracle, x: Inputs) -> tuple[Array, ...]:
-    pin.computeRNEADerivatives(o.reference, o.data, o.q(x), o.dofs(x["v"]), o.dofs(x["a"]))
-    return o.data.dtau_dq.copy(), o.data.dtau_dv.copy(), symmetric(o.data.M)
-
-
-def _aba_derivatives(o: PinocchioOracle, x: Inputs) -> tuple[Array, ...]:
-    pin.computeABADerivatives(o.reference, o.data, o.q(x), o.dofs(x["v"]), o.dofs(x["tau"]))
-    return o.data.ddq_dq.copy(), o.data.ddq_dv.copy(), symmetric(o.data.Minv)
-
-
-def symmetric(upper: Array) -> Array:
-    """The full matrix of which Pinocchio fills the upper triangle."""
-    return np.triu(upper) + np.triu(upper, 1).T
-
-
-_FUNCTIONS: Mapping[str, Callable[[PinocchioOracle, Inputs], tuple[Array, ...]]] = {
-    "rnea": _rnea,
-    "nle": _nle,
-    "gravity": _gravity,
-    "aba": _aba,
-    "crba": _crba,
-    "minv": _minv,
-    "rnea_derivatives": _rnea_derivatives,
-    "aba_derivatives": _aba_derivatives,
-    "rnea_fext": _rnea_fext,
-    "aba_fext": _aba_fext,
-}
+    def _ours(self, kind: Kind, output: Array) -> Array:
+        """One output, over states, in the order of the model's joints."""
+        if kind == "scalar":
+            return output
+        return output[:, self._v][:, :, self._v] if kind == "matrix" else output[:, self._v]

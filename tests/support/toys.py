@@ -6,13 +6,14 @@ from rbdgen.emit.package import FunctionSource, JointFacts, RobotFacts
 from rbdgen.graph.cost import cost
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.program import straight_line
-from rbdgen.signature import SizedArgument, SizedSignature
+from rbdgen.runtime.configuration import Manifold
+from rbdgen.signature import JointCoordinates, SizedArgument, SizedSignature
 
-Q = SizedArgument("q", (2,), "rad", "joint positions")
-V = SizedArgument("v", (2,), "rad/s", "joint velocities")
-TAU = SizedArgument("tau", (2,), "N m", "joint torques")
-M = SizedArgument("M", (2, 2), "kg m^2", "inertia matrix")
-G = SizedArgument("g", (2,), "N m", "nothing but zeros")
+Q = SizedArgument("q", (2,), "rad", "joint positions", "configuration")
+V = SizedArgument("v", (2,), "rad/s", "joint velocities", "velocity")
+TAU = SizedArgument("tau", (2,), "N m", "joint torques", "force")
+M = SizedArgument("M", (2, 2), "kg m^2", "inertia matrix", "matrix")
+G = SizedArgument("g", (2,), "N m", "nothing but zeros", "force")
 
 
 def facts(
@@ -27,11 +28,12 @@ def facts(
         2,
         2,
         (
-            JointFacts(joints[0], "revolute", 0, 0, True, -1.5, 1.5, 10.0, 2.0),
-            JointFacts(joints[1], "continuous", 1, 1, True),
+            JointFacts(joints[0], "revolute", 0, 0, -1.5, 1.5, 10.0, 2.0),
+            JointFacts(joints[1], "continuous", 1, 1),
         ),
         "0" * 64,
         "0.0",
+        Manifold(tuple(JointCoordinates(name, "angle", k, 1, k, 1) for k, name in enumerate(joints))),
     )
 
 

@@ -13,6 +13,7 @@ from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.page import build_library
 from rbdgen.pipeline.progress import Progress, silent
+from rbdgen.relative_error import relative_errors
 from rbdgen.runtime import Library
 from rbdgen.toolchain.targets import target_named
 
@@ -54,31 +55,13 @@ def float_accuracy(
 
 def _accuracy(name: str, single: Library, double: Library, states: int) -> Accuracy:
     random = np.random.default_rng(0)
-    inputs = [
-        _inputs(double, argument.name, (states, *argument.shape), random)
-        for argument in single.functions[name].signature.inputs
-    ]
+    drawn = double.manifold.random_inputs(single.functions[name].signature.inputs, random, (states,))
+    inputs = [values.astype(np.float32) for values in drawn.values()]
     results = _as_tuple(single.functions[name](*inputs))
     references = _as_tuple(double.functions[name](*inputs))
-    errors = np.max([_relative(r, e) for r, e in zip(results, references, strict=True)], axis=0)
+    errors = np.max([relative_errors(r, e) for r, e in zip(results, references, strict=True)], axis=0)
     return Accuracy(name, float(errors.max()), float(np.median(errors)))
-
-
-def _inputs(
-    library: Library, name: str, shape: tuple[int, ...], random: np.random.Generator
-) -> npt.NDArray[np.float32]:
-    if name == "q":
-        return library.normalize(random.uniform(-np.pi, np.pi, shape)).astype(np.float32)
-    return random.standard_normal(shape).astype(np.float32)
 
 
 def _as_tuple(result: Any) -> tuple[npt.NDArray[Any], ...]:
     return result if isinstance(result, tuple) else (result,)
-
-
-def _relative(result: npt.NDArray[Any], reference: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Of every state; 0 where the whole output is zero, as it must be in float then."""
-    axes = tuple(range(1, reference.ndim))
-    scale = np.abs(reference).max(axis=axes)
-    error = np.abs(result - reference).max(axis=axes)
-    return np.asarray(np.divide(error, scale, out=np.where(error > 0, np.inf, 0.0), where=scale > 0))

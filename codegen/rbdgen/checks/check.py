@@ -17,7 +17,10 @@ from typing import Any
 import numpy as np
 
 from rbdgen.errors import BuildError
+from rbdgen.functions.function import Function
+from rbdgen.functions.table import lookup
 from rbdgen.options import environment_compiler
+from rbdgen.relative_error import relative_errors
 from rbdgen.runtime import Library, open_library
 from rbdgen.toolchain.compiler import find_compiler
 
@@ -39,33 +42,29 @@ class Finding:
 
 
 def check(folder: Path) -> list[Finding]:
-    """All checks of a generated and compiled folder. Raises LoadError, BuildError."""
+    """All checks of a generated and compiled folder. Raises LoadError, BuildError, and OptionError where
+    a function is not in the catalogue."""
     library = open_library(folder)
     findings = list(_selftests(folder, library))
-    inputs = states(library)
-    findings += [_compared(*case) for case in _identities(library, inputs)]
+    rows = [lookup(name) for name in library.functions]
+    inputs = states(library, rows)
+    findings += _identities(library, rows, inputs)
     if find_spec("pinocchio") is None:
         return findings
     from rbdgen.checks.pinocchio import reference  # noqa: PLC0415  (an optional oracle)
 
     tolerance = TOLERANCE[library.manifest["real"]]
-    for name, expected in reference(library.manifest, inputs).items():
-        if name in library.functions:
-            findings.append(
-                _compared(f"{name} = Pinocchio's", _call(library, name, inputs), expected, tolerance)
-            )
+    for name, expected in reference(library.manifest, rows, inputs).items():
+        findings.append(_compared(f"{name} = Pinocchio's", _call(library, name, inputs), expected, tolerance))
     return findings
 
 
-def states(library: Library, count: int = STATES) -> dict[str, Any]:
-    """Random states: unit quaternions, the base within 1 m; sines and cosines for `--trig input`."""
-    generator = np.random.default_rng(1)
-    manifest = library.manifest
-    q = library.normalize(generator.uniform(-1, 1, (count, manifest["nq"])))
-    values = {"q": q, "sin_q": np.sin(q), "cos_q": np.cos(q)}
-    values |= {name: generator.uniform(-1, 1, (count, manifest["nv"])) for name in ("v", "a", "tau")}
-    values["fext"] = generator.uniform(-1, 1, (count, manifest["nbodies"], 6))
-    return values
+def states(library: Library, rows: Sequence[Function], count: int = STATES) -> dict[str, Any]:
+    """Random states: whatever the functions take, and what their rows do, which is q for `--trig input`."""
+    sizes = {name: library.manifest[name] for name in ("nq", "nv", "nbodies")}
+    taken = [x for row in rows for x in row.signature.sized(sizes).inputs]
+    taken += [x for function in library.functions.values() for x in function.signature.inputs]
+    return library.manifold.random_inputs(taken, np.random.default_rng(1), (count,))
 
 
 def _selftests(folder: Path, library: Library) -> Iterator[Finding]:
@@ -112,33 +111,24 @@ def _call(library: Library, name: str, inputs: dict[str, Any]) -> Any:
     return function(*(inputs[argument.name] for argument in function.signature.inputs))
 
 
-def _identities(library: Library, inputs: dict[str, Any]) -> Iterator[tuple[str, Any, Any, float]]:
-    """Pairs that must be equal, of the functions that are there."""
+def _identities(library: Library, rows: Sequence[Function], inputs: dict[str, Any]) -> Iterator[Finding]:
+    """Those that only functions of the library take part in."""
     tolerance = TOLERANCE[library.manifest["real"]]
-    present = library.functions.keys()
-    nv, a = library.manifest["nv"], inputs["a"]
 
     def call(name: str, **changed: Any) -> Any:
         return _call(library, name, inputs | changed)
 
-    if {"crba", "minv"} <= present:
-        yield (
-            "M Minv = 1",
-            call("crba") @ call("minv"),
-            np.broadcast_to(np.eye(nv), (len(a), nv, nv)),
-            tolerance,
-        )
-    if {"rnea", "aba"} <= present:
-        yield "FD(ID(a)) = a", call("aba", tau=call("rnea")), a, tolerance
-    if {"rnea", "nle"} <= present:
-        yield "ID(q, v, 0) = nle", call("rnea", a=0 * a), call("nle"), tolerance
-    if {"rnea_derivatives", "crba"} <= present:
-        yield "dID/da = M", call("rnea_derivatives")[2], call("crba"), tolerance
-    if {"aba_derivatives", "minv"} <= present:
-        yield "dFD/dtau = Minv", call("aba_derivatives")[2], call("minv"), tolerance
+    for identity in (identity for row in rows for identity in row.identities):
+        if library.functions.keys() >= set(identity.functions):
+            yield _compared(identity.what, *identity.sides(call, inputs), tolerance)
 
 
 def _compared(what: str, ours: Any, reference: Any, tolerance: float) -> Finding:
-    pairs = list(zip(ours, reference, strict=True)) if isinstance(ours, tuple) else [(ours, reference)]
-    error = max(float(np.abs(x - y).max() / max(float(np.abs(y).max()), 1e-300)) for x, y in pairs)
+    """Over the largest value that an output has in any of the states."""
+    pairs = zip(_as_tuple(ours), _as_tuple(reference), strict=True)
+    error = float(np.max([relative_errors(x, y, np.abs(y).max()).max() for x, y in pairs]))
     return Finding(what, error <= tolerance, f"relative error {error:.1e}")
+
+
+def _as_tuple(outputs: Any) -> tuple[Any, ...]:
+    return outputs if isinstance(outputs, tuple) else (outputs,)

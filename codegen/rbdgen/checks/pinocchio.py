@@ -5,11 +5,13 @@ Only `rbdgen check` needs this, and only where Pinocchio is installed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
+
+from rbdgen.functions.function import Function
 
 
 def model_of(manifest: Mapping[str, Any]) -> Any:
@@ -43,43 +45,38 @@ def _inertia(body: Mapping[str, Any]) -> Any:
     return pin.Inertia(mass, c, about_origin + mass * pin.skew(c) @ pin.skew(c))
 
 
-def reference(manifest: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """What Pinocchio gives for every function at the states of `inputs`, arrays over the states."""
+def reference(
+    manifest: Mapping[str, Any], functions: Sequence[Function], inputs: Mapping[str, Any]
+) -> dict[str, tuple[Any, ...]]:
+    """The outputs of every function by Pinocchio at the states of `inputs`, arrays over the states."""
     model = model_of(manifest)
+    return {function.name: _outputs(function, model, inputs) for function in functions}
+
+
+def _outputs(function: Function, model: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
     data = model.createData()
-    rows = [
-        dict(_state(model, data, {name: array[k] for name, array in inputs.items()}))
-        for k in range(len(inputs["q"]))
-    ]
-    results: dict[str, Any] = {}
-    for name in rows[0]:
-        values = [row[name] for row in rows]
-        if isinstance(values[0], tuple):
-            results[name] = tuple(np.array(part) for part in zip(*values, strict=True))
-        else:
-            results[name] = np.array(values)
-    return results
+    given = {x.name: (x.kind, inputs[x.name]) for x in function.signature.inputs}
+    states = len(next(iter(inputs.values())))
+    rows = []
+    for k in range(states):
+        state = {
+            name: external_forces(values[k]) if kind == "external_forces" else values[k]
+            for name, (kind, values) in given.items()
+        }
+        rows.append(outputs_of_state(function, model, data, state))
+    return tuple(np.array(part) for part in zip(*rows, strict=True))
 
 
-def _state(model: Any, data: Any, x: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    q, v, a, tau = x["q"], x["v"], x["a"], x["tau"]
-    fext = pin.StdVec_Force()
-    fext.append(pin.Force.Zero())
-    for row in x["fext"]:
-        fext.append(pin.Force(row[:3], row[3:]))
-    yield "rnea", pin.rnea(model, data, q, v, a).copy()
-    yield "rnea_fext", pin.rnea(model, data, q, v, a, fext).copy()
-    yield "nle", pin.nonLinearEffects(model, data, q, v).copy()
-    yield "gravity", pin.computeGeneralizedGravity(model, data, q).copy()
-    yield "aba", pin.aba(model, data, q, v, tau).copy()
-    yield "aba_fext", pin.aba(model, data, q, v, tau, fext).copy()
-    yield "crba", _mirrored(pin.crba(model, data, q))
-    yield "minv", _mirrored(pin.computeMinverse(model, data, q))
-    pin.computeRNEADerivatives(model, data, q, v, a)
-    yield "rnea_derivatives", (data.dtau_dq.copy(), data.dtau_dv.copy(), _mirrored(data.M))
-    pin.computeABADerivatives(model, data, q, v, tau)
-    yield "aba_derivatives", (data.ddq_dq.copy(), data.ddq_dv.copy(), _mirrored(data.Minv))
+def outputs_of_state(function: Function, model: Any, data: Any, state: Mapping[str, Any]) -> list[Any]:
+    """One array an output; Pinocchio's own would change with the next state."""
+    result = function.pinocchio(pin, model, data, state)
+    return [np.array(output, float) for output in (result if isinstance(result, tuple) else (result,))]
 
 
-def _mirrored(upper: Any) -> Any:
-    return np.triu(upper) + np.triu(upper, 1).T
+def external_forces(rows: Any, bodies: Sequence[int] | None = None) -> Any:
+    """One force a joint, the universe first; `bodies`: the joint of every row, None for the order of rows."""
+    forces = pin.StdVec_Force()
+    forces.extend([pin.Force.Zero()] * (len(rows) + 1))
+    for joint, row in zip(bodies or range(1, len(rows) + 1), rows, strict=True):
+        forces[int(joint)] = pin.Force(row)
+    return forces

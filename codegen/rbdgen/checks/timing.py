@@ -38,10 +38,8 @@ def time_library(library: Library) -> list[Time]:
 
 def _time(library: Library, function: Function) -> Time:
     generator = np.random.default_rng(0)
-    shapes = [argument.shape for argument in function.signature.inputs]
-    batch = [generator.uniform(-1, 1, (BATCH, *shape)).astype(function.dtype) for shape in shapes]
-    if "q" in (argument.name for argument in function.signature.inputs):
-        batch[0] = library.normalize(batch[0])
+    drawn = library.manifold.random_inputs(function.signature.inputs, generator, (BATCH,))
+    batch = [values.astype(function.dtype) for values in drawn.values()]
     single = [np.ascontiguousarray(array[0]) for array in batch]
     out = function(*batch)
     return Time(

@@ -12,7 +12,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from rbdgen.emit.trig import COSINES, SINES
 from rbdgen.machine import Real
 from rbdgen.signature import SizedArgument
 
@@ -33,17 +32,18 @@ _FNV: Final = (2166136261, 16777619)
 def plain_inputs(arguments: Sequence[SizedArgument], real: Real, states: int = STATES) -> dict[str, Array]:
     """Name -> (states, size), the same numbers as `c/ROBOT_selftest.c.jinja` makes."""
     dtype = np.float32 if real == "float" else np.float64
-    drawn = [argument for argument in arguments if argument.name != COSINES]
+    drawn = [argument for argument in arguments if argument.kind != "cosines"]
     words = _words(states * sum(argument.size for argument in drawn)).reshape(states, -1)
     values: dict[str, Array] = {}
     first = 0
     for argument in drawn:
         mine = words[:, first : first + argument.size]
         first += argument.size
-        if argument.name == SINES:
+        if argument.kind == "sines":
             t: Array = _numbers(mine >> 24, 128, _TANGENT, mine).astype(dtype)
-            values[SINES] = (t + t) / (1 + t * t)
-            values[COSINES] = (1 - t * t) / (1 + t * t)
+            cosines = next(other.name for other in arguments if other.kind == "cosines")
+            values[argument.name] = (t + t) / (1 + t * t)
+            values[cosines] = (1 - t * t) / (1 + t * t)
         else:
             values[argument.name] = _numbers(mine >> 8, 1 << 23, SCALE, mine).astype(dtype)
     return values

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from random import Random
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rbdgen.emit.bits import hash_of_outputs, plain_inputs
+from rbdgen.emit.bits import Array, hash_of_outputs, plain_inputs
 from rbdgen.emit.package import FunctionSource, RobotFacts
 from rbdgen.emit.sincos import sincos
-from rbdgen.emit.trig import COSINES, SINES, inputs_with_trig
 from rbdgen.graph.evaluate import Elementary
 from rbdgen.graph.program import run
 from rbdgen.machine import Real
+from rbdgen.relative_error import relative_errors
 
 STATES = 2
 ERROR_STATES = 64
@@ -27,6 +23,9 @@ TOLERANCE: Mapping[Real, float] = {"double": 1e-10, "float": 1e-4}
 differ in the last bit: far below this; a wrong operation is far above."""
 
 _BUILTIN: Elementary = {"sin": lambda x: sincos(x)[0], "cos": lambda x: sincos(x)[1]}
+
+SMALLEST_SCALE = 1e-3
+"""Outputs that are zero but for rounding are compared against this."""
 
 _MARGIN = 30.0
 """Over the error that the interpreter itself makes in float, which a singular robot makes large."""
@@ -54,15 +53,17 @@ class Golden:
 
 
 def golden_vectors(facts: RobotFacts, function: FunctionSource, real: Real, states: int = STATES) -> Golden:
-    """Reproducible states, unit quaternions, angles within 3 rad, with the interpreter's outputs.
+    """Reproducible random states with the interpreter's outputs.
 
     In float the inputs are numbers that a float holds, so that both sides compute with the same ones.
     """
-    random = Random(f"{function.name} {facts.nq} {facts.nv}")
-    cases = tuple(_case(facts, function, real, random) for _ in range(states))
+    inputs = _inputs(facts, function, real, states, f"{function.name} {facts.nq} {facts.nv}")
+    outputs = run(function.program, inputs)
+    cases = tuple(_case(inputs, outputs, k) for k in range(states))
     tolerance = TOLERANCE[real]
     if real == "float":
-        tolerance = max(tolerance, _MARGIN * max(_single_error(function, case) for case in cases))
+        errors = _single_errors(function, inputs, outputs, SMALLEST_SCALE)
+        tolerance = max(tolerance, _MARGIN * max(errors))
     return Golden(cases, tolerance, _bits(function, real))
 
 
@@ -74,56 +75,29 @@ def _bits(function: FunctionSource, real: Real) -> int | None:
 
 def float_error(facts: RobotFacts, function: FunctionSource, states: int = ERROR_STATES) -> float:
     """Largest error of the function computed in float, relative to each output's largest value."""
-    random = Random(f"{function.name} in float")
-    cases = [_inputs(facts, function, "float", random) for _ in range(states)]
-    inputs = {name: np.array([case[name] for case in cases]) for name in cases[0]}
-    exact = run(function.program, inputs)
-    single = run(function.program, {name: values.astype(np.float32) for name, values in inputs.items()})
-    errors = [0.0]
-    for name, reference in exact.items():
-        axes = tuple(range(1, reference.ndim))
-        largest = np.maximum(np.abs(reference).max(axis=axes), np.finfo(float).tiny)
-        errors.append(float((np.abs(single[name] - reference).max(axis=axes) / largest).max()))
-    return max(errors)
+    inputs = _inputs(facts, function, "float", states, f"{function.name} in float")
+    return max(_single_errors(function, inputs, run(function.program, inputs), np.finfo(float).tiny))
 
 
 def _inputs(
-    facts: RobotFacts, function: FunctionSource, real: Real, random: Random
-) -> dict[str, list[float]]:
-    values = {"q": _configuration(facts, random)}
-    for argument in function.signature.inputs:
-        if argument.name not in ("q", SINES, COSINES):
-            values[argument.name] = [random.uniform(-1.0, 1.0) for _ in range(argument.size)]
-    values = inputs_with_trig(values, {joint.idx_q for joint in facts.joints if joint.angle})
+    facts: RobotFacts, function: FunctionSource, real: Real, states: int, seed: str
+) -> dict[str, Array]:
+    """Name -> (states, size), numbers that the real type holds."""
+    generator = np.random.default_rng(list(seed.encode()))
+    drawn = facts.manifold.random_inputs(function.signature.inputs, generator, (states,))
     dtype = np.float32 if real == "float" else np.float64
-    return {a.name: [float(dtype(x)) for x in values[a.name]] for a in function.signature.inputs}
+    return {name: values.reshape(states, -1).astype(dtype).astype(float) for name, values in drawn.items()}
 
 
-def _case(facts: RobotFacts, function: FunctionSource, real: Real, random: Random) -> GoldenCase:
-    inputs = _inputs(facts, function, real, random)
-    outputs = run(function.program, inputs)
-    return GoldenCase(inputs, {name: [float(x) for x in np.ravel(array)] for name, array in outputs.items()})
+def _case(inputs: Mapping[str, Array], outputs: Mapping[str, Array], k: int) -> GoldenCase:
+    """The k-th state."""
+    rows = [{name: np.ravel(array[k]).tolist() for name, array in side.items()} for side in (inputs, outputs)]
+    return GoldenCase(*rows)
 
 
-def _configuration(facts: RobotFacts, random: Random) -> list[float]:
-    q = [0.0] * facts.nq
-    if facts.floating:
-        quaternion = [random.uniform(0.1, 1.0) for _ in range(4)]
-        length = math.sqrt(sum(x * x for x in quaternion))
-        q[:7] = [*(random.uniform(-1.0, 1.0) for _ in range(3)), *(x / length for x in quaternion)]
-    for joint in facts.joints:
-        q[joint.idx_q] = random.uniform(-3.0, 3.0) if joint.angle else random.uniform(-0.3, 0.3)
-    return q
-
-
-def _single_error(function: FunctionSource, case: GoldenCase) -> float:
-    """Error of the graph evaluated in float, relative to the largest value of each output."""
-    single: Mapping[str, npt.NDArray[Any]] = run(
-        function.program, {name: np.array(values, np.float32) for name, values in case.inputs.items()}
-    )
-    errors = [0.0]
-    for name, exact in case.outputs.items():
-        largest = max(map(abs, exact), default=0.0)
-        if largest:
-            errors.append(float(np.abs(np.ravel(single[name]) - np.array(exact)).max()) / largest)
-    return max(errors)
+def _single_errors(
+    function: FunctionSource, inputs: Mapping[str, Array], exact: Mapping[str, Array], floor: float
+) -> list[float]:
+    """Of every output, the largest error of the program evaluated in float."""
+    single = run(function.program, {name: values.astype(np.float32) for name, values in inputs.items()})
+    return [float(relative_errors(single[name], exact[name], floor).max()) for name in exact]

@@ -42,6 +42,7 @@ def manifest_text(
         "nv": facts.nv,
         "nbodies": facts.nbodies,
         "gravity": list(facts.gravity),
+        "manifold": [asdict(joint) for joint in facts.manifold.joints],
         "joints": [asdict(joint) for joint in facts.joints],
         "bodies": [asdict(body) for body in facts.bodies],
         "merged_links": [{"link": link, "body": body} for link, body in facts.merged],
@@ -86,6 +87,7 @@ def operation_counts(cost: Cost) -> dict[str, int]:
 def _argument(argument: SizedArgument) -> dict[str, Any]:
     return {
         "name": argument.name,
+        "kind": argument.kind,
         "shape": list(argument.shape),
         "unit": argument.unit,
         "meaning": argument.meaning,

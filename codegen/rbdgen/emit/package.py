@@ -13,28 +13,28 @@ from rbdgen.graph.cost import Cost
 from rbdgen.graph.program import Program
 from rbdgen.machine import Real
 from rbdgen.options import Trig
+from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import SizedSignature
 
 MANIFEST: Final = "manifest.json"
 PRIVATE: Final = "_rbdgen"
 """Folder of a generated package that holds its loader and the C that binds it to Python."""
 
-ATTRIBUTES: Final = frozenset({"library", "manifest", "joint_names", "idx_q", "idx_v", "normalize"})
+ATTRIBUTES: Final = frozenset(
+    {"library", "manifest", "joint_names", "idx_q", "idx_v"}
+    | {"normalize", "integrate", "difference", "neutral", "random"}
+)
 """What a generated package offers beside its functions."""
 
 
 @dataclass(frozen=True)
 class JointFacts:
-    """A moving joint as the manifest lists it; limits in rad or m, None where there is none.
-
-    `angle`: whether the joint's coordinate enters by its sine and cosine alone.
-    """
+    """A moving joint as the manifest lists it; limits in rad or m, None where there is none."""
 
     name: str
     kind: str
     idx_q: int
     idx_v: int
-    angle: bool
     lower: float | None = None
     upper: float | None = None
     effort: float | None = None
@@ -67,7 +67,8 @@ class RobotFacts:
     """All that the emitted files say of a robot.
 
     `name` is the checked identifier that prefixes every C name and names the Python package; `robot_name`
-    is what the URDF says, any text. `joints` are the moving joints in order, without the base. `merged`:
+    is what the URDF says, any text. `joints` are the moving joints in order, without the base; `manifold`:
+    what the elements of q and v are, the base's with them. `merged`:
     (link, body it was merged into). `snapped`: (joint, largest change of an entry of its rotation).
     `warnings`: `LINE: what is odd in the URDF; what was done about it`.
     `options`: what generated it, as JSON values.
@@ -82,6 +83,7 @@ class RobotFacts:
     joints: tuple[JointFacts, ...]
     urdf_sha256: str
     version: str
+    manifold: Manifold
     bodies: tuple[BodyFacts, ...] = ()
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     merged: tuple[tuple[str, str], ...] = ()

@@ -43,7 +43,7 @@ from rbdgen.emit.package import (
     RobotFacts,
     Sources,
 )
-from rbdgen.emit.trig import program_with_trig, signature_with_trig
+from rbdgen.emit.trig import angles_of, program_with_trig, signature_with_trig
 from rbdgen.errors import EmitError
 from rbdgen.graph.specialise import specialised
 from rbdgen.machine import lanes
@@ -54,6 +54,7 @@ LOADER = (
     "signature.py",
     "runtime/__init__.py",
     "runtime/arrays.py",
+    "runtime/configuration.py",
     "runtime/extension.py",
     "runtime/function.py",
     "runtime/library.py",
@@ -116,7 +117,7 @@ def _check_names(functions: Sequence[FunctionSource]) -> None:
 
 
 def _with_trig_inputs(facts: RobotFacts, function: FunctionSource) -> FunctionSource:
-    angles = {joint.idx_q for joint in facts.joints if joint.angle}
+    angles = angles_of(function.signature, facts.manifold.angles)
     program = program_with_trig(function.program, angles)
     signature = signature_with_trig(function.signature, angles)
     return replace(function, signature=signature, program=program, cost=program.cost)

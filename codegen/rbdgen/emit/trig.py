@@ -2,6 +2,8 @@
 
 The input q gives way to `sin_q` and `cos_q`, of q's size each; elements that belong to no angle (a base, a
 prismatic joint) are not read. A robot that has such coordinates keeps q in front of them.
+
+`angles` everywhere: for the array q, by its name in the graph, its elements that are joint angles.
 """
 
 from __future__ import annotations
@@ -10,32 +12,44 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from math import cos, sin
 
+from rbdgen.access import Access
 from rbdgen.errors import EmitError
 from rbdgen.graph.node import Graph, Input, Node
 from rbdgen.graph.program import Program
 from rbdgen.signature import SizedArgument, SizedSignature
 
-SINES = "sin_q"
-COSINES = "cos_q"
+Angles = Mapping[str, Set[int]]
 
 
-def signature_with_trig(signature: SizedSignature, angles: Set[int]) -> SizedSignature:
-    """The signature with q replaced; `angles` are q's elements that are joint angles."""
+def angles_of(signature: SizedSignature, elements: Set[int]) -> Angles:
+    """These elements of the configuration that a function takes."""
+    return {x.name: elements for x in signature.inputs if x.kind == "configuration"}
+
+
+def _pair_of(array: str) -> tuple[str, str]:
+    """The names of the arrays of sines and of cosines."""
+    return f"sin_{array}", f"cos_{array}"
+
+
+def signature_with_trig(signature: SizedSignature, angles: Angles) -> SizedSignature:
+    """The signature with q replaced."""
     inputs: list[SizedArgument] = []
     for argument in signature.inputs:
-        if argument.name != "q":
+        if argument.name not in angles:
             inputs.append(argument)
             continue
-        if len(angles) < argument.size:
+        if len(angles[argument.name]) < argument.size:
             inputs.append(argument)
+        sines, cosines = _pair_of(argument.name)
+        where = f"the joint angles, where {argument.name} has them"
         inputs += [
-            SizedArgument(SINES, argument.shape, "1", "sines of the joint angles, where q has them"),
-            SizedArgument(COSINES, argument.shape, "1", "cosines of the joint angles, where q has them"),
+            SizedArgument(sines, argument.shape, "1", f"sines of {where}", "sines"),
+            SizedArgument(cosines, argument.shape, "1", f"cosines of {where}", "cosines"),
         ]
     return SizedSignature(signature.name, tuple(inputs), signature.outputs)
 
 
-def graph_with_trig(graph: Graph, angles: Set[int]) -> Graph:
+def graph_with_trig(graph: Graph, angles: Angles) -> Graph:
     """The graph that reads sines and cosines instead of computing them.
 
     The angle of a sine may be q[k] itself or a sum of angles and constants, which the addition theorem
@@ -44,45 +58,44 @@ def graph_with_trig(graph: Graph, angles: Set[int]) -> Graph:
     Raises:
         EmitError: the angle of a sine or cosine is anything else.
     """
-    if not any(array.name == "q" for array in graph.inputs):
+    if not any(array.name in angles for array in graph.inputs):
         return graph
     return _Replacement(graph, angles).graph()
 
 
-def program_with_trig(program: Program, angles: Set[int]) -> Program:
+def program_with_trig(program: Program, angles: Angles) -> Program:
     """The program whose straight lines read sines and cosines; errors as of `graph_with_trig`."""
     loops = []
     for loop in program.loops:
-        if (place := loop.reads.get("q")) is None:
-            loops.append(loop)
-            continue
-        elements = range(len(place.elements))
-        turning = {e for e in elements if all(place.addresses(k)[e] in angles for k in range(loop.count))}
+        read = {name: access for name, access in loop.reads.items() if name in angles}
+        turning = {name: _angles_read(access, loop.count, angles[name]) for name, access in read.items()}
         body = graph_with_trig(loop.kernel, turning)
-        kept = {array.name for array in body.inputs}
-        places = {name: at for name, at in loop.reads.items() if name in kept}
-        added = {
-            array.name: replace(place, array=array.name)
-            for array in body.inputs
-            if array.name in (SINES, COSINES)
-        }
-        loops.append(replace(loop, kernel=body, reads={**places, **added}))
+        added = {new: replace(at, array=new) for name, at in read.items() for new in _pair_of(name)}
+        reads = {**loop.reads, **added}
+        kept = {array.name: reads[array.name] for array in body.inputs}
+        loops.append(replace(loop, kernel=body, reads=kept))
     inputs = tuple(new for array in program.inputs for new in _replaced(array, angles))
     return replace(program, inputs=inputs, loops=tuple(loops))
 
 
-def _replaced(array: Input, angles: Set[int]) -> list[Input]:
+def _angles_read(access: Access, runs: int, angles: Set[int]) -> set[int]:
+    """The elements read that are angles in every run."""
+    elements = range(len(access.elements))
+    return {e for e in elements if all(access.address(k, e) in angles for k in range(runs))}
+
+
+def _replaced(array: Input, angles: Angles) -> list[Input]:
     """What an input array gives way to."""
-    if array.name != "q":
+    if array.name not in angles:
         return [array]
-    kept = [array] if len(angles) < array.size else []
-    return [*kept, Input(SINES, array.size), Input(COSINES, array.size)]
+    kept = [array] if len(angles[array.name]) < array.size else []
+    return [*kept, *(Input(name, array.size) for name in _pair_of(array.name))]
 
 
 @dataclass
 class _Replacement:
     old: Graph
-    angles: Set[int]
+    angles: Angles
     nodes: list[Node] = field(default_factory=list)
     place: dict[int, int] = field(default_factory=dict)
     pairs: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -137,8 +150,9 @@ class _Replacement:
         node = self.old.nodes[index]
         if node.op == "input":
             array, element = self.old.input_element(int(node.value))
-            if array == "q" and element in self.angles:
-                return self._input(SINES, element), self._input(COSINES, element)
+            if element in self.angles.get(array, ()):
+                sines, cosines = _pair_of(array)
+                return self._input(sines, element), self._input(cosines, element)
         if node.op == "const":
             return self._put("const", value=sin(node.value)), self._put("const", value=cos(node.value))
         if node.op == "neg":
@@ -157,20 +171,11 @@ class _Replacement:
     def _input(self, array: str, element: int) -> int:
         if array not in self.first:
             raise EmitError(
-                f"--trig input: q[{element}] is read beside its sine; generate with --trig libm or builtin"
+                f"--trig input: {array}[{element}] is read beside its sine;"
+                " generate with --trig libm or builtin"
             )
         return self._put("input", value=float(self.first[array] + element))
 
     def _put(self, op: str, *args: int, value: float = 0.0) -> int:
         self.nodes.append(Node(op, args, value))
         return len(self.nodes) - 1
-
-
-def inputs_with_trig(values: Mapping[str, list[float]], angles: Set[int]) -> dict[str, list[float]]:
-    """Values of the inputs with q replaced: `sin_q` and `cos_q` beside it, 0 and 1 where q has no angle."""
-    if "q" not in values:
-        return dict(values)
-    q = values["q"]
-    sines = [sin(x) if k in angles else 0.0 for k, x in enumerate(q)]
-    cosines = [cos(x) if k in angles else 1.0 for k, x in enumerate(q)]
-    return {**values, SINES: sines, COSINES: cosines}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from rbdgen.errors import OptionError
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel, reduce
+from rbdgen.model.tree_size import TreeSize
 from rbdgen.signature import Argument, Signature
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import State
@@ -38,13 +41,40 @@ class Form:
     compact: bool = False
 
 
+Call = Callable[..., Any]
+"""`call(name, **changed)`: the outputs of a function at random states, some of its inputs changed."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What must hold between results, whatever the robot: `sides` gives two arrays, or tuples of such.
+
+    `functions`: those that take part; `sides` gets a `Call` and the inputs by name, (states, ...).
+    """
+
+    what: str
+    functions: tuple[str, ...]
+    sides: Callable[[Call, Mapping[str, Any]], tuple[Any, Any]]
+
+
 @dataclass(frozen=True)
 class Function:
-    """A row: the signature, one line of what it computes, and its forms, the first one the textbook's."""
+    """A row: all that is to be said of a function; nothing else knows it by its name.
+
+    `summary`: one line of what it computes; `forms`: the first one is the textbook's; `operations`: about how
+    many that one takes; `pinocchio`: the outputs by Pinocchio, from its module, a model, data of the model,
+    and one state's inputs by name, external forces as it wants them; `identities`: of this function and
+    those of rows above; `derivative_of`: the function whose derivatives its outputs are, by every vector of
+    the tangent space and force that it takes, in order.
+    """
 
     signature: Signature
     summary: str
     forms: tuple[Form, ...]
+    operations: Callable[[TreeSize], int]
+    pinocchio: Callable[[Any, Any, Any, Mapping[str, Any]], Any]
+    identities: tuple[Identity, ...] = ()
+    derivative_of: str | None = None
 
     @property
     def name(self) -> str:
@@ -100,17 +130,36 @@ def _reduced(robot: Model | ReducedModel) -> ReducedModel:
     return reduce(robot) if isinstance(robot, Model) else robot
 
 
-Q = Argument("q", ("nq",), "rad, m", "joint positions; a floating base first: x y z, quaternion x y z w")
-V = Argument(
-    "v", ("nv",), "rad/s, m/s", "joint velocities; a floating base first: linear, angular, base axes"
+Q = Argument(
+    "q",
+    "configuration",
+    ("nq",),
+    "rad, m",
+    "joint positions; a floating base first: x y z, quaternion x y z w",
 )
-A = Argument("a", ("nv",), "rad/s^2, m/s^2", "joint accelerations")
-TAU = Argument("tau", ("nv",), "N m, N", "joint torques and forces")
+V = Argument(
+    "v",
+    "velocity",
+    ("nv",),
+    "rad/s, m/s",
+    "joint velocities; a floating base first: linear, angular, base axes",
+)
+A = Argument("a", "acceleration", ("nv",), "rad/s^2, m/s^2", "joint accelerations")
+TAU = Argument("tau", "force", ("nv",), "N m, N", "joint torques and forces")
 FEXT = Argument(
-    "fext", ("nbodies", 6), "N, N m", "external force on every moving body: force, moment, in its joint frame"
+    "fext",
+    "external_forces",
+    ("nbodies", 6),
+    "N, N m",
+    "external force on every moving body: force, moment, in its joint frame",
 )
 
 
 def square(name: str, unit: str, meaning: str) -> Argument:
-    """A matrix between degrees of freedom."""
-    return Argument(name, ("nv", "nv"), unit, meaning)
+    """A matrix over the degrees of freedom."""
+    return Argument(name, "matrix", ("nv", "nv"), unit, meaning)
+
+
+def symmetric(upper: Any) -> Any:
+    """A full matrix from the upper triangle, which is all that Pinocchio fills."""
+    return np.triu(upper) + np.triu(upper, 1).T

@@ -6,12 +6,13 @@ Every joint's motion subspace S is constant in the child's frame, so that the dr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from rbdgen.description.schema import Limit
+from rbdgen.signature import CoordinatesKind, JointCoordinates
 from rbdgen.spatial.ops import IDENTITY, ZERO, Matrix, Motion, Transform, Vector
 from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
 
@@ -30,6 +31,17 @@ class JointKind(Enum):
     @property
     def nv(self) -> int:
         return 6 if self is JointKind.FLOATING else 1
+
+    @property
+    def coordinates(self) -> CoordinatesKind:
+        return _COORDINATES[self]
+
+
+_COORDINATES: Final[Mapping[JointKind, CoordinatesKind]] = {
+    JointKind.REVOLUTE: "angle",
+    JointKind.PRISMATIC: "slide",
+    JointKind.FLOATING: "floating",
+}
 
 
 class Angle(NamedTuple):
@@ -82,6 +94,11 @@ class Joint:
     @property
     def nv(self) -> int:
         return self.kind.nv
+
+    @property
+    def coordinates(self) -> JointCoordinates:
+        """Its elements of q and v, and what they are."""
+        return JointCoordinates(self.name, self.kind.coordinates, self.idx_q, self.nq, self.idx_v, self.nv)
 
     def slice(self, vector: Sequence[Scalar]) -> Sequence[Scalar]:
         """This joint's elements of a vector over all degrees of freedom."""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Coordinate, Joint, JointKind
+from rbdgen.runtime.configuration import Manifold
 from rbdgen.spatial.ops import Transform, Vector
 
 WORLD = -1
@@ -61,6 +62,11 @@ class Model:
     def sizes(self) -> Mapping[str, int]:
         """The symbolic sizes of signatures."""
         return {"nq": self.nq, "nv": self.nv, "nbodies": self.nbodies}
+
+    @cached_property
+    def manifold(self) -> Manifold:
+        """The configurations of the robot."""
+        return Manifold(tuple(body.joint.coordinates for body in self.bodies))
 
     @property
     def is_floating(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rbdgen.emit.names import renaming, robot_identifier
 from rbdgen.emit.package import BodyFacts, JointFacts, RobotFacts
 from rbdgen.model.build import Robot
-from rbdgen.model.joints import JointKind
 from rbdgen.model.model import Body
 from rbdgen.options import Options
 from rbdgen.version import __version__
@@ -26,8 +25,7 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
     for joint in robot.joints:
         limit = joint.limit
         ends = (limit.lower, limit.upper, limit.effort, limit.velocity) if limit else (None,) * 4
-        angle = joint.kind is JointKind.REVOLUTE
-        joints.append(JointFacts(joint.name, joint.kind.value, joint.idx_q, joint.idx_v, angle, *ends))
+        joints.append(JointFacts(joint.name, joint.kind.value, joint.idx_q, joint.idx_v, *ends))
     return RobotFacts(
         name=robot_identifier(model.name) if options.name is None else options.name,
         robot_name=model.name,
@@ -36,6 +34,7 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         nv=model.nv,
         nbodies=model.nbodies,
         joints=tuple(joints),
+        manifold=model.manifold,
         bodies=tuple(map(_body_facts, model.bodies)),
         urdf_sha256=robot.description.sha256,
         version=__version__,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -12,21 +12,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ArrayValueError, LoadError
+from ..errors import ArrayTypeError, LoadError
 from ..signature import MANIFEST_FORMAT, SizedArgument, SizedSignature
-from .arrays import as_real
+from .arrays import Array, as_real, leading_axes
+from .configuration import Manifold
 from .extension import open_calls, open_extension
 from .function import Code, Function
 from .pickled import Content, Revive
-
-_QUATERNION = slice(3, 7)
 
 
 class Library:
     """A robot's compiled functions, as attributes: `library.rnea(q, v, a)`.
 
     `manifest`: what was generated; `joint_names`, `idx_q`, `idx_v`: parallel, the moving joints in order
-    without the base; `functions`: by name.
+    without the base; `functions`: by name; `manifold`: what the elements of q are.
     """
 
     def __init__(self, content: Content, manifest: Mapping[str, Any], code: Code) -> None:
@@ -43,7 +42,7 @@ class Library:
         }
         self.functions: Mapping[str, Function] = MappingProxyType(functions)
         self._dtype = np.dtype(np.float32 if manifest["real"] == "float" else np.float64)
-        self._q = SizedArgument("q", (manifest["nq"],), "", "")
+        self.manifold = Manifold.of(manifest["manifold"])
         self.__dict__.update(functions)
 
     def __repr__(self) -> str:
@@ -57,25 +56,57 @@ class Library:
         functions = self.__dict__.get("functions", {})
         raise AttributeError(f"no function '{name}' was generated; there are: {', '.join(functions)}")
 
-    def normalize(self, q: npt.ArrayLike) -> npt.NDArray[Any]:
+    def normalize(self, q: npt.ArrayLike) -> Array:
         """A copy of q (..., nq) with the base's quaternion scaled to unit length; on a fixed base a copy.
 
         Raises:
-            ArrayValueError: the shape is wrong, or a quaternion has length zero.
+            ArrayValueError: the shape is wrong, or a quaternion has length zero. So do those below.
+            ArrayTypeError: something else than real numbers. So do those below.
         """
-        given = as_real("normalize", self._q, q)
-        result = np.array(given, np.result_type(given, self._dtype), order="C")
-        if self.manifest["base"] == "floating":
-            quaternion = result[..., _QUATERNION]
-            largest = np.max(np.abs(quaternion), axis=-1, keepdims=True, initial=0)
-            if np.any(largest == 0):
-                raise ArrayValueError(
-                    "normalize: a base quaternion has length zero; (0, 0, 0, 1) is no rotation"
-                )
-            # By a power of two, which changes no digit: squares then neither overflow nor vanish.
-            scaled = np.ldexp(quaternion, -np.frexp(largest)[1])
-            result[..., _QUATERNION] = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
-        return result.astype(self._dtype, copy=False)
+        (given,) = self._arrays("normalize", q=(q, self.manifold.nq))
+        return self._result(self.manifold.normalize(given))
+
+    def integrate(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
+        """Where q (..., nq) comes to in one second at the velocity v (..., nv); pass v * dt for another time.
+
+        A floating base moves along a screw: the exponential map of its pose. Leading axes broadcast.
+        """
+        start, rates = self._arrays("integrate", q=(q, self.manifold.nq), v=(v, self.manifold.nv))
+        return self._result(self.manifold.integrate(start, rates))
+
+    def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> Array:
+        """The velocity (..., nv) that leads from q0 to q1 in one second: the inverse of `integrate`."""
+        start, end = self._arrays("difference", q0=(q0, self.manifold.nq), q1=(q1, self.manifold.nq))
+        return self._result(self.manifold.difference(start, end))
+
+    def neutral(self) -> Array:
+        """The configuration (nq,) with all joints at zero and an unturned base."""
+        return self._result(self.manifold.neutral())
+
+    def random(
+        self, generator: np.random.Generator | int | None = None, leading: Sequence[int] = ()
+    ) -> Array:
+        """Random configurations (*leading, nq); limits of joints do not count.
+
+        Angles within a full turn, displacements within 1 m, every attitude as likely as another.
+        `generator`: of NumPy's, or a seed, or None for other numbers every time.
+        """
+        try:
+            return self._result(self.manifold.random(np.random.default_rng(generator), tuple(leading)))
+        except (TypeError, ValueError) as error:
+            raise ArrayTypeError(
+                f"random: {error}; pass a numpy.random.Generator or a seed, then the leading axes: (1000,)"
+            ) from error
+
+    def _arrays(self, caller: str, **given: tuple[npt.ArrayLike, int]) -> list[Array]:
+        """Vectors of these sizes as arrays of numbers whose leading axes broadcast."""
+        arguments = [SizedArgument(name, (size,), "", "") for name, (_, size) in given.items()]
+        arrays = [as_real(caller, a, x) for a, (x, _) in zip(arguments, given.values(), strict=True)]
+        leading_axes(caller, SizedSignature(caller, tuple(arguments), ()), arrays)
+        return arrays
+
+    def _result(self, array: Array) -> Array:
+        return array.astype(self._dtype, copy=False)
 
 
 def open_library(folder: str | Path, revive: Revive | None = None) -> Library:
@@ -149,4 +180,7 @@ def _signature(name: str, facts: Mapping[str, Any]) -> SizedSignature:
 
 
 def _arguments(rows: list[dict[str, Any]]) -> tuple[SizedArgument, ...]:
-    return tuple(SizedArgument(row["name"], tuple(row["shape"]), row["unit"], row["meaning"]) for row in rows)
+    return tuple(
+        SizedArgument(row["name"], tuple(row["shape"]), row["unit"], row["meaning"], row["kind"])
+        for row in rows
+    )

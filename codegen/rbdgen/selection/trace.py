@@ -16,7 +16,7 @@ from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import SizedSignature
 from rbdgen.spatial.scalar import Scalar
-from rbdgen.sweeps.inputs import State, coordinates, external_forces
+from rbdgen.sweeps.inputs import State, state_of
 from rbdgen.sweeps.loops import FormLoop
 
 Subject = Model | ReducedModel
@@ -92,13 +92,13 @@ def _state(
     tracer: Engine, model: Model, signature: SizedSignature, names: Sequence[str], *, sums: bool
 ) -> State:
     """New symbols for these inputs of the function, in the terms of the algorithms."""
-    symbols = {x.name: tracer.symbols(x.name, x.size) for x in signature.inputs if x.name in names}
-    return State(
-        q=coordinates(model, symbols["q"], tracer.cos, tracer.sin, sums=sums) if "q" in symbols else (),
-        v=symbols.get("v", ()),
-        a=symbols.get("a", ()),
-        tau=symbols.get("tau", ()),
-        fext=external_forces(symbols["fext"]) if "fext" in symbols else None,
+    symbols = [(x, tracer.symbols(x.name, x.size)) for x in signature.inputs if x.name in names]
+    return state_of(
+        model,
+        symbols,
+        tracer.cos,
+        tracer.sin,
+        sums=sums,
         naming=tracer.named,
         angle=lambda x: Angle(tracer.cos(x), tracer.sin(x)),
     )

@@ -6,12 +6,13 @@ spatial force in a row of fext is [force, moment].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rbdgen.model.angles import TracedAngle
 from rbdgen.model.joints import Angle, Coordinate, JointKind, Pose
 from rbdgen.model.model import Model
+from rbdgen.signature import Kind, SizedArgument
 from rbdgen.spatial.ops import Force, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 
@@ -55,6 +56,30 @@ class State:
         fext = self.fext if "fext" in names else None
         q, v, a, tau = (getattr(self, name) if name in names else () for name in ("q", "v", "a", "tau"))
         return State(q, v, a, tau, fext, self.naming, arrays)
+
+
+def state_of(
+    model: Model,
+    inputs: Iterable[tuple[SizedArgument, Sequence[Scalar]]],
+    cos: Trigonometric,
+    sin: Trigonometric,
+    *,
+    sums: bool = True,
+    naming: Naming = unnamed,
+    angle: Callable[[Scalar], Angle] = angle_as_given,
+) -> State:
+    """The inputs of a function, each with its elements, in the terms of the algorithms; `sums` as below."""
+    given: dict[Kind, Sequence[Scalar]] = {argument.kind: elements for argument, elements in inputs}
+    q, fext = given.get("configuration"), given.get("external_forces")
+    return State(
+        q=() if q is None else coordinates(model, q, cos, sin, sums=sums),
+        v=given.get("velocity", ()),
+        a=given.get("acceleration", ()),
+        tau=given.get("force", ()),
+        fext=None if fext is None else external_forces(fext),
+        naming=naming,
+        angle=angle,
+    )
 
 
 def coordinates(

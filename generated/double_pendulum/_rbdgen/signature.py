@@ -5,20 +5,56 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Final
+from typing import Final, Literal
 
 MANIFEST_FORMAT: Final = 3
 """Of manifest.json: raised when a folder written before can no longer be opened."""
+
+Kind = Literal[
+    "configuration",
+    "velocity",
+    "acceleration",
+    "force",
+    "external_forces",
+    "matrix",
+    "scalar",
+    "sines",
+    "cosines",
+    "values",
+]
+"""What an array is, whatever its name.
+
+`configuration`: where the joints stand (q). `velocity`, `acceleration`: vectors of the tangent space (v, a).
+`force`: torques and forces of the joints (tau). `external_forces`: a force and a moment for every body.
+`matrix`: degrees of freedom by degrees of freedom. `scalar`: one number, such as an energy. `sines`,
+`cosines`: of the angles in a configuration. `values`: none of these.
+"""
+
+CoordinatesKind = Literal["angle", "slide", "floating"]
+"""How a joint moves: by an angle in rad, by a displacement in m, or freely: q = [x y z qx qy qz qw]."""
+
+
+@dataclass(frozen=True)
+class JointCoordinates:
+    """A joint's elements of q and v: q[idx_q : idx_q + nq] and v[idx_v : idx_v + nv]."""
+
+    name: str
+    kind: CoordinatesKind
+    idx_q: int
+    nq: int
+    idx_v: int
+    nv: int
 
 
 @dataclass(frozen=True)
 class Argument:
     """One array of a function.
 
-    `shape` holds symbolic sizes ("nq", "nv", "nbodies") or integers; `unit` is for people.
+    `shape` holds symbolic sizes ("nq", "nv", "nbodies") or integers, none for a scalar; `unit` is for people.
     """
 
     name: str
+    kind: Kind
     shape: tuple[str | int, ...]
     unit: str
     meaning: str
@@ -26,7 +62,7 @@ class Argument:
     def sized(self, sizes: Mapping[str, int]) -> SizedArgument:
         """The argument with the sizes of one robot filled in."""
         shape = tuple(sizes[n] if isinstance(n, str) else n for n in self.shape)
-        return SizedArgument(self.name, shape, self.unit, self.meaning)
+        return SizedArgument(self.name, shape, self.unit, self.meaning, self.kind)
 
 
 @dataclass(frozen=True)
@@ -37,6 +73,7 @@ class SizedArgument:
     shape: tuple[int, ...]
     unit: str
     meaning: str
+    kind: Kind = "values"
 
     @property
     def size(self) -> int:

@@ -19,16 +19,12 @@ from rbdgen.emit.c.printer import (
 )
 from rbdgen.emit.c.real import real_type
 from rbdgen.emit.c.tiles import print_tiles
-from rbdgen.emit.golden import Golden
+from rbdgen.emit.golden import SMALLEST_SCALE, Golden
 from rbdgen.emit.names import comment_text, unique_identifiers
 from rbdgen.emit.numbers import literal, literal17
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
-from rbdgen.emit.trig import COSINES, SINES
 from rbdgen.machine import lanes
 from rbdgen.signature import SizedArgument
-
-_SMALLEST_SCALE = 1e-3
-"""Outputs that are zero but for rounding are compared against this."""
 
 _COLUMNS = 4
 
@@ -291,20 +287,21 @@ def golden_context(function: FunctionSource, golden: Golden, real: str) -> CGold
         )
         for number, case in enumerate(golden.cases)
     )
-    sizes = {argument.name: argument.size for argument in function.signature.inputs}
-    draws = {
-        name: f"draw_angles({SINES}, {COSINES}, {size}, &word);"
-        if name == SINES
-        else f"draw({name}, {size}, &word);"
-        for name, size in sizes.items()
-        if name != COSINES
-    }
+    inputs = function.signature.inputs
+    drawn = [x for x in inputs if x.kind != "cosines"]
+    cosines = next((x.name for x in inputs if x.kind == "cosines"), "")
+    draws = [
+        f"draw_angles({x.name}, {cosines}, {x.size}, &word);"
+        if x.kind == "sines"
+        else f"draw({x.name}, {x.size}, &word);"
+        for x in drawn
+    ]
     return CGolden(
         cases,
         states=STATES,
-        draws=tuple(draws.values()),
-        plain=bool(draws.keys() - {SINES}),
-        angles=SINES in draws,
+        draws=tuple(draws),
+        plain=any(x.kind != "sines" for x in drawn),
+        angles=any(x.kind == "sines" for x in drawn),
         bits="" if golden.bits is None else f"{golden.bits:08x}",
     )
 
@@ -321,6 +318,6 @@ def _array(
     rows = tuple(", ".join(literals[k : k + _COLUMNS]) for k in range(0, len(literals), _COLUMNS))
     allowed = ""
     if tolerance is not None:
-        scale = max(max(map(abs, values), default=0.0), _SMALLEST_SCALE)
+        scale = max(max(map(abs, values), default=0.0), SMALLEST_SCALE)
         allowed = literal(float(f"{tolerance * scale:.2e}"), real)
     return CArray(f"{function}_{argument}_{number}", argument, len(values), rows, allowed)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from rbdgen.functions.derivatives.columns import aba_derivatives_columns
 from rbdgen.functions.derivatives.factored import aba_derivatives_factored
 from rbdgen.functions.derivatives.forward import aba_derivatives, aba_derivatives_looped
@@ -12,6 +15,7 @@ from rbdgen.functions.function import (
     A,
     Form,
     Function,
+    Identity,
     Q,
     V,
     cheap,
@@ -19,8 +23,20 @@ from rbdgen.functions.function import (
     in_loops,
     square,
     swept_in_loops,
+    symmetric,
 )
 from rbdgen.signature import Signature
+
+
+def _pinocchio_rnea_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
+    pin.computeRNEADerivatives(model, data, x["q"], x["v"], x["a"])
+    return data.dtau_dq, data.dtau_dv, symmetric(data.M)
+
+
+def _pinocchio_aba_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
+    pin.computeABADerivatives(model, data, x["q"], x["v"], x["tau"])
+    return data.ddq_dq, data.ddq_dv, symmetric(data.Minv)
+
 
 ROWS = (
     Function(
@@ -49,6 +65,16 @@ ROWS = (
             ),
             swept_in_loops("one_frame in loops over bodies and pairs of freedoms", OUTPUTS, derivatives()),
         ),
+        operations=lambda size: 760 * size.bodies + 69 * size.ancestors,
+        pinocchio=_pinocchio_rnea_derivatives,
+        identities=(
+            Identity(
+                "dID/da = M",
+                ("rnea_derivatives", "crba"),
+                lambda call, _: (call("rnea_derivatives")[2], call("crba")),
+            ),
+        ),
+        derivative_of="rnea",
     ),
     Function(
         Signature(
@@ -82,5 +108,17 @@ ROWS = (
             ),
             in_loops("eq. 24 of the looped forms of aba, rnea_derivatives and minv", aba_derivatives_looped),
         ),
+        operations=lambda size: (
+            1450 * size.bodies + 69 * size.ancestors + 2 * size.factor + size.inverse + 4 * size.products
+        ),
+        pinocchio=_pinocchio_aba_derivatives,
+        identities=(
+            Identity(
+                "dFD/dtau = Minv",
+                ("aba_derivatives", "minv"),
+                lambda call, _: (call("aba_derivatives")[2], call("minv")),
+            ),
+        ),
+        derivative_of="aba",
     ),
 )

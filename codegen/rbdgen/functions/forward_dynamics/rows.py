@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rbdgen.functions.forward_dynamics.articulated_body import aba
 from rbdgen.functions.forward_dynamics.bias import forward_dynamics
-from rbdgen.functions.function import FEXT, TAU, A, Form, Function, Q, V, swept, swept_in_loops
+from rbdgen.functions.function import FEXT, TAU, A, Form, Function, Identity, Q, V, swept, swept_in_loops
 from rbdgen.signature import Signature
 
 
@@ -23,7 +23,16 @@ def _aba(external: bool) -> tuple[Form, ...]:
 
 ROWS = (
     Function(
-        Signature("aba", (Q, V, TAU), (A,)), "forward dynamics, a = FD(q, v, tau)", _aba(external=False)
+        Signature("aba", (Q, V, TAU), (A,)),
+        "forward dynamics, a = FD(q, v, tau)",
+        _aba(external=False),
+        operations=lambda size: 830 * size.bodies,
+        pinocchio=lambda pin, model, data, x: pin.aba(model, data, x["q"], x["v"], x["tau"]),
+        identities=(
+            Identity(
+                "FD(ID(a)) = a", ("rnea", "aba"), lambda call, x: (call("aba", tau=call("rnea")), x["a"])
+            ),
+        ),
     ),
 )
 
@@ -31,4 +40,6 @@ WITH_FORCES = Function(
     Signature("aba_fext", (Q, V, TAU, FEXT), (A,)),
     "forward dynamics with external forces",
     _aba(external=True),
+    operations=lambda size: 840 * size.bodies,
+    pinocchio=lambda pin, model, data, x: pin.aba(model, data, x["q"], x["v"], x["tau"], x["fext"]),
 )

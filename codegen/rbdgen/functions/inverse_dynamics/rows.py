@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdgen.functions.function import FEXT, TAU, A, Form, Function, Q, V, swept, swept_in_loops
+from rbdgen.functions.function import FEXT, TAU, A, Form, Function, Identity, Q, V, swept, swept_in_loops
 from rbdgen.functions.inverse_dynamics.classical import inverse_dynamics
 from rbdgen.functions.inverse_dynamics.newton_euler import gravity_torque, nonlinear_effects, rnea
 from rbdgen.signature import Signature
@@ -26,7 +26,11 @@ _AT_REST = inverse_dynamics(moving=False, accelerated=False)
 
 ROWS = (
     Function(
-        Signature("rnea", (Q, V, A), (TAU,)), "inverse dynamics, tau = ID(q, v, a)", _rnea(external=False)
+        Signature("rnea", (Q, V, A), (TAU,)),
+        "inverse dynamics, tau = ID(q, v, a)",
+        _rnea(external=False),
+        operations=lambda size: 340 * size.bodies,
+        pinocchio=lambda pin, model, data, x: pin.rnea(model, data, x["q"], x["v"], x["a"]),
     ),
     Function(
         Signature("nle", (Q, V), (TAU,)),
@@ -39,6 +43,15 @@ ROWS = (
             ),
             swept("classical", "as RNEA's, at qdd = 0", ("tau",), _NONLINEAR),
             swept_in_loops("as RNEA's, at qdd = 0", ("tau",), _NONLINEAR),
+        ),
+        operations=lambda size: 320 * size.bodies,
+        pinocchio=lambda pin, model, data, x: pin.nonLinearEffects(model, data, x["q"], x["v"]),
+        identities=(
+            Identity(
+                "ID(q, v, 0) = nle",
+                ("rnea", "nle"),
+                lambda call, x: (call("rnea", a=0 * x["a"]), call("nle")),
+            ),
         ),
     ),
     Function(
@@ -53,6 +66,8 @@ ROWS = (
             swept("classical", "as RNEA's, at rest", ("tau",), _AT_REST),
             swept_in_loops("as RNEA's, at rest", ("tau",), _AT_REST),
         ),
+        operations=lambda size: 145 * size.bodies,
+        pinocchio=lambda pin, model, data, x: pin.computeGeneralizedGravity(model, data, x["q"]),
     ),
 )
 
@@ -60,4 +75,6 @@ WITH_FORCES = Function(
     Signature("rnea_fext", (Q, V, A, FEXT), (TAU,)),
     "inverse dynamics with external forces",
     _rnea(external=True),
+    operations=lambda size: 350 * size.bodies,
+    pinocchio=lambda pin, model, data, x: pin.rnea(model, data, x["q"], x["v"], x["a"], x["fext"]),
 )

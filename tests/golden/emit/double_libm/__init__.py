@@ -18,16 +18,24 @@ joint_names = library.joint_names
 idx_q = library.idx_q
 idx_v = library.idx_v
 normalize = library.normalize
+integrate = library.integrate
+difference = library.difference
+neutral = library.neutral
+random = library.random
 torque = library.torque
 inertia = library.inertia
 
 __all__ = [
+    "difference",
     "idx_q",
     "idx_v",
     "inertia",
+    "integrate",
     "joint_names",
     "library",
     "manifest",
+    "neutral",
     "normalize",
+    "random",
     "torque",
 ]

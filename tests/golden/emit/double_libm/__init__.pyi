@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,10 @@ idx_q: tuple[int, ...]
 idx_v: tuple[int, ...]
 
 def normalize(q: ArrayLike) -> _Array: ...
+def integrate(q: ArrayLike, v: ArrayLike) -> _Array: ...
+def difference(q0: ArrayLike, q1: ArrayLike) -> _Array: ...
+def neutral() -> _Array: ...
+def random(generator: np.random.Generator | int | None = None, leading: Sequence[int] = ()) -> _Array: ...
 
 class _torque(Function):
     def __call__(self, q: ArrayLike, v: ArrayLike, *, out: _Array | None = None, threads: int = 1) -> _Array: ...  # type: ignore[override]

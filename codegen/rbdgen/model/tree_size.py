@@ -1,0 +1,70 @@
+"""How large a robot's tree is, in the sums that operation counts grow with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdgen.model.model import WORLD, Model
+
+
+@dataclass(frozen=True)
+class TreeSize:
+    """Sums over a robot's tree that operation counts grow with.
+
+    `bodies`: moving bodies; `ancestors`: pairs of a body and one that moves it, itself included; `connected`:
+    pairs of bodies on one branch from the world. Of degrees of freedom: `factor`, the sum of squared depths,
+    and `inverse`, of squared sizes of subtrees (sparse factorisation, product of the factor's inverse);
+    `products`, the terms of M^-1 times a matrix as sparse as M.
+    """
+
+    bodies: int
+    ancestors: int
+    connected: int
+    factor: int
+    inverse: int
+    products: int
+
+
+@dataclass(frozen=True)
+class _Position:
+    """Where a body, or a degree of freedom, stands: how many move it, how many it moves, both with itself,
+    and how many its branch from the world has."""
+
+    depth: int
+    subtree: int
+    branch: int
+
+
+def tree_size(model: Model) -> TreeSize:
+    """The sums for a model."""
+    bodies = _positions(model, [1] * model.nbodies)
+    last = _positions(model, [body.joint.nv for body in model.bodies])
+    # a joint of several freedoms counts as a chain of them
+    freedoms = [
+        _Position(place.depth - k, place.subtree - body.joint.nv + k + 1, place.branch)
+        for body, place in zip(model.bodies, last, strict=True)
+        for k in range(body.joint.nv)
+    ]
+    return TreeSize(
+        bodies=model.nbodies,
+        ancestors=sum(x.depth for x in bodies),
+        connected=sum(x.branch for x in bodies),
+        factor=sum(x.depth**2 for x in freedoms),
+        inverse=sum(x.subtree**2 for x in freedoms),
+        products=sum((x.depth + x.subtree - 1) * x.branch for x in freedoms),
+    )
+
+
+def _positions(model: Model, weights: Sequence[int]) -> list[_Position]:
+    """The place of every body, each counting as much as its weight."""
+    depth: list[int] = []
+    root: list[int] = []
+    for i, body in enumerate(model.bodies):
+        depth.append(weights[i] + (0 if body.parent == WORLD else depth[body.parent]))
+        root.append(i if body.parent == WORLD else root[body.parent])
+    subtree = list(weights)
+    for i in reversed(range(model.nbodies)):
+        if model.bodies[i].parent != WORLD:
+            subtree[model.bodies[i].parent] += subtree[i]
+    return [_Position(depth[i], subtree[i], subtree[root[i]]) for i in range(model.nbodies)]

@@ -1,0 +1,205 @@
+"""The space of configurations: what q means, joint by joint, and how to move in it.
+
+A revolute joint has one coordinate, its angle, and so has a continuous one; a prismatic joint has its
+displacement. A floating base has q = [x y z qx qy qz qw], its place in the world and a unit quaternion, and
+v = [linear, angular] in its own axes. This is the layout that Pinocchio has. Nothing else knows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import factorial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ArrayValueError
+from ..signature import JointCoordinates, SizedArgument
+
+Array = npt.NDArray[Any]
+
+_SMALL = 0.5
+"""Rotations by less than this, in rad, take series: their formulas divide by powers of the angle."""
+
+_LEFT = [(-1) ** k / factorial(2 * k + 3) for k in range(8)]
+"""Of (x - sin x) / x^3 in powers of x^2."""
+
+_LEFT_INVERSE = [1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000, 1 / 74724249600]
+"""Of (1 - x/2 cot x/2) / x^2 in powers of x^2."""
+
+
+@dataclass(frozen=True)
+class Manifold:
+    """The configurations of one robot, from its joints in order, a floating base first.
+
+    All methods take arrays of any leading axes, q (..., nq) and v (..., nv), and compute in double.
+    """
+
+    joints: tuple[JointCoordinates, ...]
+
+    @classmethod
+    def of(cls, rows: Iterable[Mapping[str, Any]]) -> Manifold:
+        """From the rows of a manifest."""
+        return cls(tuple(JointCoordinates(**row) for row in rows))
+
+    @property
+    def nq(self) -> int:
+        return sum(joint.nq for joint in self.joints)
+
+    @property
+    def nv(self) -> int:
+        return sum(joint.nv for joint in self.joints)
+
+    @property
+    def angles(self) -> frozenset[int]:
+        """The elements of q that are angles: functions read their sines and cosines alone."""
+        return frozenset(joint.idx_q for joint in self.joints if joint.kind == "angle")
+
+    def neutral(self) -> Array:
+        """All joints at zero, a floating base unturned in the world's origin."""
+        q = np.zeros(self.nq)
+        for pose, _ in self._floating():
+            q[pose.start + 6] = 1
+        return q
+
+    def random(self, generator: np.random.Generator, leading: Sequence[int] = ()) -> Array:
+        """Angles within a full turn, displacements within 1 m, every attitude as likely as another."""
+        q = generator.uniform(-1, 1, (*leading, self.nq))
+        q[..., sorted(self.angles)] *= np.pi
+        for pose, _ in self._floating():
+            quaternion = generator.standard_normal((*leading, 4))
+            q[..., pose.start + 3 : pose.stop] = _unit(quaternion, "random")
+        return q
+
+    def random_inputs(
+        self, inputs: Iterable[SizedArgument], generator: np.random.Generator, leading: Sequence[int] = ()
+    ) -> dict[str, Array]:
+        """A value for every input of a function: a random configuration, all else of unit variance.
+
+        `sines` and `cosines` are those of that configuration, 0 and 1 where it has no angle.
+        """
+        q = self.random(generator, leading)
+        angles = np.isin(np.arange(self.nq), sorted(self.angles))
+        known = {
+            "configuration": q,
+            "sines": np.where(angles, np.sin(q), 0),
+            "cosines": np.where(angles, np.cos(q), 1),
+        }
+        return {
+            argument.name: known[argument.kind]
+            if argument.kind in known
+            else generator.standard_normal((*leading, *argument.shape))
+            for argument in inputs
+        }
+
+    def normalize(self, q: npt.ArrayLike, caller: str = "normalize") -> Array:
+        """A copy of q with every quaternion scaled to unit length; ArrayValueError where one has none."""
+        result = np.array(q, float)
+        for pose, _ in self._floating():
+            result[..., pose.start + 3 : pose.stop] = _unit(result[..., pose.start + 3 : pose.stop], caller)
+        return result
+
+    def integrate(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
+        """Where q comes to in one second at the constant velocity v, a floating base along a screw.
+
+        Quaternions are scaled to unit length before. Of a quaternion and its negative, both one attitude, the
+        result has the one that is nearer to that of q.
+        """
+        start, rates = self.normalize(q, "integrate"), np.asarray(v, float)
+        leading = np.broadcast_shapes(start.shape[:-1], rates.shape[:-1])
+        result = np.array(np.broadcast_to(start, (*leading, self.nq)))
+        of_q, of_v = self._single()
+        result[..., of_q] += rates[..., of_v]
+        for pose, motion in self._floating():
+            result[..., pose] = _moved(start[..., pose], rates[..., motion])
+        return result
+
+    def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> Array:
+        """The velocity that leads from q0 to q1 in one second: integrate(q0, difference(q0, q1)) is q1.
+
+        Angles are subtracted as they are; a floating base turns by half a turn at most.
+        """
+        start, end = self.normalize(q0, "difference"), self.normalize(q1, "difference")
+        leading = np.broadcast_shapes(start.shape[:-1], end.shape[:-1])
+        result = np.empty((*leading, self.nv))
+        of_q, of_v = self._single()
+        result[..., of_v] = end[..., of_q] - start[..., of_q]
+        for pose, motion in self._floating():
+            result[..., motion] = _motion_between(start[..., pose], end[..., pose])
+        return result
+
+    def _floating(self) -> list[tuple[slice, slice]]:
+        """The elements of q and v of every floating joint."""
+        return [
+            (slice(joint.idx_q, joint.idx_q + 7), slice(joint.idx_v, joint.idx_v + 6))
+            for joint in self.joints
+            if joint.kind == "floating"
+        ]
+
+    def _single(self) -> tuple[list[int], list[int]]:
+        """The elements of q and v of all other joints, which have one each."""
+        single = [joint for joint in self.joints if joint.kind != "floating"]
+        return [joint.idx_q for joint in single], [joint.idx_v for joint in single]
+
+
+def _unit(quaternion: Array, caller: str) -> Array:
+    """Scaled to unit length: first by a power of two, which changes no digit, so that no square overflows or
+    vanishes."""
+    largest = np.max(np.abs(quaternion), axis=-1, keepdims=True, initial=0)
+    if np.any(largest == 0):
+        raise ArrayValueError(f"{caller}: a base quaternion has length zero; (0, 0, 0, 1) is no rotation")
+    scaled = np.ldexp(quaternion, -np.frexp(largest)[1])
+    return np.asarray(scaled / np.linalg.norm(scaled, axis=-1, keepdims=True))
+
+
+def _moved(pose: Array, motion: Array) -> Array:
+    """The pose times the exponential of a motion in its own axes."""
+    linear, w = motion[..., :3], motion[..., 3:]
+    angle = np.linalg.norm(w, axis=-1, keepdims=True)
+    first = 0.5 * np.sinc(angle / (2 * np.pi)) ** 2
+    second = _ratio(angle, _LEFT, lambda x: (x - np.sin(x)) / x**3)
+    once = np.cross(w, linear)
+    step = linear + first * once + second * np.cross(w, once)
+    half = 0.5 * np.sinc(angle / (2 * np.pi))
+    position = pose[..., :3] + _turned(pose[..., 3:], step)
+    quaternion = _product(pose[..., 3:], np.concatenate([half * w, np.cos(angle / 2)], axis=-1))
+    near = np.sum(quaternion * pose[..., 3:], axis=-1, keepdims=True)
+    return np.concatenate(
+        [position, _unit(np.where(near < 0, -quaternion, quaternion), "integrate")], axis=-1
+    )
+
+
+def _motion_between(start: Array, end: Array) -> Array:
+    """The logarithm of the pose `end` as seen from `start`."""
+    back = start[..., 3:] * [-1, -1, -1, 1]
+    relative = _product(back, end[..., 3:])
+    relative = np.where(relative[..., 3:] < 0, -relative, relative)
+    vector, scalar = relative[..., :3], relative[..., 3:]
+    sine = np.linalg.norm(vector, axis=-1, keepdims=True)
+    angle = 2 * np.arctan2(sine, scalar)
+    w = vector * np.divide(angle, sine, out=np.full_like(sine, 2), where=sine > 0)
+    step = _turned(back, end[..., :3] - start[..., :3])
+    once = np.cross(w, step)
+    second = _ratio(angle, _LEFT_INVERSE, lambda x: (1 - x / 2 / np.tan(x / 2)) / x**2)
+    return np.concatenate([step - 0.5 * once + second * np.cross(w, once), w], axis=-1)
+
+
+def _ratio(angle: Array, series: Sequence[float], formula: Callable[[Array], Array]) -> Array:
+    """A function of the angle: by its formula, near zero by its series in squares."""
+    near = np.polynomial.polynomial.polyval(np.minimum(angle, _SMALL) ** 2, series)
+    return np.where(angle < _SMALL, near, formula(np.maximum(angle, _SMALL)))
+
+
+def _product(a: Array, b: Array) -> Array:
+    """Of quaternions (x, y, z, w)."""
+    vector = a[..., 3:] * b[..., :3] + b[..., 3:] * a[..., :3] + np.cross(a[..., :3], b[..., :3])
+    scalar = a[..., 3:] * b[..., 3:] - np.sum(a[..., :3] * b[..., :3], axis=-1, keepdims=True)
+    return np.concatenate([vector, scalar], axis=-1)
+
+
+def _turned(quaternion: Array, vector: Array) -> Array:
+    """From the axes that a unit quaternion gives to those that it is given in."""
+    twice = 2 * np.cross(quaternion[..., :3], vector)
+    return np.asarray(vector + quaternion[..., 3:] * twice + np.cross(quaternion[..., :3], twice))

@@ -1,0 +1,159 @@
+"""A row of the catalogue is the whole function: nothing else knows a function or an argument by its name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.forms import FunctionForm, relative_error, run_on_floats
+from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
+from support.robots import robot
+from support.states import random_inputs
+
+from rbdgen.functions.function import Function
+from rbdgen.functions.table import TABLE
+from rbdgen.model.model import Model
+from rbdgen.model.tree_size import tree_size
+from rbdgen.resources import package_root
+
+SHAPES = {
+    "configuration": ("nq",),
+    "velocity": ("nv",),
+    "acceleration": ("nv",),
+    "force": ("nv",),
+    "external_forces": ("nbodies", 6),
+    "matrix": ("nv", "nv"),
+    "scalar": (),
+}
+
+each_row = pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
+
+SOURCES = [
+    path
+    for path in sorted(package_root().rglob("*.py"))
+    if path.relative_to(package_root()).parts[0] != "algorithms"
+]
+
+
+@each_row
+def test_signature(row: Function) -> None:
+    """Every argument has the shape of its kind, and no two inputs have one kind."""
+    arguments = row.signature.inputs + row.signature.outputs
+    assert {x.name: x.shape for x in arguments} == {x.name: SHAPES[x.kind] for x in arguments}
+    assert len({x.kind for x in row.signature.inputs}) == len(row.signature.inputs)
+    assert len({x.name for x in arguments}) == len(arguments)
+    assert all(x.unit and x.meaning for x in arguments)
+
+
+@each_row
+def test_identities_are_told_by_the_last_that_takes_part(row: Function) -> None:
+    above = list(TABLE)[: list(TABLE).index(row.name) + 1]
+    for identity in row.identities:
+        assert row.name in identity.functions
+        assert set(identity.functions) <= set(above)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@each_row
+def test_estimate_and_oracle(row: Function, base: str) -> None:
+    """Both work on any robot; that they are right is tested elsewhere, with those of all rows."""
+    model = robot("double_pendulum", base).model  # type: ignore[arg-type]
+    assert row.operations(tree_size(model)) > 0
+    outputs = PinocchioOracle(model_of_numbers(model), model)(
+        row.name, random_inputs(model, row.signature, 2)
+    )
+    shapes = [(2, *x.shape) for x in row.signature.sized(model.sizes).outputs]
+    assert [output.shape for output in outputs] == shapes
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize(
+    "row", [row for row in TABLE.values() if row.derivative_of], ids=lambda row: row.name
+)
+def test_derivatives_are_those_of_the_function_named(row: Function, base: str) -> None:
+    """Central differences of the named function, by every input in order, along the manifold for q."""
+    assert row.derivative_of is not None
+    model = robot("double_pendulum", base).model  # type: ignore[arg-type]
+    function = TABLE[row.derivative_of]
+    assert function.signature.inputs == row.signature.inputs
+    inputs = random_inputs(model, row.signature, 1)
+    ours = run_on_floats(FunctionForm(row, row.forms[0]), model, inputs)
+    for argument, matrix in zip(row.signature.inputs, ours, strict=True):
+        kind = argument.kind
+        steps = [
+            central(function, model, inputs, argument.name, kind == "configuration", k)
+            for k in range(model.nv)
+        ]
+        assert relative_error(matrix, np.stack(steps, axis=-1)) < 1e-6, argument.name
+
+
+def central(
+    function: Function,
+    model: Model,
+    inputs: Mapping[str, NDArray[np.float64]],
+    name: str,
+    on_manifold: bool,
+    k: int,
+) -> NDArray[np.float64]:
+    step = np.zeros((1, model.nv))
+    step[0, k] = 1e-5
+    ends = []
+    for sign in (1, -1):
+        at = inputs[name]
+        moved = model.manifold.integrate(at, sign * step) if on_manifold else at + sign * step
+        form = FunctionForm(function, function.forms[0])
+        ends += run_on_floats(form, model, {**inputs, name: moved})
+    return (ends[0] - ends[1]) / 2e-5
+
+
+def compared(text: str) -> Iterator[tuple[str, int]]:
+    """Strings that a value is compared with, or looked up by in a table that is written there."""
+    for node in ast.walk(ast.parse(text)):
+        found: list[ast.expr | None] = []
+        if isinstance(node, ast.Compare):
+            found = [node.left, *node.comparators]
+        elif isinstance(node, ast.Dict):
+            found = list(node.keys)
+        elif isinstance(node, ast.Subscript):
+            found = [node.slice]
+        elif isinstance(node, ast.MatchValue):
+            found = [node.value]
+        for expression in found:
+            for part in ast.walk(expression) if expression is not None else ():
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    yield part.value, part.lineno
+
+
+NAMES = frozenset(TABLE) | {
+    x.name for row in TABLE.values() for x in row.signature.inputs + row.signature.outputs
+}
+
+
+def known_by_name(text: str) -> list[tuple[str, int]]:
+    # the manifest has a field "gravity", the vector
+    return [(name, line) for name, line in compared(text) if name in NAMES - {"gravity"}]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(package_root()).as_posix())
+def test_nothing_else_knows_them_by_name(path: Path) -> None:
+    assert known_by_name(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'if "q" in names: pass',
+        'if name == "q": pass',
+        'fext = inputs["fext"]',
+        'OPERATIONS = {"rnea": 340}',
+        'found = {"crba", "minv"} <= present',
+        "match name:\n    case 'aba': pass",
+    ],
+)
+def test_a_name_is_seen(line: str) -> None:
+    """The test above can fail."""
+    assert known_by_name(line)

@@ -188,3 +188,15 @@ def test_faults(program: Program, words: str) -> None:
 def test_a_missing_input() -> None:
     with pytest.raises(GraphError, match="input 'M' is missing"):
         run(columns(), {"s": [1.0]})
+
+
+def test_an_output_of_one_number() -> None:
+    """An output without axes has those of the states alone."""
+    builder = Builder()
+    x = builder.input("x", 2)
+    graph = builder.graph([("energy", (), [x[0] * x[1]])])
+    program = straight_line(graph)
+    verify_program(program)
+    states = np.arange(24.0).reshape(3, 4, 2)
+    np.testing.assert_array_equal(run(program, {"x": states})["energy"], states[..., 0] * states[..., 1])
+    assert run(program, {"x": states[0, 0]})["energy"].shape == ()

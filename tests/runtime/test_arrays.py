@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdgen.runtime.arrays import CACHE_LINE, aligned
+from rbdgen.runtime.arrays import CACHE_LINE, aligned, expected
 
 SHAPES = [(), (0,), (1,), (7,), (0, 6, 6), (3, 0), (5, 6, 6), (1000, 8, 8)]
 
@@ -31,3 +31,7 @@ def test_new_arrays_are_their_own_memory() -> None:
     for k, array in enumerate(arrays):
         array[:] = k
     assert all((array == k).all() for k, array in enumerate(arrays))
+
+
+def test_how_messages_write_a_shape() -> None:
+    assert [expected(shape) for shape in ((), (7,), (6, 6))] == ["(...)", "(..., 7)", "(..., 6, 6)"]

@@ -13,9 +13,9 @@ from support.states import random_inputs
 from rbdgen.functions.derivatives.one_frame import rnea_derivatives
 from rbdgen.functions.inertia_matrix.composite import crba
 from rbdgen.functions.inverse_dynamics.newton_euler import rnea
-from rbdgen.functions.table import lookup
+from rbdgen.functions.table import TABLE, lookup
 from rbdgen.model.model import Model
-from rbdgen.sweeps.inputs import coordinates, external_forces
+from rbdgen.sweeps.inputs import State, coordinates, external_forces
 
 Array = NDArray[np.float64]
 
@@ -51,4 +51,12 @@ def references(model: Model, inputs: Mapping[str, Array]) -> dict[str, list[Arra
         "rnea_derivatives": [*(rows.tolist() for rows in inverse), M.tolist()],
         "aba_derivatives": [*(rows.tolist() for rows in ahead), Minv.tolist()],
     }
+    state = State(q, v, a, x["tau"], fext)
+    for row in TABLE.values():
+        if row.name not in exact:  # the textbook's form itself, with these digits
+            outputs = row.signature.sized(model.sizes).outputs
+            elements = row.forms[0].trace(model, state)
+            exact[row.name] = [
+                np.reshape(y, argument.shape) for argument, y in zip(outputs, elements, strict=True)
+            ]
     return {name: [np.array([output], float) for output in outputs] for name, outputs in exact.items()}

@@ -72,7 +72,8 @@ def catalogue_table() -> Table:
 
 
 def _argument(argument: Argument) -> str:
-    return escape(f"{argument.name} ({', '.join(map(str, argument.shape))}) [{argument.unit}]")
+    shape = f" ({', '.join(map(str, argument.shape))})" if argument.shape else ""
+    return escape(f"{argument.name}{shape} [{argument.unit}]")
 
 
 def robot_tree(robot: Robot) -> Tree:

@@ -73,7 +73,7 @@ class CasadiEngine:
         results = []
         for _, shape, elements in outputs:
             column = self._casadi.vertcat(*elements)
-            results.append(column if len(shape) == 1 else self._casadi.reshape(column, *reversed(shape)).T)
+            results.append(column if len(shape) < 2 else self._casadi.reshape(column, *reversed(shape)).T)
         names = [name for name, _ in self._inputs], [name for name, _, _ in outputs]
         return self._casadi.Function("f", [column for _, column in self._inputs], results, *names)
 
@@ -113,7 +113,7 @@ class SympyEngine:
         """The assignments of intermediate quantities in order, and one SymPy matrix an output."""
         results = []
         for _, shape, elements in outputs:
-            rows, columns = shape if len(shape) == 2 else (shape[0], 1)
+            rows, columns = shape if len(shape) == 2 else (len(elements), 1)
             results.append(self._sympy.Matrix(rows, columns, list(elements)))
         return list(self._assignments), results
 

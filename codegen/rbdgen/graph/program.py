@@ -167,7 +167,9 @@ def _run_loop(loop: Loop, arrays: dict[str, npt.NDArray[Any]], elementary: Eleme
         }
         results = evaluate(loop.kernel, values, elementary)
         for name, access in loop.writes.items():
-            flat = results[name].reshape((*results[name].shape[: -len(_shape(loop.kernel, name))], -1))
+            rank = len(_shape(loop.kernel, name))
+            leading = results[name].shape[: results[name].ndim - rank]
+            flat = results[name].reshape((*leading, -1))
             arrays[access.array][..., _positions(access, these)] = flat
 
 

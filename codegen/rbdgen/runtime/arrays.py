@@ -52,7 +52,7 @@ def as_real(function: str, argument: SizedArgument, value: npt.ArrayLike) -> Arr
 
 def expected(shape: Shape) -> str:
     """How messages write a shape with any leading axes: (..., 7)."""
-    return f"(..., {', '.join(map(str, shape))})"
+    return f"({', '.join(['...', *map(str, shape)])})"
 
 
 def leading_axes(function: str, signature: SizedSignature, arrays: Sequence[Array]) -> Shape:

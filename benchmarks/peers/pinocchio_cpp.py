@@ -24,6 +24,7 @@ from benchmarks import toolchain
 from benchmarks.measurement import Measurement, best, best_of_each
 from benchmarks.states import Rows, States, random_states
 from benchmarks.toolchain import Compiler, ToolError
+from rbdgen.algorithms.catalogue import CATALOGUE
 
 Values = dict[str, list[NDArray[np.float64]]]
 
@@ -187,24 +188,13 @@ def _run(
 
 def reference_values(model: Any, states: States, k: int) -> dict[str, list[NDArray[np.float64]]]:
     """What the installed Python module computes for state k: function by function, shaped as in `values`."""
-    import pinocchio  # noqa: PLC0415  (optional)
+    from rbdgen.checks.pinocchio import outputs_of_state  # noqa: PLC0415  (optional)
 
     data = model.createData()
     q = pinocchio_q(model, states.q[k : k + 1])[0]
-    v, a, tau = states.v[k], states.a[k], states.tau[k]
-    # Matrices that come back are views of `data`, which the next call overwrites.
-    dtau_dq, dtau_dv, mass = (m.copy() for m in pinocchio.computeRNEADerivatives(model, data, q, v, a))
-    da_dq, da_dv, inverse = (m.copy() for m in pinocchio.computeABADerivatives(model, data, q, v, tau))
-    return {
-        "rnea": [pinocchio.rnea(model, data, q, v, a).copy()],
-        "nle": [pinocchio.nonLinearEffects(model, data, q, v).copy()],
-        "gravity": [pinocchio.computeGeneralizedGravity(model, data, q).copy()],
-        "aba": [pinocchio.aba(model, data, q, v, tau).copy()],
-        "crba": [_mirrored(pinocchio.crba(model, data, q))],
-        "minv": [_mirrored(pinocchio.computeMinverse(model, data, q))],
-        "rnea_derivatives": [dtau_dq, dtau_dv, _mirrored(mass)],
-        "aba_derivatives": [da_dq, da_dv, _mirrored(inverse)],
-    }
+    given = {"q": q, "v": states.v[k], "a": states.a[k], "tau": states.tau[k]}
+    rows = [row for row in CATALOGUE.values() if {x.name for x in row.signature.inputs} <= given.keys()]
+    return {row.name: outputs_of_state(row, model, data, given) for row in rows}
 
 
 def worst_error(got: Mapping[str, Sequence[NDArray[np.float64]]], model: Any, states: States) -> float:
@@ -220,11 +210,6 @@ def worst_error(got: Mapping[str, Sequence[NDArray[np.float64]]], model: Any, st
                 scale = float(np.max(np.abs(reference))) or 1.0
                 errors.append(float(np.max(np.abs(output[k] - reference))) / scale)
     return float(np.max(errors))  # NaN where any is NaN
-
-
-def _mirrored(upper: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A new full matrix from an upper triangle: below it Pinocchio leaves what was there before."""
-    return np.triu(upper) + np.triu(upper, 1).T
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from rbdgen.model.build import Base, build_robot
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.selection.trace import trace_program
-from rbdgen.sweeps.tables import Rows, looped_bodies
+from rbdgen.sweeps.tables import looped_bodies
 
 LOOPED = [form for form in FORMS if form.form.compact]
 
@@ -108,25 +108,6 @@ def chain(count: int) -> Model:
         for k in range(count)
     )
     return build_robot(parse_urdf(f"<robot name='chain'>{links}{joints}</robot>")).model
-
-
-def test_rows_keep_what_differs() -> None:
-    table = Rows("numbers", ((1, 2.5, 0), (1, 3.5, 0), (1, 4.5, 0)))
-    assert table.varying == (1,)
-    assert table.values == (2.5, 3.5, 4.5)
-    assert table.complete([9.0]) == [1, 9.0, 0]
-    assert table.place([2, 0]).addresses(0) == [2]
-
-
-def test_identical_limbs_share_rows() -> None:
-    """Left and right legs of two pairs: what a leg of the second pair has stands in the table already."""
-    left, right = ((0.1 * k, 1.0, k) for k in range(2))
-    legs = Rows("legs", (left, right, left, right, left, right))
-    assert legs.varying == (0, 2)
-    assert legs.values == (0.0, 0, 0.1, 1)
-    assert [legs.place([4, 5, 0]).addresses(k) for k in range(3)] == [[0, 1], [2, 3], [0, 1]]
-    few = Rows("few", ((0.5,), (1.5,), (0.5,)))
-    assert few.values == (0.5, 1.5, 0.5), "an offset for every body would take more than the row saves"
 
 
 def test_a_chain_needs_two_rotations_a_joint() -> None:

@@ -1,0 +1,72 @@
+"""One text, two drivers: what sweeps give in a straight line they give in loops, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from support.rationals import Rationals
+
+from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives
+from rbdgen.functions.forward_dynamics.bias import forward_dynamics
+from rbdgen.functions.function import swept
+from rbdgen.functions.inertia_matrix.moments import INERTIA_MATRIX
+from rbdgen.functions.inverse_dynamics.classical import inverse_dynamics
+from rbdgen.model.model import WORLD
+from rbdgen.model.moments import MassMoments
+from rbdgen.model.reduce import reduce
+from rbdgen.spatial.ops import Force, Vector
+from rbdgen.spatial.scalar import Scalar
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.looped import looped
+from rbdgen.sweeps.straight import straight
+from rbdgen.sweeps.sweep import Inward, Sum, Sweep
+
+TREES: dict[str, tuple[tuple[int, ...], str]] = {
+    "pendulum": ((WORLD,), "R"),
+    "two chains": ((WORLD, 0, WORLD, 2), "RRPR"),
+    "tree of turns": ((WORLD, 0, 1, 1, 0, 4, 4), "RRRRRRR"),
+    "tree": ((WORLD, 0, 1, 1, 0, 4, 4), "RPRRRRP"),
+    "floating tree": ((WORLD, 0, 1, 1, 0), "FRRPR"),
+}
+
+SWEEPS: dict[str, tuple[Sequence[str], Sequence[Sweep]]] = {
+    "inverse dynamics": (("tau",), inverse_dynamics(external=True)),
+    "at rest": (("tau",), inverse_dynamics(moving=False, accelerated=False)),
+    "forward dynamics": (("a",), forward_dynamics(external=True)),
+    "inertia matrix": (("M",), INERTIA_MATRIX),
+    "derivatives": (OUTPUTS, derivatives()),
+    "derivatives but M": (OUTPUTS[:2], derivatives(OUTPUTS[:2])),
+}
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+@pytest.mark.parametrize("tree", TREES)
+def test_loops_give_what_the_straight_line_gives(tree: str, name: str) -> None:
+    r = Rationals(len(tree))
+    model = replace(r.model(*TREES[tree]), gravity=Vector(1, Fraction(1, 2), -9))
+    q, n = r.coordinates(model), model.nv
+    fext = [Force(r.vector(), r.vector()) for _ in model.bodies]
+    x = State(q, r.numbers(n), r.numbers(n), r.numbers(n), fext)
+    outputs, sweeps = SWEEPS[name]
+    line = swept("in one line", "", outputs, sweeps).trace(reduce(model), x)
+    assert looped(reduce(model), outputs, *sweeps).run(x) == line
+
+
+def test_a_sum_starts_with_what_a_body_has() -> None:
+    """The mass that every joint of a tree carries, by a sweep of two lines."""
+    model = Rationals(3).model((WORLD, 0, 1, 0), "RRPR")
+    weigh = Inward(
+        "weigh",
+        {"carried": Sum(MassMoments, lambda body: body.moments)},
+        lambda _, x: {"carried": x.carried, "tau": x.carried.mass},
+        reads=("placement", "moments"),
+        gives={"tau": Scalar},
+    )
+    x = State(Rationals(4).coordinates(model))
+    masses = [moments.mass for moments in reduce(model).moments]
+    expected = [sum(masses), masses[1] + masses[2], masses[2], masses[3]]
+    assert straight(reduce(model), x).run(weigh)["tau"] == expected
+    assert looped(reduce(model), ("tau",), weigh).run(x) == [expected]

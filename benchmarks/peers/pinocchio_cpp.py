@@ -24,7 +24,7 @@ from benchmarks import toolchain
 from benchmarks.measurement import Measurement, best, best_of_each
 from benchmarks.states import Rows, States, random_states
 from benchmarks.toolchain import Compiler, ToolError
-from rbdgen.algorithms.catalogue import CATALOGUE
+from rbdgen.functions.table import TABLE
 
 Values = dict[str, list[NDArray[np.float64]]]
 
@@ -193,7 +193,7 @@ def reference_values(model: Any, states: States, k: int) -> dict[str, list[NDArr
     data = model.createData()
     q = pinocchio_q(model, states.q[k : k + 1])[0]
     given = {"q": q, "v": states.v[k], "a": states.a[k], "tau": states.tau[k]}
-    rows = [row for row in CATALOGUE.values() if {x.name for x in row.signature.inputs} <= given.keys()]
+    rows = [row for row in TABLE.values() if {x.name for x in row.signature.inputs} <= given.keys()]
     return {row.name: outputs_of_state(row, model, data, given) for row in rows}
 
 

@@ -10,23 +10,21 @@ void double_pendulum_aba(const double *DOUBLE_PENDULUM_RESTRICT q, const double 
     double sine[2], cosine[2];
     double_pendulum_sincos(angle[0], &sine[0], &cosine[0]);
     double_pendulum_sincos(angle[1], &sine[1], &cosine[1]);
-    const double t11 = cosine[0] * 9.81; /* a[0].x */
-    const double t12 = v[0] * v[0]; /* -U[0].x.x */
-    const double t13 = t11 + t12; /* a[1].x */
-    const double t14 = v[0] + v[1]; /* w[1].z */
-    const double t15 = t14 * t14; /* -U[1].x.x */
-    const double t17 = t15 * sine[1]; /* f[1].f.y */
-    const double t21 = sine[0] * 9.81; /* -a[0].y */
-    const double t23 = cosine[1] * t21 + sine[1] * t13; /* f[1].n.z */
-    const double t25 = (tau[1] - t23) * 0.7518796992481203;
-    const double t27 = t17 - cosine[1] * t25; /* pA[0].f.y */
-    const double t29 = sine[0] * (-14.715); /* -f[0].n.z */
-    const double t30 = tau[1] - t27 - t29; /* pA[0].n.z */
-    const double t32 = cosine[1] * 0.7518796992481203;
-    const double t33 = cosine[1] * t32; /* -IA[0].C.yy */
-    const double t34 = 1.333 - t33; /* IA[0].A.zz */
-    const double t35 = (tau[0] - t30) / t34; /* qdd[0] */
+    const double t11 = cosine[0] * 9.81; /* motion[0].a.x */
+    const double t13 = t11 + v[0] * v[0]; /* motion[1].a.x */
+    const double t14 = v[0] + v[1]; /* motion[1].w.z */
+    const double t17 = t14 * t14 * sine[1]; /* force[1].f.y */
+    const double t21 = sine[0] * 9.81; /* -motion[0].a.y */
+    const double t23 = cosine[1] * t21 + sine[1] * t13; /* force[1].n.z */
+    const double t25 = (tau[1] - t23) * 0.7518796992481203; /* a[1] */
+    const double t27 = t17 - cosine[1] * t25; /* force[0].f.y */
+    const double t29 = sine[0] * (-14.715); /* -force[0].n.z */
+    const double t30 = tau[1] - t27 - t29; /* force[0].n.z */
+    const double t32 = cosine[1] * 0.7518796992481203; /* -scaled[1].f.y */
+    const double t33 = cosine[1] * t32; /* -inertia[0].C.yy */
+    const double t34 = 1.333 - t33; /* inertia[0].A.zz */
+    const double t35 = (tau[0] - t30) / t34; /* a[0] */
     a[0] = t35;
-    const double t37 = t25 - t32 * t35; /* da[1].w.z */
-    a[1] = t37 - t35; /* qdd[1] */
+    const double t37 = t25 - t32 * t35; /* change[1].w.z */
+    a[1] = t37 - t35; /* a[1] */
 }

@@ -9,12 +9,12 @@ void double_pendulum_minv(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUB
     const double angle[1] = {q[1]};
     double sine[1], cosine[1];
     double_pendulum_sincos(angle[0], &sine[0], &cosine[0]);
-    const double t3 = cosine[0] * 0.7518796992481203; /* -F[0,1].f.y */
-    const double t4 = cosine[0] * t3; /* -IA[0].C.yy */
-    const double t6 = 1.333 - t4; /* IA[0].A.zz */
-    const double t8 = 1.0 / t6;
+    const double t3 = cosine[0] * 0.7518796992481203; /* -force[1,0].f.y */
+    const double t4 = cosine[0] * t3; /* -inertia[0].C.yy */
+    const double t6 = 1.333 - t4; /* inertia[0].A.zz */
+    const double t8 = 1.0 / t6; /* inverse_D[0] */
     Minv[0] = t8;
-    const double t10 = -1.0 - t3; /* -F[0,1].n.z */
+    const double t10 = -1.0 - t3; /* -force[1,0].n.z */
     const double t11 = t8 * t10;
     Minv[1] = t11;
     Minv[2] = t11;

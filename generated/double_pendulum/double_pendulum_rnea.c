@@ -10,18 +10,17 @@ void double_pendulum_rnea(const double *DOUBLE_PENDULUM_RESTRICT q, const double
     double sine[2], cosine[2];
     double_pendulum_sincos(angle[0], &sine[0], &cosine[0]);
     double_pendulum_sincos(angle[1], &sine[1], &cosine[1]);
-    const double t13 = a[0] * 1.333 - sine[0] * (-14.715); /* f[0].n.z */
-    const double t15 = cosine[0] * 9.81; /* a[0].x */
-    const double t16 = v[0] * v[0]; /* -U[0].x.x */
-    const double t19 = sine[1] * (t15 + t16);
-    const double t20 = sine[0] * 9.81; /* -a[0].y */
+    const double t13 = a[0] * 1.333 - sine[0] * (-14.715); /* force[0].n.z */
+    const double t15 = cosine[0] * 9.81; /* motion[0].a.x */
+    const double t17 = t15 + v[0] * v[0];
+    const double t20 = sine[0] * 9.81; /* -motion[0].a.y */
     const double t23 = cosine[1] * (a[0] + t20);
-    const double t24 = t19 + t23; /* -a[1].y */
-    const double t25 = a[0] + a[1]; /* wdot[1].z */
-    const double t27 = t25 * 1.33 + t24; /* f[1].n.z */
+    const double t24 = sine[1] * t17 + t23; /* -motion[1].a.y */
+    const double t25 = a[0] + a[1]; /* motion[1].wdot.z */
+    const double t27 = t25 * 1.33 + t24; /* force[1].n.z */
     tau[1] = t27;
-    const double t28 = v[0] + v[1]; /* w[1].z */
-    const double t29 = t28 * t28; /* -U[1].x.x */
+    const double t28 = v[0] + v[1]; /* motion[1].w.z */
+    const double t29 = t28 * t28; /* force[1].f.x */
     const double t32 = sine[1] * t29 - t25 * cosine[1];
-    tau[0] = t13 + (t27 - t32); /* f[0].n.z */
+    tau[0] = t13 + (t27 - t32); /* force[0].n.z */
 }

@@ -77,3 +77,5 @@ def test_every_number_has_a_name() -> None:
     assert len(labels) == len(set(labels)) == 10
     assert labels[0] == "composite[2].mass"
     assert labels[-1] == "composite[2].second.zz"
+    assert named(Force, of(Force, range(6)), naming, "force[1]") == of(Force, range(6))
+    assert labels[10:12] == ["force[1].n.x", "force[1].n.y"]

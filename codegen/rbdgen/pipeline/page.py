@@ -1,4 +1,4 @@
-"""The page: description -> model -> algorithms -> graph -> emission -> build -> load, each stage once."""
+"""The page: description -> model -> functions -> graph -> emission -> build -> load, each stage once."""
 
 from __future__ import annotations
 

@@ -96,18 +96,18 @@ def turned(kind: Kind, value: Any, rotation: FactoredRotation) -> Any:
 
 
 def named(kind: Kind, value: Any, naming: Naming, label: str) -> Any:
-    """The value with a name for each of its numbers, such as `force[3].moment.x`."""
+    """The value with a name for each of its numbers, such as `force[3].n.x`."""
     if isinstance(value, list) and by_freedom(kind):
         return [named(kind, one, naming, f"{label}[{k}]") for k, one in enumerate(value)]
     if kind is Scalar:
         return naming(label, value)
-    if kind is Vector or kind is Matrix:
-        return value.named(naming, label)
     if kind is Symmetric:
         upper = [[0] * 3 for _ in range(3)]
         for i, j in _UPPER:
             upper[i][j] = naming(f"{label}.{'xyz'[i]}{'xyz'[j]}", value[i][j])
         return mirrored(upper)
+    if hasattr(kind, "named"):
+        return value.named(naming, label)
     if kind is Entry or isinstance(kind, int):
         return value
     return kind(

@@ -12,10 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.toys import facts, function, inertia, straight, torque, toys
+from support.loops import looped
+from support.toys import facts, function, inertia, straight, tiled, torque, toys
 
 from rbdgen.emit.golden import golden_vectors
-from rbdgen.emit.package import PRIVATE, EmitOptions
+from rbdgen.emit.package import PRIVATE, EmitOptions, FunctionSource
 from rbdgen.emit.render import LOADER, render
 from rbdgen.errors import EmitError, OptionError
 from rbdgen.resources import package_root
@@ -64,6 +65,16 @@ def test_golden_text(golden: Callable[[str, str], None], style: str) -> None:
     for name, text in sources.files.items():
         if name not in carried and not name.endswith("_selftest.c"):  # its numbers are the C library's
             golden(f"emit/{style}/{name}", text)
+
+
+@pytest.mark.parametrize(("name", "source"), [("looped", looped()), ("tiled", tiled())])
+def test_golden_text_of_loops_and_tiles(
+    golden: Callable[[str, str], None], name: str, source: FunctionSource
+) -> None:
+    """A function of loops, for one state and for batches; results of a batch function in tiles."""
+    files = render(facts(), [source]).files
+    for file in (f"toy_{name}.c", f"toy_{name}_batch.c"):
+        golden(f"emit/{name}/{file}", files[file])
 
 
 def test_the_same_input_gives_the_same_bytes() -> None:

@@ -101,6 +101,21 @@ def inertia() -> FunctionSource:
     return function("inertia", Graph((Input("q", 2),), nodes, outputs), (Q,), (M, G))
 
 
+def tiled() -> FunctionSource:
+    """Nineteen results, more than a vector's lanes: zeros, products, an input; and two that are fewer."""
+    nodes = (
+        *(Node("input", value=float(k)) for k in range(4)),
+        Node("const", value=0.0),
+        Node("mul", (0, 2)),
+        Node("mul", (1, 3)),
+        Node("add", (5, 6)),
+        Node("sub", (5, 6)),
+    )
+    y, few = Output("y", (19,), ((4,) * 9 + (5, 6, 7, 4, 0, 8, 8, 5, 1, 7))), Output("few", (2,), (7, 8))
+    arguments = [SizedArgument(name, (size,), "1", "anything") for name, size in (("y", 19), ("few", 2))]
+    return function("tiled", Graph((Input("q", 2), Input("v", 2)), nodes, (y, few)), (Q, V), tuple(arguments))
+
+
 def toys() -> tuple[FunctionSource, ...]:
     """Both."""
     return torque(), inertia()

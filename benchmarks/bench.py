@@ -32,7 +32,7 @@ from benchmarks.states import States, random_states
 from benchmarks.toolchain import ToolError
 from rbdgen.emit.package import FunctionSource
 from rbdgen.emit.write import write_folder
-from rbdgen.graph.program import unrolled
+from rbdgen.graph.programs.unrolled import unrolled
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.compilation import toolchain_of

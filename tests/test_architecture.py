@@ -115,7 +115,7 @@ def test_data_flows_one_way(path: Path) -> None:
     ("place", "line"),
     [
         ("graph/node.py", "from rbdgen.model.model import Model"),
-        ("graph/passes/cse.py", "from ...emit import render"),
+        ("graph/passes/fold.py", "from ...emit import render"),
         ("model/build.py", "def f():\n    from rbdgen.pipeline import page"),
         ("runtime/function.py", "from ..options import Options"),
         ("runtime/library.py", "import rbdgen.toolchain.cache"),

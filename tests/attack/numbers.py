@@ -20,7 +20,7 @@ from attack.tally import Tally
 
 from rbdgen.errors import RbdgenError
 from rbdgen.functions.table import TABLE
-from rbdgen.graph.program import run as run_program
+from rbdgen.graph.programs.run import run as run_program
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions

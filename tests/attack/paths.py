@@ -15,7 +15,7 @@ from support.forms import FORMS, Form
 
 from rbdgen.emit.sincos import sincos
 from rbdgen.functions.table import TABLE
-from rbdgen.graph.program import run
+from rbdgen.graph.programs.run import run
 from rbdgen.model.build import Robot
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel, reduce

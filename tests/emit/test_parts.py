@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.graphs import ALL, graphs, pendulum
+from support.graphs import ALL, graphs, max_live, pendulum
 from support.toys import facts, function, straight, torque
 
 from rbdgen.access import Access, column, whole
@@ -27,11 +27,12 @@ from rbdgen.emit.package import EmitOptions, FunctionSource
 from rbdgen.emit.render import render
 from rbdgen.errors import EmitError
 from rbdgen.graph.builder import Builder
-from rbdgen.graph.cost import max_live
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.passes.split import split
-from rbdgen.graph.program import Loop, Program, Result, run
+from rbdgen.graph.programs.program import Loop, Program, Result
+from rbdgen.graph.programs.run import run
+from rbdgen.pipeline.design import batch_program
 from rbdgen.runtime import open_library
 from rbdgen.signature import SizedArgument, SizedSignature
 from rbdgen.toolchain.cache import Cache
@@ -296,7 +297,10 @@ def programs() -> list[FunctionSource]:
     for name, loops in (("looped", (loop,)), ("padded", (zeros,))):
         program = Program((Input("x", 80), Input("factor", 4)), (Result("y", (8, 10)),), loops)
         signature = SizedSignature(name, (X, F), (Y,))
-        sources.append(FunctionSource(signature, program, "plain", "as given", program.cost, f"toy {name}"))
+        batch = batch_program(program)
+        sources.append(
+            FunctionSource(signature, program, "plain", "as given", program.cost, f"toy {name}", batch=batch)
+        )
     return sources
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from support.loops import looped
-from support.toys import facts, function, inertia, straight, tiled, torque, toys
+from support.toys import facts, function, inertia, straight, tiled, torque, toys, with_angles_given
 
 from rbdgen.emit.golden import golden_vectors
-from rbdgen.emit.package import PRIVATE, EmitOptions, FunctionSource
+from rbdgen.emit.package import PRIVATE, EmitOptions, FunctionSource, Sources
 from rbdgen.emit.render import LOADER, render
 from rbdgen.errors import EmitError, OptionError
 from rbdgen.resources import package_root
@@ -43,6 +43,12 @@ STYLES = {
 HOSTILE = ('a"; system("x', "*/ #error ??/\n \\")
 
 
+def laid_out(style: str) -> Sources:
+    """The folder of both toys in a style."""
+    options = STYLES[style]
+    return render(facts(), with_angles_given(toys()) if options.trig == "input" else toys(), options)
+
+
 def written(folder: Path, files: Mapping[str, str]) -> Path:
     for name, text in files.items():
         path = folder / name
@@ -60,7 +66,7 @@ def compile_selftest(folder: Path, *flags: str) -> Path:
 
 @pytest.mark.parametrize("style", ["double_libm", "float_libm", "double_input"])
 def test_golden_text(golden: Callable[[str, str], None], style: str) -> None:
-    sources = render(facts(), toys(), STYLES[style])
+    sources = laid_out(style)
     carried = {f"{PRIVATE}/{module}" for module in LOADER}
     for name, text in sources.files.items():
         if name not in carried and not name.endswith("_selftest.c"):  # its numbers are the C library's
@@ -84,7 +90,7 @@ def test_the_same_input_gives_the_same_bytes() -> None:
 
 @pytest.mark.parametrize("style", STYLES)
 def test_clean_under_warnings_and_passing_its_own_test(style: str, tmp_path: Path) -> None:
-    folder = written(tmp_path, render(facts(), toys(), STYLES[style]).files)
+    folder = written(tmp_path, laid_out(style).files)
     program = compile_selftest(folder, *WARNINGS)
     done = subprocess.run([program], capture_output=True, text=True, check=True)
     judged = ", which rest with the C library" if STYLES[style].trig == "libm" else " as expected"
@@ -95,7 +101,7 @@ def test_clean_under_warnings_and_passing_its_own_test(style: str, tmp_path: Pat
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
 @pytest.mark.parametrize("style", ["double_libm", "float_builtin", "double_input"])
 def test_clean_as_cpp(style: str, tmp_path: Path) -> None:
-    folder = written(tmp_path, render(facts(), toys(), STYLES[style]).files)
+    folder = written(tmp_path, laid_out(style).files)
     for source in folder.glob("*.c"):
         subprocess.run(["g++", "-x", "c++", *WARNINGS, "-fsyntax-only", source], check=True)
 

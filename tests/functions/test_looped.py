@@ -18,7 +18,10 @@ from support.states import random_inputs
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.graph.cost import cost
 from rbdgen.graph.evaluate import evaluate
-from rbdgen.graph.program import Program, run, unrolled, verify_program
+from rbdgen.graph.programs.program import Program
+from rbdgen.graph.programs.run import run
+from rbdgen.graph.programs.unrolled import unrolled
+from rbdgen.graph.programs.verify import verify_program
 from rbdgen.model.build import Base, build_robot
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce

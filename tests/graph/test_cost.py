@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 import pytest
-from support.graphs import pendulum
+from support.graphs import longest_chain, max_live, pendulum
 
 from rbdgen.graph.builder import Builder
-from rbdgen.graph.cost import OPERATIONS, Cost, cheaper, cost, critical_path, live_counts, max_live
+from rbdgen.graph.cost import OPERATIONS, Cost, cheaper, cost, live_counts
 from rbdgen.graph.machine import HOST, estimated_cycles, spills
 from rbdgen.graph.node import ARITY, Graph, Input, Node, Output
 
@@ -57,12 +57,11 @@ def test_cheaper_goes_by_work_then_by_operations() -> None:
     assert cheaper(one, replace(one, labels={3: "reciprocal"})).labels
 
 
-def test_critical_path_and_live_values() -> None:
+def test_live_values() -> None:
     graph = chain_of_sums(10)
-    assert critical_path(graph) == 10
     assert max_live(graph) == 10
     assert live_counts(graph)[-1] == 0
-    assert critical_path(Graph((), (), ())) == max_live(Graph((), (), ())) == 0
+    assert max_live(Graph((), (), ())) == 0
 
 
 def test_inputs_constants_and_unread_outputs_do_not_live() -> None:
@@ -98,7 +97,7 @@ def test_value_needed_furthest_ahead_is_spilled() -> None:
 def test_estimate_grows_with_latency_spills_and_lack_of_units() -> None:
     graph = pendulum(12)
     base = estimated_cycles(graph)
-    longest = critical_path(graph)
+    longest = longest_chain(graph)
     assert base >= longest * HOST.add_latency
     assert estimated_cycles(graph, replace(HOST, add_latency=6, multiply_latency=8)) > 1.5 * base
     assert estimated_cycles(graph, replace(HOST, units=1)) >= base

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.graphs import ALL, RING, graphs
+from support.graphs import ALL, RING, graphs, max_live
 
 from rbdgen.graph.builder import Builder
-from rbdgen.graph.cost import max_live
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.passes import depth_first

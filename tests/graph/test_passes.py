@@ -10,37 +10,29 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeAlias
 
 import mpmath
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from support.graphs import ALL, FIELD, RING, graphs, pendulum
+from support.graphs import ALL, FIELD, RING, graphs, max_live, pendulum
 
 from rbdgen.errors import GraphError
 from rbdgen.graph.builder import Builder, Expr
-from rbdgen.graph.cost import Cost, cost, live_counts, max_live
+from rbdgen.graph.cost import Cost, cost, live_counts
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph, Input, Node, Output
-from rbdgen.graph.passes import (
-    DEFAULT,
-    SIMPLIFY,
-    Pass,
-    cheapest,
-    cse,
-    dead,
-    factor,
-    fold,
-    pairs,
-    run,
-    schedule,
-    sign,
-    split,
-    strength,
-)
+from rbdgen.graph.passes import cheapest, dead, factor, fold, pairs, schedule, sign, split
+from rbdgen.graph.programs.passes import FOR_BATCHES, TO_C, apply
+from rbdgen.graph.programs.program import straight_line
+from rbdgen.graph.programs.run import run as interpreted
+from rbdgen.graph.programs.verify import verify_program
 from rbdgen.graph.verify import verify
 
-PASSES = (fold, cse, strength, dead, sign, factor, pairs, schedule, cheapest)
+Pass: TypeAlias = Callable[[Graph], Graph]
+
+PASSES = (fold, dead, sign, factor, pairs, schedule, cheapest)
 
 
 def named(passes: tuple[Pass, ...]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -91,17 +83,20 @@ def test_value_to_rounding(step: Pass, graph: Graph, point: list[float]) -> None
 
 @settings(derandomize=True, max_examples=60, deadline=None)
 @given(graph=graphs(ops=FIELD), point=st.lists(st.fractions(1, 3, max_denominator=9), min_size=5, max_size=5))
-def test_default_pipeline_is_legal_after_every_pass(graph: Graph, point: list[Fraction]) -> None:
+def test_what_runs_on_the_way_to_c_is_legal_after_every_pass(graph: Graph, point: list[Fraction]) -> None:
     inputs = {"x": point[:3], "y": point[3:]}
     everything = Graph(graph.inputs, graph.nodes, (Output("all", (len(graph),), tuple(range(len(graph)))),))
     try:
         evaluate(everything, inputs)
     except ZeroDivisionError:
         assume(False)
-    after = run(graph, DEFAULT, check=True)
-    assert cost(after).work <= cost(graph).work
-    assert run(after, SIMPLIFY[:4]) == after
-    before, now = evaluate(graph, inputs), evaluate(after, inputs)
+    program = straight_line(graph)
+    for step in (*TO_C, *FOR_BATCHES):
+        after = step(program)
+        verify_program(after)
+        assert after.cost.work <= program.cost.work
+        program = after
+    before, now = evaluate(graph, inputs), interpreted(program, inputs)
     for output in graph.outputs:
         for a, b in zip(before[output.name].ravel(), now[output.name].ravel(), strict=True):
             assert abs(a - b) <= Fraction(1, 10**9) * (1 + abs(a))
@@ -154,31 +149,10 @@ def test_fold() -> None:
     assert operations(fold(raw([*constants, Node("sub", (4, 0)), Node("neg", (8,))], (9,)))) == Cost()
 
 
-def test_cse_knows_that_sums_and_products_commute() -> None:
-    nodes = [
-        Node("add", (0, 1)),
-        Node("add", (1, 0)),
-        Node("mul", (4, 2)),
-        Node("mul", (2, 5)),
-        Node("sub", (6, 7)),
-    ]
-    assert operations(cse(raw(nodes, (8,)))) == Cost(add=1, mul=1, sub=1)
-    different = raw([Node("sub", (0, 1)), Node("sub", (1, 0))], (4, 5))
-    assert cse(different) is different
-
-
 def test_dead() -> None:
     graph = raw([Node("sin", (0,)), Node("cos", (0,)), Node("sq", (5,))], (4,))
     assert [node.op for node in dead(graph).nodes] == ["input", "sin"]
     assert dead(dead(graph)) == dead(graph)
-
-
-def test_strength() -> None:
-    two, four = Node("const", (), 2.0), Node("const", (), 4.0)
-    nodes = [two, four, Node("mul", (0, 4)), Node("mul", (1, 1)), Node("div", (0, 5))]
-    assert operations(strength(raw(nodes, (6, 7, 8)))) == Cost(add=1, sq=1, mul=1)
-    quotients = [Node("div", (0, 3)), Node("div", (1, 3)), Node("div", (2, 3)), Node("div", (0, 2))]
-    assert operations(strength(raw(quotients, (4, 5, 6, 7)))) == Cost(div=2, mul=3)
 
 
 def test_sign_leaves_negations_at_outputs_only() -> None:
@@ -281,26 +255,17 @@ def test_split_cuts_where_little_is_alive() -> None:
         split(graph, 0)
 
 
-def test_check_names_the_fault_of_a_pass() -> None:
-    def breaks(graph: Graph) -> Graph:
-        return Graph(graph.inputs, graph.nodes[:-1], graph.outputs)
-
-    graph = raw([Node("sin", (0,))], (4,))
-    run(graph, (breaks,))
-    with pytest.raises(GraphError, match="element 4 is not a node"):
-        run(graph, (breaks,), check=True)
-
-
 DIGEST = """
 import hashlib
 from support.graphs import pendulum
-from rbdgen.graph.passes import DEFAULT, run
-print(hashlib.sha256(repr(run(pendulum(20), DEFAULT)).encode()).hexdigest())
+from rbdgen.graph.programs.passes import TO_C, apply
+from rbdgen.graph.programs.program import straight_line
+print(hashlib.sha256(repr(apply(straight_line(pendulum(20)), TO_C)).encode()).hexdigest())
 """
 
 
 def test_result_depends_on_no_hash_seed() -> None:
-    expected = hashlib.sha256(repr(run(pendulum(20), DEFAULT)).encode()).hexdigest()
+    expected = hashlib.sha256(repr(apply(straight_line(pendulum(20)), TO_C)).encode()).hexdigest()
     for seed in ("1", "2"):
         path = str(Path(__file__).parents[1])
         result = subprocess.run(

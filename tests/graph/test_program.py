@@ -17,7 +17,10 @@ from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cost
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph, Input
-from rbdgen.graph.program import Loop, Program, Result, run, straight_line, unrolled, verify_program
+from rbdgen.graph.programs.program import Loop, Program, Result, straight_line
+from rbdgen.graph.programs.run import run
+from rbdgen.graph.programs.unrolled import unrolled
+from rbdgen.graph.programs.verify import verify_program
 from rbdgen.graph.verify import verify
 
 

@@ -7,8 +7,10 @@ import numpy as np
 from rbdgen.access import Access, column, whole
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.node import Graph, Input
-from rbdgen.graph.program import Loop, Program, Result, run, verify_program
-from rbdgen.graph.specialise import specialised
+from rbdgen.graph.programs.program import Loop, Program, Result
+from rbdgen.graph.programs.run import run
+from rbdgen.graph.programs.specialised import specialised
+from rbdgen.graph.programs.verify import verify_program
 
 
 def powers() -> Graph:

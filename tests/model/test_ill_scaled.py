@@ -15,7 +15,7 @@ from support.states import random_inputs
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import ModelError
 from rbdgen.functions.table import TABLE
-from rbdgen.graph.program import run
+from rbdgen.graph.programs.run import run
 from rbdgen.model.build import Base, Robot, build_robot
 from rbdgen.model.model import Model
 from rbdgen.pipeline.robot import load_robot

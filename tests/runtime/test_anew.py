@@ -18,7 +18,7 @@ from support.toys import facts, straight, torque
 from rbdgen.emit.package import FunctionSource
 from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
-from rbdgen.graph.program import straight_line
+from rbdgen.graph.programs.program import straight_line
 from rbdgen.pipeline.rebuild import open_built
 from rbdgen.runtime import Library
 from rbdgen.toolchain.cache import Cache

@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 from support.toys import facts, function, inertia, straight, torque
 
-from rbdgen.emit.c import batch
 from rbdgen.emit.package import EmitOptions, FunctionSource
 from rbdgen.emit.render import render
 from rbdgen.errors import ArrayValueError
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.pipeline import design
 from rbdgen.runtime import Library, open_library
 from rbdgen.runtime.arrays import aligned
 from rbdgen.runtime.function import Function
@@ -337,7 +337,7 @@ def test_very_long_functions_and_plain_c_have_no_twin(
     build_cache: Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     longest = mixed(8).cost.total
-    monkeypatch.setattr(batch, "LONGEST", longest)
+    monkeypatch.setattr(design, "LONGEST_BATCH", longest)
     lib = library(build_cache, EmitOptions(trig="builtin"))
     batch_functions = {name for name, facts in lib.manifest["functions"].items() if facts["batch"]}
     assert batch_functions == {name for name in lib.functions if lib.functions[name].cost["total"] <= longest}

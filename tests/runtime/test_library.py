@@ -19,7 +19,7 @@ from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
 from rbdgen.graph.node import Graph, Input, Node, Output
-from rbdgen.graph.program import straight_line
+from rbdgen.graph.programs.program import straight_line
 from rbdgen.runtime import Library, open_library
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import JointCoordinates, SizedArgument

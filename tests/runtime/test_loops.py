@@ -16,12 +16,15 @@ from rbdgen.access import Access, whole
 from rbdgen.emit.package import EmitOptions
 from rbdgen.emit.render import render
 from rbdgen.graph.node import Input
-from rbdgen.graph.program import Loop, Program, Result, run, verify_program
-from rbdgen.graph.specialise import specialised
+from rbdgen.graph.programs.program import Loop, Program, Result
+from rbdgen.graph.programs.run import run
+from rbdgen.graph.programs.specialised import specialised
+from rbdgen.graph.programs.verify import verify_program
 from rbdgen.runtime import Library, open_library
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import Toolchain, build
+
 
 def states(count: int, dtype: Any) -> dict[str, np.ndarray[Any, Any]]:
     """M is 0 where the columns are said to be."""

@@ -15,7 +15,7 @@ from rbdgen.description.urdf import parse_urdf
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import TABLE
 from rbdgen.graph.evaluate import evaluate
-from rbdgen.graph.program import run
+from rbdgen.graph.programs.run import run
 from rbdgen.model.build import Base, build_robot
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
+from rbdgen.graph.cost import live_counts
 from rbdgen.graph.node import ARITY, Graph, Input, Node, Output
 
 RING = ("add", "sub", "mul", "neg", "sq")
@@ -55,3 +56,16 @@ def pendulum(links: int) -> Graph:
         nodes += [Node("neg", (y,))]
         outputs += [x, len(nodes) - 1]
     return Graph((Input("q", links),), tuple(nodes), (Output("p", (links, 2), tuple(outputs)),))
+
+
+def max_live(graph: Graph) -> int:
+    """Largest number of computed values alive at once."""
+    return max(live_counts(graph), default=0)
+
+
+def longest_chain(graph: Graph) -> int:
+    """Operations of which each waits for the one before."""
+    depth: list[int] = []
+    for node in graph.nodes:
+        depth.append(1 + max(depth[k] for k in node.args) if node.args else 0)
+    return max(depth, default=0)

@@ -8,7 +8,8 @@ from rbdgen.access import Access, column, whole
 from rbdgen.emit.package import FunctionSource
 from rbdgen.graph.builder import Builder, Expr
 from rbdgen.graph.node import Graph, Input
-from rbdgen.graph.program import Loop, Program, Result
+from rbdgen.graph.programs.program import Loop, Program, Result
+from rbdgen.pipeline.design import batch_program
 from rbdgen.signature import SizedArgument, SizedSignature
 
 ROWS, COLUMNS = 3, 20
@@ -96,7 +97,10 @@ def source(made: Program) -> FunctionSource:
         tuple(SizedArgument(x.name, (x.size,), "", "anything") for x in made.inputs),
         tuple(SizedArgument(x.name, x.shape, "", "anything") for x in made.outputs),
     )
-    return FunctionSource(signature, made, "looped", "as given", made.cost, "loops of every kind")
+    batch = batch_program(made)
+    return FunctionSource(
+        signature, made, "looped", "as given", made.cost, "loops of every kind", batch=batch
+    )
 
 
 def looped() -> FunctionSource:

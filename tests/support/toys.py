@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from rbdgen.emit.package import FunctionSource, JointFacts, RobotFacts
 from rbdgen.graph.cost import cost
 from rbdgen.graph.node import Graph, Input, Node, Output
-from rbdgen.graph.program import straight_line
+from rbdgen.graph.programs.angles_given import angles_given, angles_of, signature_given
+from rbdgen.graph.programs.program import straight_line
+from rbdgen.pipeline.design import batch_program
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import JointCoordinates, SizedArgument, SizedSignature
 
@@ -42,7 +47,22 @@ def function(
 ) -> FunctionSource:
     """The graph as a function of one form."""
     signature = SizedSignature(name, inputs, outputs)
-    return FunctionSource(signature, straight_line(graph), "plain", "as given", cost(graph), f"toy {name}")
+    program = straight_line(graph)
+    return FunctionSource(
+        signature, program, "plain", "as given", cost(graph), f"toy {name}", batch=batch_program(program)
+    )
+
+
+def with_angles_given(functions: Iterable[FunctionSource]) -> list[FunctionSource]:
+    """The functions with sines and cosines of both joints as inputs."""
+    made = []
+    for source in functions:
+        angles = angles_of(source.signature, {0, 1})
+        program = angles_given(source.program, angles)
+        signature = signature_given(source.signature, angles)
+        batch = batch_program(program)
+        made.append(replace(source, signature=signature, program=program, cost=program.cost, batch=batch))
+    return made
 
 
 def straight(source: FunctionSource) -> Graph:

@@ -11,7 +11,7 @@ from rbdgen.emit.bits import Array, hash_of_outputs, plain_inputs
 from rbdgen.emit.package import FunctionSource, RobotFacts
 from rbdgen.emit.sincos import sincos
 from rbdgen.graph.evaluate import Elementary
-from rbdgen.graph.program import run
+from rbdgen.graph.programs.run import run
 from rbdgen.machine import Real
 from rbdgen.relative_error import relative_errors
 

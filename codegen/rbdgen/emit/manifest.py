@@ -9,7 +9,7 @@ from typing import Any
 
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
 from rbdgen.graph.cost import Cost
-from rbdgen.graph.program import Program
+from rbdgen.graph.programs.program import Program
 from rbdgen.signature import MANIFEST_FORMAT, SizedArgument
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from rbdgen.emit.names import check_argument_name, check_identifier, check_robot_name
 from rbdgen.errors import EmitError
 from rbdgen.graph.cost import Cost
-from rbdgen.graph.program import Program
+from rbdgen.graph.programs.program import Program
 from rbdgen.machine import Real
 from rbdgen.options import Trig
 from rbdgen.runtime.configuration import Manifold
@@ -103,9 +103,9 @@ class RobotFacts:
 class FunctionSource:
     """A function ready to print.
 
-    The program's graphs are scheduled: nodes stand in the order of the statements. `form` is the chosen
-    form; `alternatives` are the operation counts of the forms that were not. `doc`: one line, what it
-    computes.
+    `program` computes one state, `batch` many, None for a function that has no batch function; both are
+    verified, and nodes stand in the order of the statements. `form` is the chosen form; `alternatives` are
+    the operation counts of the forms that were not. `doc`: one line, what it computes.
     """
 
     signature: SizedSignature
@@ -115,6 +115,7 @@ class FunctionSource:
     cost: Cost
     doc: str
     alternatives: Mapping[str, Cost] = field(default_factory=dict)
+    batch: Program | None = None
 
     def __post_init__(self) -> None:
         name = check_identifier(self.signature.name)

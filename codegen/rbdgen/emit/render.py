@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -43,9 +42,7 @@ from rbdgen.emit.package import (
     RobotFacts,
     Sources,
 )
-from rbdgen.emit.trig import angles_of, program_with_trig, signature_with_trig
 from rbdgen.errors import EmitError
-from rbdgen.graph.specialise import specialised
 from rbdgen.machine import lanes
 from rbdgen.resources import package_root, template_root
 
@@ -85,8 +82,6 @@ def render(
     options = options or EmitOptions()
     real_type(options.real)
     _check_names(functions)
-    if options.trig == "input":
-        functions = [_with_trig_inputs(facts, function) for function in functions]
     if golden is None:
         golden = {f.name: golden_vectors(facts, f, options.real) for f in functions}
     files = _c_files(facts, functions, options, golden)
@@ -116,13 +111,6 @@ def _check_names(functions: Sequence[FunctionSource]) -> None:
         raise EmitError(f"function '{twice[0]}' is to be emitted twice; name every function once")
 
 
-def _with_trig_inputs(facts: RobotFacts, function: FunctionSource) -> FunctionSource:
-    angles = angles_of(function.signature, facts.manifold.angles)
-    program = program_with_trig(function.program, angles)
-    signature = signature_with_trig(function.signature, angles)
-    return replace(function, signature=signature, program=program, cost=program.cost)
-
-
 def _c_files(
     facts: RobotFacts,
     functions: Sequence[FunctionSource],
@@ -139,7 +127,7 @@ def _c_files(
     style = style_context(facts, options, angles)
     vectors = vectors_context(facts, options)
     for function, context in zip(functions, contexts, strict=True):
-        body = body_context(function, context.symbol, style, restrict_macro(facts), vectors)
+        body = body_context(function.program, context.symbol, style, restrict_macro(facts), vectors)
         files[context.file] = _text("c/ROBOT_FUNCTION.c.jinja", robot=robot, function=context, body=body)
         if body.loops and body.loops.vector:
             files |= _lanes_file(facts, options)
@@ -170,8 +158,8 @@ def _batch_files(
         files[f"{facts.name}_lanes_sincos.h"] = _text("c/sincos.h.jinja", **shape)
     style = lanes_style(facts, options)
     for function, context in zip(functions, contexts, strict=True):
-        lean = replace(function, program=specialised(function.program))
-        body = body_context(lean, context.symbol, style, "restrict", tile=lanes(options.real))
+        assert function.batch is not None
+        body = body_context(function.batch, context.symbol, style, "restrict", tile=lanes(options.real))
         files[context.batch] = _text(
             "c/ROBOT_FUNCTION_batch.c.jinja", robot=robot, function=context, body=body
         )

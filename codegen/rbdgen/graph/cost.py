@@ -89,15 +89,6 @@ def cost(graph: Graph) -> Cost:
     return Cost(*(counts[op] for op in OPERATIONS))
 
 
-def critical_path(graph: Graph) -> int:
-    """Operations on the longest chain of dependent ones: what no amount of parallelism can shorten."""
-    depth = [0] * len(graph.nodes)
-    for index, node in enumerate(graph.nodes):
-        if node.args:
-            depth[index] = 1 + max(depth[argument] for argument in node.args)
-    return max(depth, default=0)
-
-
 def readers_in_order(graph: Graph) -> list[list[int]]:
     """For every node the nodes that read it, ascending, each as often as it reads it."""
     readers: list[list[int]] = [[] for _ in graph.nodes]
@@ -134,11 +125,6 @@ def live_counts(graph: Graph) -> list[int]:
         live += change[index]
         counts.append(live)
     return counts
-
-
-def max_live(graph: Graph) -> int:
-    """Largest number of computed values alive at once: registers below it must spill."""
-    return max(live_counts(graph), default=0)
 
 
 def cheaper(graph: Graph, candidate: Graph) -> Graph:

@@ -11,7 +11,7 @@ Grammar
     output ::= name, shape, one node index an element, row-major
 
 A graph holds no width, no type and no language: the printer of a target adds those. Two nodes with
-the same (op, arguments, value) are the same quantity; `cse` makes them one. `labels` gives some
+the same (op, arguments, value) are the same quantity; a `Builder` makes them one. `labels` gives some
 nodes the name of the physical quantity they hold ("omega[3].x"); labels never change a value.
 """
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from rbdgen.functions.function import Form, Function
-from rbdgen.graph.cost import Cost, cost
+from rbdgen.graph.cost import Cost
 from rbdgen.graph.engine import GraphEngine
-from rbdgen.graph.node import Graph
-from rbdgen.graph.passes import cheapest, schedule
-from rbdgen.graph.program import Loop, Program, straight_line
+from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, TO_C, apply
+from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.joints import JointKind
 from rbdgen.model.model import WORLD, Model
@@ -29,9 +28,6 @@ CONTENDERS = 2
 
 LARGE = 4000
 """From this many operations on only the cheapest trace goes through the passes."""
-
-ORDERED = 20_000
-"""Up to this many operations a schedule is sought: for longer ones it takes seconds and gained nothing."""
 
 REFINEMENT = 300_000
 """Operations that the frame search on a function itself may trace: about a second."""
@@ -138,7 +134,7 @@ def choose(
     alternatives |= {form.name: program.cost for program, form in programs}
     for program, form in programs:
         if not tried or (fills(program, lanes) and program.work(lanes) < tried[0].cost.work):
-            return Choice(_ordered(program), form.name, words, alternatives)
+            return Choice(apply(program, TO_C), form.name, words, alternatives)
     best = tried[0].form
     if best.reduced:
         if axes is not None:
@@ -148,8 +144,8 @@ def choose(
             for words, reduced in subjects(model, axes, sums=sums)
         ]
         tried.sort(key=_operations)
-    graph, chosen = _cheapest_graph(function, tried, engine, sums)
-    return Choice(straight_line(_scheduled(graph)), chosen.form.name, chosen.axes, alternatives)
+    simple, chosen = _cheapest(function, tried, engine, sums)
+    return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
 
 
 def fills(program: Program, lanes: int) -> bool:
@@ -157,31 +153,16 @@ def fills(program: Program, lanes: int) -> bool:
     return all(loop.count >= lanes for loop in program.loops if loop.vectorisable)
 
 
-def _cheapest_graph(
+def _cheapest(
     function: Function, tried: Sequence[Candidate], engine: str, sums: bool
-) -> tuple[Graph, Candidate]:
-    """The cheapest graph that the passes make of the first candidates."""
+) -> tuple[Program, Candidate]:
+    """The cheapest program that the passes make of the first candidates."""
     contenders = CONTENDERS if tried[0].cost.total < LARGE else 1
     results = []
     for count in tried[:contenders]:
         traced = trace_graph(count.subject, function, count.form, engine, sums=sums)
-        results.append((cheapest(traced), count))
-    return min(results, key=lambda result: cost(result[0]).total)
-
-
-def _ordered(program: Program) -> Program:
-    """The program with every straight line through the passes, those that loops share once."""
-    done: dict[int, Graph] = {}
-    loops: list[Loop] = []
-    for loop in program.loops:
-        if id(loop.kernel) not in done:
-            done[id(loop.kernel)] = _scheduled(cheapest(loop.kernel))
-        loops.append(replace(loop, kernel=done[id(loop.kernel)]))
-    return replace(program, loops=tuple(loops))
-
-
-def _scheduled(graph: Graph) -> Graph:
-    return schedule(graph) if cost(graph).total <= ORDERED else graph
+        results.append((apply(straight_line(traced), SIMPLIFY), count))
+    return min(results, key=lambda result: result[0].cost.total)
 
 
 def _counted(

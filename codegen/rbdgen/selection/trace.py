@@ -10,7 +10,7 @@ from rbdgen.access import whole
 from rbdgen.functions.function import Form, Function
 from rbdgen.graph.engine import Engine, new_engine
 from rbdgen.graph.node import Graph, Input
-from rbdgen.graph.program import Loop, Program, Result
+from rbdgen.graph.programs.program import Loop, Program, Result
 from rbdgen.model.joints import Angle
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel

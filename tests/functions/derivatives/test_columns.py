@@ -13,8 +13,10 @@ from support.rationals import Rationals
 from support.robots import robot
 from support.states import random_inputs
 
-from rbdgen.graph.program import Program, run, verify_program
-from rbdgen.graph.specialise import specialised
+from rbdgen.graph.programs.program import Program
+from rbdgen.graph.programs.run import run
+from rbdgen.graph.programs.specialised import specialised
+from rbdgen.graph.programs.verify import verify_program
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import reduce
 from rbdgen.selection.trace import trace_program

@@ -17,10 +17,6 @@ from rbdgen.emit.c.real import real_type
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
 from rbdgen.machine import REAL_BYTES, VECTOR_BYTES, lanes
 
-LONGEST: Final = 100_000
-"""Operations written down up to which a function gets a batch function. One of 72 thousand takes gcc 7 s and
-clang 5 s, and 140 KB of stack for its workspace."""
-
 _REGISTERS: Final[tuple[tuple[str, int], ...]] = (
     ("defined(__AVX512F__)", 64),
     ("defined(__AVX2__)", 32),
@@ -68,10 +64,8 @@ class CLanes:
 
 
 def with_batches(functions: Sequence[FunctionSource], options: EmitOptions) -> tuple[FunctionSource, ...]:
-    """The functions that get a batch function: none without compiler extensions, and no very long one."""
-    if not options.extensions:
-        return ()
-    return tuple(function for function in functions if function.program.length <= LONGEST)
+    """The functions that have a batch function; without compiler extensions there is none."""
+    return tuple(function for function in functions if options.extensions and function.batch is not None)
 
 
 def lanes_context(options: EmitOptions) -> CLanes:

@@ -23,6 +23,7 @@ from rbdgen.emit.golden import SMALLEST_SCALE, Golden
 from rbdgen.emit.names import comment_text, unique_identifiers
 from rbdgen.emit.numbers import literal, literal17
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
+from rbdgen.graph.programs.program import Program
 from rbdgen.machine import lanes
 from rbdgen.signature import SizedArgument
 
@@ -214,7 +215,7 @@ def style_context(facts: RobotFacts, options: EmitOptions, angles: int) -> Style
 
 
 def body_context(
-    function: FunctionSource,
+    program: Program,
     symbol: str,
     style: Style,
     restrict: str,
@@ -226,7 +227,6 @@ def body_context(
 
     The other arguments are as `print_loops` takes them.
     """
-    program = function.program
     lines = [(loop, list(live_nodes(loop.kernel))) for loop in program.loops]
     read = {
         loop.reads[loop.kernel.input_element(int(node.value))[0]].array

@@ -13,7 +13,7 @@ from rbdgen.access import Access
 from rbdgen.emit.c.loops import CLoops, print_loops
 from rbdgen.emit.c.printer import TILES, Style
 from rbdgen.emit.c.tiles import Moves
-from rbdgen.graph.program import Loop, Program, Result
+from rbdgen.graph.programs.program import Loop, Program, Result
 
 
 def print_loop_tiles(program: Program, symbol: str, style: Style, width: int) -> CLoops:

@@ -18,7 +18,7 @@ from rbdgen.emit.numbers import literal
 from rbdgen.errors import EmitError
 from rbdgen.graph.cost import readers_in_order
 from rbdgen.graph.node import Graph
-from rbdgen.graph.program import Loop, Program
+from rbdgen.graph.programs.program import Loop, Program
 
 _TABLE = "_table"
 """Ends the names of tables: a parameter that is named as its table would hide it."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from math import cos, sin
 
 from rbdgen.access import Access
-from rbdgen.errors import EmitError
+from rbdgen.errors import GraphError
 from rbdgen.graph.node import Graph, Input, Node
-from rbdgen.graph.program import Program
+from rbdgen.graph.programs.program import Program
 from rbdgen.signature import SizedArgument, SizedSignature
 
 Angles = Mapping[str, Set[int]]
@@ -31,7 +31,7 @@ def _pair_of(array: str) -> tuple[str, str]:
     return f"sin_{array}", f"cos_{array}"
 
 
-def signature_with_trig(signature: SizedSignature, angles: Angles) -> SizedSignature:
+def signature_given(signature: SizedSignature, angles: Angles) -> SizedSignature:
     """The signature with q replaced."""
     inputs: list[SizedArgument] = []
     for argument in signature.inputs:
@@ -49,27 +49,27 @@ def signature_with_trig(signature: SizedSignature, angles: Angles) -> SizedSigna
     return SizedSignature(signature.name, tuple(inputs), signature.outputs)
 
 
-def graph_with_trig(graph: Graph, angles: Angles) -> Graph:
+def graph_given(graph: Graph, angles: Angles) -> Graph:
     """The graph that reads sines and cosines instead of computing them.
 
     The angle of a sine may be q[k] itself or a sum of angles and constants, which the addition theorem
     takes apart.
 
     Raises:
-        EmitError: the angle of a sine or cosine is anything else.
+        GraphError: the angle of a sine or cosine is anything else.
     """
     if not any(array.name in angles for array in graph.inputs):
         return graph
     return _Replacement(graph, angles).graph()
 
 
-def program_with_trig(program: Program, angles: Angles) -> Program:
-    """The program whose straight lines read sines and cosines; errors as of `graph_with_trig`."""
+def angles_given(program: Program, angles: Angles) -> Program:
+    """The program whose straight lines read sines and cosines; errors as of `graph_given`."""
     loops = []
     for loop in program.loops:
         read = {name: access for name, access in loop.reads.items() if name in angles}
         turning = {name: _angles_read(access, loop.count, angles[name]) for name, access in read.items()}
-        body = graph_with_trig(loop.kernel, turning)
+        body = graph_given(loop.kernel, turning)
         added = {new: replace(at, array=new) for name, at in read.items() for new in _pair_of(name)}
         reads = {**loop.reads, **added}
         kept = {array.name: reads[array.name] for array in body.inputs}
@@ -163,14 +163,14 @@ class _Replacement:
             other = "sub" if node.op == "add" else "add"
             sine = self._put(node.op, self._put("mul", sa, cb), self._put("mul", ca, sb))
             return sine, self._put(other, self._put("mul", ca, cb), self._put("mul", sa, sb))
-        raise EmitError(
+        raise GraphError(
             f"--trig input: the angle of a sine is not a sum of joint angles (node {index}, {node.op});"
             " generate with --trig libm or builtin"
         )
 
     def _input(self, array: str, element: int) -> int:
         if array not in self.first:
-            raise EmitError(
+            raise GraphError(
                 f"--trig input: {array}[{element}] is read beside its sine;"
                 " generate with --trig libm or builtin"
             )

@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from operator import is_
 
 from rbdgen.access import Access
 from rbdgen.graph.node import Graph, Input, Node, Output
-from rbdgen.graph.passes import dead, fold, run
-from rbdgen.graph.program import Loop, Program
+from rbdgen.graph.passes.dead import dead
+from rbdgen.graph.passes.fold import fold
+from rbdgen.graph.programs.program import Loop, Program
 
 Zeros = tuple[tuple[str, tuple[int, ...]], ...]
 """Arrays and their elements that are 0."""
@@ -33,7 +35,10 @@ def specialised(program: Program) -> Program:
     bodies: dict[tuple[int, Zeros], tuple[Graph, Elements]] = {}
     loops = [part for loop in program.loops for part in _parts(loop, bodies)]
     read = {at for loop in loops for access in loop.reads.values() for at in _addresses(access, loop.count)}
-    return replace(program, loops=tuple(_without_unread(loop, program.scratch, read) for loop in loops))
+    lean = [_without_unread(loop, program.scratch, read) for loop in loops]
+    if len(lean) == len(program.loops) and all(map(is_, lean, program.loops)):
+        return program
+    return replace(program, loops=tuple(lean))
 
 
 def _parts(loop: Loop, bodies: dict[tuple[int, Zeros], tuple[Graph, Elements]]) -> Iterator[Loop]:
@@ -82,7 +87,7 @@ def _with_zeros(graph: Graph, zeros: Zeros) -> tuple[Graph, Elements]:
         zero if node.op == "input" and graph.input_element(int(node.value)) in known else node
         for node in graph.nodes
     )
-    return _all_read(run(replace(graph, nodes=nodes), (fold, dead)))
+    return _all_read(dead(fold(replace(graph, nodes=nodes))))
 
 
 def _all_read(graph: Graph) -> tuple[Graph, Elements]:

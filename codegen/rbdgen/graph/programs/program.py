@@ -1,0 +1,128 @@
+"""Programs: a function as a few straight lines, some of them run many times on other elements.
+
+Most functions are one straight line run once. Where the same operations repeat (a solve for every column, a
+step for every body) a program holds them once: less code, and neighbouring runs can share a vector.
+
+    program ::= inputs, outputs, scratch, tables, loop*    loops run in order, and so do the runs of a loop
+    loop    ::= kernel, reads, writes, count               `reads`, `writes`: where the kernel's arrays lie
+
+Scratch arrays lie between loops; tables hold constants. A kernel is a straight line, a `Graph`; within one
+run it reads all it needs before it writes, and it writes no element twice, unless the same value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from rbdgen.access import Access, whole
+from rbdgen.graph.cost import Cost, cost
+from rbdgen.graph.node import Graph, Input
+
+
+@dataclass(frozen=True)
+class Result:
+    """An output array of a program."""
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A straight line and where it finds its arrays; `reads` and `writes` by the kernel's names of them.
+
+    `zeros`: elements of arrays it reads that are known to be 0, run by run.
+    """
+
+    name: str
+    kernel: Graph
+    reads: Mapping[str, Access]
+    writes: Mapping[str, Access]
+    count: int = 1
+    zeros: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+
+    @property
+    def vectorisable(self) -> bool:
+        """Whether neighbouring runs may be the lanes of a vector: none reads what another one writes."""
+        accesses = [*self.reads.values(), *self.writes.values()]
+        written = {access.array for access in self.writes.values()}
+        return (
+            self.count > 1
+            and all(access.shared or access.consecutive for access in accesses)
+            and not any(access.shared for access in self.writes.values())
+            and not any(access.array in written for access in self.reads.values())
+        )
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function as loops over straight lines; see the grammar above. `scratch`: name and size."""
+
+    inputs: tuple[Input, ...]
+    outputs: tuple[Result, ...]
+    loops: tuple[Loop, ...]
+    scratch: Mapping[str, int] = field(default_factory=dict)
+    tables: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+    @property
+    def straight(self) -> Graph | None:
+        """The graph of a program that is one straight line over its own arrays."""
+        (first, *more) = self.loops
+        placed = {**first.reads, **first.writes}
+        if (
+            more
+            or first.count > 1
+            or any(access != whole(name, len(access.elements)) for name, access in placed.items())
+        ):
+            return None
+        return first.kernel
+
+    @property
+    def cost(self) -> Cost:
+        """Operations executed."""
+        return sum((cost(loop.kernel) * loop.count for loop in self.loops), Cost())
+
+    @property
+    def length(self) -> int:
+        """Operations written down: those of a kernel that several loops run count once."""
+        kernels = {id(loop.kernel): loop.kernel for loop in self.loops}
+        return sum(cost(kernel).total for kernel in kernels.values())
+
+    def work(self, lanes: int) -> int:
+        """Weighted operations executed where `lanes` runs of a vectorisable loop share a vector."""
+        return sum(
+            cost(loop.kernel).work * (-(-loop.count // lanes) if loop.vectorisable else loop.count)
+            for loop in self.loops
+        )
+
+
+def straight_line(graph: Graph) -> Program:
+    """The program that runs a graph once."""
+    return Program(
+        graph.inputs,
+        tuple(Result(output.name, output.shape) for output in graph.outputs),
+        (
+            Loop(
+                "",
+                graph,
+                {array.name: whole(array.name, array.size) for array in graph.inputs},
+                {array.name: whole(array.name, array.size) for array in graph.outputs},
+            ),
+        ),
+    )
+
+
+def with_kernels(program: Program, change: Callable[[Graph], Graph]) -> Program:
+    """The program with every kernel changed, those that several loops share once."""
+    changed: dict[int, Graph] = {}
+    for loop in program.loops:
+        if id(loop.kernel) not in changed:
+            changed[id(loop.kernel)] = change(loop.kernel)
+    loops = tuple(replace(loop, kernel=changed[id(loop.kernel)]) for loop in program.loops)
+    return replace(program, loops=loops)

@@ -1,0 +1,106 @@
+"""The rules of programs, checked: legal kernels, and accesses inside arrays that are written in time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from rbdgen.errors import GraphError
+from rbdgen.graph.programs.program import Loop, Program
+from rbdgen.graph.programs.run import positions
+from rbdgen.graph.verify import verify
+
+_Integers: TypeAlias = npt.NDArray[np.intp]
+
+_NEVER = int(np.iinfo(np.intp).max)
+"""The number of a run that does not come."""
+
+
+def verify_program(program: Program) -> None:
+    """Check that every straight line is legal and every access inside an array that is written in time.
+
+    Raises:
+        GraphError: naming the loop and the array at fault.
+    """
+    given = {array.name: array.size for array in program.inputs}
+    given |= {name: len(values) for name, values in program.tables.items()}
+    targets = {**program.scratch, **{output.name: output.size for output in program.outputs}}
+    if len(given) + len(targets) != len({**given, **targets}):
+        raise GraphError("two arrays of a program have the same name; give each its own")
+    written = {name: np.array([0] * size + [_NEVER]) for name, size in given.items()}
+    written |= {name: np.array([_NEVER] * (size + 1)) for name, size in targets.items()}
+    made = 0
+    for loop in program.loops:
+        verify(loop.kernel)
+        _verify_arrays(loop)
+        _verify_once(loop)
+        _verify_runs(loop, np.arange(made, made + loop.count), written, targets)
+        made += loop.count
+    for output in program.outputs:
+        if missing := np.count_nonzero(written[output.name][:-1] == _NEVER):
+            raise GraphError(f"output {output.name!r}: {missing} elements stay unwritten")
+
+
+def _verify_runs(
+    loop: Loop, runs: _Integers, written: Mapping[str, _Integers], targets: Mapping[str, int]
+) -> None:
+    """Every run reads what an earlier one wrote and writes inside scratch and outputs.
+
+    `runs`: their numbers in the whole program. `written`: for every element of an array the number of the
+    run that follows its first write, 0 where it is given, _NEVER where there is none; a last entry stands
+    for all that is outside. This loop's writes are added.
+    """
+    for access in loop.writes.values():
+        at = positions(access, slice(None))[: loop.count]
+        outside = (at < 0) | (at >= targets.get(access.array, 0))
+        _refuse_run(loop, outside, f"writes outside '{access.array}'")
+        np.minimum.at(written[access.array], at, runs[: len(at), None] + 1)
+    for name, access in loop.reads.items():
+        at = positions(access, slice(None))
+        since = written.get(access.array, np.array([_NEVER]))
+        since = since[np.where((at < 0) | (at >= len(since)), -1, at)]
+        _refuse_run(loop, since > runs[:, None], f"reads unwritten elements as {name!r}")
+
+
+def _verify_once(loop: Loop) -> None:
+    """No element gets two values where nothing says which is the last.
+
+    The outputs of a run have no order, nor have the runs of a vectorisable loop.
+    """
+    written: dict[tuple[str, int], tuple[int, int]] = {}
+    for run_number in range(loop.count):
+        if not loop.vectorisable:
+            written.clear()
+        for output in loop.kernel.outputs:
+            access = loop.writes[output.name]
+            for address, node in zip(access.addresses(run_number), output.elements, strict=True):
+                value = (run_number, node)
+                if written.setdefault((access.array, address), value) != value:
+                    raise GraphError(
+                        f"loop '{loop.name}', run {run_number}: writes two values to"
+                        f" '{access.array}[{address}]'; write one, or in two loops"
+                    )
+
+
+def _refuse_run(loop: Loop, wrong: npt.NDArray[np.bool_], fault: str) -> None:
+    """Raise GraphError for the first run with something wrong, (runs, elements), if there is one."""
+    if wrong.any():
+        raise GraphError(f"loop '{loop.name}', run {int(wrong.any(axis=1).argmax())}: {fault}")
+
+
+def _verify_arrays(loop: Loop) -> None:
+    """The kernel's arrays are those of `reads` and `writes`, element by element."""
+    for kind, arrays, accesses in (
+        ("reads", loop.kernel.inputs, loop.reads),
+        ("writes", loop.kernel.outputs, loop.writes),
+    ):
+        if {array.name: array.size for array in arrays} != {n: len(p.elements) for n, p in accesses.items()}:
+            raise GraphError(f"loop '{loop.name}': what it {kind} is not what its straight line has")
+        for name, access in accesses.items():
+            if len(access.offsets) not in (1, loop.count):
+                raise GraphError(
+                    f"loop '{loop.name}': {name!r} has {len(access.offsets)} offsets for {loop.count} runs"
+                )

@@ -5,9 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from rbdgen.emit.c.loops import LoopPrinter
+from rbdgen.emit.c.printer import Printer
+from rbdgen.graph.node import Graph
+from rbdgen.graph.programs.verify import verify_program
+from rbdgen.graph.verify import verify
 from rbdgen.toolchain.cache import Cache
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -40,6 +46,25 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 def build_cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
     """Builds of this run, shared among its tests, apart from the user's."""
     return Cache(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _printers_verify() -> Iterator[None]:
+    """All that is printed is verified where it is printed, after every reordering."""
+    graphs, programs = Printer.__init__, LoopPrinter.printed
+
+    def printer(self: Printer, graph: Graph, *rest: Any) -> None:
+        verify(graph)
+        graphs(self, graph, *rest)
+
+    def printed(self: LoopPrinter) -> Any:
+        verify_program(self.program)
+        return programs(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Printer, "__init__", printer)
+        patch.setattr(LoopPrinter, "printed", printed)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,11 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.toys import inertia, straight, torque
 
+from rbdgen.emit.c.loops import print_loops
 from rbdgen.emit.c.printer import Sincos, print_statements, scalar_style
 from rbdgen.emit.c.real import REALS, real_type
-from rbdgen.errors import EmitError, OptionError
+from rbdgen.errors import EmitError, GraphError, OptionError
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.graph.programs.program import straight_line
 
 DOUBLE = REALS["double"]
 
@@ -200,3 +202,14 @@ def test_compiled_statements_give_the_bits_of_the_interpreter(
     bodies = [print_statements(graph, scalar_style(DOUBLE, nesting=n)) for n in (0, 1, 4)]
     for y in run(tmp_path_factory.mktemp("printed"), bodies, expected.size, x):
         np.testing.assert_array_equal(y, expected)
+
+
+def test_what_is_printed_is_verified_under_tests() -> None:
+    """The fixture of `conftest.py` is at work: a node may not read one that comes after it."""
+    nodes = (Node("input"), Node("neg", (2,)), Node("sq", (0,)))
+    crossed = Graph((Input("x", 1),), nodes, (Output("y", (1,), (1,)),))
+    with pytest.raises(GraphError):
+        print_statements(crossed, scalar_style(REALS["double"]))
+    unwritten = replace(straight_line(crossed), loops=())
+    with pytest.raises(GraphError, match="1 elements stay unwritten"):
+        print_loops(unwritten, "toy", scalar_style(REALS["double"]), "restrict", None)

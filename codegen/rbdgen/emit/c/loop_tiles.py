@@ -28,6 +28,7 @@ def print_loop_tiles(program: Program, symbol: str, style: Style, width: int) ->
     sizes = {output.name: output.size for output in long}
     waiting = replace(
         program,
+        outputs=tuple(output for output in program.outputs if output.name not in scratch),
         loops=tuple(_renamed(loop, scratch) for loop in program.loops),
         scratch={**program.scratch, **_sizes(scratch, sizes)},
     )

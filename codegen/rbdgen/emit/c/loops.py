@@ -92,11 +92,13 @@ def print_loops(
     """
     for name in (*program.scratch, *program.tables):
         check_argument_name(name)
-    return _Loops(program, symbol, style, restrict, vectors).printed()
+    return LoopPrinter(program, symbol, style, restrict, vectors).printed()
 
 
 @dataclass
-class _Loops:
+class LoopPrinter:
+    """Prints the loops of a program and the lines that they call."""
+
     program: Program
     symbol: str
     style: Style

@@ -128,6 +128,17 @@ def test_a_backward_edge_is_seen(place: str, line: str) -> None:
     assert len(backward_edges(line, ROOT / place)) == 1
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "emit").glob("*/*.py")), ids=relative)
+def test_a_backend_does_without_the_others(path: Path) -> None:
+    """What emission shares stands in `emit` itself; batch functions and build files are made from the C."""
+    own = path.parent.name
+    others = {folder.name for folder in (ROOT / "emit").iterdir() if folder.is_dir()} - {own, "selftest"}
+    if own in ("batch", "project"):
+        others.remove("c")
+    text = path.read_text(encoding="utf-8")
+    assert not [other for other in others if f"rbdgen.emit.{other}." in text]
+
+
 def test_every_module_has_its_place() -> None:
     places = {stage_of(path) for path in FILES} - {"__init__"}
     assert places == set(LEAVES) | set(RANK)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from support.toys import facts, toys
 
-from rbdgen.emit.bits import STATES, hash_of_outputs, plain_inputs
-from rbdgen.emit.golden import golden_vectors
 from rbdgen.emit.package import EmitOptions, Sources
 from rbdgen.emit.render import render
+from rbdgen.emit.selftest.bits import STATES, hash_of_outputs, plain_inputs
+from rbdgen.emit.selftest.golden import golden_vectors
 from rbdgen.machine import Real
 from rbdgen.model.build import Base
 from rbdgen.options import Options, Trig

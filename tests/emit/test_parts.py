@@ -22,8 +22,8 @@ from support.toys import facts, function, straight, torque
 from rbdgen.access import Access, column, whole
 from rbdgen.emit.c.parts import LONGEST_PART, Body, Part, print_parts, segments_between, workspace_slots
 from rbdgen.emit.c.printer import Sincos, print_statements, readable, scalar_style, trigonometry_of
-from rbdgen.emit.c.real import REALS
 from rbdgen.emit.package import EmitOptions, FunctionSource
+from rbdgen.emit.real import REALS
 from rbdgen.emit.render import render
 from rbdgen.errors import EmitError
 from rbdgen.graph.builder import Builder
@@ -346,7 +346,7 @@ import hashlib
 from support.graphs import pendulum
 from rbdgen.emit.c.parts import print_parts
 from rbdgen.emit.c.printer import scalar_style
-from rbdgen.emit.c.real import REALS
+from rbdgen.emit.real import REALS
 body = print_parts(pendulum(40), scalar_style(REALS["double"]), "f", "restrict", longest=50)
 print(hashlib.sha256(repr(body).encode()).hexdigest())
 """

@@ -16,7 +16,7 @@ from support.toys import inertia, straight, torque
 
 from rbdgen.emit.c.loops import print_loops
 from rbdgen.emit.c.printer import Sincos, print_statements, scalar_style
-from rbdgen.emit.c.real import REALS, real_type
+from rbdgen.emit.real import REALS, real_type
 from rbdgen.errors import EmitError, GraphError, OptionError
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph, Input, Node, Output

@@ -15,11 +15,12 @@ import pytest
 from support.loops import looped
 from support.toys import facts, function, inertia, straight, tiled, torque, toys, with_angles_given
 
-from rbdgen.emit.golden import golden_vectors
 from rbdgen.emit.package import PRIVATE, EmitOptions, FunctionSource, Sources
-from rbdgen.emit.render import LOADER, render
+from rbdgen.emit.python.files import BINDING, LOADER
+from rbdgen.emit.render import render
+from rbdgen.emit.selftest.golden import golden_vectors
 from rbdgen.errors import EmitError, OptionError
-from rbdgen.resources import package_root
+from rbdgen.resources import package_root, template_root
 
 WARNINGS = [
     "-pedantic",
@@ -67,7 +68,7 @@ def compile_selftest(folder: Path, *flags: str) -> Path:
 @pytest.mark.parametrize("style", ["double_libm", "float_libm", "double_input"])
 def test_golden_text(golden: Callable[[str, str], None], style: str) -> None:
     sources = laid_out(style)
-    carried = {f"{PRIVATE}/{module}" for module in LOADER}
+    carried = {f"{PRIVATE}/{file}" for file in (*LOADER, *BINDING)}
     for name, text in sources.files.items():
         if name not in carried and not name.endswith("_selftest.c"):  # its numbers are the C library's
             golden(f"emit/{style}/{name}", text)
@@ -164,10 +165,21 @@ def test_joints_that_sanitise_alike_have_macros_of_their_own() -> None:
     assert "#define TOY_Q_A_B_2 1 " in header
 
 
-def test_the_loader_travels_unchanged() -> None:
+def test_a_small_machine_gets_no_python_package() -> None:
+    """Nothing but C, what builds it, a page and the manifest: no module of Python, no C that needs Python."""
+    small = replace(PORTABLE, prefix="arm-none-eabi-")
+    files = render(facts(), toys(), small).files
+    assert not [name for name in files if "/" in name or name.endswith((".py", ".pyi", ".typed"))]
+    assert not [name for name, text in files.items() if "Python.h" in text or "binding" in text]
+    assert {"toy.h", "toy.hpp", "toy_torque.c", "toy_selftest.c", "Makefile", "README.md"} <= set(files)
+
+
+def test_loader_and_binding_travel_unchanged() -> None:
     files = render(facts(), toys()).files
     for module in LOADER:
         assert files[f"{PRIVATE}/{module}"] == (package_root() / module).read_text(encoding="utf-8")
+    for file in BINDING:
+        assert files[f"{PRIVATE}/{file}"] == (template_root() / "python" / file).read_text(encoding="utf-8")
     present = {f"runtime/{path.name}" for path in (package_root() / "runtime").glob("*.py")}
     assert present <= set(LOADER)
 

@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 from support.graphs import ALL, CONSTANTS, graphs
 from support.toys import facts, function
 
+from rbdgen.emit.batch.tiles import Tile, print_tiles, tiled, tiles_of
 from rbdgen.emit.c.parts import Body, CArrayOfNumbers, cut_up
 from rbdgen.emit.c.printer import Element, Sincos, Style, scalar_style
-from rbdgen.emit.c.real import REALS
-from rbdgen.emit.c.tiles import Tile, print_tiles, tiled, tiles_of
 from rbdgen.emit.package import EmitOptions, FunctionSource
+from rbdgen.emit.real import REALS
 from rbdgen.emit.render import render
 from rbdgen.errors import EmitError
 from rbdgen.graph.node import ARITY, Graph, Input, Node, Output

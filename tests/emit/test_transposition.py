@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rbdgen.emit.c.batch import CExchange, lanes_context
+from rbdgen.emit.c.lanes import CExchange, lanes_context
 from rbdgen.emit.package import EmitOptions
 
 Square = list[list[Any]]

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
+from rbdgen.emit.folder import Folder, FolderFunction
+from rbdgen.emit.package import MANIFEST
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.program import Program
 from rbdgen.signature import MANIFEST_FORMAT, SizedArgument
 
 
-def manifest_text(
-    facts: RobotFacts,
-    functions: Sequence[FunctionSource],
-    options: EmitOptions,
-    sources: Mapping[str, str],
-    files: Sequence[str],
-    errors: Mapping[str, float],
-) -> str:
-    """The text of manifest.json.
-
-    `sources`: the C text of every function; `files`: every file, in order; `errors`: of functions in float
-    against double, where those were taken.
-    """
+def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
+    """The text of manifest.json, which lists `files` and itself."""
+    facts, options = folder.facts, folder.options
     manifest = {
         "generator": "rbdgen",
         "format": MANIFEST_FORMAT,
@@ -48,29 +39,27 @@ def manifest_text(
         "merged_links": [{"link": link, "body": body} for link, body in facts.merged],
         "snapped": [{"joint": joint, "change": change} for joint, change in facts.snapped],
         "warnings": list(facts.warnings),
-        "functions": {
-            function.name: _function(facts, function, sources[function.name])
-            | ({"float_error": errors[function.name]} if function.name in errors else {})
-            for function in functions
-        },
-        "files": list(files),
+        "functions": {f.source.name: _function(f, files[f.shown.file]) for f in folder.functions},
+        "files": [*files, MANIFEST],
     }
     return json.dumps(manifest, indent=1, allow_nan=False) + "\n"
 
 
-def _function(facts: RobotFacts, function: FunctionSource, source: str) -> dict[str, Any]:
+def _function(described: FolderFunction, text: str) -> dict[str, Any]:
+    function, error = described.source, described.float_error
     return {
-        "symbol": f"{facts.name}_{function.name}",
-        "source": f"{facts.name}_{function.name}.c",
+        "symbol": described.shown.symbol,
+        "source": described.shown.file,
         "summary": function.doc,
         "form": function.form,
         "axes": function.axes,
         "operations": operation_counts(function.cost),
         **({"loops": loops} if (loops := loop_counts(function.program)) else {}),
         "alternatives": {name: operation_counts(cost) for name, cost in function.alternatives.items()},
-        "c_bytes": len(source.encode()),
+        "c_bytes": len(text.encode()),
         "inputs": [_argument(argument) for argument in function.signature.inputs],
         "outputs": [_argument(argument) for argument in function.signature.outputs],
+        **({} if error is None else {"float_error": error}),
     }
 
 

@@ -154,9 +154,14 @@ class EmitOptions:
     flags: tuple[str, ...] = ("-O2", "-ffp-contract=off")
 
     @property
+    def small_machine(self) -> bool:
+        """Whether another machine's compiler is needed: a small one's, without Python."""
+        return bool(self.prefix)
+
+    @property
     def small_float(self) -> bool:
         """Whether what float costs in accuracy goes into the manifest: on small machines."""
-        return self.real == "float" and bool(self.prefix)
+        return self.real == "float" and self.small_machine
 
 
 @dataclass(frozen=True)

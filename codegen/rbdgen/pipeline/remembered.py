@@ -56,7 +56,7 @@ def _measured_with(options: Options) -> str:
 def generator_digest() -> str:
     """A hash of the generator itself: another rbdgen designs anew."""
     digest = hashlib.sha256()
-    for root, pattern in ((package_root(), "*.py"), (template_root(), "*.jinja")):
-        for path in sorted(root.rglob(pattern)):
-            digest.update(path.read_bytes())
+    files = [*package_root().rglob("*.py"), *filter(Path.is_file, template_root().rglob("*"))]
+    for path in sorted(files):
+        digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rbdgen.emit.package import MANIFEST, Sources
-from rbdgen.emit.render import figures_page
+from rbdgen.emit.readme.files import figures_page
 from rbdgen.errors import BuildError
 from rbdgen.figures.code import Figures, figures
 from rbdgen.figures.guarantees import TRIGONOMETRY, violations

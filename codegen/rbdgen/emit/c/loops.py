@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from rbdgen.access import Access
-from rbdgen.emit.c.parts import Body, CArrayOfNumbers, print_parts, rows_of_numbers
+from rbdgen.emit.c.parts import Body, CArrayOfNumbers, Part, print_parts, rows_of_numbers
 from rbdgen.emit.c.printer import TRIGONOMETRY, Style, live_nodes
 from rbdgen.emit.names import check_argument_name, check_identifier
 from rbdgen.emit.numbers import literal
@@ -36,100 +37,94 @@ class Vectors:
     most: int
 
 
-@dataclass(frozen=True)
-class CLine:
-    """A straight line as a static function, and the parts that it calls if it is long."""
-
-    name: str
-    parameters: tuple[str, ...]
-    body: Body
-
-
-@dataclass(frozen=True)
-class CLoop:
-    """Calls of a line: once, `count` times, or as many vectors as `count` columns take.
-
-    `after`: statements that follow the last.
-    """
-
-    line: str
-    count: int
-    vector: bool
-    arguments: tuple[str, ...]
-    after: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class CLoops:
-    """What a function of several loops is made of; `tiled`: as a `Body`'s."""
-
-    tables: tuple[CArrayOfNumbers, ...]
-    scratch: tuple[CArrayOfNumbers, ...]
-    lines: tuple[CLine, ...]
-    loops: tuple[CLoop, ...]
-    tiled: tuple[str, ...] = ()
-
-    @property
-    def vector(self) -> bool:
-        return any(loop.vector for loop in self.loops)
-
-    @property
-    def parted(self) -> bool:
-        return any(line.body.parts for line in self.lines)
-
-    @property
-    def memset(self) -> bool:
-        return any(line.body.memset for line in self.lines)
-
-
 def print_loops(
-    program: Program, symbol: str, style: Style, restrict: str, vectors: Vectors | None
-) -> CLoops:
+    program: Program,
+    symbol: str,
+    style: Style,
+    restrict: str,
+    vectors: Vectors | None = None,
+    after: Mapping[int, Sequence[str]] = MappingProxyType({}),
+) -> Body:
     """The C of a program; `symbol` prefixes its static names, `restrict` is how C says that.
+
+    `after`: statements that follow the loop of a number.
 
     Raises:
         EmitError: as of `print_parts`, and for names that are no identifiers.
     """
     for name in (*program.scratch, *program.tables):
         check_argument_name(name)
-    return LoopPrinter(program, symbol, style, restrict, vectors).printed()
+    return LoopPrinter(program, symbol, style, restrict, vectors, after).printed()
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A straight line as a static function."""
+
+    parameters: tuple[str, ...]
+    body: Body
 
 
 @dataclass
 class LoopPrinter:
-    """Prints the loops of a program and the lines that they call."""
+    """Prints the loops of a program and the static functions that they call; arguments of `print_loops`."""
 
     program: Program
     symbol: str
     style: Style
     restrict: str
     vectors: Vectors | None
-    lines: dict[str, CLine] = field(default_factory=dict)
+    after: Mapping[int, Sequence[str]]
+    lines: dict[str, _Line] = field(default_factory=dict)
     offsets: dict[tuple[int, ...], CArrayOfNumbers] = field(default_factory=dict)
 
-    def printed(self) -> CLoops:
-        loops = tuple(self._loop(loop) for loop in self.program.loops)
-        real = self.style.real.name
+    def printed(self) -> Body:
+        kind, real = self.style.value_type, self.style.real.name
+        statements = [f"{kind} {name}[{size}];" for name, size in self.program.scratch.items()]
+        for number, loop in enumerate(self.program.loops):
+            statements += self._loop(loop)
+            statements += self.after.get(number, ())
         tables = [
             CArrayOfNumbers(
                 f"{name}{_TABLE}", real, len(values), rows_of_numbers([literal(x, real) for x in values])
             )
             for name, values in self.program.tables.items()
         ]
-        kind = self.style.value_type
-        scratch = [CArrayOfNumbers(name, kind, size) for name, size in self.program.scratch.items()]
-        return CLoops((*tables, *self.offsets.values()), tuple(scratch), tuple(self.lines.values()), loops)
+        parts: list[Part] = []
+        for name, line in self.lines.items():
+            parts += line.body.parts
+            parts.append(Part(name, "", line.parameters, line.body.statements, apart=False))
+        return Body(
+            tuple(parts),
+            tuple(statements),
+            memset=any(line.body.memset for line in self.lines.values()),
+            vector=any(map(self._shares_vectors, self.program.loops)),
+            constants=(*tables, *self.offsets.values()),
+        )
 
-    def _loop(self, loop: Loop) -> CLoop:
+    def _loop(self, loop: Loop) -> list[str]:
+        """The statements that call a line: once, `count` times, or as often as vectors take for that."""
         read = _read(loop.kernel)
         accesses = {name: access for name, access in loop.reads.items() if name in read}
-        vector = self.vectors is not None and _fills(loop, self.vectors.most)
+        vector = self._shares_vectors(loop)
         line = self._line(loop, accesses, vector)
         counter = "run" if vector else "k"
-        arguments = [
-            self._argument(access, counter) for access in (*accesses.values(), *loop.writes.values())
-        ]
-        return CLoop(line, loop.count, vector, tuple(arguments))
+        places = (*accesses.values(), *loop.writes.values())
+        call = f"{line}({', '.join(self._argument(access, counter) for access in places)});"
+        if vector:
+            assert self.vectors is not None
+            return [
+                f"for (int k = 0; k < {loop.count}; k += {self.vectors.macro}_LANES) {{",
+                f"    const int run = {self.vectors.style.value_type}_column(k, {loop.count});",
+                f"    {call}",
+                "}",
+            ]
+        if loop.count == 1:
+            return [call]
+        return [f"for (int k = 0; k < {loop.count}; ++k) {{", f"    {call}", "}"]
+
+    def _shares_vectors(self, loop: Loop) -> bool:
+        return self.vectors is not None and fills_vectors(loop, self.vectors.most)
 
     def _line(self, loop: Loop, accesses: Mapping[str, Access], vector: bool) -> str:
         """The static function of a loop's body; one that was printed before serves again."""
@@ -153,13 +148,13 @@ class LoopPrinter:
         }
         name = f"{self.symbol}_{check_identifier(loop.name)}"
         body = self._body(loop, style, name, restrict, parameters, early)
-        for known in self.lines.values():
-            if (known.parameters, known.body) == (tuple(parameters.values()), body):
-                return known.name
+        for known, line in self.lines.items():
+            if line == _Line(tuple(parameters.values()), body):
+                return known
         if name in self.lines:
             name = f"{name}{sum(known.startswith(name) for known in self.lines) + 1}"
             body = self._body(loop, style, name, restrict, parameters, early)
-        self.lines[name] = CLine(name, tuple(parameters.values()), body)
+        self.lines[name] = _Line(tuple(parameters.values()), body)
         return name
 
     def _body(
@@ -239,7 +234,7 @@ class LoopPrinter:
         return self.offsets[offsets]
 
 
-def _fills(loop: Loop, lanes: int) -> bool:
+def fills_vectors(loop: Loop, lanes: int) -> bool:
     """Whether the runs may share vectors and fill one; sines are not taken there."""
     plain = not any(node.op in TRIGONOMETRY for node in loop.kernel.nodes)
     return loop.vectorisable and loop.count >= lanes and plain

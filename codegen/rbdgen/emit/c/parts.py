@@ -52,36 +52,49 @@ _QUANTITY: Final = re.compile(r"-?(?P<quantity>[^\[\]]+)\[(?P<index>[0-9]+)", re
 
 @dataclass(frozen=True)
 class Part:
-    """A function that is local to its file; `comment`: one line, what it computes."""
+    """A function that is local to its file.
+
+    `comment`: one line, what it computes, or nothing; `apart`: a compiler must not inline it.
+    """
 
     name: str
     comment: str
     parameters: tuple[str, ...]
     statements: tuple[str, ...]
+    apart: bool = True
 
 
 @dataclass(frozen=True)
 class CArrayOfNumbers:
-    """A scratch array (no rows) or a table of constants: numbers, offsets or places."""
+    """A table of constants: numbers, offsets or places."""
 
     name: str
     kind: str
     size: int
-    rows: tuple[str, ...] = ()
+    rows: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Body:
-    """Statements that compute a graph, and the parts that they call, if any; whether they call memset.
+    """The statements of a function, and what stands in front of it: tables, then the parts, then tables.
 
-    `tiled`: the outputs that leave in tiles, by the `tables` (see `emit.c.tiles`), in batch functions only.
+    `memset`, `vector`: whether statements call that, or work on the vectors of c/ROBOT_lanes.h; `tiled`: the
+    outputs that leave in tiles (see `emit.batch.tiles`), in batch functions only; `constants`: the tables in
+    front of the parts; `tables`: those behind them, which tiles leave by.
     """
 
     parts: tuple[Part, ...]
     statements: tuple[str, ...]
     memset: bool = False
+    vector: bool = False
     tiled: tuple[str, ...] = ()
+    constants: tuple[CArrayOfNumbers, ...] = ()
     tables: tuple[CArrayOfNumbers, ...] = ()
+
+    @property
+    def parted(self) -> bool:
+        """Whether there are parts that must stay apart."""
+        return any(part.apart for part in self.parts)
 
 
 @dataclass(frozen=True)

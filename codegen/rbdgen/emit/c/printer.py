@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from rbdgen.emit.c.real import Real
 from rbdgen.emit.c.zeros import Address, Zeros, zeros_of
 from rbdgen.emit.names import check_identifier, comment_text
 from rbdgen.emit.numbers import literal
+from rbdgen.emit.real import Real
 from rbdgen.errors import EmitError
 from rbdgen.graph.node import Graph, Node
 

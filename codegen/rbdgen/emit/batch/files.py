@@ -1,0 +1,67 @@
+"""The batch functions of a folder, for compilers with vector types, and their self-test."""
+
+from __future__ import annotations
+
+from rbdgen.emit.batch.loops import print_loop_tiles
+from rbdgen.emit.batch.tiles import print_tiles
+from rbdgen.emit.c.headers import calls_sincos
+from rbdgen.emit.c.lanes import lanes_file, lanes_style
+from rbdgen.emit.c.needs import needs_of
+from rbdgen.emit.c.parts import Body
+from rbdgen.emit.c.printer import Style
+from rbdgen.emit.folder import Folder
+from rbdgen.emit.selftest.context import unwritten
+from rbdgen.emit.text import filled
+from rbdgen.graph.programs.program import Program
+from rbdgen.machine import lanes
+
+
+def files(folder: Folder) -> dict[str, str]:
+    """A file a batch function, their header, the vector type; none where no function has one."""
+    if not folder.batches:
+        return {}
+    name, robot, options = folder.name, folder.robot, folder.options
+    made = {
+        f"{name}_batch.h": filled("batch/ROBOT_batch.h.jinja", robot=robot, functions=folder.shown_batches),
+        **lanes_file(folder),
+    }
+    if calls_sincos(folder, folder.batches):
+        made[f"{name}_lanes_sincos.h"] = _sincos(folder)
+    style = lanes_style(folder)
+    for function in folder.batches:
+        program, shown = function.source.batch, function.shown
+        assert program is not None
+        made[shown.batch] = filled(
+            "batch/ROBOT_FUNCTION_batch.c.jinja",
+            robot=robot,
+            function=shown,
+            body=_body(program, shown.symbol, style, lanes(options.real)),
+            needs=needs_of(program, style),
+        )
+    made[f"{name}_batch_selftest.c"] = filled(
+        "batch/ROBOT_batch_selftest.c.jinja",
+        robot=robot,
+        functions=[(function.shown, function.tested) for function in folder.batches],
+        unwritten=unwritten(options.real),
+    )
+    return made
+
+
+def _sincos(folder: Folder) -> str:
+    """The built-in sine and cosine for vectors as wide as those of batch functions."""
+    return filled(
+        "c/sincos.h.jinja",
+        prefix=f"{folder.name}_lanes",
+        real=folder.options.real,
+        fallback=True,
+        vector=True,
+        width=f"{folder.robot.macro}_LANES",
+        count=0,
+    )
+
+
+def _body(program: Program, symbol: str, style: Style, width: int) -> Body:
+    """The statements of a batch function; `width`: elements of a tile."""
+    if (graph := program.straight) is not None:
+        return print_tiles(graph, style, symbol, width)
+    return print_loop_tiles(program, symbol, style, width)

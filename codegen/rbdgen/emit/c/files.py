@@ -1,0 +1,71 @@
+"""The C of a folder: its header, a file a function, the self-test."""
+
+from __future__ import annotations
+
+from rbdgen.emit.c.headers import calls_sincos, most_angles
+from rbdgen.emit.c.lanes import lanes_file, vectors_of
+from rbdgen.emit.c.loops import Vectors, print_loops
+from rbdgen.emit.c.needs import needs_of
+from rbdgen.emit.c.parts import Body, print_parts
+from rbdgen.emit.c.printer import Sincos, Style, scalar_style
+from rbdgen.emit.contexts import restrict_macro
+from rbdgen.emit.folder import Folder, FolderFunction
+from rbdgen.emit.real import real_type
+from rbdgen.emit.selftest.context import unwritten
+from rbdgen.emit.text import filled
+from rbdgen.machine import lanes
+
+
+def files(folder: Folder) -> dict[str, str]:
+    """C99 for any compiler; with extensions also the vector type, where loops share vectors."""
+    name, robot = folder.name, folder.robot
+    made = {f"{name}.h": filled("c/ROBOT.h.jinja", robot=robot, functions=folder.shown)}
+    if calls_sincos(folder, folder.functions):
+        made[f"{name}_sincos.h"] = _sincos(folder)
+    style, vectors = _style(folder), vectors_of(folder)
+    for function in folder.functions:
+        body, needs = _body(folder, function, style, vectors), needs_of(function.source.program, style)
+        made[function.shown.file] = filled(
+            "c/ROBOT_FUNCTION.c.jinja", robot=robot, function=function.shown, body=body, needs=needs
+        )
+        if body.vector:
+            made |= lanes_file(folder)
+    made[f"{name}_selftest.c"] = filled(
+        "c/ROBOT_selftest.c.jinja",
+        robot=robot,
+        functions=[(function.shown, function.tested) for function in folder.functions],
+        unwritten=unwritten(folder.options.real),
+    )
+    return made
+
+
+def _sincos(folder: Folder) -> str:
+    """The built-in sine and cosine."""
+    options = folder.options
+    return filled(
+        "c/sincos.h.jinja",
+        prefix=folder.name,
+        real=options.real,
+        fallback=options.extensions,
+        vector=options.extensions,
+        width=lanes(options.real),
+        count=most_angles(folder.functions),
+    )
+
+
+def _style(folder: Folder) -> Style:
+    """How the statements of this robot look."""
+    options = folder.options
+    sincos = None
+    if options.trig == "builtin":
+        sincos = Sincos(folder.name, most_angles(folder.functions) if options.extensions else None)
+    return scalar_style(real_type(options.real), sincos, options.nesting, memset=options.extensions)
+
+
+def _body(folder: Folder, function: FolderFunction, style: Style, vectors: Vectors | None) -> Body:
+    """The statements of a function."""
+    program, symbol = function.source.program, function.shown.symbol
+    restrict = restrict_macro(folder.name)
+    if (graph := program.straight) is not None:
+        return print_parts(graph, style, symbol, restrict)
+    return print_loops(program, symbol, style, restrict, vectors)

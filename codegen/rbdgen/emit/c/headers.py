@@ -1,0 +1,39 @@
+"""The headers of a folder's C, and what makes a folder need them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rbdgen.emit.c.lanes import vectors_of
+from rbdgen.emit.c.loops import fills_vectors
+from rbdgen.emit.c.printer import angle_nodes
+from rbdgen.emit.folder import Folder, FolderFunction
+
+
+def headers(folder: Folder) -> list[str]:
+    """Those that the functions' sources may include."""
+    name, vectors = folder.name, vectors_of(folder)
+    loops = (loop for function in folder.functions for loop in function.source.program.loops)
+    shared = vectors is not None and any(fills_vectors(loop, vectors.most) for loop in loops)
+    sincos = [f"{name}_sincos.h"] if calls_sincos(folder, folder.functions) else []
+    return [f"{name}.h", *sincos, *([f"{name}_lanes.h"] if shared else [])]
+
+
+def batch_headers(folder: Folder) -> list[str]:
+    """Those that all sources may include, those of batch functions too."""
+    if not folder.batches:
+        return headers(folder)
+    own = [f"{folder.name}_batch.h", f"{folder.name}_lanes.h"]
+    sincos = [f"{folder.name}_lanes_sincos.h"] if calls_sincos(folder, folder.batches) else []
+    return list(dict.fromkeys([*headers(folder), *own, *sincos]))
+
+
+def calls_sincos(folder: Folder, functions: Iterable[FolderFunction]) -> bool:
+    """Whether one of the functions calls the built-in sine and cosine."""
+    return folder.options.trig == "builtin" and most_angles(functions) > 0
+
+
+def most_angles(functions: Iterable[FolderFunction]) -> int:
+    """The most angles whose sine or cosine one straight line of the functions needs."""
+    kernels = (loop.kernel for function in functions for loop in function.source.program.loops)
+    return max((len(angle_nodes(kernel)) for kernel in kernels), default=0)

@@ -1,0 +1,138 @@
+"""The vector type of c/ROBOT_lanes.h: as many numbers as a register of the processor holds.
+
+Neighbouring runs of a loop may be its lanes, and so may the states of a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rbdgen.emit.c.loops import Vectors
+from rbdgen.emit.c.printer import Sincos, Style
+from rbdgen.emit.folder import Folder
+from rbdgen.emit.package import EmitOptions
+from rbdgen.emit.real import real_type
+from rbdgen.emit.text import filled
+from rbdgen.machine import REAL_BYTES, VECTOR_BYTES
+from rbdgen.machine import lanes as vector_lanes
+
+_REGISTERS: Final[tuple[tuple[str, int], ...]] = (
+    ("defined(__AVX512F__)", 64),
+    ("defined(__AVX2__)", 32),
+    ("", 16),
+)
+"""Bytes of a vector register, and the condition under which a compiler has it; the last has none."""
+
+
+@dataclass(frozen=True)
+class CExchange:
+    """A stage of transposition: which lanes of both, numbered on, two rows `distance` apart get of them."""
+
+    distance: int
+    lower: str
+    upper: str
+
+
+@dataclass(frozen=True)
+class CWidth:
+    """A width that the preprocessor chooses under `condition`: stages in order, x in all lanes."""
+
+    condition: str
+    lanes: int
+    stages: tuple[CExchange, ...]
+    all: str
+
+
+@dataclass(frozen=True)
+class CLaneFunction:
+    """A function of the C library, to be called lane by lane."""
+
+    name: str
+    scalar: str
+
+
+@dataclass(frozen=True)
+class CLanes:
+    """What the header of the vector type needs; `index`: an integer as wide as a number; `tile`: numbers."""
+
+    widths: tuple[CWidth, ...]
+    functions: tuple[CLaneFunction, ...]
+    index: str
+    tile: int
+    tile_bytes: int
+
+
+def lanes_context(options: EmitOptions) -> CLanes:
+    """The vector type's widths and functions."""
+    size = REAL_BYTES[options.real]
+    real = real_type(options.real)
+    functions = [CLaneFunction("sqrt", real.sqrt)]
+    if options.trig == "libm":
+        functions += [CLaneFunction("sin", real.sin), CLaneFunction("cos", real.cos)]
+    widths = tuple(_width(condition, register // size, 16 // size) for condition, register in _REGISTERS)
+    index = "long long" if size == 8 else "int"
+    return CLanes(widths, tuple(functions), index, vector_lanes(options.real), VECTOR_BYTES)
+
+
+def _width(condition: str, width: int, group: int) -> CWidth:
+    """Stages that are an instruction each: what crosses no 16 bytes, `group` lanes, comes first."""
+    within = [group >> k for k in range(1, group.bit_length())]
+    across = [group << k for k in range((width // group).bit_length() - 1)]
+    stages = (*(_interleave(width, group, d) for d in within), *(_gather(width, group, d) for d in across))
+    return CWidth(condition, width, stages, ", ".join(["x"] * width))
+
+
+def _interleave(width: int, group: int, distance: int) -> CExchange:
+    """The lower halves of all groups alternate, and so do the upper halves."""
+    halves = [
+        [
+            row + first + k
+            for first in range(half, width, group)
+            for k in range(group // 2)
+            for row in (0, width)
+        ]
+        for half in (0, group // 2)
+    ]
+    return _exchange(distance, *halves)
+
+
+def _gather(width: int, group: int, distance: int) -> CExchange:
+    """The even groups of both rows, and the odd ones."""
+    parities = [
+        [
+            row + first + k
+            for row in (0, width)
+            for first in range(odd, width, 2 * group)
+            for k in range(group)
+        ]
+        for odd in (0, group)
+    ]
+    return _exchange(distance, *parities)
+
+
+def _exchange(distance: int, lower: Sequence[int], upper: Sequence[int]) -> CExchange:
+    return CExchange(distance, ", ".join(map(str, lower)), ", ".join(map(str, upper)))
+
+
+def lanes_file(folder: Folder) -> dict[str, str]:
+    """The header of the vector type."""
+    lanes = lanes_context(folder.options)
+    return {f"{folder.name}_lanes.h": filled("c/ROBOT_lanes.h.jinja", robot=folder.robot, lanes=lanes)}
+
+
+def vectors_of(folder: Folder) -> Vectors | None:
+    """The vectors that neighbouring runs of a loop may share inside one call; None without extensions."""
+    if not folder.options.extensions:
+        return None
+    return Vectors(lanes_style(folder), folder.robot.macro, vector_lanes(folder.options.real))
+
+
+def lanes_style(folder: Folder) -> Style:
+    """How statements on vectors look."""
+    kind, options = f"{folder.name}_lanes", folder.options
+    functions = {name: f"{kind}_{name}" for name in ("sqrt", "sin", "cos")}
+    sincos = Sincos(kind, None, lanes=True) if options.trig == "builtin" else None
+    constant = f"{folder.robot.macro}_ALL({{}})"
+    return Style(real_type(options.real), kind, functions, sincos, options.nesting, constant)

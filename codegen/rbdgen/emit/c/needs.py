@@ -1,0 +1,34 @@
+"""What the statements of a program need around them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rbdgen.emit.c.printer import TRIGONOMETRY, Style, live_nodes
+from rbdgen.graph.programs.program import Program
+
+
+@dataclass(frozen=True)
+class CNeeds:
+    """`unused`: arguments that nothing reads; `math`, `sincos`: whether functions of these are called."""
+
+    unused: tuple[str, ...]
+    math: bool
+    sincos: bool
+
+
+def needs_of(program: Program, style: Style) -> CNeeds:
+    """The needs of a program that is printed in a style."""
+    read: set[str] = set()
+    ops: set[str] = set()
+    for loop in program.loops:
+        for node in live_nodes(loop.kernel):
+            ops.add(node.op)
+            if node.op == "input":
+                read.add(loop.reads[loop.kernel.input_element(int(node.value))[0]].array)
+    sines = not ops.isdisjoint(TRIGONOMETRY)
+    return CNeeds(
+        tuple(array.name for array in program.inputs if array.name not in read),
+        math="sqrt" in ops or (sines and style.sincos is None),
+        sincos=sines and style.sincos is not None,
+    )

@@ -1,0 +1,125 @@
+"""What the templates see of a robot and its functions: printed strings, nothing to compute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rbdgen.emit.names import comment_text, unique_identifiers
+from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
+from rbdgen.emit.real import real_type
+from rbdgen.signature import SizedArgument
+
+
+@dataclass(frozen=True)
+class CArgument:
+    """A function's array: `parameter` and `plain` declare it with and without the restrict macro."""
+
+    name: str
+    parameter: str
+    plain: str
+    size: int
+    doc: str
+    step: str
+
+
+@dataclass(frozen=True)
+class CFunction:
+    """A function for header, source and binding; `file` and `batch` name its C files."""
+
+    name: str
+    symbol: str
+    file: str
+    batch: str
+    doc: str
+    counts: str
+    inputs: tuple[CArgument, ...]
+    outputs: tuple[CArgument, ...]
+
+    @property
+    def arguments(self) -> tuple[CArgument, ...]:
+        return self.inputs + self.outputs
+
+
+@dataclass(frozen=True)
+class CJoint:
+    """A joint's row of the header; `macro` follows `<ROBOT>_Q_` and `<ROBOT>_V_`."""
+
+    macro: str
+    comment: str
+    idx_q: int
+    idx_v: int
+
+
+@dataclass(frozen=True)
+class CRobot:
+    """What every C file of a robot shares; texts from the description are escaped for comments."""
+
+    name: str
+    macro: str
+    title: str
+    version: str
+    base: str
+    nq: int
+    nv: int
+    nbodies: int
+    real: str
+    fabs: str
+    trig: str
+    target: str
+    joints: tuple[CJoint, ...]
+
+
+def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:
+    """The robot for all templates."""
+    real = real_type(options.real)
+    macros = unique_identifiers(joint.name for joint in facts.joints)
+    return CRobot(
+        facts.name,
+        facts.name.upper(),
+        comment_text(facts.robot_name),
+        comment_text(facts.version),
+        comment_text(facts.base),
+        facts.nq,
+        facts.nv,
+        facts.nbodies,
+        real.name,
+        real.fabs,
+        options.trig,
+        comment_text(options.target),
+        tuple(
+            CJoint(macro.upper(), comment_text(joint.name), joint.idx_q, joint.idx_v)
+            for macro, joint in zip(macros, facts.joints, strict=True)
+        ),
+    )
+
+
+def function_context(facts: RobotFacts, function: FunctionSource, real: str) -> CFunction:
+    """Names, prototype and documentation of a function."""
+    restrict = f"{restrict_macro(facts.name)} "
+    return CFunction(
+        function.name,
+        f"{facts.name}_{function.name}",
+        f"{facts.name}_{function.name}.c",
+        f"{facts.name}_{function.name}_batch.c",
+        comment_text(f"{function.doc}; form {function.form} ({function.axes})"),
+        str(function.cost).replace(" =", " operations ="),
+        tuple(_argument(x, f"const {real} *", restrict) for x in function.signature.inputs),
+        tuple(_argument(x, f"{real} *", restrict) for x in function.signature.outputs),
+    )
+
+
+def _argument(argument: SizedArgument, pointer: str, restrict: str) -> CArgument:
+    shape = f" ({' x '.join(map(str, argument.shape))}, row-major)" if len(argument.shape) > 1 else ""
+    return CArgument(
+        argument.name,
+        f"{pointer}{restrict}{argument.name}",
+        f"{pointer}{argument.name}",
+        argument.size,
+        comment_text(f"{argument.name}[{argument.size}]{shape}, {argument.unit}: {argument.meaning}"),
+        f"{argument.name}_step",
+    )
+
+
+def restrict_macro(name: str) -> str:
+    """What the header calls C's restrict, for compilers of C++ too."""
+    return f"{name.upper()}_RESTRICT"

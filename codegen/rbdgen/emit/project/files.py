@@ -1,0 +1,25 @@
+"""What a C or C++ project takes the folder in with."""
+
+from __future__ import annotations
+
+from rbdgen.emit.c.headers import batch_headers, headers
+from rbdgen.emit.folder import Folder
+from rbdgen.emit.text import filled
+
+
+def files(folder: Folder) -> dict[str, str]:
+    """A header for C++, and the build files of make and CMake."""
+    context = {
+        "robot": folder.robot,
+        "functions": folder.shown,
+        "batch_functions": folder.shown_batches,
+        "headers": headers(folder),
+        "batch_headers": batch_headers(folder),
+        "prefix": folder.options.prefix,
+        "flags": " ".join(folder.options.flags),
+    }
+    return {
+        f"{folder.name}.hpp": filled("project/ROBOT.hpp.jinja", **context),
+        "Makefile": filled("project/Makefile.jinja", **context),
+        "CMakeLists.txt": filled("project/CMakeLists.txt.jinja", **context),
+    }

@@ -1,0 +1,1 @@
+"""The Python package: the loader, and the C that binds the functions to it."""

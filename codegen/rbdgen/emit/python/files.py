@@ -1,0 +1,55 @@
+"""The Python package of a folder: modules that open the library, and the C that binds it to Python."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rbdgen.emit.folder import Folder
+from rbdgen.emit.package import ATTRIBUTES, PRIVATE
+from rbdgen.emit.real import real_type
+from rbdgen.emit.text import copied, filled
+from rbdgen.resources import package_root
+
+LOADER: Final = (
+    "errors.py",
+    "signature.py",
+    "runtime/__init__.py",
+    "runtime/arrays.py",
+    "runtime/configuration.py",
+    "runtime/extension.py",
+    "runtime/function.py",
+    "runtime/library.py",
+    "runtime/pickled.py",
+)
+"""Modules of rbdgen that every generated package carries a copy of."""
+
+BINDING: Final = ("calls.c", "stream.h", "threads.h", "threads.c")
+"""C that is the same for every robot: copied as it stands in `templates/python`."""
+
+
+def files(folder: Folder) -> dict[str, str]:
+    """The package; none for a small machine, which has no Python."""
+    if folder.options.small_machine:
+        return {}
+    context = {
+        "robot": folder.robot,
+        "functions": folder.shown,
+        "exported": sorted([*ATTRIBUTES, *(function.name for function in folder.shown)]),
+        "batch_functions": folder.shown_batches,
+        "numpy": real_type(folder.options.real).numpy,
+    }
+    made = {
+        "__init__.py": filled("python/__init__.py.jinja", **context),
+        "__init__.pyi": filled("python/__init__.pyi.jinja", **context),
+        "py.typed": "",
+        f"{PRIVATE}/__init__.py": '"""A copy of the loader of rbdgen, and the C that binds the robot."""\n',
+        f"{PRIVATE}/binding.h": filled("python/binding.h.jinja", **context),
+        f"{PRIVATE}/binding.c": filled("python/binding.c.jinja", **context),
+        f"{PRIVATE}/processor.c": filled("python/processor.c.jinja", **context),
+        **{f"{PRIVATE}/{file}": copied(f"python/{file}") for file in BINDING},
+    }
+    if folder.batches:
+        made[f"{PRIVATE}/dispatch.h"] = filled("python/dispatch.h.jinja", **context)
+    for module in LOADER:
+        made[f"{PRIVATE}/{module}"] = (package_root() / module).read_text(encoding="utf-8")
+    return made

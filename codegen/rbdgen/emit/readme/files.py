@@ -1,0 +1,73 @@
+"""README.md of a folder, and the page of figures that is appended to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rbdgen.emit.folder import Folder, FolderFunction
+from rbdgen.emit.names import markdown_text
+from rbdgen.emit.package import JointFacts
+from rbdgen.emit.text import filled
+
+
+def files(folder: Folder) -> dict[str, str]:
+    """The page for whoever opens the folder."""
+    options = folder.options
+    page = filled(
+        "readme/README.md.jinja",
+        robot=folder.robot,
+        title=markdown_text(folder.facts.robot_name),
+        prefix=options.prefix,
+        flags=" ".join(options.flags),
+        rows=list(map(_row, folder.functions)),
+        example=folder.functions[0].shown,
+        batches=bool(folder.batches),
+        joints=list(map(_joint, folder.facts.joints)),
+    )
+    return {"README.md": page}
+
+
+def figures_page(target: str, compiler: str, flags: str, functions: Mapping[str, Mapping[str, Any]]) -> str:
+    """What to append to README.md: a table of the figures that a cross compiler's objects show.
+
+    `functions`: name -> the manifest's facts, with `object_bytes`, `stack_bytes`, `instructions`, `outside`.
+    """
+    rows = [
+        {
+            "name": name,
+            "flash": f"{facts['object_bytes']}",
+            "stack": f"{facts['stack_bytes']}",
+            "instructions": f"{facts['instructions']}",
+            "error": f"{facts['float_error']:.1e}" if "float_error" in facts else "",
+        }
+        for name, facts in functions.items()
+    ]
+    outside = sorted({symbol for facts in functions.values() for symbol in facts["outside"]})
+    return filled(
+        "readme/FIGURES.md.jinja", target=target, compiler=compiler, flags=flags, rows=rows, outside=outside
+    )
+
+
+def _row(function: FolderFunction) -> dict[str, str]:
+    return {
+        "symbol": function.shown.symbol,
+        "doc": function.source.doc.replace("|", "\\|"),
+        "inputs": "<br>".join(argument.doc for argument in function.shown.inputs),
+        "outputs": "<br>".join(argument.doc for argument in function.shown.outputs),
+        "operations": str(function.source.cost),
+    }
+
+
+def _joint(joint: JointFacts) -> dict[str, Any]:
+    return {
+        "name": markdown_text(joint.name),
+        "idx_q": joint.idx_q,
+        "idx_v": joint.idx_v,
+        "limits": _limits(joint),
+    }
+
+
+def _limits(joint: JointFacts) -> list[str]:
+    limits = (joint.lower, joint.upper, joint.effort, joint.velocity)
+    return ["" if limit is None else f"{limit:.6g}" for limit in limits]

@@ -1,0 +1,103 @@
+"""Golden vectors: states with the outputs that the graph's interpreter gives, for the emitted self-test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rbdgen.emit.package import FunctionSource, RobotFacts
+from rbdgen.emit.selftest.bits import Array, hash_of_outputs, plain_inputs
+from rbdgen.emit.sincos import sincos
+from rbdgen.graph.evaluate import Elementary
+from rbdgen.graph.programs.run import run
+from rbdgen.machine import Real
+from rbdgen.relative_error import relative_errors
+
+STATES = 2
+ERROR_STATES = 64
+
+TOLERANCE: Mapping[Real, float] = {"double": 1e-10, "float": 1e-4}
+"""Largest accepted error over the largest value of an output. Compilers may fuse or not, libraries' sines
+differ in the last bit: far below this; a wrong operation is far above."""
+
+_BUILTIN: Elementary = {"sin": lambda x: sincos(x)[0], "cos": lambda x: sincos(x)[1]}
+
+SMALLEST_SCALE = 1e-3
+"""Outputs that are zero but for rounding are compared against this."""
+
+_MARGIN = 30.0
+"""Over the error that the interpreter itself makes in float, which a singular robot makes large."""
+
+
+@dataclass(frozen=True)
+class GoldenCase:
+    """One state: input and output arrays, flat, in double."""
+
+    inputs: Mapping[str, Sequence[float]]
+    outputs: Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Golden:
+    """The cases of one function and the relative error that its self-test accepts.
+
+    `bits`: the hash of the outputs at `STATES` other states of `bits.py`, as C computes them with built-in or
+    input sines and without contraction; None where they are not all finite.
+    """
+
+    cases: tuple[GoldenCase, ...]
+    tolerance: float
+    bits: int | None = None
+
+
+def golden_vectors(facts: RobotFacts, function: FunctionSource, real: Real, states: int = STATES) -> Golden:
+    """Reproducible random states with the interpreter's outputs.
+
+    In float the inputs are numbers that a float holds, so that both sides compute with the same ones.
+    """
+    inputs = _inputs(facts, function, real, states, f"{function.name} {facts.nq} {facts.nv}")
+    outputs = run(function.program, inputs)
+    cases = tuple(_case(inputs, outputs, k) for k in range(states))
+    tolerance = TOLERANCE[real]
+    if real == "float":
+        errors = _single_errors(function, inputs, outputs, SMALLEST_SCALE)
+        tolerance = max(tolerance, _MARGIN * max(errors))
+    return Golden(cases, tolerance, _bits(function, real))
+
+
+def _bits(function: FunctionSource, real: Real) -> int | None:
+    inputs = plain_inputs(function.signature.inputs, real)
+    outputs = run(function.program, inputs, _BUILTIN)
+    return hash_of_outputs([outputs[argument.name] for argument in function.signature.outputs])
+
+
+def float_error(facts: RobotFacts, function: FunctionSource, states: int = ERROR_STATES) -> float:
+    """Largest error of the function computed in float, relative to each output's largest value."""
+    inputs = _inputs(facts, function, "float", states, f"{function.name} in float")
+    return max(_single_errors(function, inputs, run(function.program, inputs), np.finfo(float).tiny))
+
+
+def _inputs(
+    facts: RobotFacts, function: FunctionSource, real: Real, states: int, seed: str
+) -> dict[str, Array]:
+    """Name -> (states, size), numbers that the real type holds."""
+    generator = np.random.default_rng(list(seed.encode()))
+    drawn = facts.manifold.random_inputs(function.signature.inputs, generator, (states,))
+    dtype = np.float32 if real == "float" else np.float64
+    return {name: values.reshape(states, -1).astype(dtype).astype(float) for name, values in drawn.items()}
+
+
+def _case(inputs: Mapping[str, Array], outputs: Mapping[str, Array], k: int) -> GoldenCase:
+    """The k-th state."""
+    rows = [{name: np.ravel(array[k]).tolist() for name, array in side.items()} for side in (inputs, outputs)]
+    return GoldenCase(*rows)
+
+
+def _single_errors(
+    function: FunctionSource, inputs: Mapping[str, Array], exact: Mapping[str, Array], floor: float
+) -> list[float]:
+    """Of every output, the largest error of the program evaluated in float."""
+    single = run(function.program, {name: values.astype(np.float32) for name, values in inputs.items()})
+    return [float(relative_errors(single[name], exact[name], floor).max()) for name in exact]

@@ -1,0 +1,149 @@
+/* A pool of threads, started when first asked for and kept. One caller at a time has the workers; another one that comes
+   meanwhile works alone. A worker looks out for the next work for a moment before it sleeps, the caller for the last worker.
+   A process made by fork has none of its parent's threads and starts its own. */
+#include "threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#define MOST_WORKERS 255
+
+/* How often a thread looks before it sleeps, some ten microseconds: waking one takes longer than many batches. In between
+   any other thread may run. */
+#define LOOKS 50
+
+typedef struct {
+    rbdgen_part *part;
+    const struct rbdgen_job *job;
+    size_t count, grain, threads;
+    atomic_size_t next; /* first state that nobody took yet */
+} work;
+
+static struct {
+    pthread_mutex_t caller; /* held by the thread that the workers work for */
+    pthread_mutex_t lock;   /* of all that follows */
+    pthread_cond_t begun, finished;
+    int workers;        /* that run */
+    int wanted;         /* of them for the present work, the first so many */
+    atomic_int working; /* of these not finished yet; looked at without the lock, as is the next */
+    atomic_ulong turn;  /* counts works */
+    work *present;
+} pool = {
+    .caller = PTHREAD_MUTEX_INITIALIZER,
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .begun = PTHREAD_COND_INITIALIZER,
+    .finished = PTHREAD_COND_INITIALIZER,
+};
+
+/* A share of what is left, so that pieces are long at first, and in the end all finish together. */
+static size_t take_piece(work *w, size_t *first)
+{
+    *first = atomic_load(&w->next);
+    for (;;) {
+        const size_t left = w->count - *first, share = left / (4 * w->threads);
+        size_t piece = share < w->grain ? w->grain : share / w->grain * w->grain;
+        if (piece > left)
+            piece = left;
+        if (piece == 0 || atomic_compare_exchange_weak(&w->next, first, *first + piece))
+            return piece;
+    }
+}
+
+static void take_pieces(work *w)
+{
+    size_t first, piece;
+    while ((piece = take_piece(w, &first)) > 0)
+        w->part(w->job, first, piece);
+}
+
+static void *worker(void *index)
+{
+    const int number = (int)(size_t)index;
+    unsigned long seen = 0;
+    pthread_mutex_lock(&pool.lock);
+    for (;;) {
+        pthread_mutex_unlock(&pool.lock);
+        for (int look = 0; look < LOOKS && pool.turn == seen; ++look)
+            sched_yield();
+        pthread_mutex_lock(&pool.lock);
+        while (pool.turn == seen || number >= pool.wanted) {
+            seen = pool.turn;
+            pthread_cond_wait(&pool.begun, &pool.lock);
+        }
+        seen = pool.turn;
+        work *present = pool.present;
+        pthread_mutex_unlock(&pool.lock);
+        take_pieces(present);
+        pthread_mutex_lock(&pool.lock);
+        if (--pool.working == 0)
+            pthread_cond_signal(&pool.finished);
+    }
+    return NULL;
+}
+
+/* In the child of a fork: locks may be held and workers counted that do not exist here. */
+static void forget(void)
+{
+    pthread_mutex_init(&pool.caller, NULL);
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_cond_init(&pool.begun, NULL);
+    pthread_cond_init(&pool.finished, NULL);
+    pool.workers = pool.wanted = 0;
+    pool.working = 0;
+    pool.turn = 0;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget);
+}
+
+/* Up to `wanted` workers, fewer where the system gives no more. Signals are left to the program's own threads. */
+static int have_workers(int wanted)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    sigset_t all, before;
+    pthread_once(&once, watch_forks);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool.workers < wanted) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, worker, (void *)(size_t)pool.workers) != 0)
+            break;
+        pthread_detach(thread);
+        ++pool.workers;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return pool.workers < wanted ? pool.workers : wanted;
+}
+
+void rbdgen_share(int threads, size_t grain, size_t count, rbdgen_part *part, const struct rbdgen_job *job)
+{
+    const size_t pieces = count / grain + (count % grain != 0);
+    int others = (threads > MOST_WORKERS ? MOST_WORKERS : threads) - 1;
+    if (pieces <= (size_t)others)
+        others = (int)pieces - 1;
+    if (others < 1 || pthread_mutex_trylock(&pool.caller) != 0) {
+        part(job, 0, count);
+        return;
+    }
+    work w = {.part = part, .job = job, .count = count, .grain = grain, .threads = (size_t)others + 1};
+    pthread_mutex_lock(&pool.lock);
+    pool.wanted = have_workers(others);
+    pool.working = pool.wanted;
+    pool.present = &w;
+    ++pool.turn;
+    pthread_cond_broadcast(&pool.begun);
+    pthread_mutex_unlock(&pool.lock);
+    take_pieces(&w);
+    for (int look = 0; look < LOOKS && pool.working > 0; ++look)
+        sched_yield();
+    pthread_mutex_lock(&pool.lock);
+    while (pool.working > 0)
+        pthread_cond_wait(&pool.finished, &pool.lock);
+    pool.wanted = 0;
+    pthread_mutex_unlock(&pool.lock);
+    pthread_mutex_unlock(&pool.caller);
+}

@@ -219,6 +219,8 @@ def test_refusals() -> None:
         function("manifest", straight(torque()), torque().signature.inputs, torque().signature.outputs)
     with pytest.raises(EmitError, match="not those of the signature"):
         function("other", straight(torque()), inertia().signature.inputs, torque().signature.outputs)
+    with pytest.raises(EmitError, match="not those of the signature"):
+        replace(torque(), batch=inertia().batch)
     with pytest.raises(EmitError, match="cannot name a generated package"):
         facts(name="json")
     with pytest.raises(OptionError, match="unknown --real"):

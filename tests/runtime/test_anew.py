@@ -13,12 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.toys import facts, straight, torque
+from support.toys import facts, function, straight, torque
 
 from rbdgen.emit.package import FunctionSource
 from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
-from rbdgen.graph.programs.program import straight_line
 from rbdgen.pipeline.rebuild import open_built
 from rbdgen.runtime import Library
 from rbdgen.toolchain.cache import Cache
@@ -35,7 +34,8 @@ Generate = Callable[[float], Path]
 def with_gravity(value: float) -> FunctionSource:
     graph = straight(torque())
     nodes = tuple(node._replace(value=value) if node.value == -9.81 else node for node in graph.nodes)
-    return replace(torque(), program=straight_line(replace(graph, nodes=nodes)))
+    signature = torque().signature
+    return function("torque", replace(graph, nodes=nodes), signature.inputs, signature.outputs)
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
 from rbdgen.graph.node import Graph, Input, Node, Output
-from rbdgen.graph.programs.program import straight_line
 from rbdgen.runtime import Library, open_library
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import JointCoordinates, SizedArgument
@@ -108,7 +107,8 @@ def test_two_builds_of_one_robot_live_side_by_side(
     """Same names, same symbols, other numbers: each library keeps to its own code."""
     graph = straight(torque())
     nodes = tuple(node._replace(value=-1.0) if node.value == -9.81 else node for node in graph.nodes)
-    light = replace(torque(), program=straight_line(replace(graph, nodes=nodes)))
+    signature = torque().signature
+    light = function("torque", replace(graph, nodes=nodes), signature.inputs, signature.outputs)
     moon = open_library(build(render(facts(), (light,)), toolchain, build_cache))
     earth = open_library(folder)
     q, v = [np.pi / 2, 0.0], [0.0, 0.0]

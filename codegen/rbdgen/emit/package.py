@@ -121,15 +121,15 @@ class FunctionSource:
         name = check_identifier(self.signature.name)
         if name in ATTRIBUTES or name.startswith("_"):
             raise EmitError(f"a function cannot be named '{name}'; the generated package needs that name")
-        program, signature = self.program, self.signature
-        for argument in (*signature.inputs, *signature.outputs):
+        for argument in (*self.signature.inputs, *self.signature.outputs):
             check_argument_name(argument.name)
-        taken = [(x.name, x.size) for x in signature.inputs]
-        given = [(x.name, x.shape) for x in signature.outputs]
-        if taken != [(x.name, x.size) for x in program.inputs] or given != [
-            (x.name, x.shape) for x in program.outputs
-        ]:
-            raise EmitError(f"{name}: the program's inputs and outputs are not those of the signature")
+        taken = [(x.name, x.size) for x in self.signature.inputs]
+        given = [(x.name, x.shape) for x in self.signature.outputs]
+        for program in (self.program, self.batch or self.program):
+            if taken != [(x.name, x.size) for x in program.inputs] or given != [
+                (x.name, x.shape) for x in program.outputs
+            ]:
+                raise EmitError(f"{name}: a program's inputs and outputs are not those of the signature")
 
     @property
     def name(self) -> str:

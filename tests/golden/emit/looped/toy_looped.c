@@ -6,12 +6,12 @@
 
 #include <math.h>
 
-static const double identity[9] = {
+static const double identity_table[9] = {
     1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0,
     1.0,
 };
 
-static const double lengths[5] = {
+static const double lengths_table[5] = {
     0.5, -1.25, 0.3, 2.0, 0.1,
 };
 
@@ -70,15 +70,15 @@ void toy_looped(const double *TOY_RESTRICT s, const double *TOY_RESTRICT M, doub
     double factor[4];
     toy_looped_prepare(s, factor);
     for (int k = 0; k < 20; k += TOY_LANES) {
-        const int column = toy_lanes_column(k, 20);
-        toy_looped_solve(factor, M + column, X + column);
+        const int run = toy_lanes_column(k, 20);
+        toy_looped_solve(factor, M + run, X + run);
     }
     for (int k = 0; k < 3; ++k) {
-        toy_looped_solve2(factor, identity + k, I + k);
+        toy_looped_solve2(factor, identity_table + k, I + k);
     }
     toy_looped_root(tree);
     for (int k = 0; k < 5; ++k) {
-        toy_looped_step(tree + offsets1[k], lengths + k, tree + 2 + 2 * k);
+        toy_looped_step(tree + offsets1[k], lengths_table + k, tree + 2 + 2 * k);
     }
     toy_looped_add(tree, factor, tree);
 }

@@ -5,12 +5,12 @@
 
 #include "toy_lanes.h"
 
-static const double identity[9] = {
+static const double identity_table[9] = {
     1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0,
     1.0,
 };
 
-static const double lengths[5] = {
+static const double lengths_table[5] = {
     0.5, -1.25, 0.3, 2.0, 0.1,
 };
 
@@ -130,12 +130,12 @@ static __attribute__((noinline)) void toy_looped_lanes(const toy_lanes *restrict
     }
     toy_lanes_leave(X, 60, tiles1, toy_looped_X_after9, 3, states, stream);
     for (int k = 0; k < 3; ++k) {
-        toy_looped_solve3(factor, identity + k, tiles1 + k);
+        toy_looped_solve3(factor, identity_table + k, tiles1 + k);
     }
     toy_lanes_leave(I, 9, tiles1, toy_looped_I_after10, 2, states, stream);
     toy_looped_root(tiles1);
     for (int k = 0; k < 5; ++k) {
-        toy_looped_step(tiles1 + offsets1[k], lengths + k, tiles1 + 2 + 2 * k);
+        toy_looped_step(tiles1 + offsets1[k], lengths_table + k, tiles1 + 2 + 2 * k);
     }
     toy_looped_add(tiles1, factor, tiles1);
     toy_lanes_leave(tree, 12, tiles1, toy_looped_tree_after13, 2, states, stream);
@@ -143,13 +143,13 @@ static __attribute__((noinline)) void toy_looped_lanes(const toy_lanes *restrict
 
 void toy_looped_batch(size_t count, const double *s, size_t s_step, const double *M, size_t M_step, double *X, double *I, double *tree, int stream)
 {
-    toy_lanes s_lanes[TOY_LANES_ROOM(4)];
-    toy_lanes M_lanes[TOY_LANES_ROOM(60)];
+    toy_lanes lanes_of_s[TOY_LANES_ROOM(4)];
+    toy_lanes lanes_of_M[TOY_LANES_ROOM(60)];
     stream = stream && toy_lanes_may_stream(X, 60) && toy_lanes_may_stream(I, 9) && toy_lanes_may_stream(tree, 12);
     for (size_t k = 0; k < count; k += TOY_LANES) {
-        toy_lanes_read(s_lanes, s + k * s_step, s_step, 4, count - k);
-        toy_lanes_read(M_lanes, M + k * M_step, M_step, 60, count - k);
-        toy_looped_lanes(s_lanes, M_lanes, X + k * 60, I + k * 9, tree + k * 12, count - k, stream);
+        toy_lanes_read(lanes_of_s, s + k * s_step, s_step, 4, count - k);
+        toy_lanes_read(lanes_of_M, M + k * M_step, M_step, 60, count - k);
+        toy_looped_lanes(lanes_of_s, lanes_of_M, X + k * 60, I + k * 9, tree + k * 12, count - k, stream);
     }
     toy_lanes_streamed(stream);
 }

@@ -46,15 +46,15 @@ static __attribute__((noinline)) void toy_tiled_lanes(const toy_lanes *restrict 
 
 void toy_tiled_batch(size_t count, const double *q, size_t q_step, const double *v, size_t v_step, double *y, double *few, int stream)
 {
-    toy_lanes q_lanes[TOY_LANES_ROOM(2)];
-    toy_lanes v_lanes[TOY_LANES_ROOM(2)];
-    toy_lanes few_lanes[TOY_LANES_ROOM(2)];
+    toy_lanes lanes_of_q[TOY_LANES_ROOM(2)];
+    toy_lanes lanes_of_v[TOY_LANES_ROOM(2)];
+    toy_lanes lanes_of_few[TOY_LANES_ROOM(2)];
     stream = stream && toy_lanes_may_stream(y, 19) && toy_lanes_may_stream(few, 2);
     for (size_t k = 0; k < count; k += TOY_LANES) {
-        toy_lanes_read(q_lanes, q + k * q_step, q_step, 2, count - k);
-        toy_lanes_read(v_lanes, v + k * v_step, v_step, 2, count - k);
-        toy_tiled_lanes(q_lanes, v_lanes, y + k * 19, few_lanes, count - k, stream);
-        toy_lanes_write(few + k * 2, few_lanes, 2, count - k);
+        toy_lanes_read(lanes_of_q, q + k * q_step, q_step, 2, count - k);
+        toy_lanes_read(lanes_of_v, v + k * v_step, v_step, 2, count - k);
+        toy_tiled_lanes(lanes_of_q, lanes_of_v, y + k * 19, lanes_of_few, count - k, stream);
+        toy_lanes_write(few + k * 2, lanes_of_few, 2, count - k);
     }
     toy_lanes_streamed(stream);
 }

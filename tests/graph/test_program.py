@@ -118,7 +118,9 @@ def test_counts() -> None:
     assert program.cost.total == 1 + 4 * own
     assert program.length == 1 + own, "what loops share is written once"
     assert program.work(1) == 1 + 4 * own
-    assert program.work(8) == 1 + 2 * own, "three columns fit into one vector"
+    assert program.work(3) == 1 + 2 * own, "three columns fill one vector"
+    assert program.work(8) == 1 + 4 * own, "they do not fill one of eight: C runs them one by one"
+    assert [program.loops[-2].vectorised(lanes) for lanes in (2, 3, 4)] == [True, True, False]
 
 
 def test_one_straight_line() -> None:

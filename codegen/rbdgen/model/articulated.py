@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rbdgen.model.inertia import Inertia
 from rbdgen.spatial.ldl import LDL, ldl
 from rbdgen.spatial.ops import NO_FORCE, Force, Matrix, Motion, Symmetric, Transform, Vector, mirrored
-from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub
+from rbdgen.spatial.scalar import Scalar, add, mul, sub
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,6 @@ class ArticulatedInertia:
         added = skew @ B.T - moved_B @ skew
         moved_A = mirrored([[add(A[i][j], added[i][j]) if j >= i else 0 for j in range(3)] for i in range(3)])
         return ArticulatedInertia(moved_A, moved_B, C)
-
-    def named(self, naming: Naming, label: str) -> ArticulatedInertia:
-        return ArticulatedInertia(
-            _named_symmetric(self.A, naming, f"{label}.A"),
-            self.B.named(naming, f"{label}.B"),
-            _named_symmetric(self.C, naming, f"{label}.C"),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +113,3 @@ def factor_joint(inertia: ArticulatedInertia, S: tuple[Motion, ...]) -> JointFac
 
 def _symmetric(a: Matrix, b: Matrix) -> Matrix:
     return mirrored([[add(a[i][j], b[i][j]) if j >= i else 0 for j in range(3)] for i in range(3)])
-
-
-def _named_symmetric(M: Matrix, naming: Naming, label: str) -> Matrix:
-    axes = "xyz"
-    return mirrored(
-        [
-            [naming(f"{label}.{axes[i]}{axes[j]}", M[i][j]) if j >= i else 0 for j in range(3)]
-            for i in range(3)
-        ]
-    )

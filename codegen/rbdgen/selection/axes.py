@@ -9,7 +9,7 @@ translation, entries of the mass moments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import atan2, hypot, isfinite, pi
 from typing import Final
@@ -45,9 +45,6 @@ REACH = 2.0
 FARTHEST_SLIDE = 1e3
 """And beyond this many radii of gyration: the inertia would lose six digits beside m d^2."""
 
-Progress = Callable[[int, int], None]
-"""Told how many steps of how many are done."""
-
 
 @dataclass(frozen=True)
 class BodyAxes:
@@ -63,7 +60,6 @@ def search(
     form: Form = CLASSICAL,
     start: BodyAxes | None = None,
     budget: float = BUDGET,
-    progress: Progress | None = None,
 ) -> BodyAxes:
     """Turns and slides for every body of the model that make the form cheap; deterministic.
 
@@ -73,14 +69,12 @@ def search(
     order = [
         i for i in reversed(range(model.nbodies)) if model.bodies[i].joint.kind is not JointKind.FLOATING
     ]
-    for sweep in range(PASSES):
+    for _ in range(PASSES):
         improved = False
-        for step, i in enumerate(order):
+        for i in order:
             if descent.budget <= 0:
                 break
             improved |= descent.improve(i)
-            if progress is not None:
-                progress(sweep * len(order) + step + 1, PASSES * len(order))
         if not improved:
             break
     return BodyAxes(tuple(descent.turns), tuple(descent.slides))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rbdgen.emit.c.lanes import vectors_of
-from rbdgen.emit.c.loops import fills_vectors
 from rbdgen.emit.c.printer import angle_nodes
 from rbdgen.emit.folder import Folder, FolderFunction
 
@@ -14,7 +13,7 @@ def headers(folder: Folder) -> list[str]:
     """Those that the functions' sources may include."""
     name, vectors = folder.name, vectors_of(folder)
     loops = (loop for function in folder.functions for loop in function.source.program.loops)
-    shared = vectors is not None and any(fills_vectors(loop, vectors.most) for loop in loops)
+    shared = vectors is not None and any(loop.vectorised(vectors.most) for loop in loops)
     sincos = [f"{name}_sincos.h"] if calls_sincos(folder, folder.functions) else []
     return [f"{name}.h", *sincos, *([f"{name}_lanes.h"] if shared else [])]
 

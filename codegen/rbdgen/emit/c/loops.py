@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from rbdgen.access import Access
 from rbdgen.emit.c.parts import Body, CArrayOfNumbers, Part, print_parts, rows_of_numbers
-from rbdgen.emit.c.printer import TRIGONOMETRY, Style, live_nodes
+from rbdgen.emit.c.printer import Style, live_nodes
 from rbdgen.emit.names import check_argument_name, check_identifier
 from rbdgen.emit.numbers import literal
 from rbdgen.errors import EmitError
@@ -124,7 +124,7 @@ class LoopPrinter:
         return [f"for (int k = 0; k < {loop.count}; ++k) {{", f"    {call}", "}"]
 
     def _shares_vectors(self, loop: Loop) -> bool:
-        return self.vectors is not None and fills_vectors(loop, self.vectors.most)
+        return self.vectors is not None and loop.vectorised(self.vectors.most)
 
     def _line(self, loop: Loop, accesses: Mapping[str, Access], vector: bool) -> str:
         """The static function of a loop's body; one that was printed before serves again."""
@@ -232,12 +232,6 @@ class LoopPrinter:
             kind = "unsigned char" if max(offsets) < 256 else "unsigned short"
             self.offsets[offsets] = CArrayOfNumbers(name, kind, len(offsets), rows)
         return self.offsets[offsets]
-
-
-def fills_vectors(loop: Loop, lanes: int) -> bool:
-    """Whether the runs may share vectors and fill one; sines are not taken there."""
-    plain = not any(node.op in TRIGONOMETRY for node in loop.kernel.nodes)
-    return loop.vectorisable and loop.count >= lanes and plain
 
 
 def _read_early(loop: Loop) -> set[tuple[str, int]]:

@@ -10,6 +10,7 @@ from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD, Model
 from rbdgen.spatial.ops import NO_MOTION, ZERO, Force, Motion, Transform
 from rbdgen.spatial.scalar import Naming, Scalar, sub, unnamed
+from rbdgen.sweeps.records import named
 
 
 def aba(
@@ -34,9 +35,8 @@ def aba(
         if body.parent != WORLD:
             remaining = factor.project(articulated[i])
             passed = bias[i] + remaining.apply(drift[i]) + factor.force(u[i])
-            articulated[body.parent] = (articulated[body.parent] + remaining.transformed(X)).named(
-                naming, f"IA[{body.parent}]"
-            )
+            total = articulated[body.parent] + remaining.transformed(X)
+            articulated[body.parent] = named(ArticulatedInertia, total, naming, f"IA[{body.parent}]")
             bias[body.parent] = (bias[body.parent] + X.force_to_parent(passed)).named(
                 naming, f"pA[{body.parent}]"
             )

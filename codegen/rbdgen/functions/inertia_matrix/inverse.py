@@ -17,6 +17,7 @@ from rbdgen.model.model import WORLD, Model
 from rbdgen.spatial.ldl import LDL, ldl
 from rbdgen.spatial.ops import NO_FORCE, NO_MOTION, Force, Motion, Transform
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub, unnamed
+from rbdgen.sweeps.records import named
 
 
 def minv_recursive(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[list[Scalar]]:
@@ -59,9 +60,8 @@ def _inward(
             F[body.parent][column] = (F[body.parent][column] + X.force_to_parent(passed)).named(
                 naming, f"F[{body.parent},{column}]"
             )
-        articulated[body.parent] = (
-            articulated[body.parent] + factor.project(articulated[i]).transformed(X)
-        ).named(naming, f"IA[{body.parent}]")
+        total = articulated[body.parent] + factor.project(articulated[i]).transformed(X)
+        articulated[body.parent] = named(ArticulatedInertia, total, naming, f"IA[{body.parent}]")
     return factors
 
 

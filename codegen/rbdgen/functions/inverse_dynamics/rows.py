@@ -2,27 +2,47 @@
 
 from __future__ import annotations
 
-from rbdgen.functions.function import FEXT, TAU, A, Form, Function, Identity, Q, V, swept, swept_in_loops
+from collections.abc import Callable, Sequence
+
+from rbdgen.functions.function import (
+    FEXT,
+    TAU,
+    A,
+    Form,
+    Function,
+    Identity,
+    Outputs,
+    Q,
+    V,
+    swept,
+    swept_in_loops,
+)
 from rbdgen.functions.inverse_dynamics.classical import inverse_dynamics
 from rbdgen.functions.inverse_dynamics.newton_euler import gravity_torque, nonlinear_effects, rnea
+from rbdgen.model.model import Model
 from rbdgen.signature import Signature
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.sweep import Sweep
 
 
-def _rnea(external: bool) -> tuple[Form, ...]:
-    sweeps = inverse_dynamics(external=external)
+def _forms(
+    textbook: str, trace: Callable[[Model, State], Outputs], source: str, sweeps: Sequence[Sweep]
+) -> tuple[Form, ...]:
     return (
-        Form(
-            "newton_euler",
-            "Featherstone 2008, table 5.1",
-            lambda model, x: [rnea(model, x.q, x.v, x.a, x.fext, x.naming)],
-        ),
-        swept("classical", "classical accelerations, mass moments; Luh, Walker, Paul 1980", ("tau",), sweeps),
-        swept_in_loops("the classical form in loops over bodies", ("tau",), sweeps),
+        Form("newton_euler", textbook, trace),
+        swept("classical", source, ("tau",), sweeps),
+        swept_in_loops(f"{source}; in loops over bodies", ("tau",), sweeps),
     )
 
 
-_NONLINEAR = inverse_dynamics(accelerated=False)
-_AT_REST = inverse_dynamics(moving=False, accelerated=False)
+def _rnea(external: bool) -> tuple[Form, ...]:
+    return _forms(
+        "Featherstone 2008, table 5.1",
+        lambda model, x: [rnea(model, x.q, x.v, x.a, x.fext, x.naming)],
+        "classical accelerations, mass moments; Luh, Walker, Paul 1980",
+        inverse_dynamics(external=external),
+    )
+
 
 ROWS = (
     Function(
@@ -35,14 +55,11 @@ ROWS = (
     Function(
         Signature("nle", (Q, V), (TAU,)),
         "nonlinear effects, C(q, v) v + g(q)",
-        (
-            Form(
-                "newton_euler",
-                "Featherstone 2008, table 5.1 at qdd = 0",
-                lambda model, x: [nonlinear_effects(model, x.q, x.v, x.naming)],
-            ),
-            swept("classical", "as RNEA's, at qdd = 0", ("tau",), _NONLINEAR),
-            swept_in_loops("as RNEA's, at qdd = 0", ("tau",), _NONLINEAR),
+        _forms(
+            "Featherstone 2008, table 5.1 at qdd = 0",
+            lambda model, x: [nonlinear_effects(model, x.q, x.v, x.naming)],
+            "as RNEA's, at qdd = 0",
+            inverse_dynamics(accelerated=False),
         ),
         operations=lambda size: 320 * size.bodies,
         pinocchio=lambda pin, model, data, x: pin.nonLinearEffects(model, data, x["q"], x["v"]),
@@ -57,14 +74,11 @@ ROWS = (
     Function(
         Signature("gravity", (Q,), (TAU,)),
         "gravity torques, g(q)",
-        (
-            Form(
-                "newton_euler",
-                "Featherstone 2008, table 5.1 at rest",
-                lambda model, x: [gravity_torque(model, x.q, x.naming)],
-            ),
-            swept("classical", "as RNEA's, at rest", ("tau",), _AT_REST),
-            swept_in_loops("as RNEA's, at rest", ("tau",), _AT_REST),
+        _forms(
+            "Featherstone 2008, table 5.1 at rest",
+            lambda model, x: [gravity_torque(model, x.q, x.naming)],
+            "as RNEA's, at rest",
+            inverse_dynamics(moving=False, accelerated=False),
         ),
         operations=lambda size: 145 * size.bodies,
         pinocchio=lambda pin, model, data, x: pin.computeGeneralizedGravity(model, data, x["q"]),

@@ -59,6 +59,10 @@ class Loop:
             and not any(access.array in written for access in self.reads.values())
         )
 
+    def vectorised(self, lanes: int) -> bool:
+        """Whether its runs share vectors: they may, they fill one of so many lanes, and take no sines."""
+        return self.vectorisable and self.count >= lanes and cost(self.kernel).trigonometric == 0
+
 
 @dataclass(frozen=True)
 class Program:
@@ -95,9 +99,9 @@ class Program:
         return sum(cost(kernel).total for kernel in kernels.values())
 
     def work(self, lanes: int) -> int:
-        """Weighted operations executed where `lanes` runs of a vectorisable loop share a vector."""
+        """Weighted operations executed where `lanes` runs of a vectorised loop share a vector."""
         return sum(
-            cost(loop.kernel).work * (-(-loop.count // lanes) if loop.vectorisable else loop.count)
+            cost(loop.kernel).work * (-(-loop.count // lanes) if loop.vectorised(lanes) else loop.count)
             for loop in self.loops
         )
 

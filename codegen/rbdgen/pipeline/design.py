@@ -94,4 +94,4 @@ def count(robot: Robot, functions: Sequence[str], progress: Progress = silent) -
     progress("searched body axes")
     tasks = {name: (robot, name, axes, options) for name in functions}
     chosen = in_parallel(design_function, tasks, lambda name: progress(f"counted {name}"))
-    return {function.name: (function.form, function.cost) for function in chosen}
+    return {function.name: (f"{function.form} ({function.axes})", function.cost) for function in chosen}

@@ -356,7 +356,7 @@ def _quietly(call: Callable[[], Any]) -> None:
 def _tampered(library: Library, number: int) -> str | None:
     """A pickle whose content was changed: refused in one line, or right; nothing is written elsewhere."""
     rng = random.Random(number)
-    load, (packed, name) = pickle_parts(library)
+    load, (revive, packed, name) = pickle_parts(library)
     content = json.loads(zlib.decompress(packed))
     change = rng.choice(list(CHANGES))
     with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
@@ -364,7 +364,7 @@ def _tampered(library: Library, number: int) -> str | None:
         changed = CHANGES[change](content, rng, scratch)
         blob = changed if isinstance(changed, bytes) else zlib.compress(json.dumps(changed).encode())
         try:
-            load(blob, name)
+            load(revive, blob, name)
         except RbdgenError as error:
             problem = unclear(error)
         else:

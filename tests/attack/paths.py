@@ -66,7 +66,7 @@ def on_floats(form: Form, model: Model, reduced: ReducedModel, inputs: Inputs) -
 def designed_results(robot: Robot, inputs: Inputs, rng: np.random.Generator) -> Iterator[Result]:
     """A function as a user gets it, every third time in a form that is forced."""
     name = rng.choice(list(TABLE)).item()
-    forms = [form.name for form in TABLE[name].variants]
+    forms = [form.name for form in TABLE[name].forms]
     forced = rng.choice(forms).item() if rng.random() < 1 / 3 else None
     options = Options(functions=(name,), variants={name: forced} if forced else {})
     label = f"designed {name}" + (f"={forced}" if forced else "")

@@ -69,3 +69,11 @@ def test_dot_skips_zeros_and_checks_lengths() -> None:
     assert dot([0, 1, 2], [float("nan"), x, 3]) == x + 6
     with pytest.raises(ValueError, match="argument 2 is shorter"):
         dot([1, 2], [3])
+
+
+@pytest.mark.parametrize("unit", [1, -1])
+@pytest.mark.parametrize("x", SYMBOLS, ids=repr)
+def test_a_reciprocal_of_one_meets_any_symbol(unit: int, x: Any) -> None:
+    """An element of D may be a plain 1; CasADi cannot add a Fraction."""
+    assert type(reciprocal(unit)) is int
+    assert str(add(reciprocal(unit), x)) == str(unit + x)

@@ -78,7 +78,9 @@ def mul(a: Scalar, b: Scalar) -> Scalar:
 
 
 def reciprocal(a: Scalar) -> Scalar:
-    """1 / a, exact for integers and rationals."""
+    """1 / a, exact for integers and rationals; 1 and -1 stay integers, which every engine knows."""
+    if isinstance(a, int) and abs(a) == 1:
+        return a
     return Fraction(1) / a if isinstance(a, (int, Fraction)) else 1 / a
 
 

@@ -19,7 +19,7 @@ from rbdgen.model.joints import Angle, JointKind, rotation_about
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedBody, ReducedModel, reduce
-from rbdgen.spatial.ops import IDENTITY, NO_TRANSFORM, Force, Matrix, Transform, Vector
+from rbdgen.spatial.ops import IDENTITY, NO_TRANSFORM, ZERO, Force, Matrix, Transform, Vector
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation
 
 X, Y, Z = IDENTITY
@@ -235,6 +235,23 @@ def test_a_floating_base_keeps_the_mass_of_its_revolute_tree() -> None:
     model = r.model((WORLD, 0, 1, 0), "FRRR")
     reduced = reduce(model, *choices(r, model))
     assert reduced.moments[0].mass == sum(body.inertia.mass for body in model.bodies)
+
+
+@pytest.mark.parametrize("kinds", ["RRP", "PRR", "RPR"])
+def test_what_is_moved_to_the_world_stays_where_it_was(kinds: str) -> None:
+    """At every q the first moments add up to the robot's, that of what no joint moves among them."""
+    r = Rationals(8)
+    model = r.model((WORLD, 0, 1), kinds)
+    q = r.coordinates(model)
+    reduced = reduce(model)
+    robot = total = ZERO
+    for body, (R, p) in zip(model.bodies, world_frames(model, q), strict=True):
+        robot = robot + R.apply(body.inertia.first_moment) + p * body.inertia.mass
+    for own, (R, p) in zip(reduced.moments, reduced_frames(reduced.at(q)), strict=True):
+        total = total + R.apply(own.first) + p * own.mass
+    assert total + reduced.still == robot
+    assert (total == robot) == (kinds == "PRR")
+    assert reduce(model, base_parameters=False).still == ZERO
 
 
 def test_a_body_on_a_fixed_axis_has_one_second_moment() -> None:

@@ -17,12 +17,12 @@ from rbdgen.functions.inverse_dynamics.classical import inverse_dynamics
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import reduce
-from rbdgen.spatial.ops import Force, Vector
+from rbdgen.spatial.ops import ZERO, Force, Vector
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.looped import looped
 from rbdgen.sweeps.straight import straight
-from rbdgen.sweeps.sweep import Inward, Sum, Sweep
+from rbdgen.sweeps.sweep import Inward, Outward, Sum, Sweep
 
 TREES: dict[str, tuple[tuple[int, ...], str]] = {
     "pendulum": ((WORLD,), "R"),
@@ -70,3 +70,23 @@ def test_a_sum_starts_with_what_a_body_has() -> None:
     expected = [sum(masses), masses[1] + masses[2], masses[2], masses[3]]
     assert straight(reduce(model), x).run(weigh)["tau"] == expected
     assert looped(reduce(model), ("tau",), weigh).run(x) == [expected]
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_a_total_starts_with_what_the_world_adds(tree: str) -> None:
+    """The mass of a robot and a hundred."""
+    model = Rationals(3).model(*TREES[tree])
+    weigh = Outward(
+        "weigh",
+        "upward",
+        lambda body, x: {"upward": x.parent, "mass": body.moments.mass},
+        lambda body, _: {"upward": ZERO, "mass": body.moments.mass},
+        world=lambda x: x.upward,
+        reads=("placement", "moments"),
+        gives={"upward": Vector},
+        totals={"mass": lambda _: 100},
+    )
+    x = State(Rationals(4).coordinates(model))
+    expected = [100 + sum(moments.mass for moments in reduce(model).moments)]
+    assert straight(reduce(model), x).run(weigh)["mass"] == expected
+    assert looped(reduce(model), ("mass",), weigh).run(x) == [expected]

@@ -15,11 +15,12 @@ from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.ops import Force, Matrix, Symmetric, Vector
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
 from rbdgen.spatial.scalar import Scalar
-from rbdgen.sweeps.records import Entry, flat, named, of, turned, width
+from rbdgen.sweeps.records import Entry, Total, flat, named, of, turned, width
 
 WIDTHS = {
     Scalar: 1,
     Entry: 1,
+    Total: 1,
     15: 15,
     Vector: 3,
     Matrix: 9,

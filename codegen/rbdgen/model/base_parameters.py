@@ -3,8 +3,9 @@
 Khalil and Dombre, Modeling, Identification and Control of Robots, 2002, ch. 9. For a revolute joint about z
 the part (m, h_z, Sigma_zz) is a rod on the axis, for a prismatic joint Sigma alone is felt only as the
 parent's: on the moved part I S = 0 and S x* I = I S x, so that torques, joint-space inertias and
-accelerations stay as they were, external forces allowed. Link wrenches and energies do not. What remains
-of a body need not be physical.
+accelerations stay as they were, external forces allowed. So does the potential energy: the rod is where it
+was. What the root hands on stands still, and is kept for that. Link wrenches do not stay. What remains of a
+body need not be physical.
 """
 
 from __future__ import annotations
@@ -23,30 +24,33 @@ Scales = tuple[Scalar, Scalar, Scalar]
 """How large the terms were that a body's mass, first and second moment were added from."""
 
 
-def regrouped(bodies: Sequence[AlignedBody], parallel: Collection[int] = ()) -> list[MassMoments]:
-    """The moments of all bodies after moving to parents what joints do not feel.
+def regrouped(
+    bodies: Sequence[AlignedBody], parallel: Collection[int] = ()
+) -> tuple[list[MassMoments], Vector]:
+    """The moments of all bodies after moving to parents what joints do not feel; the world's first moment.
 
     `parallel`: bodies that turn against the axes of their equations, see `ReducedModel`.
     """
     moments = [body.moments for body in bodies]
     scales = [_scales(own) for own in moments]
+    still, largest = ZERO, 0
     for i in reversed(range(len(bodies))):
         body = bodies[i]
-        if body.parent == WORLD:
-            moments[i] = _kept(body, moments[i])
-            continue
         moved = _felt_by_parent(body, moments[i])
         moments[i] = _kept(body, moments[i])
-        if moved is not None:
+        if moved is not None and body.parent == WORLD:
+            still, largest = still + moved.first, add(largest, _scales(moved)[1])
+        elif moved is not None:
             moments[body.parent] += moved
             m, h, S = _scales(moved)
             above = scales[body.parent]
             scales[body.parent] = above[0] + m, above[1] + h, above[2] + S
     rounded = [_without_residue(own, scale) for own, scale in zip(moments, scales, strict=True)]
-    return [
+    felt = [
         _about_fixed_axis(own, i in parallel) if fixed else own
         for i, (own, fixed) in enumerate(zip(rounded, on_fixed_axis(bodies), strict=True))
     ]
+    return felt, Vector(*(cleared(x, largest) for x in still))
 
 
 def _felt_by_parent(body: AlignedBody, own: MassMoments) -> MassMoments | None:

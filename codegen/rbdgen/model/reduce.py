@@ -18,7 +18,7 @@ from rbdgen.model.base_parameters import regrouped, without_residue
 from rbdgen.model.joints import Angle, Coordinate, Joint, JointKind, Pose
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.moments import MassMoments
-from rbdgen.spatial.ops import Force, Motion, Transform, Vector
+from rbdgen.spatial.ops import ZERO, Force, Motion, Transform, Vector
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
 from rbdgen.spatial.scalar import Scalar, mul, reciprocal
 
@@ -75,7 +75,8 @@ class ReducedModel:
 
     `bodies`: every body in its own turned and slid frame, moments regrouped, lengths in `unit_length` m;
     `aligned`: the bodies before any choice; `turns`, `slides`: the choices, one a body; `parallel`: bodies
-    whose equations stay in their parent's axes; `gravity`: in units of length / s^2, in world axes.
+    whose equations stay in their parent's axes; `still`: the first moment of what was moved to the world;
+    `gravity`: in units of length / s^2; both in world axes.
     """
 
     model: Model
@@ -87,6 +88,7 @@ class ReducedModel:
     unit_length: Scalar
     bodies: tuple[AlignedBody, ...]
     moments: tuple[MassMoments, ...]
+    still: Vector
     gravity: Vector
 
     @property
@@ -173,9 +175,9 @@ def _framed(
         above = (ZERO_ANGLE, 0) if body.parent == WORLD else (phi[body.parent], d[body.parent])
         bodies.append(body.moved(turn, slide, *above))
     _check_parallel(bodies, parallel)
-    moments = (
-        regrouped(bodies, parallel) if base_parameters else [without_residue(body.moments) for body in bodies]
-    )
+    moments, still = [without_residue(body.moments) for body in bodies], ZERO
+    if base_parameters:
+        moments, still = regrouped(bodies, parallel)
     if unit_length != 1:
         bodies, moments = _scaled(model, bodies, moments, unit_length)
     return ReducedModel(
@@ -188,6 +190,7 @@ def _framed(
         unit_length,
         tuple(bodies),
         tuple(moments),
+        still * unit_length,
         model.gravity * reciprocal(unit_length),
     )
 

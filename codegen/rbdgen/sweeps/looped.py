@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rbdgen.access import Access, whole
-from rbdgen.model.joints import Pose
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Force, Vector
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.sweeps.records import Entry, Kind, by_freedom, flat, named, of, turned, width
-from rbdgen.sweeps.straight import upward_in_base
+from rbdgen.sweeps.records import Entry, Kind, Total, by_freedom, flat, named, of, turned, width
+from rbdgen.sweeps.straight import of_base, of_world
 from rbdgen.sweeps.sweep import (
     BASE,
     INPUTS,
@@ -91,22 +90,29 @@ class Looped:
         bodies, runs = self.bodies, self.bodies.outward
         if sweep.carries not in self.read:
             self.by_depth.add(sweep.carries)
-        self._new(sweep.gives)
+        self._new(sweep.kinds)
+        world = sweep.of_world(of_world(bodies.reduced))
         if bodies.floating:
-            self._at_base(sweep.name, sweep.base, sweep.of_base, sweep.gives)
+            self._at_base(
+                sweep.name, lambda b, x: sweep.added(sweep.base(b, x), world), sweep.of_base, sweep.kinds
+            )
         else:
-            self._at_world(sweep)
+            self._at_world(sweep, world)
 
         def trace(x: State) -> Arrays:
             given = self._given(x, sweep.reads)
             given.parent = of(sweep.gives[sweep.carries], x.arrays["parent"])
-            return self._flat(x, sweep.step(bodies.placed(x) if "placement" in sweep.reads else None, given))
+            gives = sweep.step(bodies.placed(x) if "placement" in sweep.reads else None, given)
+            return self._flat(x, sweep.added(gives, {name: x.arrays[name][0] for name in sweep.totals}))
 
         self._add(
             sweep.name,
             trace,
-            {**self._reads(sweep.reads, runs), "parent": self._access(sweep.carries, runs, above=True)},
-            {f"new_{name}": self._access(name, runs) for name in sweep.gives},
+            {
+                **self._reads([*sweep.reads, *sweep.totals], runs),
+                "parent": self._access(sweep.carries, runs, above=True),
+            },
+            {f"new_{name}": self._access(name, runs) for name in sweep.kinds},
             self.bodies.count,
         )
 
@@ -255,18 +261,14 @@ class Looped:
 
     # ---- the root
 
-    def _at_world(self, sweep: Outward) -> None:
-        """Row 0 of a fixed robot: the world's record, and zeros where children will add."""
-        sums = [name for name in sweep.gives if name in self.summed]
-        bodies, kinds = self.bodies, {name: sweep.gives[name] for name in (*sums, sweep.carries)}
-
-        def trace(_: State) -> Arrays:
-            kind, world = kinds[sweep.carries], sweep.world(Given(upward=-bodies.reduced.gravity))
-            arrays = {name: [0] * width(kinds[name]) for name in sums}
-            return {**arrays, sweep.carries: flat(kind, turned(kind, world, bodies.root.inverse))}
-
-        writes = {name: whole(name, width(kind)) for name, kind in kinds.items()}
-        self._add(f"{sweep.name}_root", trace, {}, writes, 1)
+    def _at_world(self, sweep: Outward, world: Gives) -> None:
+        """Row 0 of a fixed robot: what the world gives, and zeros where children will add."""
+        back = self.bodies.root.inverse
+        rows = {name: [0] * width(kind) for name, kind in sweep.gives.items() if name in self.summed}
+        for name, value in world.items():
+            rows[name] = flat(sweep.kinds[name], turned(sweep.kinds[name], value, back))
+        writes = {name: whole(name, len(row)) for name, row in rows.items()}
+        self._add(f"{sweep.name}_root", lambda _: rows, {}, writes, 1)
 
     def _at_base(
         self, loop: str, step: Callable[[Any, Given], Gives], names: Sequence[str], kinds: Mapping[str, Kind]
@@ -285,7 +287,7 @@ class Looped:
             size = width(kind) * (BASE if by_freedom(kind) else 1)
             block = Access(name, tuple(nv * i + k for i in six for k in six))
             writes[f"new_{name}"] = block if kind is Entry else whole(name, size)
-        inputs = ("q",) if "upward" in names else ()
+        inputs = ("q",) if {"upward", "potential"} & {*names} else ()
         self.loops.append(FormLoop(f"{loop}_root", trace, writes, self._base_reads(names), inputs))
 
     def _base_reads(self, names: Sequence[str]) -> Accesses:
@@ -301,10 +303,7 @@ class Looped:
     def _base_given(self, x: State, names: Sequence[str]) -> Given:
         bodies, given = self.bodies, unread(BASE)
         given.naming = x.naming
-        if "upward" in names:
-            pose = x.q[0]
-            assert isinstance(pose, Pose)
-            given.upward = upward_in_base(bodies.reduced, 0, pose)
+        vars(given).update(vars(of_base(bodies.reduced, x.q) or Given()))
         for name in [name for name in names if name in x.arrays]:
             kind, numbers = self.kinds.get(name), x.arrays[name]
             if kind is None or by_freedom(kind):
@@ -331,7 +330,7 @@ class Looped:
                 rows = nv * nv
                 if array not in self.sizes:
                     self.loops.append(cleared(array, rows))
-            elif by_freedom(kind) or isinstance(kind, int):
+            elif by_freedom(kind) or kind is Total or isinstance(kind, int):
                 rows = nv if by_freedom(kind) else 1
             elif name in self.by_depth:
                 rows = 1 + max(bodies.depths, default=0)
@@ -389,8 +388,10 @@ class Looped:
         bodies, kind = self.bodies, self.kinds[name]
         if kind is Entry:
             return bodies.entries(name, runs, runs)
-        if by_freedom(kind):
-            rows: Sequence[int] = [bodies.freedoms[k] for k in runs]
+        if kind is Total:
+            rows: Sequence[int] = [0] * len(runs)
+        elif by_freedom(kind):
+            rows = [bodies.freedoms[k] for k in runs]
         elif name in self.by_depth:
             return bodies.level(name, width(kind), 0 if above else 1)
         else:

@@ -1,8 +1,9 @@
 """Records: what a sweep carries from body to body, and the numbers it is made of.
 
 A record is a dataclass whose fields are `Scalar`, `Vector`, `Matrix`, `Symmetric` or records again, for
-example a `Force` of two vectors. Three more kinds of value need no class: `Scalar` is one number for a body,
-an integer n is n numbers, and `Entry` is an entry of a matrix between two degrees of freedom.
+example a `Force` of two vectors. Four more kinds of value need no class: `Scalar` is one number for a body,
+an integer n is n numbers, `Entry` is an entry of a matrix between two degrees of freedom, and `Total` is one
+number for the robot.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from rbdgen.spatial.planar import FactoredRotation
 from rbdgen.spatial.scalar import Naming, Scalar
 
 Kind = Any
-"""A dataclass, `Scalar`, `Vector`, `Matrix`, `Symmetric`, `Entry`, or how many numbers."""
+"""A dataclass, `Scalar`, `Vector`, `Matrix`, `Symmetric`, `Entry`, `Total`, or how many numbers."""
 
 Entry: Final = "entry"
 """An entry of an nv x nv matrix: the row of one degree of freedom, the column of another."""
+
+Total: Final = "total"
+"""The sum of a number that every body has."""
 
 _UPPER: Final = tuple((i, j) for i in range(3) for j in range(i, 3))
 
@@ -36,7 +40,7 @@ def width(kind: Kind) -> int:
     """How many numbers a value has."""
     if isinstance(kind, int):
         return kind
-    plain = {Scalar: 1, Entry: 1, Vector: 3, Matrix: 9, Symmetric: 6}
+    plain = {Scalar: 1, Entry: 1, Total: 1, Vector: 3, Matrix: 9, Symmetric: 6}
     return plain[kind] if kind in plain else sum(width(part) for _, part in fields(kind))
 
 
@@ -49,7 +53,7 @@ def flat(kind: Kind, value: Any) -> list[Scalar]:
     """The numbers of a value, or of a list of them; of a symmetric matrix the upper triangle by rows."""
     if isinstance(value, list) and by_freedom(kind):
         return [number for one in value for number in flat(kind, one)]
-    if kind is Scalar or kind is Entry:
+    if kind is Scalar or kind is Entry or kind is Total:
         return [value]
     if kind is Vector or isinstance(kind, int):
         return list(value)
@@ -66,7 +70,7 @@ def of(kind: Kind, numbers: Sequence[Scalar]) -> Any:
 
 
 def _taken(kind: Kind, numbers: Iterator[Scalar]) -> Any:
-    if kind is Scalar:
+    if kind is Scalar or kind is Total:
         return next(numbers)
     if isinstance(kind, int):
         return list(islice(numbers, kind))
@@ -88,7 +92,7 @@ def turned(kind: Kind, value: Any, rotation: FactoredRotation) -> Any:
         return rotation.general_to_parent(value)
     if kind is Symmetric:
         return rotation.symmetric_to_parent(value)
-    if by_freedom(kind) or isinstance(kind, int):
+    if by_freedom(kind) or kind is Total or isinstance(kind, int):
         return value
     if hasattr(kind, "turned"):
         return value.turned(rotation)
@@ -99,7 +103,7 @@ def named(kind: Kind, value: Any, naming: Naming, label: str) -> Any:
     """The value with a name for each of its numbers, such as `force[3].n.x`."""
     if isinstance(value, list) and by_freedom(kind):
         return [named(kind, one, naming, f"{label}[{k}]") for k, one in enumerate(value)]
-    if kind is Scalar:
+    if kind is Scalar or kind is Total:
         return naming(label, value)
     if kind is Symmetric:
         upper = [[0] * 3 for _ in range(3)]

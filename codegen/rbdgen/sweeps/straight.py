@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rbdgen.model.joints import Joint, Pose
+from rbdgen.model.joints import Coordinate, Joint, Pose
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Force, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub, unnamed
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.records import Entry, Kind, by_freedom, named
+from rbdgen.sweeps.records import Entry, Kind, Total, by_freedom, named
 from rbdgen.sweeps.sweep import BASE, INPUTS, Climb, Freedoms, Given, Inward, Outward, Pairs, Sweep, unread
 
 
@@ -20,14 +20,14 @@ from rbdgen.sweeps.sweep import BASE, INPUTS, Climb, Freedoms, Given, Inward, Ou
 class Straight:
     """Bodies at a state, and what sweeps gave: `values` by name, one a body or one a degree of freedom.
 
-    `upward`: minus gravity in the axes of the world; `base_upward`: in those of a floating base, if there is
-    one; `fext`: in the axes of the bodies.
+    `world`: what it has for steps that read it; `base`: what a floating base has, if there is one; `fext`: in
+    the axes of the bodies.
     """
 
     bodies: Sequence[Any]
     inputs: Mapping[str, Sequence[Scalar]]
-    upward: Vector
-    base_upward: Vector | None = None
+    world: Given
+    base: Given | None = None
     fext: Sequence[Force] | None = None
     naming: Naming = unnamed
     values: dict[str, list[Any]] = field(default_factory=dict)
@@ -53,15 +53,17 @@ class Straight:
         return sum(body.joint.nv for body in self.bodies)
 
     def _outward(self, sweep: Outward) -> None:
-        self._new(sweep.gives)
-        world = sweep.world(Given(upward=self.upward))
+        self._new(sweep.kinds)
+        world = sweep.of_world(self.world)
+        self.values |= {name: [world[name]] for name in sweep.totals}
         for i, body in enumerate(self.bodies):
             if self._floats(i):
-                self._keep(i, sweep.base(body, self._given(i, sweep.of_base)))
+                gives = sweep.base(body, self._given(i, sweep.of_base))
             else:
-                x = self._given(i, sweep.reads)
-                x.parent = world if body.parent == WORLD else self.values[sweep.carries][body.parent]
-                self._keep(i, sweep.step(body, x))
+                x, above = self._given(i, sweep.reads), body.parent
+                x.parent = world[sweep.carries] if above == WORLD else self.values[sweep.carries][above]
+                gives = sweep.step(body, x)
+            self._keep(i, sweep.added(gives, {name: self.values[name][0] for name in sweep.totals}))
 
     def _inward(self, sweep: Inward) -> None:
         self._new({name: total.kind for name, total in sweep.sums.items() if total.own})
@@ -156,8 +158,8 @@ class Straight:
                 setattr(x, name, _own(joint, values) if by_freedom(self.kinds[name]) else values[i])
             elif name == "fext":
                 x.fext = None if self.fext is None else self.fext[i]
-            elif name == "upward":
-                x.upward = self.base_upward
+            elif hasattr(self.base, name):
+                setattr(x, name, getattr(self.base, name))
             elif name in INPUTS:
                 setattr(x, name, _own(joint, self.inputs[name]))
         return x
@@ -170,7 +172,7 @@ class Straight:
             for k, one in enumerate(value if joint.nv == BASE else [value], joint.idx_v):
                 self.values[name][k] = named(kind, one, self.naming, f"{name}[{k}]")
         else:
-            self.values[name][i] = named(kind, value, self.naming, f"{name}[{i}]")
+            self.values[name][0 if kind is Total else i] = named(kind, value, self.naming, f"{name}[{i}]")
 
     def _keep(self, i: int, given: Mapping[str, Any]) -> None:
         for name, value in given.items():
@@ -194,15 +196,29 @@ def _own(joint: Joint, values: Sequence[Scalar]) -> Any:
 def straight(reduced: ReducedModel, x: State) -> Straight:
     """The bodies of a reduced model at a state."""
     bodies = reduced.at(x.q)
-    upward = next((upward_in_base(reduced, i, q) for i, q in enumerate(x.q) if isinstance(q, Pose)), None)
     return Straight(
         bodies,
         x.vectors,
-        -reduced.gravity,
-        upward,
+        of_world(reduced),
+        of_base(reduced, x.q),
         reduced.external_forces(bodies, x.fext),
         x.naming,
     )
+
+
+def of_world(reduced: ReducedModel) -> Given:
+    """What the world has for steps; `still`: the first moment of all that never moves."""
+    return Given(upward=-reduced.gravity, potential=0, still=reduced.still)
+
+
+def of_base(reduced: ReducedModel, q: Sequence[Coordinate]) -> Given | None:
+    """What a floating base has for steps, if there is one."""
+    for i, pose in enumerate(q):
+        if isinstance(pose, Pose):
+            rotation, origin = reduced.model.bodies[i].placement
+            potential = (-reduced.gravity).dot(rotation.apply(pose.position) + origin)
+            return Given(upward=upward_in_base(reduced, i, pose), potential=potential)
+    return None
 
 
 def upward_in_base(reduced: ReducedModel, i: int, q: Pose) -> Vector:

@@ -11,10 +11,10 @@ driver `straight` hands objects from body to body while an expression is traced,
 driver `looped` traces a step once and keeps records in arrays.
 
 What a step reads, by name: `placement` (rotation and translation of the body), `moments`, the inputs `v`,
-`a`, `tau` and `fext`, `upward` (minus gravity, in the axes of a root), and what an earlier sweep gave. An
-input that is not read is 0, `fext` None. What it gives, by name: a record, a number for a degree of freedom,
-or an entry of a matrix, `M` in the row of the ancestor and `M_below` in its column. A floating base has six
-numbers where other bodies have one.
+`a`, `tau` and `fext`, what an earlier sweep gave, and of a root `upward` (minus gravity, in its axes) and
+`potential` (minus gravity times its position). An input that is not read is 0, `fext` None. What it gives, by
+name: a record, a number for a degree of freedom, its body's part of a total, or an entry of a matrix, `M` in
+the row of the ancestor and `M_below` in its column. A floating base has six numbers where others have one.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
+from rbdgen.spatial.scalar import Scalar, add
 from rbdgen.sweeps.bodies import Body, Placed
-from rbdgen.sweeps.records import Kind
+from rbdgen.sweeps.records import Kind, Total
 
 INPUTS = ("v", "a", "tau")
 """Inputs with a number for a degree of freedom."""
@@ -51,7 +52,8 @@ def unread(nv: int) -> Given:
 class Outward:
     """`carries`: which of what a step gives goes on to the children; `world`: that of the world.
 
-    `base_reads`: what a floating base's step reads, if other things than the `step` of other bodies.
+    `base_reads`: what a floating base's step reads, if other things than the `step` of other bodies;
+    `totals`: sums over all bodies of what steps give by these names, and what the world adds to them.
     """
 
     name: str
@@ -62,6 +64,20 @@ class Outward:
     reads: Sequence[str]
     gives: Mapping[str, Kind]
     base_reads: Sequence[str] | None = None
+    totals: Mapping[str, Callable[[Given], Scalar]] = field(default_factory=dict)
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """Of all that a step gives."""
+        return {**self.gives, **dict.fromkeys(self.totals, Total)}
+
+    def of_world(self, world: Given) -> dict[str, Any]:
+        """What the world gives: its record, and its part of the totals."""
+        return {self.carries: self.world(world), **{name: own(world) for name, own in self.totals.items()}}
+
+    def added(self, gives: Gives, before: Mapping[str, Any]) -> Gives:
+        """What a step gives, its part of the totals added to those before it."""
+        return {**gives, **{name: add(before[name], gives[name]) for name in self.totals}}
 
     @property
     def of_base(self) -> Sequence[str]:

@@ -280,9 +280,9 @@ def rnea_derivatives(
     """dID/dq, dID/dv and M, and tau itself on the way; arguments as in `rnea`."""
     first = model.bodies[0]
     R, p = first.transform(q[0]) if model.is_floating else Transform(IDENTITY, first.placement.translation)
-    upward = R.T.apply(-model.gravity)
-    world = Moving(R.T, -R.T.apply(p), NO_MOTION, Motion(ZERO, upward))
+    root = Given(upward=R.T.apply(-model.gravity))
+    world = Moving(R.T, -R.T.apply(p), NO_MOTION, Motion(ZERO, root.upward))
     bodies = [PlacedBody.of(body, q_i) for body, q_i in zip(model.bodies, q, strict=True)]
-    line = Straight(bodies, {"v": v, "a": a}, upward, upward, naming=naming)
+    line = Straight(bodies, {"v": v, "a": a}, root, root, naming=naming)
     values = line.run(*derivatives(world=lambda _: world), TORQUES)
     return InverseDynamicsDerivatives(*(values[name] for name in (*OUTPUTS, "tau")))

@@ -12,6 +12,7 @@ from rbdgen.functions.forward_dynamics import rows as forward_dynamics
 from rbdgen.functions.function import Function
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
+from rbdgen.functions.momentum import rows as momentum
 
 _ROWS: Final = (
     *inverse_dynamics.ROWS,
@@ -20,6 +21,7 @@ _ROWS: Final = (
     *derivatives.ROWS,
     inverse_dynamics.WITH_FORCES,
     forward_dynamics.WITH_FORCES,
+    *momentum.ROWS,
 )
 
 TABLE: Final[Mapping[str, Function]] = MappingProxyType({row.name: row for row in _ROWS})

@@ -1,0 +1,56 @@
+"""The functions of energy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbdgen.functions.function import Form, Function, Identity, Q, V, swept, swept_in_loops
+from rbdgen.functions.momentum.energy import KINETIC, POTENTIAL, kinetic_energy, potential_energy
+from rbdgen.signature import Argument, Signature
+
+ROWS = (
+    Function(
+        Signature("kinetic_energy", (Q, V), (Argument("T", "scalar", (), "J", "kinetic energy"),)),
+        "kinetic energy, v^T M v / 2",
+        (
+            Form(
+                "bodies",
+                "Featherstone 2008, section 2.13",
+                lambda model, x: [[kinetic_energy(model, x.q, x.v, x.naming)]],
+            ),
+            swept("moments", "the same with mass moments", ("T",), (KINETIC,)),
+            swept_in_loops("the same in a loop over bodies", ("T",), (KINETIC,)),
+        ),
+        operations=lambda size: 152 * size.bodies,
+        pinocchio=lambda pin, model, data, x: pin.computeKineticEnergy(model, data, x["q"], x["v"]),
+        identities=(
+            Identity(
+                "v^T M v / 2 = T",
+                ("crba", "kinetic_energy"),
+                lambda call, x: (
+                    np.einsum("ki,kij,kj->k", x["v"], call("crba"), x["v"]) / 2,
+                    call("kinetic_energy"),
+                ),
+            ),
+        ),
+    ),
+    Function(
+        Signature(
+            "potential_energy",
+            (Q,),
+            (Argument("U", "scalar", (), "J", "potential energy, 0 for a mass at the world's origin"),),
+        ),
+        "potential energy of gravity",
+        (
+            Form(
+                "bodies",
+                "the sum of -m g . c",
+                lambda model, x: [[potential_energy(model, x.q, x.naming)]],
+            ),
+            swept("moments", "the same with mass moments, and a constant", ("U",), (POTENTIAL,)),
+            swept_in_loops("the same in a loop over bodies", ("U",), (POTENTIAL,)),
+        ),
+        operations=lambda size: 91 * size.bodies,
+        pinocchio=lambda pin, model, data, x: pin.computePotentialEnergy(model, data, x["q"]),
+    ),
+)

@@ -22,13 +22,10 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "chosen_counts"
 BASES: dict[str, Base] = {"quadruped12": "floating", "humanoid30": "floating"}
 """All others stand on a fixed one."""
 
-FUNCTIONS = {"quadruped12": ("rnea", "aba", "crba"), "humanoid30": ("rnea", "crba")}
-"""The other functions of these take up to a minute to choose."""
-
 
 def table(name: str) -> str:
     """One line a function: the form, the total, and the kinds."""
-    counted = count(robot(name, BASES.get(name, "fixed")), FUNCTIONS.get(name, Options().functions))
+    counted = count(robot(name, BASES.get(name, "fixed")), Options().functions)
     return "".join(f"{function}: {form}: {cost}\n" for function, (form, cost) in counted.items())
 
 

@@ -113,9 +113,16 @@ GENERATE = ("-f", "gravity", "--no-compile", "-o", "out")
 
 
 def _ended(
-    folder: Path, command: list[str], environment: Setting | None = None, checked: bool = True
+    folder: Path,
+    command: list[str],
+    environment: Setting | None = None,
+    checked: bool = True,
+    silent: bool = False,
 ) -> str | None:
-    """What is wrong with how a command ends in a new folder, and with what it leaves there."""
+    """What is wrong with how a command ends in a new folder, and with what it leaves there.
+
+    `silent`: it has nowhere to write its line of error; a status other than 0 says enough.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
         command,
@@ -131,6 +138,8 @@ def _ended(
         return "half a folder is left"
     if checked and done.returncode == 0 and "-o" in command and not made.is_dir():
         return "status 0, yet no folder"
+    if silent and not errors and done.returncode > 0:
+        return None
     return said_well(done.returncode, errors)
 
 
@@ -170,7 +179,8 @@ def _with_compiler(scratch: Path, k: int, kind: str, compiler: str) -> str | Non
 
 def _closed(streams: str, *arguments: str) -> Callable[[Path], str | None]:
     """Started without standard streams; status 1 of Python's own is allowed where it can write nothing."""
-    return lambda folder: _ended(folder, ["sh", "-c", f'exec "$@" {streams}', "sh", *_command(*arguments)])
+    command = ["sh", "-c", f'exec "$@" {streams}', "sh", *_command(*arguments)]
+    return lambda folder: _ended(folder, command, silent="2>&-" in streams)
 
 
 def _limited(limit: str, *arguments: str) -> Callable[[Path], str | None]:

@@ -10,6 +10,7 @@ from support import synthetic
 from support.robots import BUNDLED, robot
 
 from rbdgen.description.urdf import parse_urdf
+from rbdgen.functions.table import lookup
 from rbdgen.model.build import Base, build_robot
 from rbdgen.model.reduce import reduce
 from rbdgen.options import Options
@@ -74,3 +75,32 @@ def test_an_exhausted_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) ->
     budget = 10_000
     search(model, budget=budget)
     assert sum(counted) < budget + 3 * max(counted)
+
+
+def test_massless_bodies_between_joints() -> None:
+    """What a joint moves may lie beyond the chain of bodies that the search counts."""
+    mass = '<inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    joints = (
+        ("a", "revolute", "base", "one", "0 0 1"),
+        ("b", "prismatic", "one", "two", "0.6 0.8 0"),
+        ("c", "revolute", "two", "three", "0 0.6 0.8"),
+        ("d", "prismatic", "three", "four", "0.8 0 0.6"),
+        ("e", "prismatic", "three", "five", "0 0.8 0.6"),
+        ("f", "revolute", "five", "six", "0.6 0 0.8"),
+    )
+    links = ["base", *(child for _, _, _, child, _ in joints)]
+    text = "".join(
+        f'<link name="{name}">{"" if name in ("two", "three") else mass}</link>' for name in links
+    ) + "".join(
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="0.1 0.2 0.3" rpy="0.3 0.2 0.1"/><axis xyz="{axis}"/>'
+        '<limit effort="1" velocity="1" lower="-1" upper="1"/></joint>'
+        for name, kind, parent, child, axis in joints
+    )
+    model = build_robot(parse_urdf(f'<robot name="massless">{text}</robot>'.encode(), "massless.urdf")).model
+    row = lookup("minv")
+    found = search(model, row, row.form("moments"))
+    reduced = reduce(model, found.turns, found.slides)
+    assert operations(reduced, row, row.form("moments")) <= operations(
+        reduce(model), row, row.form("moments")
+    )

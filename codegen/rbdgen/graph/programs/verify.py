@@ -70,19 +70,27 @@ def _verify_once(loop: Loop) -> None:
 
     The outputs of a run have no order, nor have the runs of a vectorisable loop.
     """
-    written: dict[tuple[str, int], tuple[int, int]] = {}
-    for run_number in range(loop.count):
-        if not loop.vectorisable:
-            written.clear()
-        for output in loop.kernel.outputs:
-            access = loop.writes[output.name]
-            for address, node in zip(access.addresses(run_number), output.elements, strict=True):
-                value = (run_number, node)
-                if written.setdefault((access.array, address), value) != value:
-                    raise GraphError(
-                        f"loop '{loop.name}', run {run_number}: writes two values to"
-                        f" '{access.array}[{address}]'; write one, or in two loops"
-                    )
+    together = loop.vectorisable
+    for array in dict.fromkeys(access.array for access in loop.writes.values()):
+        outputs = [output for output in loop.kernel.outputs if loop.writes[output.name].array == array]
+        places = [positions(loop.writes[output.name], slice(None)) for output in outputs]
+        at = np.hstack([np.broadcast_to(one, (loop.count, one.shape[1])) for one in places])
+        nodes = np.hstack([np.array(output.elements, np.intp) for output in outputs])
+        runs = np.broadcast_to(np.arange(loop.count)[:, None], at.shape)
+        nodes = np.broadcast_to(nodes, at.shape)
+        if together:
+            at, runs, nodes = (x.reshape(1, -1) for x in (at, runs, nodes))
+        order = np.argsort(at, axis=1, kind="stable")
+        at, runs, nodes = (np.take_along_axis(x, order, axis=1) for x in (at, runs, nodes))
+        other = (runs[:, 1:] != runs[:, :-1]) | (nodes[:, 1:] != nodes[:, :-1])
+        twice = (at[:, 1:] == at[:, :-1]) & other
+        if twice.any():
+            first = np.where(twice, runs[:, 1:], _NEVER).argmin()
+            run, address = runs[:, 1:].flat[first], at[:, 1:].flat[first]
+            raise GraphError(
+                f"loop '{loop.name}', run {run}: writes two values to '{array}[{address}]';"
+                " write one, or in two loops"
+            )
 
 
 def _refuse_run(loop: Loop, wrong: npt.NDArray[np.bool_], fault: str) -> None:

@@ -268,7 +268,7 @@ def wound(columns: int, turns: int = 1300) -> Graph:
     state = [x[columns * k] for k in range(8)]
     for turn in range(turns):
         k = turn % 8
-        state[k] = (state[k] * factor[turn % 4] + state[k - 1]) * 0.625
+        state[k] = (state[k] * factor[turn % 4] + state[k - 1]) * 0.3125
     others = [[0.0 if k < 2 else x[columns * k + column] for column in range(1, columns)] for k in range(8)]
     rows = [value for k in range(8) for value in (state[k], *others[k])]
     return builder.graph([("y", (8, columns), rows)])

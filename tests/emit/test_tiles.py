@@ -61,7 +61,7 @@ def outputs(random: Random, nodes: Sequence[Node], sizes: Sequence[int]) -> tupl
                     list(range(first, min(first + length, len(nodes)))),
                 ]
             )
-        found.append(Output(f"y{number}", (size,), tuple(elements[:size])))
+        found.append(Output(f"result{number}", (size,), tuple(elements[:size])))
     return tuple(found)
 
 

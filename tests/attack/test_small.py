@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 from attack.__main__ import FOLDER, campaigns, main
-from attack.judge import GOOD, Judge, difference
+from attack.judge import GOOD, UNJUDGED, Judge, difference
 from attack.page import page
 from attack.paths import float_results
 from attack.robots import KINDS, case_of, run_case
@@ -62,7 +62,7 @@ def _loaded(kind: str, seed: int, folder: Path) -> tuple[Judge, Robot]:
     return Judge(made, 0.0, robot), robot
 
 
-@pytest.mark.parametrize("function", TABLE)
+@pytest.mark.parametrize("function", [name for name in TABLE if name not in UNJUDGED])
 @pytest.mark.parametrize("kind", ["axis_aligned", "floating_base"])
 def test_the_judge_condemns(kind: str, function: str, tmp_path: Path) -> None:
     """One element of one output off by 1e-9 of the largest; a word where a number should be; a traceback."""

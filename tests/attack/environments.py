@@ -31,7 +31,7 @@ ODD = (
     "", " ", "\t", "/", ".", "..", "~", "~nosuchuser/x", "/nonexistent/x", "/dev/null", "/dev/full",
     "/proc/x", "x" * 5000, "a\nb",
     "é", "\udcff", "$HOME", "-x", "'", '"', "\\", "0", "-1", "1e9", "C", "xx_YY.UTF-9", "dumb", "%s",
-    "{}", "/root/../tmp", ":", ";",
+    "{}", "/usr/../tmp", ":", ";",
 )  # fmt: skip
 VARIABLES = (
     "HOME", "RBDGEN_CACHE", "XDG_CACHE_HOME", "TMPDIR", "TERM", "LANG", "LC_ALL", "COLUMNS", "LINES",

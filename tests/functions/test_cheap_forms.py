@@ -36,7 +36,7 @@ from rbdgen.graph.cost import Cost
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.axes import axes_on
 from rbdgen.model.build import build_robot
-from rbdgen.model.joints import Coordinate, JointKind, rotation_about
+from rbdgen.model.joints import Coordinate, Floating, rotation_about
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.spatial.ops import IDENTITY, NO_FORCE, Force, Transform, Vector
@@ -120,7 +120,7 @@ def rational_state(r: Rationals, model: Model) -> State:
 
 def choices(r: Rationals, model: Model) -> dict[str, list[Any]]:
     """A turn and a slide for every body that may have them."""
-    floating = [body.joint.kind is JointKind.FLOATING for body in model.bodies]
+    floating = [isinstance(body.joint.type, Floating) for body in model.bodies]
     turns = [ZERO_ANGLE if fixed else r.angle() for fixed in floating]
     return {"turns": turns, "slides": [Fraction(0) if fixed else r.number() for fixed in floating]}
 
@@ -152,7 +152,7 @@ def planar(parents: tuple[int, ...], kinds: str, parallel: tuple[int, ...]) -> t
     bodies = list(model.bodies)
     for i in parallel:
         parent = bodies[parents[i]].joint
-        above = IDENTITY if parent.kind is JointKind.FLOATING else axes_on(parent.axis)
+        above = IDENTITY if isinstance(parent.type, Floating) else axes_on(parent.axis)
         R = above @ rotation_about(IDENTITY[2], r.angle()) @ axes_on(bodies[i].joint.axis).T
         bodies[i] = replace(bodies[i], placement=Transform(R, r.vector()))
     return r, replace(model, bodies=tuple(bodies), gravity=GRAVITY)
@@ -229,7 +229,7 @@ def test_derivatives_with_external_forces(base: Any) -> None:
         forces.append(pin.Force(row))
     fext = external_forces(rows.ravel().tolist())
     x = coordinates(model, q.tolist(), np.cos, np.sin)
-    turns = [0.0 if body.joint.kind is JointKind.FLOATING else 0.4 for body in model.bodies]
+    turns = [0.0 if isinstance(body.joint.type, Floating) else 0.4 for body in model.bodies]
     reduced = reduce(model, turns)
 
     data = reference.createData()

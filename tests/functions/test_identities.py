@@ -16,9 +16,10 @@ from support.rationals import Rationals
 
 from rbdgen.errors import ModelError
 from rbdgen.model.inertia import NO_INERTIA
-from rbdgen.model.joints import Angle, Coordinate, Pose, rotation_of
+from rbdgen.model.joints import Angle, Coordinate, Pose
 from rbdgen.model.model import WORLD, Model
 from rbdgen.spatial.ops import NO_FORCE, Force, Vector
+from rbdgen.spatial.quaternion import rotation_of
 from rbdgen.sweeps.inputs import State
 
 Rows = list[list[Any]]

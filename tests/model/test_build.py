@@ -11,7 +11,7 @@ from rbdgen.description.schema import Limit
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import ModelError
 from rbdgen.model.build import Base, Robot, build_robot
-from rbdgen.model.joints import JointKind
+from rbdgen.model.joints import Floating, Prismatic, Revolute
 from rbdgen.model.model import WORLD
 from rbdgen.spatial.ops import NO_TRANSFORM, Matrix, Transform, Vector
 
@@ -65,11 +65,11 @@ def test_children_are_numbered_depth_first_by_joint_name() -> None:
     assert [body.joint.idx_q for body in robot.model.bodies] == [0, 1, 2, 3]
     assert robot.model.subtree_end == (3, 2, 3, 4)
     assert robot.model.children == ((1, 2), (), (), ())
-    assert [body.joint.kind for body in robot.model.bodies] == [
-        JointKind.REVOLUTE,
-        JointKind.REVOLUTE,
-        JointKind.PRISMATIC,
-        JointKind.REVOLUTE,
+    assert [body.joint.type for body in robot.model.bodies] == [
+        Revolute(),
+        Revolute(),
+        Prismatic(),
+        Revolute(),
     ]
 
 
@@ -91,7 +91,7 @@ def test_floating_base() -> None:
     assert (model.nq, model.nv, model.nbodies) == (8, 7, 2)
     assert model.is_floating
     base, arm = model.bodies
-    assert (base.name, base.joint.name, base.joint.kind) == ("root", "root_joint", JointKind.FLOATING)
+    assert (base.name, base.joint.name, base.joint.type) == ("root", "root_joint", Floating())
     assert (arm.joint.idx_q, arm.joint.idx_v, arm.parent) == (7, 6, 0)
     assert robot.joint_names == ("j",)
     assert robot.joints == (arm.joint,)

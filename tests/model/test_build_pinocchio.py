@@ -13,7 +13,7 @@ from support.robots import BASES, PATHS, robot
 
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.model.build import Base, build_robot
-from rbdgen.model.joints import JointKind
+from rbdgen.model.joints import Floating
 from rbdgen.model.model import WORLD, Model
 from rbdgen.spatial.ops import Motion, Transform, Vector
 
@@ -80,7 +80,7 @@ def test_random_robots(base: Base, text: str) -> None:
     built = build_robot(parse_urdf(text), base=base, snap=0.0)
     assert_same(built.model, model_of_urdf(text, base), 1e-13)
     assert built.joint_names == tuple(
-        b.joint.name for b in built.model.bodies if b.joint.kind is not JointKind.FLOATING
+        b.joint.name for b in built.model.bodies if not isinstance(b.joint.type, Floating)
     )
 
 

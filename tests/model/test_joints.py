@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import cos, sin
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.pinocchio_oracle import pinocchio_joint
 from support.rationals import Rationals
 
-from rbdgen.model.joints import Angle, Joint, JointKind, Pose, rotation_about, rotation_of
+from rbdgen.checks.pinocchio import configuration_of
+from rbdgen.model.joints import (
+    Angle,
+    Floating,
+    Helical,
+    Joint,
+    JointType,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    rotation_about,
+)
 from rbdgen.spatial.ops import IDENTITY, ZERO, Motion, Transform, Vector
+from rbdgen.spatial.quaternion import rotation_of
 from rbdgen.spatial.scalar import is_zero
 
 streams = st.integers(0, 10**6).map(Rationals)
@@ -59,42 +74,36 @@ def test_zeros_of_a_coordinate_axis_are_exact() -> None:
     assert all(map(is_zero, zeros))
 
 
+TYPES = [Revolute(), Prismatic(), Helical(0.3), Planar(), Spherical(), Floating()]
+
+
 def test_sizes() -> None:
-    assert [(kind.nq, kind.nv) for kind in JointKind] == [(1, 1), (1, 1), (7, 6)]
-    joint = Joint("j", JointKind.FLOATING, ZERO, 0, 0)
+    assert [(kind.nq, kind.nv) for kind in TYPES] == [(1, 1), (1, 1), (1, 1), (3, 3), (4, 3), (7, 6)]
+    joint = Joint("j", Floating(), ZERO, 0, 0)
     assert (joint.nq, joint.nv) == (7, 6)
     assert joint.slice(range(10)) == range(6)
 
 
 def test_the_base_moves_linear_first_in_its_own_axes() -> None:
-    S = Joint("root_joint", JointKind.FLOATING, ZERO, 0, 0).motion_subspace
+    S = Joint("root_joint", Floating(), ZERO, 0, 0).motion_subspace
     assert S[0] == Motion(ZERO, Vector(1, 0, 0))
     assert S[5] == Motion(Vector(0, 0, 1), ZERO)
 
 
-@pytest.mark.parametrize("kind", list(JointKind))
+@pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.name)
 @exact
 @given(streams)
-def test_transforms_and_subspaces_are_those_of_pinocchio(kind: JointKind, r: Rationals) -> None:
+def test_transforms_and_subspaces_are_those_of_pinocchio(kind: JointType, r: Rationals) -> None:
     axis = Vector(*map(float, r.axis()))
     joint = Joint("j", kind, axis, 0, 0)
-    direction = np.array(list(axis))
-    q: Angle | Pose | float
-    if kind is JointKind.REVOLUTE:
-        reference, configuration = pin.JointModelRevoluteUnaligned(direction), np.array([float(r.number())])
-        q = Angle(float(np.cos(configuration[0])), float(np.sin(configuration[0])))
-    elif kind is JointKind.PRISMATIC:
-        reference, configuration = pin.JointModelPrismaticUnaligned(direction), np.array([float(r.number())])
-        q = float(configuration[0])
-    else:
-        reference = pin.JointModelFreeFlyer()
-        configuration = np.array([float(x) for x in (*r.vector(), *r.quaternion())])
-        q = Pose(Vector(*configuration[:3].tolist()), tuple(configuration[3:].tolist()))
+    q = [float(r.number()) for _ in range(kind.nq)]
+    if kind.nq in (4, 7):
+        q[-4:] = map(float, r.quaternion())
     model = pin.Model()
-    model.addJoint(0, reference, pin.SE3.Identity(), "j")
+    model.addJoint(0, pinocchio_joint(joint), pin.SE3.Identity(), "j")
     data = model.createData()
-    pin.computeJointJacobians(model, data, configuration)
-    moved: Transform = joint.transform(q)
+    pin.computeJointJacobians(model, data, configuration_of(model, [joint.coordinates], q))
+    moved: Transform = joint.transform(kind.coordinate(q, lambda x: Angle(cos(x), sin(x))))
     np.testing.assert_allclose([list(row) for row in moved.rotation], data.oMi[1].rotation, atol=1e-14)
     np.testing.assert_allclose(list(moved.translation), data.oMi[1].translation, atol=1e-14)
     jacobian = pin.getJointJacobian(model, data, 1, pin.ReferenceFrame.LOCAL)

@@ -14,7 +14,7 @@ from support.robots import BUNDLED
 
 from rbdgen.model.build import Base
 from rbdgen.model.inertia import NO_INERTIA, Inertia
-from rbdgen.model.joints import Joint, JointKind
+from rbdgen.model.joints import Floating, Joint, Prismatic, Revolute
 from rbdgen.model.model import WORLD, Body, Model
 from rbdgen.model.regularity import unresisted
 from rbdgen.pipeline.robot import load_robot
@@ -33,7 +33,7 @@ Link = tuple[int, str, Vector, Vector, Inertia]
 
 
 def robot(*links: Link) -> Model:
-    kinds = {"F": JointKind.FLOATING, "R": JointKind.REVOLUTE, "P": JointKind.PRISMATIC}
+    kinds = {"F": Floating(), "R": Revolute(), "P": Prismatic()}
     bodies: list[Body] = []
     idx_q = idx_v = 0
     for parent, letter, axis, place, inertia in links:

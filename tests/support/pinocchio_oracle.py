@@ -9,12 +9,12 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from rbdgen.checks.pinocchio import external_forces, outputs_of_state
+from rbdgen.checks.pinocchio import configuration_of, external_forces, joint_of, outputs_of_state
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Base
 from rbdgen.model.inertia import Inertia
-from rbdgen.model.joints import JointKind
-from rbdgen.model.model import WORLD, Body, Model
+from rbdgen.model.joints import Joint
+from rbdgen.model.model import WORLD, Model
 from rbdgen.signature import Kind
 
 Array = NDArray[np.float64]
@@ -38,18 +38,14 @@ def model_of_numbers(model: Model) -> Any:
         parent = 0 if body.parent == WORLD else body.parent + 1
         R = np.array([[float(x) for x in row] for row in body.placement.rotation])
         p = np.array([float(x) for x in body.placement.translation])
-        index = result.addJoint(parent, _joint(body), pin.SE3(R, p), body.joint.name)
+        index = result.addJoint(parent, pinocchio_joint(body.joint), pin.SE3(R, p), body.joint.name)
         result.appendBodyToJoint(index, _inertia(body.inertia), pin.SE3.Identity())
     return result
 
 
-def _joint(body: Body) -> Any:
-    axis = np.array([float(x) for x in body.joint.axis])
-    if body.joint.kind is JointKind.FLOATING:
-        return pin.JointModelFreeFlyer()
-    if body.joint.kind is JointKind.REVOLUTE:
-        return pin.JointModelRevoluteUnaligned(axis)
-    return pin.JointModelPrismaticUnaligned(axis)
+def pinocchio_joint(joint: Joint) -> Any:
+    """The joint as Pinocchio has it."""
+    return joint_of(joint.type.name, [float(x) for x in joint.axis], float(getattr(joint.type, "pitch", 0)))
 
 
 def _inertia(inertia: Inertia) -> Any:
@@ -66,18 +62,17 @@ class PinocchioOracle:
     def __init__(self, reference: Any, model: Model) -> None:
         self.reference = reference
         self.data = reference.createData()
-        q: list[int] = []
         v: list[int] = []
         bodies: list[int] = []
         for body in model.bodies:
             index = reference.getJointId(body.joint.name)
             joint = reference.joints[index]
-            q += range(joint.idx_q, joint.idx_q + joint.nq)
             v += range(joint.idx_v, joint.idx_v + joint.nv)
             bodies.append(index)
-        if len(q) != reference.nq or len(bodies) != reference.njoints - 1:
+        if len(v) != reference.nv or len(bodies) != reference.njoints - 1:
             raise ValueError(f"{model.name}: Pinocchio has joints that the model lacks")
-        self._q, self._v, self._bodies = np.array(q), np.array(v), bodies
+        self._joints = model.manifold.joints
+        self._v, self._bodies = np.array(v), bodies
 
     def __call__(self, function: str, inputs: Inputs) -> list[Array]:
         """Outputs of a function of the catalogue, stacked over the states (first axis of every input)."""
@@ -93,9 +88,10 @@ class PinocchioOracle:
         """One input in the order of Pinocchio's joints."""
         if kind == "external_forces":
             return external_forces(values.reshape(-1, 6), self._bodies)
-        order = self._q if kind == "configuration" else self._v
-        result = np.empty(len(order))
-        result[order] = values
+        if kind == "configuration":
+            return configuration_of(self.reference, self._joints, values)
+        result = np.empty(len(self._v))
+        result[self._v] = values
         return result
 
     def _ours(self, kind: Kind, output: Array) -> Array:

@@ -7,11 +7,33 @@ from random import Random
 
 from rbdgen.model.axes import axes_on
 from rbdgen.model.inertia import Inertia
-from rbdgen.model.joints import Angle, Coordinate, Joint, JointKind, Pose, rotation_about, rotation_of
+from rbdgen.model.joints import (
+    Angle,
+    Coordinate,
+    Floating,
+    Helical,
+    Joint,
+    JointType,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    rotation_about,
+)
 from rbdgen.model.model import WORLD, Body, Model
 from rbdgen.spatial.ops import IDENTITY, NO_TRANSFORM, ZERO, ZERO_MATRIX, Matrix, Transform, Vector
+from rbdgen.spatial.quaternion import rotation_of
 
 Quaternion = tuple[Fraction, Fraction, Fraction, Fraction]
+
+LETTERS: dict[str, JointType] = {
+    "R": Revolute(),
+    "P": Prismatic(),
+    "H": Helical(Fraction(2, 7)),
+    "L": Planar(),
+    "S": Spherical(),
+    "F": Floating(),
+}
 
 GRAVITY = Vector(0, 0, Fraction(-981, 100))
 
@@ -75,13 +97,14 @@ class Rationals:
             total = total + Inertia.from_center_of_mass(self.positive(), self.vector(), ZERO_MATRIX)
         return total
 
-    def coordinate(self, kind: JointKind) -> Coordinate:
-        if kind is JointKind.FLOATING:
-            return Pose(self.vector(), self.quaternion())
-        return self.angle() if kind is JointKind.REVOLUTE else self.number()
+    def coordinate(self, kind: JointType) -> Coordinate:
+        q: list[Fraction] = self.numbers(kind.nq)
+        if kind.kind in ("spherical", "floating"):
+            q[-4:] = self.quaternion()
+        return kind.coordinate(q, lambda _: self.angle())
 
     def coordinates(self, model: Model) -> list[Coordinate]:
-        return [self.coordinate(body.joint.kind) for body in model.bodies]
+        return [self.coordinate(body.joint.type) for body in model.bodies]
 
     def placement(self, axis: Vector, parent_axis: Vector | None) -> Transform:
         """A general placement: Rz Rx Rz between frames with z on the joints' axes, of rational angles."""
@@ -90,18 +113,17 @@ class Rationals:
         return Transform(parent @ turn @ tilt @ other @ axes_on(axis).T, self.vector())
 
     def model(self, parents: tuple[int, ...], kinds: str) -> Model:
-        """A robot with these parents, one letter a body: F floating, R revolute, P prismatic."""
+        """A robot with these parents, one letter a body, see `LETTERS`."""
         bodies: list[Body] = []
         axes: list[Vector | None] = []
         idx_q = idx_v = 0
         for i, (parent, letter) in enumerate(zip(parents, kinds, strict=True)):
-            kind = {"F": JointKind.FLOATING, "R": JointKind.REVOLUTE, "P": JointKind.PRISMATIC}[letter]
-            if kind is JointKind.FLOATING:
-                axes.append(None)
+            kind = LETTERS[letter]
+            above = None if parent == WORLD else axes[parent]
+            axes.append(self.axis() if kind.one_axis else None)
+            placement = self.placement(axes[-1] or Z, above)
+            if letter == "F" and parent == WORLD:
                 placement = NO_TRANSFORM
-            else:
-                axes.append(axis := self.axis())
-                placement = self.placement(axis, None if parent == WORLD else axes[parent])
             joint = Joint(f"joint{i}", kind, axes[-1] or ZERO, idx_q, idx_v)
             bodies.append(Body(f"body{i}", parent, joint, placement, self.inertia()))
             idx_q, idx_v = idx_q + joint.nq, idx_v + joint.nv

@@ -12,6 +12,8 @@ import numpy as np
 import pinocchio as pin
 
 from rbdgen.functions.function import Function
+from rbdgen.runtime.configuration import Manifold
+from rbdgen.signature import JointCoordinates, Kind
 
 
 def model_of(manifest: Mapping[str, Any]) -> Any:
@@ -19,21 +21,36 @@ def model_of(manifest: Mapping[str, Any]) -> Any:
     model = pin.Model()
     model.gravity.linear = np.array(manifest["gravity"])
     for body in manifest["bodies"]:
-        joint = _joint(body["kind"], np.array(body["axis"]))
+        joint = joint_of(body["kind"], body["axis"], body.get("pitch", 0.0))
         rotation, translation = np.array(body["rotation"]), np.array(body["translation"])
         index = model.addJoint(body["parent"] + 1, joint, pin.SE3(rotation, translation), body["joint"])
         model.appendBodyToJoint(index, _inertia(body), pin.SE3.Identity())
     return model
 
 
-def _joint(kind: str, axis: Any) -> Any:
-    if kind == "floating":
-        return pin.JointModelFreeFlyer()
-    return (
-        pin.JointModelRevoluteUnaligned(axis)
-        if kind == "revolute"
-        else pin.JointModelPrismaticUnaligned(axis)
-    )
+def joint_of(kind: str, axis: Sequence[float], pitch: float) -> Any:
+    """Pinocchio's joint of a type, by its name; `axis` and `pitch` where it has them."""
+    n = np.array(axis)
+    known = {
+        "revolute": lambda: pin.JointModelRevoluteUnaligned(n),
+        "prismatic": lambda: pin.JointModelPrismaticUnaligned(n),
+        "helical": lambda: pin.JointModelHelicalUnaligned(*axis, pitch),
+        "planar": pin.JointModelPlanar,
+        "spherical": pin.JointModelSpherical,
+        "floating": pin.JointModelFreeFlyer,
+    }
+    return known[kind]()
+
+
+def configuration_of(model: Any, joints: Sequence[JointCoordinates], q: Any) -> Any:
+    """One q in the order of Pinocchio's joints, by their names; a planar joint has cos and sin there."""
+    result = np.empty(model.nq)
+    for joint in joints:
+        theirs, own = model.joints[model.getJointId(joint.name)], q[joint.idx_q : joint.idx_q + joint.nq]
+        if joint.kind == "planar":
+            own = [*own[:2], np.cos(own[2]), np.sin(own[2])]
+        result[theirs.idx_q : theirs.idx_q + theirs.nq] = own
+    return result
 
 
 def _inertia(body: Mapping[str, Any]) -> Any:
@@ -50,21 +67,28 @@ def reference(
 ) -> dict[str, tuple[Any, ...]]:
     """The outputs of every function by Pinocchio at the states of `inputs`, arrays over the states."""
     model = model_of(manifest)
-    return {function.name: _outputs(function, model, inputs) for function in functions}
+    joints = Manifold.of(manifest["manifold"]).joints
+    return {function.name: _outputs(function, model, joints, inputs) for function in functions}
 
 
-def _outputs(function: Function, model: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
+def _outputs(
+    function: Function, model: Any, joints: Sequence[JointCoordinates], inputs: Mapping[str, Any]
+) -> tuple[Any, ...]:
     data = model.createData()
     given = {x.name: (x.kind, inputs[x.name]) for x in function.signature.inputs}
     states = len(next(iter(inputs.values())))
     rows = []
     for k in range(states):
-        state = {
-            name: external_forces(values[k]) if kind == "external_forces" else values[k]
-            for name, (kind, values) in given.items()
-        }
+        state = {name: _theirs(model, joints, kind, values[k]) for name, (kind, values) in given.items()}
         rows.append(outputs_of_state(function, model, data, state))
     return tuple(np.array(part) for part in zip(*rows, strict=True))
+
+
+def _theirs(model: Any, joints: Sequence[JointCoordinates], kind: Kind, values: Any) -> Any:
+    """One input of one state."""
+    if kind == "external_forces":
+        return external_forces(values)
+    return configuration_of(model, joints, values) if kind == "configuration" else values
 
 
 def outputs_of_state(function: Function, model: Any, data: Any, state: Mapping[str, Any]) -> list[Any]:

@@ -22,7 +22,7 @@ from rbdgen.description.quoting import escaped
 from rbdgen.functions.table import TABLE
 from rbdgen.graph.cost import Cost
 from rbdgen.model.build import Robot
-from rbdgen.model.joints import Joint, JointKind
+from rbdgen.model.joints import Joint
 from rbdgen.model.model import WORLD
 from rbdgen.signature import Argument
 
@@ -96,8 +96,8 @@ def _with_merged(label: str, merged: Sequence[str] | None) -> str:
 
 
 def _joint(joint: Joint) -> str:
-    text = f"joint {escaped(joint.name)}, {joint.kind.value}"
-    if joint.kind is not JointKind.FLOATING:
+    text = f"joint {escaped(joint.name)}, {joint.type.name}"
+    if joint.type.one_axis:
         text += f" about ({', '.join(f'{float(x):.6g}' for x in joint.axis)})"
     return f"{text}, q[{_indices(joint.idx_q, joint.nq)}], v[{_indices(joint.idx_v, joint.nv)}]"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import atan2, cos, sin
 
-from rbdgen.model.joints import Angle
+from rbdgen.model.joints.coordinates import Angle
 from rbdgen.spatial.scalar import Scalar, add, is_zero
 
 ZERO_ANGLE = Angle(1, 0)

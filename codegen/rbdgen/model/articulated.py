@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rbdgen.model.inertia import Inertia
 from rbdgen.spatial.ldl import LDL, ldl
 from rbdgen.spatial.ops import NO_FORCE, Force, Matrix, Motion, Symmetric, Transform, Vector, mirrored
-from rbdgen.spatial.scalar import Scalar, add, mul, sub
+from rbdgen.spatial.scalar import Scalar, add, is_number, is_zero, mul, sub
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,55 +55,98 @@ class ArticulatedInertia:
         return ArticulatedInertia(moved_A, moved_B, C)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JointFactor:
-    """U = IA S and D = S^T U of one joint, D factored."""
+    """U = IA S and S^T U = L^T D L of one joint, `D` the factor.
+
+    With V = U L^-1 the degrees of freedom are decoupled: U (S^T U)^-1 U^T is the sum of v_k v_k^T / D_k. A
+    joint of one degree of freedom has V = U.
+    """
 
     S: tuple[Motion, ...]
     U: tuple[Force, ...]
     D: LDL
 
-    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
-        """D^-1 right."""
-        return self.D.solve(right)
+    @cached_property
+    def V(self) -> tuple[Force, ...]:
+        """U L^-1, a force a degree of freedom."""
+        rows = [self.D.back_substitute(row) for row in zip(*map(_components, self.U), strict=True)]
+        return tuple(_force(column) for column in zip(*rows, strict=True))
 
-    def force(self, u: Sequence[Scalar]) -> Force:
-        """U D^-1 u."""
-        total = NO_FORCE
-        for U_k, rate in zip(self.U, self.solve(u), strict=True):
-            total = total + U_k * rate
-        return total
+    @cached_property
+    def scaled(self) -> list[Force]:
+        """V D^-1."""
+        return [V * inverse for V, inverse in zip(self.V, self.D.inverse_diagonal, strict=True)]
 
     @property
-    def scaled(self) -> Force:
-        """U D^-1 of a joint of one degree of freedom."""
-        scaled: Force = self.U[0] * self.D.inverse_diagonal[0]
-        return scaled
+    def lower(self) -> list[Scalar]:
+        """L below its diagonal, row by row."""
+        return [row[j] for i, row in enumerate(self.D.lower) for j in range(i)]
+
+    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """(S^T U)^-1 right."""
+        return self.D.solve(right)
+
+    def decoupled(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """z = D^-1 L^-T right: U (S^T U)^-1 right is V z, and (S^T U)^-1 right is L^-1 z."""
+        return self.D.scale(self.D.back_substitute(right))
+
+    def force(self, u: Sequence[Scalar]) -> Force:
+        """U (S^T U)^-1 u."""
+        return combination(self.U, self.solve(u))
 
     def project(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
-        """Ia = IA - U D^-1 U^T: what the parent feels through the joint (one degree of freedom).
+        """Ia = IA - U (S^T U)^-1 U^T: what the parent feels through the joint.
 
-        Ia S = 0: along a coordinate axis that makes a row and a column of exact zeros.
+        Ia S = 0: along coordinate axes that makes rows and columns of exact zeros.
         """
-        (S,), (U,) = self.S, self.U
-        scaled = self.scaled
+        free = coordinate_components(self.S) or []
+        pairs = [(_components(scaled), _components(V)) for scaled, V in zip(self.scaled, self.V, strict=True)]
 
-        def entry(
-            M: Matrix, i: int, j: int, left: Vector, right: Vector, free: tuple[Vector, Vector]
-        ) -> Scalar:
-            if free[0].coordinate_axis == i or free[1].coordinate_axis == j:
+        def entry(M: Matrix, i: int, j: int, row: int, column: int) -> Scalar:
+            if row + i in free or column + j in free:
                 return 0
-            return sub(M[i][j], mul(left[i], right[j]))
+            value = M[i][j]
+            for scaled, V in pairs:
+                value = sub(value, mul(scaled[row + i], V[column + j]))
+            return value
 
-        def block(M: Matrix, left: Vector, right: Vector, free: tuple[Vector, Vector]) -> list[list[Scalar]]:
-            return [[entry(M, i, j, left, right, free) for j in range(3)] for i in range(3)]
+        def block(M: Matrix, row: int, column: int) -> list[list[Scalar]]:
+            return [[entry(M, i, j, row, column) for j in range(3)] for i in range(3)]
 
-        turning, sliding = S.angular, S.linear
         return ArticulatedInertia(
-            mirrored(block(inertia.A, scaled.moment, U.moment, (turning, turning))),
-            Matrix(*(Vector(*row) for row in block(inertia.B, scaled.moment, U.force, (turning, sliding)))),
-            mirrored(block(inertia.C, scaled.force, U.force, (sliding, sliding))),
+            mirrored(block(inertia.A, 0, 0)),
+            Matrix(*(Vector(*row) for row in block(inertia.B, 0, 3))),
+            mirrored(block(inertia.C, 3, 3)),
         )
+
+
+def coordinate_components(S: Sequence[Motion]) -> list[int] | None:
+    """Of every column of S the one component (angular, linear) that is not 0 but +-1; None if not so."""
+    found = []
+    for column in S:
+        known = [k for k, value in enumerate((*column.angular, *column.linear)) if not is_zero(value)]
+        value = (*column.angular, *column.linear)[known[0]] if len(known) == 1 else 0
+        if not is_number(value) or abs(value) != 1:
+            return None
+        found += known
+    return found
+
+
+def combination(forces: Sequence[Force], weights: Sequence[Scalar]) -> Force:
+    """The sum of forces, each times its weight."""
+    total = NO_FORCE
+    for force, weight in zip(forces, weights, strict=True):
+        total = total + force * weight
+    return total
+
+
+def _components(force: Force) -> tuple[Scalar, ...]:
+    return (*force.moment, *force.force)
+
+
+def _force(components: Sequence[Scalar]) -> Force:
+    return Force(Vector(*components[:3]), Vector(*components[3:]))
 
 
 def factor_joint(inertia: ArticulatedInertia, S: tuple[Motion, ...]) -> JointFactor:

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import hypot, isqrt, sqrt
 
-from rbdgen.errors import ModelError
 from rbdgen.model.angles import ZERO_ANGLE, exact, inverse
-from rbdgen.model.joints import Angle, Joint, JointKind
+from rbdgen.model.joints import Angle, Joint
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.ops import IDENTITY, Matrix, Transform, Vector, mirrored
@@ -87,17 +86,12 @@ class AlignedBody:
 def align(model: Model) -> tuple[AlignedBody, ...]:
     """Every body in a frame with z on its joint's axis and the origin where the model has it.
 
-    A floating base keeps its frame. Raises ModelError for a floating joint that does not hang on the world.
+    A body whose joint has no one axis keeps its frame.
     """
     axes: list[Matrix] = []
     bodies: list[AlignedBody] = []
     for body in model.bodies:
-        floating = body.joint.kind is JointKind.FLOATING
-        if floating and body.parent != WORLD:
-            raise ModelError(
-                f"joint '{body.joint.name}': a floating joint between moving bodies; only the root may float"
-            )
-        own = IDENTITY if floating else axes_on(body.joint.axis)
+        own = axes_on(body.joint.axis) if body.joint.type.one_axis else IDENTITY
         parent = IDENTITY if body.parent == WORLD else axes[body.parent]
         axes.append(own)
         rotation, translation = body.placement

@@ -2,10 +2,10 @@
 
 Khalil and Dombre, Modeling, Identification and Control of Robots, 2002, ch. 9. For a revolute joint about z
 the part (m, h_z, Sigma_zz) is a rod on the axis, for a prismatic joint Sigma alone is felt only as the
-parent's: on the moved part I S = 0 and S x* I = I S x, so that torques, joint-space inertias and
-accelerations stay as they were, external forces allowed. So does the potential energy: the rod is where it
-was. What the root hands on stands still, and is kept for that. Link wrenches do not stay. What remains of a
-body need not be physical.
+parent's; every joint type says what it is, see `JointType.split`. On the moved part I S = 0 and
+S x* I = I S x, so that torques, joint-space inertias and accelerations stay as they were, external forces
+allowed. So does the potential energy: the rod is where it was. What the root hands on stands still, and is
+kept for that. Link wrenches do not stay. What remains of a body need not be physical.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 from rbdgen.model.axes import AlignedBody, cleared
-from rbdgen.model.joints import JointKind
+from rbdgen.model.joints import Revolute
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
-from rbdgen.spatial.ops import ZERO, ZERO_MATRIX, Matrix, Vector, mirrored
+from rbdgen.spatial.ops import ZERO, Matrix, Vector, mirrored
 from rbdgen.spatial.scalar import Scalar, add
 
 Scales = tuple[Scalar, Scalar, Scalar]
@@ -36,11 +36,13 @@ def regrouped(
     still, largest = ZERO, 0
     for i in reversed(range(len(bodies))):
         body = bodies[i]
-        moved = _felt_by_parent(body, moments[i])
-        moments[i] = _kept(body, moments[i])
-        if moved is not None and body.parent == WORLD:
+        moments[i], moved = body.joint.type.split(moments[i])
+        if moved is None:
+            continue
+        moved = _in_parent(body, moved)
+        if body.parent == WORLD:
             still, largest = still + moved.first, add(largest, _scales(moved)[1])
-        elif moved is not None:
+        else:
             moments[body.parent] += moved
             m, h, S = _scales(moved)
             above = scales[body.parent]
@@ -53,32 +55,12 @@ def regrouped(
     return felt, Vector(*(cleared(x, largest) for x in still))
 
 
-def _felt_by_parent(body: AlignedBody, own: MassMoments) -> MassMoments | None:
-    """The part that only the parent feels, in the parent's frame."""
-    if body.joint.kind is JointKind.REVOLUTE:
-        return _rod(own.mass, own.first.z, own.second[2].z, body.axis, body.translation)
-    if body.joint.kind is JointKind.PRISMATIC:
-        return MassMoments(0, ZERO, body.rotation.symmetric_to_parent(own.second))
-    return None
-
-
-def _kept(body: AlignedBody, own: MassMoments) -> MassMoments:
-    """The part that the joint feels: seven parameters of a revolute body, four of a prismatic one."""
-    if body.joint.kind is JointKind.REVOLUTE:
-        (xx, xy, xz), (_, yy, yz), _ = (tuple(row) for row in own.second)
-        second = mirrored([[xx, xy, xz], [0, yy, yz], [0, 0, 0]])
-        return MassMoments(0, Vector(own.first.x, own.first.y, 0), second)
-    if body.joint.kind is JointKind.PRISMATIC:
-        return MassMoments(own.mass, own.first, ZERO_MATRIX)
-    return own
-
-
 def on_fixed_axis(bodies: Sequence[AlignedBody]) -> list[bool]:
     """Which bodies can only turn about a direction fixed in the world."""
     fixed: list[bool] = []
     for body in bodies:
         parallel = body.parent == WORLD or (fixed[body.parent] and body.alpha.sin == 0)
-        fixed.append(body.joint.kind is JointKind.REVOLUTE and parallel)
+        fixed.append(isinstance(body.joint.type, Revolute) and parallel)
     return fixed
 
 
@@ -93,8 +75,19 @@ def _about_fixed_axis(own: MassMoments, even: bool) -> MassMoments:
     return MassMoments(own.mass, own.first, second)
 
 
+def _in_parent(body: AlignedBody, own: MassMoments) -> MassMoments:
+    """What a joint does not feel, in the parent's frame."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = (tuple(row) for row in own.second)
+    if xx == xy == xz == yy == yz == 0:
+        return _rod(own.mass, own.first.z, zz, body.axis, body.translation)
+    return own.rotated(body.rotation).translated(body.translation)
+
+
 def _rod(mass: Scalar, first: Scalar, second: Scalar, z: Vector, p: Vector) -> MassMoments:
-    """Mass on the line p + z t: h = h_z z + m p, Sigma = Sigma_zz z z^T + h_z (z p^T + p z^T) + m p p^T."""
+    """Mass on the line p + z t: h = h_z z + m p, Sigma = Sigma_zz z z^T + h_z (z p^T + p z^T) + m p p^T.
+
+    No terms cancel here where z is almost an axis of the parent.
+    """
     a, h = z * second + p * first, z * first + p * mass
     entries = [[z[i] * a[j] + p[i] * h[j] if j >= i else 0 for j in range(3)] for i in range(3)]
     return MassMoments(mass, h, mirrored(entries))

@@ -12,7 +12,7 @@ from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
 from rbdgen.model.attachments import Attachment
 from rbdgen.model.inertia import NO_INERTIA, Inertia
-from rbdgen.model.joints import Joint, JointKind
+from rbdgen.model.joints import JOINT_TYPES, Floating, Joint, JointType
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
 from rbdgen.model.regularity import unresisted
 from rbdgen.model.rotations import Snapped, rotation_from_rpy, snap_axis, snap_rotation
@@ -58,7 +58,7 @@ class Robot:
     @property
     def joints(self) -> tuple[Joint, ...]:
         """Moving joints in order, without the base."""
-        return tuple(b.joint for b in self.model.bodies if b.joint.kind is not JointKind.FLOATING)
+        return tuple(body.joint for body in self.model.bodies[self.base == "floating" :])
 
 
 def build_robot(
@@ -111,7 +111,7 @@ class _Builder:
         root = self.links[self.description.root]
         body = WORLD
         if base == "floating":
-            body = self.add_body(root.name, BASE_JOINT, JointKind.FLOATING, ZERO, WORLD, NO_TRANSFORM, None)
+            body = self.add_body(root.name, BASE_JOINT, Floating(), ZERO, WORLD, NO_TRANSFORM, None)
         self.attach(root, body, NO_TRANSFORM, merged=base == "fixed")
         stack = self.pending(root, body, NO_TRANSFORM)
         while stack:
@@ -122,8 +122,8 @@ class _Builder:
                 self.attach(link, parent, placement, merged=True)
                 stack += self.pending(link, parent, placement)
             else:
-                kind = JointKind.PRISMATIC if joint.type == "prismatic" else JointKind.REVOLUTE
                 axis = snap_axis(Vector(*joint.axis), self.snap)
+                kind = JOINT_TYPES[joint.type]
                 body = self.add_body(link.name, joint.name, kind, axis, parent, placement, joint)
                 self.attach(link, body, NO_TRANSFORM, merged=False)
                 stack += self.pending(link, body, NO_TRANSFORM)
@@ -154,7 +154,7 @@ class _Builder:
         self,
         name: str,
         joint_name: str,
-        kind: JointKind,
+        kind: JointType,
         axis: Vector,
         parent: int,
         placement: Transform,
@@ -228,7 +228,7 @@ def _check_resisted(model: Model, description: Description) -> None:
     if unresisting is None:
         return
     body = model.bodies[unresisting]
-    if body.joint.kind is JointKind.FLOATING:
+    if body.floats:
         remedy = f"give link {quoted(body.name)} mass and inertia, or pass --base fixed"
     else:
         remedy = "give its links mass and inertia, or make the joint fixed"
@@ -241,8 +241,10 @@ def _check_resisted(model: Model, description: Description) -> None:
 
 def _place(body: Body, description: Description) -> str:
     """File and line of a body's joint, or of the link that floats."""
-    if body.joint.kind is JointKind.FLOATING:
-        line = next(link.line for link in description.links if link.name == body.name)
-    else:
-        line = next(joint.line for joint in description.joints if joint.name == body.joint.name)
+    joint = next((joint for joint in description.joints if joint.name == body.joint.name), None)
+    line = (
+        next(link.line for link in description.links if link.name == body.name)
+        if joint is None
+        else joint.line
+    )
     return f"{description.path}:{line}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rbdgen.model.inertia import Inertia
-from rbdgen.model.joints import Coordinate, Joint, JointKind
+from rbdgen.model.joints import Coordinate, Floating, Joint
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.spatial.ops import Transform, Vector
 
@@ -29,6 +29,11 @@ class Body:
     joint: Joint
     placement: Transform
     inertia: Inertia
+
+    @property
+    def floats(self) -> bool:
+        """Whether it is free in the world, as a floating base is."""
+        return self.parent == WORLD and isinstance(self.joint.type, Floating)
 
     def transform(self, q: Coordinate) -> Transform:
         """The moved frame in the parent's frame."""
@@ -70,7 +75,7 @@ class Model:
 
     @property
     def is_floating(self) -> bool:
-        return bool(self.bodies) and self.bodies[0].joint.kind is JointKind.FLOATING
+        return bool(self.bodies) and self.bodies[0].floats
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rbdgen.model.inertia import Inertia, from_second_moment
-from rbdgen.spatial.ops import Force, Matrix, Symmetric, Vector, mirrored
+from rbdgen.spatial.ops import Force, Matrix, Motion, Symmetric, Vector, mirrored
 from rbdgen.spatial.planar import FactoredRotation
-from rbdgen.spatial.scalar import Scalar, add, is_zero, mul, neg
+from rbdgen.spatial.scalar import Scalar, add, is_zero, mul
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +61,10 @@ class MassMoments:
         moved = mirrored([[change(i, j) if j >= i else 0 for j in range(3)] for i in range(3)])
         return MassMoments(self.mass, shifted, added_symmetric(self.second, moved))
 
-    def rate_about_z(self) -> Force:
-        """The force that a unit angular acceleration about z takes: J z and z x h."""
-        (xx, _, xz), (_, yy, yz), _ = (tuple(row) for row in self.second)
-        h = self.first
-        return Force(Vector(neg(xz), neg(yz), add(xx, yy)), Vector(neg(h.y), h.x, 0))
-
-    def rate_along_z(self) -> Force:
-        """The force that a unit acceleration along z takes: h x z and m z."""
-        h = self.first
-        return Force(Vector(h.y, neg(h.x), 0), Vector(0, 0, self.mass))
+    def apply(self, m: Motion) -> Force:
+        """I m: (J w + h x a, m a + w x h) of a motion (w, a)."""
+        h, w, a = self.first, m.angular, m.linear
+        return Force(self.rotational.apply(w) + h.cross(a), a * self.mass + w.cross(h))
 
 
 def added_symmetric(a: Matrix, b: Matrix) -> Matrix:

@@ -15,12 +15,13 @@ from rbdgen.errors import ModelError
 from rbdgen.model.angles import ZERO_ANGLE, constant_angle
 from rbdgen.model.axes import AlignedBody, align
 from rbdgen.model.base_parameters import regrouped, without_residue
-from rbdgen.model.joints import Angle, Coordinate, Joint, JointKind, Pose
+from rbdgen.model.joints import Angle, Coordinate, Joint, Revolute
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.ops import ZERO, Force, Motion, Transform, Vector
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
-from rbdgen.spatial.scalar import Scalar, mul, reciprocal
+from rbdgen.spatial.quaternion import Quaternion, QuaternionRotation
+from rbdgen.spatial.scalar import Scalar, is_zero, mul, reciprocal
 
 Turn = float | Angle
 """In rad, or as an `Angle`, which may be rational."""
@@ -31,8 +32,8 @@ class ReducedBody:
     """A body as the cheap algorithms see it, at a position of its joint.
 
     `rotation`: from its axes to its parent's; `translation`: its origin in its parent's axes; `axis`: z in
-    its parent's axes; `moments`: in its axes; `lag`: how far its axes stay behind the body itself, None
-    where they turn with it.
+    its parent's axes; `subspace`: S, in its axes; `moments`: in its axes; `lag`: how far its axes stay behind
+    the body itself, None where they turn with it.
     """
 
     name: str
@@ -41,23 +42,9 @@ class ReducedBody:
     rotation: FactoredRotation
     translation: Vector
     axis: Vector
+    subspace: tuple[Motion, ...]
     moments: MassMoments
     lag: Angle | None
-
-    @property
-    def turning(self) -> int:
-        """How far the body turns about z, in units of its coordinate."""
-        return int(self.joint.kind is JointKind.REVOLUTE)
-
-    @property
-    def sliding(self) -> int:
-        """How far the body slides along z, in units of its coordinate."""
-        return int(self.joint.kind is JointKind.PRISMATIC)
-
-    @property
-    def subspace(self) -> Motion:
-        """S of a joint of one degree of freedom."""
-        return Motion(Vector(0, 0, self.turning), Vector(0, 0, self.sliding))
 
     def external_force(self, fext: Force, frame: Transform, unit_length: Scalar) -> Force:
         """A force given in the joint's own frame, in which `frame` is this body's, seen in its axes."""
@@ -150,8 +137,8 @@ def reduce(
     bodies with an axis parallel to their parent's whose equations are written in their parent's axes;
     `unit_length`: the length, in m, that becomes 1.
 
-    Raises ModelError where a choice does not fit: a turned floating base, a parallel body whose axis is not
-    parallel, a unit of length on a robot that is not fixed and all revolute.
+    Raises ModelError where a choice does not fit: turned axes of a joint without one axis, a parallel body
+    whose axis is not parallel, a unit of length on a robot that is not fixed and all revolute.
     """
     return _framed(model, align(model), turns, slides, base_parameters, parallel, unit_length)
 
@@ -170,8 +157,10 @@ def _framed(
     d = (0,) * n if slides is None else tuple(slides)
     bodies = []
     for body, turn, slide in zip(aligned, phi, d, strict=True):
-        if body.joint.kind is JointKind.FLOATING and (turn != ZERO_ANGLE or slide != 0):
-            raise ModelError(f"body '{body.name}': a floating base's frame is given; leave it unturned")
+        if not body.joint.type.one_axis and (turn != ZERO_ANGLE or slide != 0):
+            raise ModelError(
+                f"body '{body.name}': the frame of a {body.joint.type.name} joint is given; leave it unturned"
+            )
         above = (ZERO_ANGLE, 0) if body.parent == WORLD else (phi[body.parent], d[body.parent])
         bodies.append(body.moved(turn, slide, *above))
     _check_parallel(bodies, parallel)
@@ -202,7 +191,7 @@ def _angle(turn: Turn) -> Angle:
 def _check_parallel(bodies: Sequence[AlignedBody], parallel: Collection[int]) -> None:
     for i in parallel:
         body = bodies[i]
-        if body.joint.kind is not JointKind.REVOLUTE or body.alpha != ZERO_ANGLE:
+        if not isinstance(body.joint.type, Revolute) or body.alpha != ZERO_ANGLE:
             raise ModelError(
                 f"body '{body.name}': its axis is not parallel to its parent's; leave it out of `parallel`"
             )
@@ -212,7 +201,7 @@ def _scaled(
     model: Model, bodies: list[AlignedBody], moments: list[MassMoments], unit: Scalar
 ) -> tuple[list[AlignedBody], list[MassMoments]]:
     """p / l, m l^2 and h l leave N m as they are; Sigma does not change."""
-    if any(body.joint.kind is not JointKind.REVOLUTE for body in bodies):
+    if any(not isinstance(body.joint.type, Revolute) for body in bodies):
         raise ModelError(
             f"model '{model.name}': a unit of length needs a fixed base and revolute joints; leave it at 1"
         )
@@ -232,24 +221,33 @@ def _placed(
     if behind is not None:
         turned = PlanarRotation(Z, *behind)
         translation, axis, gamma = turned.apply(translation), turned.apply(axis), gamma + behind
-    rotation = FactoredRotation()
-    if isinstance(q, Angle):
-        theta = q + body.theta0
-        if body.alpha == ZERO_ANGLE:
-            # z stays where it is: one turn about it, by the sum
-            gamma, theta = ZERO_ANGLE, theta if behind is None else behind + theta
-        if stays:
-            lag = theta
-            own = own.rotated(FactoredRotation.of(PlanarRotation(Z, *lag)))
-        else:
-            rotation = _rotation(gamma, body.alpha, theta)
-    elif not isinstance(q, Pose):
-        rotation = _rotation(gamma, body.alpha, body.theta0)
-        translation = translation + axis * q
-    return ReducedBody(body.name, body.parent, body.joint, rotation, translation, axis, own, lag)
+    shift, turn, attitude = body.joint.type.displacement(q)
+    translation = translation + _moved(shift, axis, gamma, body)
+    theta = body.theta0 if turn is None else turn + body.theta0
+    if turn is not None and body.alpha == ZERO_ANGLE:
+        # z stays where it is: one turn about it, by the sum
+        gamma, theta = ZERO_ANGLE, theta if behind is None else behind + theta
+    if stays:
+        lag, rotation = theta, FactoredRotation()
+        own = own.rotated(FactoredRotation.of(PlanarRotation(Z, *lag)))
+    else:
+        rotation = _rotation(gamma, body.alpha, theta, attitude)
+    z = Vector(0, 0, 1) if body.joint.type.one_axis else ZERO
+    subspace = body.joint.type.motion_subspace(z)
+    return ReducedBody(body.name, body.parent, body.joint, rotation, translation, axis, subspace, own, lag)
 
 
-def _rotation(gamma: Angle, alpha: Angle, theta: Angle) -> FactoredRotation:
-    return FactoredRotation.of(
-        PlanarRotation(Z, *gamma), PlanarRotation(X, *alpha), PlanarRotation(Z, *theta)
-    )
+def _moved(shift: Vector, axis: Vector, gamma: Angle, body: AlignedBody) -> Vector:
+    """A shift in the body's axes at q = 0, seen in the parent's."""
+    if is_zero(shift.x) and is_zero(shift.y):
+        along: Vector = axis * shift.z
+        return along
+    return _rotation(gamma, body.alpha, body.theta0).to_parent(shift)
+
+
+def _rotation(
+    gamma: Angle, alpha: Angle, theta: Angle, attitude: Quaternion | None = None
+) -> FactoredRotation:
+    factors = PlanarRotation(Z, *gamma), PlanarRotation(X, *alpha), PlanarRotation(Z, *theta)
+    last = () if attitude is None else (QuaternionRotation(attitude),)
+    return FactoredRotation.of(*factors, *last)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from math import cos, sin, sqrt
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
 
 from rbdgen.model.inertia import Inertia
-from rbdgen.model.joints import Angle, Coordinate, Joint, JointKind
+from rbdgen.model.joints import Coordinate, Joint
 from rbdgen.model.model import WORLD, Model
 from rbdgen.spatial.ops import Matrix, Transform
 
@@ -67,7 +67,7 @@ def _scaled(inertia: Numbers) -> Numbers:
 def _some_position(joint: Joint, i: int, unit: float) -> Coordinate:
     """Between 1 and 2 rad or units, no two joints alike: no axes or lines coincide there by chance."""
     value = 1 + (i + 1) * GOLDEN % 1
-    return value * unit if joint.kind is JointKind.PRISMATIC else Angle(cos(value), sin(value))
+    return joint.type.some_position(value, unit)
 
 
 def _inertia_matrix(inertia: Inertia, unit: float) -> Numbers:

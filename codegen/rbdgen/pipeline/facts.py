@@ -25,7 +25,7 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
     for joint in robot.joints:
         limit = joint.limit
         ends = (limit.lower, limit.upper, limit.effort, limit.velocity) if limit else (None,) * 4
-        joints.append(JointFacts(joint.name, joint.kind.value, joint.idx_q, joint.idx_v, *ends))
+        joints.append(JointFacts(joint.name, joint.type.name, joint.idx_q, joint.idx_v, *ends))
     return RobotFacts(
         name=robot_identifier(model.name) if options.name is None else options.name,
         robot_name=model.name,
@@ -52,7 +52,7 @@ def _body_facts(body: Body) -> BodyFacts:
         name=body.name,
         parent=body.parent,
         joint=joint.name,
-        kind=joint.kind.value,
+        kind=joint.type.name,
         axis=tuple(map(float, joint.axis)),
         rotation=tuple(tuple(map(float, row)) for row in body.placement.rotation),
         translation=tuple(map(float, body.placement.translation)),

@@ -19,7 +19,6 @@ from rbdgen.functions.table import lookup
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.angles import constant_angle, radians_of
 from rbdgen.model.axes import AlignedBody
-from rbdgen.model.joints import JointKind
 from rbdgen.model.model import WORLD, Body, Model
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel, reduce
@@ -66,9 +65,7 @@ def search(
     `start`: axes to better; `budget`: operations to trace at most, after which the best so far is taken.
     """
     descent = _Descent(model, function, form, start, budget)
-    order = [
-        i for i in reversed(range(model.nbodies)) if model.bodies[i].joint.kind is not JointKind.FLOATING
-    ]
+    order = [i for i in reversed(range(model.nbodies)) if model.bodies[i].joint.type.one_axis]
     for _ in range(PASSES):
         improved = False
         for i in order:

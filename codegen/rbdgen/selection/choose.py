@@ -17,7 +17,7 @@ from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, TO_C, apply
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.model.angles import ZERO_ANGLE
-from rbdgen.model.joints import JointKind
+from rbdgen.model.joints import Revolute
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.selection.axes import BodyAxes, search
@@ -80,7 +80,7 @@ def _unit_lengths(plain: ReducedModel) -> list[float]:
 
     Not those that are only rounding beside the longest: squares of that many units lose their range.
     """
-    if any(body.joint.kind is not JointKind.REVOLUTE for body in plain.bodies):
+    if any(not isinstance(body.joint.type, Revolute) for body in plain.bodies):
         return []
     lengths = [abs(float(value)) for body in plain.bodies for value in body.translation]
     least = max(LEAST_UNIT * max(lengths), LEAST_UNIT)
@@ -93,7 +93,7 @@ def _parallel_bodies(plain: ReducedModel) -> list[int]:
     return [
         i
         for i, body in enumerate(plain.bodies)
-        if body.joint.kind is JointKind.REVOLUTE and _continues(plain, i)
+        if isinstance(body.joint.type, Revolute) and _continues(plain, i)
     ]
 
 
@@ -101,7 +101,7 @@ def _continues(plain: ReducedModel, i: int) -> bool:
     body = plain.bodies[i]
     if body.parent == WORLD or body.alpha != ZERO_ANGLE:
         return False
-    return plain.bodies[body.parent].joint.kind is JointKind.REVOLUTE
+    return isinstance(plain.bodies[body.parent].joint.type, Revolute)
 
 
 def choose(

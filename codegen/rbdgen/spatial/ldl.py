@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from rbdgen.spatial.scalar import Naming, Scalar, mul, reciprocal, sub, unnamed
 
@@ -42,6 +43,26 @@ class LDL:
     def scale(self, y: Sequence[Scalar]) -> list[Scalar]:
         """D^-1 y."""
         return [mul(value, inverse) for value, inverse in zip(y, self.inverse_diagonal, strict=True)]
+
+
+def forward_substituted(lower: Sequence[Scalar], right: Sequence[Scalar]) -> list[Scalar]:
+    """L^-1 right, where `lower` is L below its diagonal, row by row."""
+    y, entries = list(right), iter(lower)
+    for i in range(len(y)):
+        row = list(islice(entries, i))
+        for j in reversed(range(i)):
+            y[i] = sub(y[i], mul(row[j], y[j]))
+    return y
+
+
+def back_substituted(lower: Sequence[Scalar], right: Sequence[Scalar]) -> list[Scalar]:
+    """L^-T right, where `lower` is L below its diagonal, row by row."""
+    y, entries = list(right), iter(lower)
+    rows = [list(islice(entries, i)) for i in range(len(y))]
+    for i in reversed(range(len(y))):
+        for j in reversed(range(i)):
+            y[j] = sub(y[j], mul(rows[i][j], y[i]))
+    return y
 
 
 def ldl(

@@ -7,6 +7,7 @@ A rotation kept as such factors turns a vector with 4 multiplications and 2 addi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol, Self
 
 from rbdgen.spatial.ops import Matrix, Vector
 from rbdgen.spatial.scalar import Scalar, add, is_number, is_zero, mul, neg, sub
@@ -109,14 +110,31 @@ def _placed(
     return Matrix(*rows)
 
 
+class Factor(Protocol):
+    """A rotation that knows how to turn vectors and matrices."""
+
+    @property
+    def inverse(self) -> Self: ...
+
+    @property
+    def is_identity(self) -> bool: ...
+
+    def apply(self, v: Vector) -> Vector: ...
+
+    def symmetric(self, A: Matrix) -> Matrix: ...
+
+    def general(self, A: Matrix) -> Matrix: ...
+
+
 @dataclass(frozen=True, slots=True)
 class FactoredRotation:
-    """A rotation R = R_1 R_2 ... R_n from a child's axes to its parent's, each factor planar."""
+    """A rotation R = R_1 R_2 ... R_n from a child's axes to its parent's, its factors planar or such as a
+    quaternion gives."""
 
-    factors: tuple[PlanarRotation, ...] = ()
+    factors: tuple[Factor, ...] = ()
 
     @staticmethod
-    def of(*factors: PlanarRotation) -> FactoredRotation:
+    def of(*factors: Factor) -> FactoredRotation:
         """The product of the factors that turn anything."""
         return FactoredRotation(tuple(factor for factor in factors if not factor.is_identity))
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from rbdgen.model.articulated import ArticulatedInertia
-from rbdgen.model.joints import Joint
+from rbdgen.model.articulated import ArticulatedInertia, coordinate_components
 from rbdgen.model.moments import MassMoments
-from rbdgen.spatial.ops import Force, Motion, Vector
+from rbdgen.spatial.ops import NO_MOTION, ZERO, Force, Motion, Vector
 from rbdgen.spatial.planar import FactoredRotation
-from rbdgen.spatial.scalar import Scalar, add, mul
+from rbdgen.spatial.scalar import Scalar
 
 
 class Placed(Protocol):
@@ -23,13 +23,10 @@ class Placed(Protocol):
 
 
 class Jointed(Protocol):
-    """What moves on a screw about z: by `turning` and `sliding` times its coordinate, 1 and 0 or 0 and 1."""
+    """What moves on a joint: `subspace` is S in its axes, one motion a degree of freedom."""
 
     @property
-    def turning(self) -> Scalar: ...
-
-    @property
-    def sliding(self) -> Scalar: ...
+    def subspace(self) -> tuple[Motion, ...]: ...
 
 
 class Massive(Protocol):
@@ -39,29 +36,52 @@ class Massive(Protocol):
     def moments(self) -> MassMoments: ...
 
 
-class Base(NamedTuple):
-    """A floating base, as its own step sees it."""
-
-    joint: Joint
-    moments: MassMoments
-
-
 class Body(Placed, Jointed, Massive, Protocol):
     """A body at a position of its joint, as a step sees it."""
 
-    @property
-    def subspace(self) -> Motion:
-        """S of a joint of one degree of freedom."""
+
+class Unplaced(NamedTuple):
+    """A floating base where a step does not depend on its pose."""
+
+    subspace: tuple[Motion, ...]
+    moments: MassMoments
+    rotation: FactoredRotation = FactoredRotation()
+    translation: Vector = ZERO
 
 
-def along_joint(body: Jointed, force: Force) -> Scalar:
-    """S^T f of a body that is no floating base."""
-    return add(mul(body.turning, force.moment.z), mul(body.sliding, force.force.z))
+def along_joint(body: Jointed, force: Force) -> list[Scalar]:
+    """S^T f."""
+    return [S.dot(force) for S in body.subspace]
 
 
-def along_base(force: Force) -> list[Scalar]:
-    """S^T f of a floating base."""
-    return [*force.force, *force.moment]
+def relative_motion(body: Jointed, rates: Sequence[Scalar]) -> Motion:
+    """S qd, the motion of the body against its parent, or S qdd."""
+    total = NO_MOTION
+    for S, rate in zip(body.subspace, rates, strict=True):
+        total = total + S * rate
+    return total
+
+
+def known_components(body: Jointed) -> list[int] | None:
+    """Which of a motion's components (angular, linear) the columns of S are; None where one is no such axis.
+
+    Where they are, the power S^T f is just these components of a force, and what the parent feels through
+    the joint has exact zeros there.
+    """
+    found = coordinate_components(body.subspace)
+    ahead = found and all((*S.angular, *S.linear)[k] == 1 for S, k in zip(body.subspace, found, strict=True))
+    return found if ahead else None
+
+
+def with_joint_force(body: Jointed, force: Force, values: Sequence[Scalar]) -> Force:
+    """The force with its components along the joint, S^T f, known to be these values."""
+    known = known_components(body)
+    if known is None:
+        return force
+    components = [*force.moment, *force.force]
+    for k, value in zip(known, values, strict=True):
+        components[k] = value
+    return Force(Vector(*components[:3]), Vector(*components[3:]))
 
 
 def force_to_parent(body: Placed, f: Force) -> Force:

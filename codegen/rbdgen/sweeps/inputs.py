@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rbdgen.model.angles import TracedAngle
-from rbdgen.model.joints import Angle, Coordinate, JointKind, Pose
+from rbdgen.model.joints import Angle, Coordinate, elements
 from rbdgen.model.model import Model
 from rbdgen.signature import Kind, SizedArgument
 from rbdgen.spatial.ops import Force, Vector
@@ -45,9 +45,7 @@ class State:
     @property
     def vectors(self) -> dict[str, list[Scalar]]:
         """The inputs as the flat vectors of the interface; angles in q stay angles."""
-        q = [
-            value for q in self.q for value in ((*q.position, *q.quaternion) if isinstance(q, Pose) else (q,))
-        ]
+        q = [value for q in self.q for value in elements(q)]
         fext = [value for row in self.fext or () for value in (*row.force, *row.moment)]
         return {"q": q, "v": list(self.v), "a": list(self.a), "tau": list(self.tau), "fext": fext}
 
@@ -90,17 +88,15 @@ def coordinates(
     `sums`: whether cosines of sums of angles may be asked for; where only the sine and cosine of every
     single coordinate are to be had, sums are made by the addition theorems.
     """
+
+    def angle(q: Scalar) -> Angle:
+        return TracedAngle(q, (cos, sin)) if sums else Angle(cos(q), sin(q))
+
     result: list[Coordinate] = []
     for body in model.bodies:
         joint = body.joint
         part = q[joint.idx_q : joint.idx_q + joint.nq]
-        if joint.kind is JointKind.FLOATING:
-            result.append(Pose(Vector(*part[:3]), (part[3], part[4], part[5], part[6])))
-        elif joint.kind is JointKind.REVOLUTE:
-            whole = TracedAngle(part[0], (cos, sin)) if sums else Angle(cos(part[0]), sin(part[0]))
-            result.append(whole)
-        else:
-            result.append(part[0])
+        result.append(joint.type.coordinate(part, angle))
     return result
 
 

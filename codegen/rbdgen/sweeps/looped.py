@@ -17,8 +17,8 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Force, Vector
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.sweeps.records import Entry, Kind, Total, by_freedom, flat, named, of, turned, width
-from rbdgen.sweeps.straight import of_base, of_world
+from rbdgen.sweeps.records import Each, Entry, Kind, Total, by_freedom, flat, named, of, turned, width
+from rbdgen.sweeps.straight import of_world
 from rbdgen.sweeps.sweep import (
     BASE,
     INPUTS,
@@ -50,7 +50,9 @@ class Looped:
     """Sweeps as loops over bodies; the other fields grow while loops are made.
 
     `sizes`: of all arrays that sweeps write; `kinds`: of all that they gave; `starts`: what a body starts a
-    sum with; `by_depth`: records that only children read; `read`, `summed`: what sweeps read and add up.
+    sum with; `by_depth`: records that only children read; `read`, `summed`: what sweeps read and add up;
+    `without_base`: records of degrees of freedom that a floating base does not give; `inward`: a sweep whose
+    step at a floating base is left to the next one, as nothing lies between the two.
     """
 
     bodies: LoopedBodies
@@ -62,6 +64,8 @@ class Looped:
     by_depth: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
     summed: set[str] = field(default_factory=set)
+    without_base: set[str] = field(default_factory=set)
+    inward: Inward | None = None
 
     def run(self, *sweeps: Sweep) -> LoopedForm:
         """The loops of these sweeps, in order."""
@@ -93,8 +97,16 @@ class Looped:
         self._new(sweep.kinds)
         world = sweep.of_world(of_world(bodies.reduced))
         if bodies.floating:
+            before, self.inward = self.inward, None
+            read = (*before.sums, *before.reads) if before else ()
+
+            def base(body: Any, x: Given) -> Gives:
+                vars(x).update(before.step(body, x) if before else {}, parent=world[sweep.carries])
+                return sweep.added((sweep.base or sweep.step)(body, x), world)
+
+            posed = "placement" in sweep.of_base
             self._at_base(
-                sweep.name, lambda b, x: sweep.added(sweep.base(b, x), world), sweep.of_base, sweep.kinds
+                sweep.name, base, (*read, *sweep.reads), (*read, *sweep.of_base), sweep.kinds, posed=posed
             )
         else:
             self._at_world(sweep, world)
@@ -123,6 +135,9 @@ class Looped:
                 self._new({name: total.kind})
                 self.starts[name] = total.own
                 self.loops.append(cleared(name, self.sizes[name]))
+        if bodies.floating:
+            self.without_base |= {name for name in sweep.gives if isinstance(sweep.gives[name], Each)}
+            self.without_base -= {*sweep.base_gives}
         self._new({**sweep.gives, **(sweep.base_gives if bodies.floating else {})})
         above = {name: self._access(name, runs, above=True) for name in sweep.sums}
 
@@ -131,10 +146,11 @@ class Looped:
             for name in sweep.sums:
                 if name in self.starts:
                     setattr(given, name, self.starts[name](body) + getattr(given, name))
-            gives = dict(sweep.step(body, given))
+            gives = sweep.step(body, given)
+            own = {name: gives[name] for name in sweep.gives}
             for name, total in sweep.sums.items():
-                gives[name] = of(total.kind, x.arrays[f"parent_{name}"]) + gives[name]
-            return self._flat(x, gives)
+                own[name] = of(total.kind, x.arrays[f"parent_{name}"]) + gives[name]
+            return self._flat(x, own)
 
         self._add(
             sweep.name,
@@ -143,8 +159,10 @@ class Looped:
             {f"new_{n}": above.get(n) or self._access(n, runs) for n in (*sweep.gives, *sweep.sums)},
             self.bodies.count,
         )
-        if bodies.floating and sweep.base:
-            self._at_base(sweep.name, sweep.base, names, sweep.base_gives)
+        if bodies.floating and sweep.base_gives:
+            self._at_base(sweep.name, sweep.step, names, names, sweep.base_gives, posed=False)
+        else:
+            self.inward = sweep
 
     def _climb(self, sweep: Climb) -> None:
         """One step of a record to the next body above, run for every body above every body."""
@@ -153,9 +171,12 @@ class Looped:
 
         def trace(x: State) -> Arrays:
             record = sweep.carry(bodies.placed(x), of(kind, x.arrays["record"]))
-            given = self._given(x, sweep.reads)
+            given, joint = self._given(x, sweep.reads), bodies.joint(x, "above")
             setattr(given, sweep.carries, record)
-            return self._flat(x, {sweep.carries: record, **sweep.step(bodies.joint(x, "above"), given)})
+            gives = sweep.step(joint, given)
+            vars(given).update(gives)
+            onward = sweep.onward(joint, given) if sweep.onward else record
+            return self._flat(x, {sweep.carries: onward, **gives})
 
         own = self._access(sweep.carries, records)
         self._add(
@@ -182,9 +203,9 @@ class Looped:
 
         def trace(x: State) -> Arrays:
             record = sweep.carry(bodies.placed(x), of(kind, x.arrays["record"]))
-            given = self._base_given(x, sweep.base_reads)
-            setattr(given, sweep.carries, turned(kind, record, bodies.root))
-            return self._flat(x, sweep.base(bodies.base, given))
+            given = self._base_given(x, sweep.reads, sweep.base_reads)
+            setattr(given, sweep.carries, turned(kind.kind, record, bodies.root))
+            return self._flat(x, sweep.step(bodies.base(x.q), given))
 
         self._add(
             f"{sweep.name}_base",
@@ -271,15 +292,22 @@ class Looped:
         self._add(f"{sweep.name}_root", lambda _: rows, {}, writes, 1)
 
     def _at_base(
-        self, loop: str, step: Callable[[Any, Given], Gives], names: Sequence[str], kinds: Mapping[str, Kind]
+        self,
+        loop: str,
+        step: Callable[[Any, Given], Gives],
+        names: Sequence[str],
+        read: Sequence[str],
+        kinds: Mapping[str, Kind],
+        *,
+        posed: bool,
     ) -> None:
-        """What a floating base gives."""
+        """What a floating base gives of these kinds. `names`: what a step reads, `read`: what is not 0."""
         bodies = self.bodies
 
         def trace(x: State) -> Arrays:
-            gives = step(bodies.base, self._base_given(x, names))
+            gives = step(bodies.base(x.q), self._base_given(x, names, read))
             back = bodies.root.inverse
-            return self._flat(x, {name: turned(kinds[name], value, back) for name, value in gives.items()})
+            return self._flat(x, {name: turned(kind, gives[name], back) for name, kind in kinds.items()})
 
         nv, six = bodies.reduced.nv, range(BASE)
         writes = {}
@@ -287,8 +315,8 @@ class Looped:
             size = width(kind) * (BASE if by_freedom(kind) else 1)
             block = Access(name, tuple(nv * i + k for i in six for k in six))
             writes[f"new_{name}"] = block if kind is Entry else whole(name, size)
-        inputs = ("q",) if {"upward", "potential"} & {*names} else ()
-        self.loops.append(FormLoop(f"{loop}_root", trace, writes, self._base_reads(names), inputs))
+        inputs = ("q",) if posed else ()
+        self.loops.append(FormLoop(f"{loop}_root", trace, writes, self._base_reads(read), inputs))
 
     def _base_reads(self, names: Sequence[str]) -> Accesses:
         reads = {}
@@ -300,19 +328,25 @@ class Looped:
                 reads[name] = whole(name, BASE * (1 if kind is None else width(kind)))
         return reads
 
-    def _base_given(self, x: State, names: Sequence[str]) -> Given:
+    def _base_given(self, x: State, names: Sequence[str], read: Sequence[str]) -> Given:
         bodies, given = self.bodies, unread(BASE)
         given.naming = x.naming
-        vars(given).update(vars(of_base(bodies.reduced, x.q) or Given()))
-        for name in [name for name in names if name in x.arrays]:
-            kind, numbers = self.kinds.get(name), x.arrays[name]
-            if kind is None or by_freedom(kind):
-                value: Any = list(numbers)
+        vars(given).update(vars(of_world(bodies.reduced)))
+        for name in names:
+            kind, numbers = self.kinds.get(name), x.arrays.get(name) if name in read else None
+            if kind is not None and numbers is None:
+                value: Any = [of(kind, [0] * width(kind))] * BASE if by_freedom(kind) else None
+            elif numbers is None:
+                continue
+            elif name == "fext":
+                value = Force(Vector(*numbers[3:]), Vector(*numbers[:3]))
+            elif kind is None or by_freedom(kind):
+                value = list(numbers)
             else:
                 value = turned(kind, of(kind, numbers), bodies.root)
-            if name == "fext":
-                value = Force(Vector(*numbers[3:]), Vector(*numbers[:3]))
-            setattr(given, name, self.starts[name](bodies.base) + value if name in self.starts else value)
+            setattr(
+                given, name, self.starts[name](bodies.base(x.q)) + value if name in self.starts else value
+            )
         return given
 
     # ---- what a run of a loop reads and writes
@@ -330,6 +364,8 @@ class Looped:
                 rows = nv * nv
                 if array not in self.sizes:
                     self.loops.append(cleared(array, rows))
+            elif name in self.without_base:
+                rows = bodies.count
             elif by_freedom(kind) or kind is Total or isinstance(kind, int):
                 rows = nv if by_freedom(kind) else 1
             elif name in self.by_depth:
@@ -339,6 +375,8 @@ class Looped:
     def _reads(self, names: Sequence[str], runs: Runs) -> Accesses:
         bodies, reads = self.bodies, {}
         for name in names:
+            if isinstance(self.kinds.get(name), int):
+                continue
             if name in self.kinds:
                 reads[name] = self._access(name, runs)
             elif name == "placement":
@@ -357,12 +395,16 @@ class Looped:
         given = unread(1)
         given.naming = x.naming
         for name in names:
-            if name in self.kinds:
-                setattr(given, name, of(self.kinds[name], x.arrays[name]))
+            kind = self.kinds.get(name)
+            if isinstance(kind, int) or (kind is None and name not in x.arrays):
+                setattr(given, name, [])
             elif name == "fext":
                 given.fext = self.bodies.external_force(x)
-            elif name in INPUTS:
-                setattr(given, name, x.arrays[name][0])
+            elif kind is None:
+                setattr(given, name, list(x.arrays[name]))
+            else:
+                value = of(kind, x.arrays[name])
+                setattr(given, name, [value] if by_freedom(kind) else value)
         return given
 
     def _records(self, x: State, names: Sequence[str], prefix: str = "") -> Given:
@@ -391,7 +433,8 @@ class Looped:
         if kind is Total:
             rows: Sequence[int] = [0] * len(runs)
         elif by_freedom(kind):
-            rows = [bodies.freedoms[k] for k in runs]
+            first = BASE if name in self.without_base else 0
+            rows = [bodies.freedoms[k] - first for k in runs]
         elif name in self.by_depth:
             return bodies.level(name, width(kind), 0 if above else 1)
         else:

@@ -1,9 +1,9 @@
 """Records: what a sweep carries from body to body, and the numbers it is made of.
 
 A record is a dataclass whose fields are `Scalar`, `Vector`, `Matrix`, `Symmetric` or records again, for
-example a `Force` of two vectors. Four more kinds of value need no class: `Scalar` is one number for a body,
-an integer n is n numbers, `Entry` is an entry of a matrix between two degrees of freedom, and `Total` is one
-number for the robot.
+example a `Force` of two vectors. More kinds of value need no class: `Scalar` is one number for a degree of
+freedom, `Each(Force)` a force for each, an integer n is n numbers, `Entry` is an entry of a matrix between
+two degrees of freedom, and `Total` is one number for the robot.
 """
 
 from __future__ import annotations
@@ -11,14 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import islice
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, NamedTuple, get_type_hints
 
 from rbdgen.spatial.ops import Matrix, Symmetric, Vector, mirrored
 from rbdgen.spatial.planar import FactoredRotation
 from rbdgen.spatial.scalar import Naming, Scalar
 
 Kind = Any
-"""A dataclass, `Scalar`, `Vector`, `Matrix`, `Symmetric`, `Entry`, `Total`, or how many numbers."""
+"""A dataclass, `Scalar`, `Vector`, `Matrix`, `Symmetric`, `Each`, `Entry`, `Total`, or how many numbers."""
+
+
+class Each(NamedTuple):
+    """A record of this kind for each degree of freedom."""
+
+    kind: Kind
+
 
 Entry: Final = "entry"
 """An entry of an nv x nv matrix: the row of one degree of freedom, the column of another."""
@@ -40,19 +47,23 @@ def width(kind: Kind) -> int:
     """How many numbers a value has."""
     if isinstance(kind, int):
         return kind
+    if isinstance(kind, Each):
+        return width(kind.kind)
     plain = {Scalar: 1, Entry: 1, Total: 1, Vector: 3, Matrix: 9, Symmetric: 6}
     return plain[kind] if kind in plain else sum(width(part) for _, part in fields(kind))
 
 
 def by_freedom(kind: Kind) -> bool:
-    """Whether there is a value for a degree of freedom, not for a body: a floating base then has a list."""
-    return kind is Scalar or kind is Entry or getattr(kind, "by_freedom", False)
+    """Whether a body has a list of such values, one for each of its degrees of freedom."""
+    return kind is Scalar or kind is Entry or isinstance(kind, Each)
 
 
 def flat(kind: Kind, value: Any) -> list[Scalar]:
     """The numbers of a value, or of a list of them; of a symmetric matrix the upper triangle by rows."""
     if isinstance(value, list) and by_freedom(kind):
         return [number for one in value for number in flat(kind, one)]
+    if isinstance(kind, Each):
+        return flat(kind.kind, value)
     if kind is Scalar or kind is Entry or kind is Total:
         return [value]
     if kind is Vector or isinstance(kind, int):
@@ -72,6 +83,8 @@ def of(kind: Kind, numbers: Sequence[Scalar]) -> Any:
 def _taken(kind: Kind, numbers: Iterator[Scalar]) -> Any:
     if kind is Scalar or kind is Total:
         return next(numbers)
+    if isinstance(kind, Each):
+        return _taken(kind.kind, numbers)
     if isinstance(kind, int):
         return list(islice(numbers, kind))
     if kind is Vector:
@@ -103,6 +116,8 @@ def named(kind: Kind, value: Any, naming: Naming, label: str) -> Any:
     """The value with a name for each of its numbers, such as `force[3].n.x`."""
     if isinstance(value, list) and by_freedom(kind):
         return [named(kind, one, naming, f"{label}[{k}]") for k, one in enumerate(value)]
+    if isinstance(kind, Each):
+        return named(kind.kind, value, naming, label)
     if kind is Scalar or kind is Total:
         return naming(label, value)
     if kind is Symmetric:

@@ -6,28 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rbdgen.model.joints import Coordinate, Joint, Pose
+from rbdgen.model.joints import Floating
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import Force, Vector
-from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub, unnamed
+from rbdgen.spatial.ops import Force
+from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.records import Entry, Kind, Total, by_freedom, named
-from rbdgen.sweeps.sweep import BASE, INPUTS, Climb, Freedoms, Given, Inward, Outward, Pairs, Sweep, unread
+from rbdgen.sweeps.sweep import INPUTS, Climb, Freedoms, Given, Inward, Outward, Pairs, Sweep, unread
 
 
 @dataclass
 class Straight:
     """Bodies at a state, and what sweeps gave: `values` by name, one a body or one a degree of freedom.
 
-    `world`: what it has for steps that read it; `base`: what a floating base has, if there is one; `fext`: in
-    the axes of the bodies.
+    `world`: what it has for steps that read it; `fext`: in the axes of the bodies.
     """
 
     bodies: Sequence[Any]
     inputs: Mapping[str, Sequence[Scalar]]
     world: Given
-    base: Given | None = None
     fext: Sequence[Force] | None = None
     naming: Naming = unnamed
     values: dict[str, list[Any]] = field(default_factory=dict)
@@ -57,12 +55,9 @@ class Straight:
         world = sweep.of_world(self.world)
         self.values |= {name: [world[name]] for name in sweep.totals}
         for i, body in enumerate(self.bodies):
-            if self._floats(i):
-                gives = sweep.base(body, self._given(i, sweep.of_base))
-            else:
-                x, above = self._given(i, sweep.reads), body.parent
-                x.parent = world[sweep.carries] if above == WORLD else self.values[sweep.carries][above]
-                gives = sweep.step(body, x)
+            x, above = self._given(i, sweep.reads), body.parent
+            x.parent = world[sweep.carries] if above == WORLD else self.values[sweep.carries][above]
+            gives = (sweep.base if sweep.base and _floats(body) else sweep.step)(body, x)
             self._keep(i, sweep.added(gives, {name: self.values[name][0] for name in sweep.totals}))
 
     def _inward(self, sweep: Inward) -> None:
@@ -73,9 +68,6 @@ class Straight:
                 self.values[name] = [total.own(body) for body in self.bodies]
         for i in reversed(range(len(self.bodies))):
             body, x = self.bodies[i], self._given(i, (*sweep.reads, *sweep.sums))
-            if self._floats(i):
-                self._keep(i, sweep.base(body, x) if sweep.base else {})
-                continue
             given = dict(sweep.step(body, x))
             passed = {name: given.pop(name) for name in sweep.sums}
             self._keep(i, given)
@@ -85,19 +77,21 @@ class Straight:
 
     def _climb(self, sweep: Climb) -> None:
         self._new(dict.fromkeys(sweep.gives, Entry))
-        for k in range(len(self.bodies)):
-            i, record = k, None if self._floats(k) else self.values[sweep.carries][k]
-            while (above := self.bodies[i].parent) != WORLD:
-                record = sweep.carry(self.bodies[i], record)
-                label = f"{sweep.carries}[{k},{above}]"
-                record = named(self.kinds[sweep.carries], record, self.naming, label)
-                floats = self._floats(above)
-                x = self._given(above, sweep.base_reads if floats else sweep.reads)
-                setattr(x, sweep.carries, record)
-                given = dict((sweep.base if floats else sweep.step)(self.bodies[above], x))
-                record = given.pop(sweep.carries, record)
-                self._enter(above, k, given)
-                i = above
+        for below, body in enumerate(self.bodies):
+            for j in range(body.joint.idx_v, body.joint.idx_v + body.joint.nv):
+                i, record = below, self.values[sweep.carries][j]
+                while (above := self.bodies[i].parent) != WORLD:
+                    record = sweep.carry(self.bodies[i], record)
+                    label = f"{sweep.carries}[{j},{above}]"
+                    record = named(self.kinds[sweep.carries], record, self.naming, label)
+                    x = self._given(above, sweep.reads)
+                    setattr(x, sweep.carries, record)
+                    given = sweep.step(self.bodies[above], x)
+                    self._enter(above, [j], given)
+                    i = above
+                    if sweep.onward:
+                        vars(x).update(given)
+                        record = sweep.onward(self.bodies[above], x)
 
     def _freedoms(self, sweep: Freedoms) -> None:
         self._new(sweep.gives)
@@ -135,9 +129,6 @@ class Straight:
         row, col = (below, above) if name.endswith("_below") else (above, below)
         self.values[name.removesuffix("_below")][row][col] = number
 
-    def _floats(self, i: int) -> bool:
-        return bool(self.bodies[i].joint.nv == BASE)
-
     def _new(self, kinds: Mapping[str, Kind]) -> None:
         """Room for what a sweep gives; what one before it gave in part stays."""
         for name, kind in kinds.items():
@@ -155,21 +146,25 @@ class Straight:
         for name in reads:
             if name in self.values:
                 values = self.values[name]
-                setattr(x, name, _own(joint, values) if by_freedom(self.kinds[name]) else values[i])
+                own = by_freedom(self.kinds.get(name))
+                setattr(x, name, list(joint.slice(values)) if own else values[i])
             elif name == "fext":
                 x.fext = None if self.fext is None else self.fext[i]
-            elif hasattr(self.base, name):
-                setattr(x, name, getattr(self.base, name))
+            elif hasattr(self.world, name):
+                setattr(x, name, getattr(self.world, name))
             elif name in INPUTS:
-                setattr(x, name, _own(joint, self.inputs[name]))
+                setattr(x, name, list(joint.slice(self.inputs[name])))
         return x
 
     def _put(self, name: str, i: int, value: Any) -> None:
-        joint, kind = self.bodies[i].joint, self.kinds[name]
-        if kind is Entry:
-            self._enter(i, i, {name: value})
+        joint, kind = self.bodies[i].joint, self.kinds.get(name)
+        if kind is None:
+            # such as L, which only joints of several degrees of freedom have
+            self.values.setdefault(name, [None] * len(self.bodies))[i] = value
+        elif kind is Entry:
+            self._enter(i, range(joint.idx_v, joint.idx_v + joint.nv), {name: value})
         elif by_freedom(kind):
-            for k, one in enumerate(value if joint.nv == BASE else [value], joint.idx_v):
+            for k, one in enumerate(value, joint.idx_v):
                 self.values[name][k] = named(kind, one, self.naming, f"{name}[{k}]")
         else:
             self.values[name][0 if kind is Total else i] = named(kind, value, self.naming, f"{name}[{i}]")
@@ -178,19 +173,19 @@ class Straight:
         for name, value in given.items():
             self._put(name, i, value)
 
-    def _enter(self, above: int, below: int, given: Mapping[str, Any]) -> None:
-        """Entries between the degrees of freedom of a body and of one below it, or of its own."""
-        ours, theirs = self.bodies[above].joint, self.bodies[below].joint
-        for name, value in given.items():
-            numbers = iter(value if isinstance(value, list) else [value])
+    def _enter(self, above: int, below: Sequence[int], given: Mapping[str, Sequence[Scalar]]) -> None:
+        """Entries between the degrees of freedom of a body and these, of one below it or its own."""
+        ours = self.bodies[above].joint
+        for name, values in given.items():
+            numbers = iter(values)
             for k in range(ours.idx_v, ours.idx_v + ours.nv):
-                for j in range(theirs.idx_v, theirs.idx_v + theirs.nv):
+                for j in below:
                     self._set(name, k, j, next(numbers))
 
 
-def _own(joint: Joint, values: Sequence[Scalar]) -> Any:
-    """The element of a joint, the six of a floating base."""
-    return list(joint.slice(values)) if joint.nv == BASE else values[joint.idx_v]
+def _floats(body: Any) -> bool:
+    """Whether it is a floating base."""
+    return body.parent == WORLD and isinstance(body.joint.type, Floating)
 
 
 def straight(reduced: ReducedModel, x: State) -> Straight:
@@ -200,7 +195,6 @@ def straight(reduced: ReducedModel, x: State) -> Straight:
         bodies,
         x.vectors,
         of_world(reduced),
-        of_base(reduced, x.q),
         reduced.external_forces(bodies, x.fext),
         x.naming,
     )
@@ -208,29 +202,4 @@ def straight(reduced: ReducedModel, x: State) -> Straight:
 
 def of_world(reduced: ReducedModel) -> Given:
     """What the world has for steps; `still`: the first moment of all that never moves."""
-    return Given(upward=-reduced.gravity, potential=0, still=reduced.still)
-
-
-def of_base(reduced: ReducedModel, q: Sequence[Coordinate]) -> Given | None:
-    """What a floating base has for steps, if there is one."""
-    for i, pose in enumerate(q):
-        if isinstance(pose, Pose):
-            rotation, origin = reduced.model.bodies[i].placement
-            potential = (-reduced.gravity).dot(rotation.apply(pose.position) + origin)
-            return Given(upward=upward_in_base(reduced, i, pose), potential=potential)
-    return None
-
-
-def upward_in_base(reduced: ReducedModel, i: int, q: Pose) -> Vector:
-    """-R^T g of a floating base, R its rotation; R^T u = u + 2 (r (r.u) - |r|^2 u - s r x u), q = (r, s)."""
-    u = reduced.model.bodies[i].placement.rotation.T.apply(-reduced.gravity)
-    x, y, z, s = q.quaternion
-    twice = u * 2
-
-    def entry(k: int) -> Scalar:
-        r, m, n = (x, y, z), (k + 1) % 3, (k + 2) % 3
-        total = sub(u[k], mul(twice[k], add(mul(r[m], r[m]), mul(r[n], r[n])))) if u[k] != 0 else 0
-        total = add(total, mul(twice[m], add(mul(r[k], r[m]), mul(s, r[n]))))
-        return add(total, mul(twice[n], sub(mul(r[k], r[n]), mul(s, r[m]))))
-
-    return Vector(entry(0), entry(1), entry(2))
+    return Given(upward=-reduced.gravity, still=reduced.still)

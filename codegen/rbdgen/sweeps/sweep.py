@@ -6,15 +6,15 @@
     Freedoms  for every degree of freedom, from what was given for it and for its body
     Pairs     for every degree of freedom and each one above it: an entry of a matrix
 
-A step is a pure function of a placed body and of what it reads; it does not know how values travel. The
-driver `straight` hands objects from body to body while an expression is traced, so that zeros vanish; the
-driver `looped` traces a step once and keeps records in arrays.
+A step is a pure function of a placed body and of what it reads, the same for joints of every type; it does
+not know how values travel. The driver `straight` hands objects from body to body while an expression is
+traced, so that zeros vanish; the driver `looped` traces a step once and keeps records in arrays.
 
 What a step reads, by name: `placement` (rotation and translation of the body), `moments`, the inputs `v`,
-`a`, `tau` and `fext`, what an earlier sweep gave, and of a root `upward` (minus gravity, in its axes) and
-`potential` (minus gravity times its position). An input that is not read is 0, `fext` None. What it gives, by
-name: a record, a number for a degree of freedom, its body's part of a total, or an entry of a matrix, `M` in
-the row of the ancestor and `M_below` in its column. A floating base has six numbers where others have one.
+`a`, `tau` and `fext`, what an earlier sweep gave, and `upward` (minus gravity, in world axes). An input that
+is not read is 0, `fext` None. What it gives, by name: a record, a list with a number or a record for each of
+the joint's degrees of freedom, its body's part of a total, or a list of entries of a matrix, row by row: `M`
+in the rows of the ancestor and `M_below` in its columns.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ INPUTS = ("v", "a", "tau")
 BASE = 6
 """Degrees of freedom of a floating base."""
 
+BASE_LOWER = tuple((i, j) for i in range(BASE) for j in range(i))
+"""The entries below the diagonal of a triangular matrix over them, row by row."""
+
 
 Given: TypeAlias = SimpleNamespace
 """What a step reads, as attributes; of an outward sweep also `parent`."""
@@ -45,24 +48,25 @@ Step: TypeAlias = Callable[[Any, Given], Gives]
 
 def unread(nv: int) -> Given:
     """What a step sees of inputs that it does not read."""
-    return Given(fext=None, **{name: [0] * BASE if nv == BASE else 0 for name in INPUTS})
+    return Given(fext=None, **{name: [0] * nv for name in INPUTS})
 
 
 @dataclass(frozen=True)
 class Outward:
     """`carries`: which of what a step gives goes on to the children; `world`: that of the world.
 
-    `base_reads`: what a floating base's step reads, if other things than the `step` of other bodies;
-    `totals`: sums over all bodies of what steps give by these names, and what the world adds to them.
+    `base`: the step of a floating base, where records are in its axes; `base_reads`: what it has to read, if
+    less than others: the world's motion is 0, so that some of its terms vanish; `totals`: sums over all
+    bodies of what steps give by these names, and what the world adds to them.
     """
 
     name: str
     carries: str
     step: Step
-    base: Step
     world: Callable[[Given], Any]
     reads: Sequence[str]
     gives: Mapping[str, Kind]
+    base: Step | None = None
     base_reads: Sequence[str] | None = None
     totals: Mapping[str, Callable[[Given], Scalar]] = field(default_factory=dict)
 
@@ -96,12 +100,15 @@ class Sum:
 
 @dataclass(frozen=True)
 class Inward:
-    """A step reads the `sums` of its body and gives, by the same names, what it hands on to the parent."""
+    """A step reads the `sums` of its body and gives, by the same names, what it hands on to the parent.
+
+    `base_gives`: what later sweeps read of what it gives at a floating base; without it, only the outward
+    sweep that follows reads there.
+    """
 
     name: str
     sums: Mapping[str, Sum]
     step: Step
-    base: Step | None = None
     reads: Sequence[str] = ()
     gives: Mapping[str, Kind] = field(default_factory=dict)
     base_gives: Mapping[str, Kind] = field(default_factory=dict)
@@ -109,18 +116,18 @@ class Inward:
 
 @dataclass(frozen=True)
 class Climb:
-    """Every body's record of the name `carries` goes to each of its ancestors.
+    """The record `carries` of every degree of freedom goes to each ancestor of its body.
 
-    `carry`: one step to the parent, in its axes; `step` and `base`: what the ancestor makes of it, and the
-    record that goes on from there if it changes; they read of the ancestor.
+    `carry`: one step to the parent, in its axes; `step`: what the ancestor makes of it; `onward`: the record
+    that goes on from there, if it changes; both read of the ancestor, `onward` also what `step` gave.
     """
 
     name: str
     carries: str
     carry: Callable[[Placed, Any], Any]
     step: Step
-    base: Step
     gives: Sequence[str]
+    onward: Callable[[Any, Given], Any] | None = None
     reads: Sequence[str] = ()
     base_reads: Sequence[str] = ()
 
@@ -140,8 +147,8 @@ class Pairs:
     """Entries between a degree of freedom and one above it, which `step` reads as `other`.
 
     `gives`: matrices; `step` gives an entry and the one `_below`, of `symmetric` matrices only the first.
-    `own`: entries between two of one floating base, in both orders, and of any other with itself; there
-    `step` gives the same, only less simply.
+    `own`: entries between two of one joint, in both orders; of one with itself `step` gives the same, only
+    less simply.
     """
 
     name: str

@@ -1,9 +1,9 @@
 """Bodies as rows of tables: what the forms that loop over bodies share.
 
 Every body but a floating base moves on a screw about z: it turns by `turning` times its coordinate and
-slides by `sliding` times it, 1 and 0 or 0 and 1, so that revolute and prismatic joints take the same
-operations. Constants in which all bodies agree stand in the straight line and save operations there
-(`turning` and `sliding`, where all joints are of one kind); the others come from a row of a table.
+slides by `sliding` times it, for example 1 and 0 or 0 and 1, so that revolute, prismatic and helical joints
+take the same operations. Constants in which all bodies agree stand in the straight line and save operations
+there (`turning` and `sliding`, where all joints are of one type); the others come from a row of a table.
 
 Scratch arrays have a row for every body, row 0 for the root, the world or the floating base, in axes that
 are turned about its z.
@@ -21,14 +21,14 @@ from rbdgen.access import Access, column, whole
 from rbdgen.errors import ModelError
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.axes import AlignedBody
-from rbdgen.model.joints import Angle, JointKind
+from rbdgen.model.joints import Angle, Coordinate
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Force, Motion, Transform, Vector
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
 from rbdgen.spatial.scalar import Scalar, mul
-from rbdgen.sweeps.bodies import Base, Jointed
+from rbdgen.sweeps.bodies import Body, Jointed, Unplaced
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 from rbdgen.sweeps.records import flat, of
@@ -88,14 +88,8 @@ class LoopedBody:
 
     rotation: FactoredRotation
     translation: Vector
-    turning: Scalar
-    sliding: Scalar
+    subspace: tuple[Motion, ...]
     moments: MassMoments | None
-
-    @property
-    def subspace(self) -> Motion:
-        """S."""
-        return Motion(Vector(0, 0, self.turning), Vector(0, 0, self.sliding))
 
 
 class Screw(NamedTuple):
@@ -103,6 +97,11 @@ class Screw(NamedTuple):
 
     turning: Scalar
     sliding: Scalar
+
+    @property
+    def subspace(self) -> tuple[Motion, ...]:
+        """S."""
+        return (Motion(Vector(0, 0, self.turning), Vector(0, 0, self.sliding)),)
 
 
 @dataclass(frozen=True)
@@ -213,8 +212,8 @@ class LoopedBodies:
 
     @property
     def joint_width(self) -> int:
-        """Numbers a joint: cosine and sine, and where there are prismatic joints how far it has slid."""
-        return 2 if all(turning for turning, _ in self.kinds.rows) else 3
+        """Numbers a joint: cosine and sine, and where joints slide how far it has slid."""
+        return 3 if any(sliding for _, sliding in self.kinds.rows) else 2
 
     @property
     def positions(self) -> FormLoop:
@@ -245,8 +244,8 @@ class LoopedBodies:
     def _all_positions(self, x: State) -> Arrays:
         found: list[Scalar] = []
         for body, q in zip(self.bodies, x.q[self.floating :], strict=True):
-            turned = q + body.theta0 if isinstance(q, Angle) else body.theta0
-            found += [*turned, 0 if isinstance(q, Angle) else q]
+            shift, turn, _ = body.joint.type.displacement(q)
+            found += [*(body.theta0 if turn is None else turn + body.theta0), shift.z]
         return {"joint": found}
 
     def placed(self, x: State) -> LoopedBody:
@@ -260,8 +259,7 @@ class LoopedBodies:
         translation = Vector(*origin) + axis * slid[0] if slid else Vector(*origin)
         read = not self.moments.varying or "moments" in x.arrays
         moments = of(MassMoments, self.row(self.moments, x)) if read else None
-        turning, sliding = self.row(self.kinds, x)
-        return LoopedBody(rotation, translation, turning, sliding, moments)
+        return LoopedBody(rotation, translation, Screw(*self.row(self.kinds, x)).subspace, moments)
 
     def row(self, rows: Rows, x: State) -> list[Scalar]:
         """The row of a table that was read."""
@@ -271,10 +269,11 @@ class LoopedBodies:
         """How the joint moves whose row of `kinds` was read by this name."""
         return Screw(*self.kinds.complete(x.arrays.get(kind, ())))
 
-    @property
-    def base(self) -> Base:
-        """The floating base."""
-        return Base(self.reduced.bodies[0].joint, self.reduced.moments[0])
+    def base(self, q: Sequence[Coordinate]) -> Body:
+        """The floating base, at its pose where that was read."""
+        if q:
+            return self.reduced.at(q)[0]
+        return Unplaced(self.reduced.bodies[0].joint.motion_subspace, self.reduced.moments[0])
 
     def external_force(self, x: State) -> Force:
         """The external force that was read, in the body's axes."""
@@ -288,10 +287,16 @@ def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
 
     Of a chain's rotations Rz(gamma) Rx(alpha) Rz(theta) the first is then 1 everywhere (Khalil and Dombre
     2002, section 3.2), where zeros of single bodies would gain nothing. Raises ModelError where other bodies
-    than a floating base hang on the world: row 0 is the one or the other.
+    than a floating base hang on the world, row 0 is the one or the other, and for joints without one axis.
     """
-    floating = any(body.joint.kind is JointKind.FLOATING for body in reduced.bodies)
+    floating = reduced.model.is_floating
     first = 1 if floating else 0
+    several = next((body.joint for body in reduced.bodies[first:] if not body.joint.type.one_axis), None)
+    if several is not None:
+        raise ModelError(
+            f"model '{reduced.model.name}': joint '{several.name}' is {several.type.name}, which forms in "
+            "loops over bodies cannot do; choose another form"
+        )
     beside = next((body.joint.name for body in reduced.bodies[first:] if body.parent == WORLD), None)
     if floating and beside is not None:
         raise ModelError(
@@ -338,7 +343,8 @@ def _below(body: AlignedBody, turn: Angle) -> AlignedBody:
 
 
 def _kind(body: AlignedBody) -> tuple[Scalar, Scalar]:
-    return (1, 0) if body.joint.kind is JointKind.REVOLUTE else (0, 1)
+    (S,) = body.joint.type.motion_subspace(Vector(0, 0, 1))
+    return S.angular.z, S.linear.z
 
 
 def cleared(array: str, size: int) -> FormLoop:

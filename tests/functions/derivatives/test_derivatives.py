@@ -19,9 +19,10 @@ from support.states import random_inputs
 
 from rbdgen.graph.node import Graph
 from rbdgen.model.build import Base
-from rbdgen.model.joints import JointKind, rotation_of
+from rbdgen.model.joints import Floating
 from rbdgen.model.model import Model
 from rbdgen.selection.trace import trace_expression
+from rbdgen.spatial.quaternion import rotation_of
 
 Array = NDArray[np.float64]
 
@@ -45,7 +46,7 @@ def tangent_map(model: Model, q: Array) -> Array:
     result = np.zeros((model.nq, model.nv))
     for body in model.bodies:
         joint = body.joint
-        if joint.kind is JointKind.FLOATING:
+        if isinstance(joint.type, Floating):
             x, y, z, w = quaternion = q[joint.idx_q + 3 : joint.idx_q + 7].tolist()
             result[:3, :3] = [list(row) for row in rotation_of(tuple(quaternion))]
             # the product of the quaternion with (w_x, w_y, w_z, 0) / 2

@@ -14,11 +14,12 @@ from support.rationals import Rationals
 import rbdgen
 from rbdgen.checks.check import check
 from rbdgen.errors import ArrayValueError
-from rbdgen.model.joints import Angle, Coordinate, Pose, rotation_of
+from rbdgen.model.joints import Angle, Coordinate, Pose
 from rbdgen.model.model import Model
 from rbdgen.resources import robot_root
 from rbdgen.runtime import Library
 from rbdgen.spatial.ops import ZERO, Vector
+from rbdgen.spatial.quaternion import rotation_of
 from rbdgen.sweeps.inputs import State
 
 TREES = {

@@ -26,7 +26,6 @@ from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse
 from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
 from rbdgen.functions.inertia_matrix.moments import crba_composite
 from rbdgen.functions.inverse_dynamics.classical import rnea_classical
-from rbdgen.model.joints import JointKind
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
@@ -47,7 +46,7 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
     nv, ancestors = reduced.nv, reduced.ancestors
     related = _related(ancestors)
-    floating = any(body.joint.kind is JointKind.FLOATING for body in reduced.bodies)
+    floating = reduced.model.is_floating
     by_q = range(KNOWN_BY_Q if floating else 0, nv)
     by_v = range(KNOWN_BY_V if floating else 0, nv)
     below = [j * nv + i for i, above in enumerate(ancestors) for j in above]

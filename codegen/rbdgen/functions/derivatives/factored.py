@@ -20,12 +20,11 @@ from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse, weighted
 from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
 from rbdgen.functions.inertia_matrix.moments import crba_composite
 from rbdgen.functions.inverse_dynamics.classical import rnea_classical
-from rbdgen.model.joints import Coordinate, JointKind, Pose
+from rbdgen.model.joints import Coordinate
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.ops import IDENTITY, Force, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, neg, sub, unnamed
-from rbdgen.sweeps.straight import upward_in_base
 
 
 def aba_derivatives_factored(
@@ -63,8 +62,8 @@ def aba_derivatives_factored(
 def without_base_translation(reduced: ReducedModel, v: Sequence[Scalar]) -> list[Scalar]:
     """v with floating bases at linear velocity zero."""
     still = list(v)
-    for body in reduced.bodies:
-        if body.joint.kind is JointKind.FLOATING:
+    for body in reduced.model.bodies:
+        if body.floats:
             still[body.joint.idx_v : body.joint.idx_v + 3] = [0, 0, 0]
     return still
 
@@ -72,8 +71,8 @@ def without_base_translation(reduced: ReducedModel, v: Sequence[Scalar]) -> list
 def _columns(reduced: ReducedModel, rows: Rows, known: int) -> list[tuple[bool, tuple[Scalar, ...]]]:
     """The columns, and whether each is among the first `known` ones of a floating base."""
     of_base = [False] * reduced.nv
-    for body in reduced.bodies:
-        if body.joint.kind is JointKind.FLOATING:
+    for body in reduced.model.bodies:
+        if body.floats:
             of_base[body.joint.idx_v : body.joint.idx_v + known] = [True] * known
     return list(zip(of_base, zip(*rows, strict=True), strict=True))
 
@@ -82,13 +81,13 @@ def add_base_terms(
     reduced: ReducedModel, q: Sequence[Coordinate], v: Sequence[Scalar], da_dq: Rows, da_dv: Rows
 ) -> None:
     """What a floating base's attitude and linear velocity do to its vdot = a - w x v + R^T g."""
-    for i, (body, pose) in enumerate(zip(reduced.bodies, q, strict=True)):
-        if not isinstance(pose, Pose):
+    for body, placed in zip(reduced.model.bodies, reduced.at(q), strict=True):
+        if not body.floats:
             continue
         own = body.joint.idx_v
         rates = body.joint.slice(v)
         linear, w = Vector(*rates[:3]), Vector(*rates[3:])
-        upward = upward_in_base(reduced, i, pose)
+        upward = placed.rotation.to_child(-reduced.gravity)
         for k, e in enumerate(IDENTITY):
             by_turn, by_linear, by_angular = upward.cross(e), w.cross(e), e.cross(linear)
             for row in range(3):

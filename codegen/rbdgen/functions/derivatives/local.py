@@ -1,31 +1,31 @@
 """Derivatives of inverse dynamics in the bodies' own axes, velocities relative to each frame's origin.
 
 On a `ReducedModel`, for the subtree of body j seen from its origin: F = int r'' dm and N = int r x r'' dm
-(r'' the acceleration less gravity), l2 = 2 int r' dm and K2 = 2 int r' r^T dm. A change of q_j turns the
-subtree about z or shifts it along z; z is fixed in the body, so that z' = w x z and z'' = U z with the U of
-`rnea_classical`. The field of accelerations that the change adds, integrated over the subtree, gives the
-columns of dID/dq, dID/dv and M; what the same field of an ancestor's change does to tau_j gives the rows.
-The composites are those of Singh, Russell and Wensing, RA-L 2022, in another frame.
+(r'' the acceleration less gravity), l2 = 2 int r' dm and K2 = 2 int r' r^T dm. A change of q_j moves the
+subtree by S = (s_w, s_v), for example turns it about z; S is fixed in the body, and its rates Psi1, Psi2 and
+dS/dt follow from velocity and acceleration. The field of accelerations that the change adds, integrated over
+the subtree, gives the columns of dID/dq, dID/dv and M; what the same field of an ancestor's change does to
+tau_j gives the rows. Composites and rates are those of Singh, Russell and Wensing, RA-L 2022, in another
+frame.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rbdgen.functions.derivatives.one_frame import InverseDynamicsDerivatives
-from rbdgen.functions.inertia_matrix.moments import unit_force, unit_forces
-from rbdgen.functions.inverse_dynamics.classical import BodyMotion, body_forces
-from rbdgen.model.joints import Coordinate, JointKind, Pose
+from rbdgen.functions.inverse_dynamics.classical import BodyMotion, body_forces, carried
+from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedBody, ReducedModel
-from rbdgen.spatial.ops import IDENTITY, ZERO, Force, Matrix, Vector
-from rbdgen.spatial.scalar import Naming, Scalar, add, mul, neg, unnamed
-from rbdgen.sweeps.bodies import along_base, along_joint, force_to_parent
+from rbdgen.spatial.ops import ZERO, Force, Matrix, Motion, Vector
+from rbdgen.spatial.scalar import Naming, Scalar, add, neg, unnamed
+from rbdgen.sweeps.bodies import along_joint, force_to_parent, relative_motion
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.records import named
-from rbdgen.sweeps.straight import straight, upward_in_base
+from rbdgen.sweeps.straight import straight
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +63,47 @@ class Subtree:
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
-    """A joint's axis as its changes see it, in its body's axes: z', z'' and c = a x z."""
+class Direction:
+    """A column S of a motion subspace, and how it changes, in its body's axes.
 
-    rate: Vector
-    acceleration: Vector
-    c: Vector
+    A prime is the parent's motion at the body's origin, (w_J, u) that of the joint itself:
 
-    @staticmethod
-    def of(motion: BodyMotion) -> Axis:
-        w, a, U = motion.w, motion.a, motion.U
-        return Axis(Vector(w.y, neg(w.x), 0), Vector(U[0].z, U[1].z, U[2].z), Vector(a.y, neg(a.x), 0))
+        psi1 = (w' x s_w, w' x s_v + s_w x u)
+        psi2 = (U' s_w, U' s_v + a' x s_w + 2 (w' x s_w) x u)
+        by_velocity = psi1 + dS/dt,  dS/dt = (w x s_w, w x s_v)
+    """
+
+    S: Motion
+    psi1: Motion
+    psi2: Motion
+    by_velocity: Motion
+
+
+def along_axis(S: Motion, motion: BodyMotion) -> Direction:
+    """Of a joint about or along z: its own motion does not change z, w' x z = w x z and U' z = U z."""
+    w, a, U = motion.w, motion.a, motion.U
+    turning, sliding = S.angular.z, S.linear.z
+    rate, acceleration = Vector(w.y, neg(w.x), 0), Vector(U[0].z, U[1].z, U[2].z)
+    psi1 = Motion(rate * turning, rate * sliding)
+    psi2 = Motion(acceleration * turning, acceleration * sliding + Vector(a.y, neg(a.x), 0) * turning)
+    return Direction(S, psi1, psi2, psi1 * 2)
+
+
+def in_any_way(S: Motion, above: BodyMotion, own: Motion, w: Vector) -> Direction:
+    """Of any joint; `above`: the parent's motion at this origin, `own`: the joint's, in the body's axes."""
+    (turn, slide), u = (S.angular, S.linear), own.linear
+    rate = above.w.cross(turn)
+    psi1 = Motion(rate, above.w.cross(slide) + turn.cross(u))
+    shifted = above.U.apply(slide) + above.a.cross(turn) + (rate * 2).cross(u)
+    psi2 = Motion(above.U.apply(turn), shifted)
+    return Direction(S, psi1, psi2, psi1 + Motion(w.cross(turn), w.cross(slide)))
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class Column:
     """What changes of one degree of freedom j add to the force on the subtree, by `a_j`, `v_j` and `q_j`.
 
-    `row`: 2 int r' x s dm of the unit field s of j (z x r, or z), which ancestors' changes meet in tau_j.
+    `row`: 2 int r' x s dm of the unit field s of j, which ancestors' changes meet in tau_j.
     """
 
     by_a: Force
@@ -88,10 +111,10 @@ class Columns:
     by_q: Force
     row: Vector
 
-    def to_parent(self, body: ReducedBody, twice_rate: Vector) -> Columns:
+    def to_parent(self, body: ReducedBody, twice_rate: Vector) -> Column:
         by_a = force_to_parent(body, self.by_a)
         row = body.rotation.to_parent(self.row) + twice_rate.cross(by_a.force)
-        return Columns(by_a, force_to_parent(body, self.by_v), force_to_parent(body, self.by_q), row)
+        return Column(by_a, force_to_parent(body, self.by_v), force_to_parent(body, self.by_q), row)
 
 
 def rnea_derivatives_local(
@@ -108,32 +131,25 @@ def rnea_derivatives_local(
     """
     line = straight(reduced, State(q, v, a, fext=fext, naming=naming))
     bodies, given = line.bodies, line.run(body_forces(external=fext is not None))
-    motions, forces = given["motion"], given["force"]
-    axes = [Axis.of(motion) for motion in motions]
-    bases = {i: Base.of(reduced, i, x, motions[i], v) for i, x in enumerate(q) if isinstance(x, Pose)}
+    motions = given["motion"]
+    directions = [directions_of(body, motions, v, -reduced.gravity, i) for i, body in enumerate(bodies)]
     rates = [origin_rate(body, motions, v) for body in bodies]
-    subtrees = [own_subtree(*own) for own in zip(bodies, motions, forces, strict=True)]
+    subtrees = [own_subtree(*own) for own in zip(bodies, motions, given["force"], strict=True)]
     dq, dv, M = ([[0] * reduced.nv for _ in range(reduced.nv)] for _ in range(3))
     result = InverseDynamicsDerivatives(dq, dv, M, [0] * reduced.nv)
     for j in reversed(range(len(bodies))):
         body, subtree = bodies[j], subtrees[j]
-        felt = along_base(subtree.force) if j in bases else [along_joint(body, subtree.force)]
-        for k, value in enumerate(felt, body.joint.idx_v):
+        for k, value in enumerate(along_joint(body, subtree.force), body.joint.idx_v):
             result.tau[k] = naming(f"tau[{k}]", value)
-        if j in bases:
-            fill_base(body, subtree, bases[j], result)
-            continue
-        columns = own_columns(body, subtree, axes[j])
-        fill_joint(body, body, columns, axes[j], result)
-        i = j
-        while (parent := bodies[i].parent) != WORLD:
-            columns = columns.to_parent(bodies[i], rates[i])
-            columns = named(Columns, columns, naming, f"columns[{j},{parent}]")
-            i = parent
-            if i in bases:
-                fill_base_joint(bodies[i], body, columns, bases[i], result)
-            else:
-                fill_joint(bodies[i], body, columns, axes[i], result)
+        columns = [own_column(direction, subtree) for direction in directions[j]]
+        fill_own(body, columns, result)
+        for k, (direction, own) in enumerate(zip(directions[j], columns, strict=True), body.joint.idx_v):
+            column, i = with_turned_force(own, direction.S, subtree.force), j
+            while (parent := bodies[i].parent) != WORLD:
+                column = column.to_parent(bodies[i], rates[i])
+                column = named(Column, column, naming, f"column[{k},{parent}]")
+                i = parent
+                fill_above(bodies[i], k, column, directions[i], result)
         if body.parent != WORLD:
             whole = subtrees[body.parent] + subtree.to_parent(body, rates[j])
             subtrees[body.parent] = named(Subtree, whole, naming, f"subtree[{body.parent}]")
@@ -148,112 +164,69 @@ def own_subtree(body: ReducedBody, motion: BodyMotion, force: Force) -> Subtree:
 
 
 def origin_rate(body: ReducedBody, motions: Sequence[BodyMotion], v: Sequence[Scalar]) -> Vector:
-    """2 p', p from the parent's origin to this one, in its axes: 2 w x p, and 2 z qd if it slides."""
+    """2 p', p from the parent's origin to this one, in its axes: 2 w x p + 2 R u."""
     if body.parent == WORLD:
         return ZERO
-    rate = (motions[body.parent].w * 2).cross(body.translation)
-    if body.joint.kind is JointKind.PRISMATIC:
-        rate = rate + body.axis * mul(2, v[body.joint.idx_v])
-    return rate
+    own = relative_motion(body, body.joint.slice(v)).linear * 2
+    slid: Vector = body.axis * own.z if body.joint.type.one_axis else body.rotation.to_parent(own)
+    return (motions[body.parent].w * 2).cross(body.translation) + slid
 
 
-def own_columns(body: ReducedBody, subtree: Subtree, axis: Axis) -> Columns:
-    """The columns of a joint about or along z, at its own body."""
-    h, m = subtree.moments.first, subtree.moments.mass
-    unit = unit_force(body, subtree.moments)
-    f, n, l2 = subtree.force.force, subtree.force.moment, subtree.l2
-    twice, rate, acceleration, c = axis.rate * 2, axis.rate, axis.acceleration, axis.c
-    z_f = Vector(neg(f.y), f.x, 0)
-    if body.joint.kind is JointKind.PRISMATIC:
-        by_v = Force(h.cross(twice), twice * m)
-        by_q = Force(h.cross(acceleration) + z_f, acceleration * m)
-        return Columns(unit, by_v, by_q, Vector(l2.y, neg(l2.x), 0))
-    J, Q = subtree.moments.rotational, subtree.Q
-    z_n, z_l = Vector(neg(n.y), n.x, 0), Vector(neg(l2.y), l2.x, 0)
-    by_v = Force(J.apply(twice) + Q.T[2], twice.cross(h) + z_l)
-    by_q = Force(
-        J.apply(acceleration) + Q.apply(rate) + h.cross(c) + z_n,
-        acceleration.cross(h) + rate.cross(l2) + c * m + z_f,
+def directions_of(
+    body: ReducedBody, motions: Sequence[BodyMotion], v: Sequence[Scalar], upward: Vector, i: int
+) -> list[Direction]:
+    """Of all of a joint's degrees of freedom; `upward`: what the world accelerates by."""
+    if body.joint.type.one_axis:
+        return [along_axis(body.subspace[0], motions[i])]
+    parent = BodyMotion(upward, ZERO, ZERO) if body.parent == WORLD else motions[body.parent]
+    above = BodyMotion(*carried(body, parent))
+    own = relative_motion(body, body.joint.slice(v))
+    return [in_any_way(S, above, own, motions[i].w) for S in body.subspace]
+
+
+def own_column(direction: Direction, subtree: Subtree) -> Column:
+    """What changes of a degree of freedom take at its own body, which turns with them."""
+    S, psi1, moments = direction.S, direction.psi1, subtree.moments
+    l2, Q = subtree.l2, subtree.Q
+
+    def turned(m: Motion) -> Force:
+        """2 int r x (m_w x r') dm and 2 int m_w x r' dm."""
+        return Force(Q.apply(m.angular), m.angular.cross(l2))
+
+    return Column(
+        moments.apply(S),
+        moments.apply(direction.by_velocity) + turned(S),
+        moments.apply(direction.psi2) + turned(psi1),
+        Q.T.apply(S.angular) + l2.cross(S.linear),
     )
-    return Columns(unit, by_v, by_q, Q[2])
 
 
-def fill_joint(
-    above: ReducedBody, body: ReducedBody, columns: Columns, axis: Axis, result: InverseDynamicsDerivatives
+def with_turned_force(own: Column, S: Motion, force: Force) -> Column:
+    """The column that ancestors see: for them the force on the subtree moves too, by S x* f."""
+    return replace(own, by_q=own.by_q + S.cross_force(force))
+
+
+def fill_own(body: ReducedBody, columns: Sequence[Column], result: InverseDynamicsDerivatives) -> None:
+    """The entries between the degrees of freedom of one joint."""
+    for j, column in enumerate(columns, body.joint.idx_v):
+        for i, S in enumerate(body.subspace, body.joint.idx_v):
+            result.dtau_da[i][j] = S.dot(column.by_a)
+            result.dtau_dv[i][j] = S.dot(column.by_v)
+            result.dtau_dq[i][j] = S.dot(column.by_q)
+
+
+def fill_above(
+    above: ReducedBody,
+    j: int,
+    column: Column,
+    directions: Sequence[Direction],
+    result: InverseDynamicsDerivatives,
 ) -> None:
-    """Entries between body j's degree of freedom and an ancestor's, or its own; `columns` at the ancestor."""
-    i, j = above.joint.idx_v, body.joint.idx_v
-    result.dtau_da[i][j] = along_joint(above, columns.by_a)
-    result.dtau_dv[i][j] = along_joint(above, columns.by_v)
-    result.dtau_dq[i][j] = along_joint(above, columns.by_q)
-    if i == j:
-        return
-    result.dtau_da[j][i] = result.dtau_da[i][j]
-    n, f, row = columns.by_a.moment, columns.by_a.force, columns.row
-    twice = axis.rate * 2
-    if above.joint.kind is JointKind.PRISMATIC:
-        result.dtau_dv[j][i] = f.dot(twice)
-        result.dtau_dq[j][i] = f.dot(axis.acceleration)
-    else:
-        result.dtau_dv[j][i] = add(row.z, n.dot(twice))
-        result.dtau_dq[j][i] = add(add(n.dot(axis.acceleration), f.dot(axis.c)), row.dot(axis.rate))
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """What changes of a floating base's coordinates see, in its axes: -R^T g, w and v."""
-
-    upward: Vector
-    w: Vector
-    v: Vector
-
-    @staticmethod
-    def of(reduced: ReducedModel, i: int, q: Pose, motion: BodyMotion, v: Sequence[Scalar]) -> Base:
-        joint = reduced.bodies[i].joint
-        return Base(upward_in_base(reduced, i, q), motion.w, Vector(*joint.slice(v)[:3]))
-
-
-def fill_base(body: ReducedBody, subtree: Subtree, base: Base, result: InverseDynamicsDerivatives) -> None:
-    """The block of a floating base: a shift changes nothing, a turn only gravity in base axes.
-
-    A linear velocity e adds w x e to the origin's acceleration; an angular one adds e x v there and
-    (w x e) x r + 2 e x r' to a point's.
-    """
-    own = body.joint.idx_v
-    h, m, J, Q = subtree.moments.first, subtree.moments.mass, subtree.moments.rotational, subtree.Q
-
-    def shift(a: Vector) -> Force:
-        return Force(h.cross(a), a * m)
-
-    nothing = Force(ZERO, ZERO)
-    for k, e in enumerate(IDENTITY):
-        turned = base.w.cross(e)
-        by_turn = Force(J.apply(turned) + Q.T[k], turned.cross(h) + e.cross(subtree.l2))
-        columns = (
-            (k, nothing, shift(turned)),
-            (k + 3, shift(base.upward.cross(e)), by_turn + shift(e.cross(base.v))),
-        )
-        for column, by_q, by_v in columns:
-            for row in range(6):
-                result.dtau_dq[own + row][own + column] = along_base(by_q)[row]
-                result.dtau_dv[own + row][own + column] = along_base(by_v)[row]
-    for column, force in enumerate(unit_forces(subtree.moments)):
-        for row, value in enumerate(along_base(force)):
-            result.dtau_da[own + row][own + column] = value
-
-
-def fill_base_joint(
-    above: ReducedBody, body: ReducedBody, columns: Columns, base: Base, result: InverseDynamicsDerivatives
-) -> None:
-    """Entries between body j's degree of freedom and a floating base's six; `columns` at the base."""
-    i, j = above.joint.idx_v, body.joint.idx_v
-    n, f = columns.by_a.moment, columns.by_a.force
-    by_linear = f.cross(base.w)
-    by_angular = n.cross(base.w) + columns.row + base.v.cross(f)
-    by_turn = f.cross(base.upward)
-    for k in range(6):
-        result.dtau_da[i + k][j] = result.dtau_da[j][i + k] = along_base(columns.by_a)[k]
-        result.dtau_dv[i + k][j] = along_base(columns.by_v)[k]
-        result.dtau_dq[i + k][j] = along_base(columns.by_q)[k]
-        result.dtau_dv[j][i + k] = by_linear[k] if k < 3 else by_angular[k - 3]
-        result.dtau_dq[j][i + k] = 0 if k < 3 else by_turn[k - 3]
+    """The entries between degree of freedom j and those of a joint above it; `column` at that joint."""
+    for i, direction in enumerate(directions, above.joint.idx_v):
+        S, psi1 = direction.S, direction.psi1
+        result.dtau_da[i][j] = result.dtau_da[j][i] = S.dot(column.by_a)
+        result.dtau_dv[i][j] = S.dot(column.by_v)
+        result.dtau_dq[i][j] = S.dot(column.by_q)
+        result.dtau_dv[j][i] = add(column.row.dot(S.angular), direction.by_velocity.dot(column.by_a))
+        result.dtau_dq[j][i] = add(direction.psi2.dot(column.by_a), column.row.dot(psi1.angular))

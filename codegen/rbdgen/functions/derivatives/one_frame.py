@@ -23,6 +23,7 @@ from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.ops import (
     IDENTITY,
     NO_MOTION,
+    NO_TRANSFORM,
     ZERO,
     Force,
     Matrix,
@@ -33,7 +34,8 @@ from rbdgen.spatial.ops import (
 )
 from rbdgen.spatial.planar import FactoredRotation
 from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
-from rbdgen.sweeps.bodies import Base, Body, Massive
+from rbdgen.sweeps.bodies import Body
+from rbdgen.sweeps.records import Each
 from rbdgen.sweeps.straight import Straight
 from rbdgen.sweeps.sweep import Freedoms, Given, Gives, Inward, Outward, Pairs, Sum, Sweep
 
@@ -115,8 +117,6 @@ class Direction:
     psi2: Motion
     velocity_column: Motion
 
-    by_freedom = True
-
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -128,8 +128,6 @@ class Column:
     turned: Force
     t4: Vector
 
-    by_freedom = True
-
 
 def derivatives(
     outputs: Sequence[str] = OUTPUTS, world: Callable[[Given], Moving] | None = None
@@ -139,10 +137,10 @@ def derivatives(
         "outward",
         "motion",
         step,
-        base_step,
         world=world or (lambda x: Moving(IDENTITY, ZERO, NO_MOTION, Motion(ZERO, x.upward))),
         reads=("placement", "moments", "upward", "v", "a"),
-        gives={"motion": Moving, "direction": Direction, "composite": Composite},
+        gives={"motion": Moving, "direction": Each(Direction), "composite": Composite},
+        base=base_step,
     )
     entries = Pairs(
         "entries",
@@ -157,30 +155,38 @@ def derivatives(
 
 
 def step(body: Body, x: Given) -> Gives:
-    """A body's motion and composite, and the direction of its joint."""
+    """A body's motion and composite, and the directions of its joint."""
     above = x.parent
     frame = Transform(
         Matrix(*map(body.rotation.to_child, above.rotation)).named(x.naming, "R"),
         (above.rotation.apply(body.translation) + above.translation).named(x.naming, "p"),
     )
-    S = frame.motion_to_parent(body.subspace)
-    psi1 = above.v.cross(S)
-    psi2 = above.a.cross(S) + above.v.cross(psi1)
-    moving = Moving(*frame, above.v + S * x.v, above.a + S * x.a + psi1 * x.v)
-    return given(body, moving, Direction(S, psi1, psi2, psi1 * 2))
+    return moved(body, frame, above.v, above.a, x)
 
 
-def base_step(body: Base, x: Given) -> Gives:
-    """Those of a floating base; its frame is the common one."""
-    v, a = (Motion(Vector(*rates[3:]), Vector(*rates[:3])) for rates in (x.v, x.a))
-    upward = Motion(ZERO, x.upward)
-    moving = Moving(IDENTITY, ZERO, v, a + upward)
-    directions = [Direction(S, NO_MOTION, upward.cross(S), v.cross(S)) for S in body.joint.motion_subspace]
-    return given(body, moving, directions)
+def base_step(body: Body, x: Given) -> Gives:
+    """Those of a floating base; its frame is the common one, in which the world stands still."""
+    upward = Motion(ZERO, body.rotation.to_child(x.upward))
+    return moved(body, NO_TRANSFORM, NO_MOTION, upward, x)
 
 
-def given(body: Massive, moving: Moving, direction: Direction | list[Direction]) -> Gives:
-    return {"motion": moving, "composite": own_composite(body.moments, moving), "direction": direction}
+def moved(body: Body, frame: Transform, v: Motion, a: Motion, x: Given) -> Gives:
+    """What a body in this frame gives; v, a: of the parent.
+
+    Psi1 = v x S and Psi2 = a x S + v x Psi1 are of the parent's motion, S itself changes with the body's.
+    """
+    columns = [frame.motion_to_parent(S) for S in body.subspace]
+    psi = [v.cross(S) for S in columns]
+    rates = list(zip(columns, psi, x.v, x.a, strict=True))
+    velocity = sum((S * rate for S, _, rate, _ in rates), v)
+    acceleration = sum((S * second + psi1 * rate for S, psi1, rate, second in rates), a)
+    several = len(columns) > 1
+    directions = [
+        Direction(S, psi1, a.cross(S) + v.cross(psi1), psi1 + velocity.cross(S) if several else psi1 * 2)
+        for S, psi1 in zip(columns, psi, strict=True)
+    ]
+    moving = Moving(*frame, velocity, acceleration)
+    return {"motion": moving, "composite": own_composite(body.moments, moving), "direction": directions}
 
 
 def own_composite(own: MassMoments, moving: Moving) -> Composite:
@@ -214,7 +220,7 @@ def column(x: Given) -> Gives:
     }
 
 
-COLUMNS = Freedoms("columns", column, ("direction", "composite"), {"column": Column})
+COLUMNS = Freedoms("columns", column, ("direction", "composite"), {"column": Each(Column)})
 
 TORQUES = Freedoms("torques", column, ("direction", "composite"), {"tau": Scalar})
 
@@ -265,9 +271,9 @@ class PlacedBody(NamedTuple):
         return PlacedBody(body.parent, body.joint, Rotation(rotation), translation, moments)
 
     @property
-    def subspace(self) -> Motion:
-        """S of a joint of one degree of freedom."""
-        return self.joint.motion_subspace[0]
+    def subspace(self) -> tuple[Motion, ...]:
+        """S."""
+        return self.joint.motion_subspace
 
 
 def rnea_derivatives(
@@ -280,9 +286,8 @@ def rnea_derivatives(
     """dID/dq, dID/dv and M, and tau itself on the way; arguments as in `rnea`."""
     first = model.bodies[0]
     R, p = first.transform(q[0]) if model.is_floating else Transform(IDENTITY, first.placement.translation)
-    root = Given(upward=R.T.apply(-model.gravity))
-    world = Moving(R.T, -R.T.apply(p), NO_MOTION, Motion(ZERO, root.upward))
+    world = Moving(R.T, -R.T.apply(p), NO_MOTION, Motion(ZERO, R.T.apply(-model.gravity)))
     bodies = [PlacedBody.of(body, q_i) for body, q_i in zip(model.bodies, q, strict=True)]
-    line = Straight(bodies, {"v": v, "a": a}, root, root, naming=naming)
+    line = Straight(bodies, {"v": v, "a": a}, Given(upward=-model.gravity), naming=naming)
     values = line.run(*derivatives(world=lambda _: world), TORQUES)
     return InverseDynamicsDerivatives(*(values[name] for name in (*OUTPUTS, "tau")))

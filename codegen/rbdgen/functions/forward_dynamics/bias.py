@@ -9,27 +9,29 @@ and the last sweep starts from zero at the root.
 from __future__ import annotations
 
 from rbdgen.functions.inverse_dynamics.classical import body_forces
-from rbdgen.model.articulated import ArticulatedInertia, JointFactor, factor_joint
+from rbdgen.model.articulated import ArticulatedInertia, JointFactor, combination, factor_joint
 from rbdgen.model.inertia import Inertia
+from rbdgen.spatial.ldl import forward_substituted
 from rbdgen.spatial.ops import NO_MOTION, Force, Motion, Vector
-from rbdgen.spatial.scalar import Scalar, is_number, mul, sub
+from rbdgen.spatial.scalar import Scalar, mul, sub
 from rbdgen.sweeps.bodies import (
-    Base,
     Body,
-    Jointed,
-    along_base,
     along_joint,
     force_to_parent,
     inertia_to_parent,
+    known_components,
     motion_to_child,
+    relative_motion,
+    with_joint_force,
 )
+from rbdgen.sweeps.records import Each
 from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum, Sweep
 
 
 def forward_dynamics(external: bool = False) -> tuple[Sweep, ...]:
     """The sweeps that give `a` of v, tau and, where there are `external` forces, fext.
 
-    Between the last two `a` is D^-1 u, u = tau - S^T p.
+    Between the last two `a` is D^-1 L^-T u, u = tau - S^T p.
     """
     return body_forces(accelerated=False, external=external), ARTICULATED, ACCELERATIONS
 
@@ -40,23 +42,22 @@ def own_inertia(body: Body) -> ArticulatedInertia:
     return ArticulatedInertia.of(Inertia.from_second_moment(moments.mass, moments.first, moments.second))
 
 
-def joint_factor(body: Body, x: Given) -> JointFactor:
-    """U and D of a joint of one degree of freedom."""
-    return factor_joint(x.inertia, (body.subspace,))
-
-
 def hand_on(body: Body, factor: JointFactor, x: Given) -> Gives:
-    """U D^-1, and what of the inertia the parent feels: a row and a column z of exact zeros, turned."""
-    return {"scaled": factor.scaled, "inertia": inertia_to_parent(body, factor.project(x.inertia))}
+    """V D^-1 and L, and what of the inertia the parent feels: in part exact zeros, turned."""
+    return {
+        "scaled": factor.scaled,
+        "L": factor.lower,
+        "inertia": inertia_to_parent(body, factor.project(x.inertia)),
+    }
 
 
 def articulated(body: Body, x: Given) -> Gives:
-    """One joint's D^-1 u; the inertia and the bias force that its parent feels."""
-    factor = joint_factor(body, x)
-    (rate,) = factor.solve([sub(x.tau, along_joint(body, x.force))])
-    # p_z + U_z D^-1 (tau - p_z) is tau
-    passed = with_joint_force(body, x.force + factor.U[0] * rate, x.tau)
-    return {**hand_on(body, factor, x), "a": rate, "force": force_to_parent(body, passed)}
+    """One joint's D^-1 L^-T u; the inertia and the bias force that its parent feels."""
+    factor = factor_joint(x.inertia, body.subspace)
+    rates = factor.decoupled([sub(tau, p) for tau, p in zip(x.tau, along_joint(body, x.force), strict=True)])
+    # S^T p + S^T U (S^T U)^-1 (tau - S^T p) is tau
+    passed = with_joint_force(body, x.force + combination(factor.V, rates), x.tau)
+    return {**hand_on(body, factor, x), "a": rates, "force": force_to_parent(body, passed)}
 
 
 ARTICULATED = Inward(
@@ -64,54 +65,42 @@ ARTICULATED = Inward(
     {"force": Sum(Force), "inertia": Sum(ArticulatedInertia, own_inertia)},
     articulated,
     reads=("placement", "moments", "tau"),
-    gives={"a": Scalar, "scaled": Force},
+    gives={"a": Scalar, "scaled": Each(Force)},
 )
 
 
-def with_joint_force(body: Jointed, force: Force, value: Scalar) -> Force:
-    """The force with its known component along the joint's axis, where it is known which one that is."""
-    n, f = force.moment, force.force
-    if not is_number(body.turning):
-        return force
-    if body.turning:
-        return Force(Vector(n.x, n.y, value), f)
-    return Force(n, Vector(f.x, f.y, value))
-
-
 def acceleration(body: Body, x: Given) -> Gives:
-    """qdd = D^-1 u - D^-1 U^T a', a' the parent's change of acceleration.
+    """qdd = L^-1 (z - D^-1 V^T a'), z = D^-1 L^-T u and a' the parent's change of acceleration.
 
-    U_z / D is 1: the component of the change along the joint, a'_z + qdd, comes first and qdd from it.
+    Along the axes of S, D^-1 V^T is L: the components of the change there, a' + qdd, come first and qdd from
+    them.
     """
     above = motion_to_child(body, x.parent)
-    w, a, n, f = above.angular, above.linear, x.scaled.moment, x.scaled.force
-    if not is_number(body.turning):
-        qdd = sub(x.a, above.dot(x.scaled))
-        return {"a": qdd, "change": above + body.subspace * qdd}
-    pairs = [*zip(n, w, strict=True), *zip(f, a, strict=True)]
-    del pairs[2 if body.turning else 5]
-    along = x.a
-    for U, change in pairs:
-        along = sub(along, mul(U, change))
-    if body.turning:
-        return {"a": sub(along, w.z), "change": Motion(Vector(w.x, w.y, along), a)}
-    return {"a": sub(along, a.z), "change": Motion(w, Vector(a.x, a.y, along))}
-
-
-def base_acceleration(body: Base, x: Given) -> Gives:
-    """That of a floating base, from its 6 x 6."""
-    u = [sub(tau, p) for tau, p in zip(x.tau, along_base(x.force), strict=True)]
-    qdd = factor_joint(x.inertia, body.joint.motion_subspace).solve(u)
-    return {"a": qdd, "change": Motion(Vector(*qdd[3:]), Vector(*qdd[:3]))}
+    known = known_components(body)
+    if known is None:
+        rates = [sub(z, above.dot(scaled)) for z, scaled in zip(x.a, x.scaled, strict=True)]
+        qdd = forward_substituted(x.L, rates)
+        return {"a": qdd, "change": above + relative_motion(body, qdd)}
+    change = [*above.angular, *above.linear]
+    along = []
+    for z, scaled in zip(x.a, x.scaled, strict=True):
+        along.append(z)
+        for k, entry in enumerate((*scaled.moment, *scaled.force)):
+            if k not in known:
+                along[-1] = sub(along[-1], mul(entry, change[k]))
+    along = forward_substituted(x.L, along)
+    qdd = [sub(value, change[k]) for value, k in zip(along, known, strict=True)]
+    for value, k in zip(along, known, strict=True):
+        change[k] = value
+    return {"a": qdd, "change": Motion(Vector(*change[:3]), Vector(*change[3:]))}
 
 
 ACCELERATIONS = Outward(
     "accelerations",
     "change",
     acceleration,
-    base_acceleration,
     world=lambda _: NO_MOTION,
-    reads=("placement", "scaled", "a"),
-    base_reads=("inertia", "force", "tau"),
+    reads=("placement", "scaled", "L", "a"),
+    base_reads=(),
     gives={"a": Scalar, "change": Motion},
 )

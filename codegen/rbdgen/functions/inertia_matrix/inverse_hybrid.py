@@ -2,8 +2,8 @@
 
 `minv_hybrid`, for trees: the inward sweep of the articulated-body algorithm yields W = L^-1 of M = L^T D L
 directly. The force that a unit torque at dof j leaves at an ancestor's joint i, f_z, gives W_ji = -f_z; with
-D of the same sweep Minv = W D^-1 W^T: Minv_ij is the sum over common joints k of W_ik W_jk / D_k, plus the
-floating base's share y_i^T D_b^-1 y_j, y_j = L_b^-T f_j. No sweep outward over columns.
+D of the same sweep Minv = W D^-1 W^T: Minv_ij is the sum over common joints k of W_ik W_jk / D_k. A joint of
+several degrees of freedom has S^T U = L^T D L and W_ji = -(L^-T S^T f)^T. No sweep outward over columns.
 
 `minv_composite`, for short chains: CRBA by composites, sparse L^T D L and the inverse along the tree.
 """
@@ -14,63 +14,49 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rbdgen.access import Access, column, whole
-from rbdgen.functions.forward_dynamics.bias import hand_on, joint_factor, own_inertia, with_joint_force
+from rbdgen.functions.forward_dynamics.bias import hand_on, own_inertia
 from rbdgen.functions.inertia_matrix.inverse import inverse, unit_lower_inverse, weighted_square
 from rbdgen.functions.inertia_matrix.moments import crba_composite
-from rbdgen.model.articulated import ArticulatedInertia, factor_joint
+from rbdgen.model.articulated import ArticulatedInertia, combination, factor_joint
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ldl import LDL, ldl
+from rbdgen.spatial.ldl import back_substituted, ldl
 from rbdgen.spatial.ops import Force
 from rbdgen.spatial.scalar import Naming, Scalar, dot, mul, neg, unnamed
-from rbdgen.sweeps.bodies import Base, Body, Jointed, along_base, along_joint, force_to_parent
+from rbdgen.sweeps.bodies import Body, Jointed, along_joint, force_to_parent, with_joint_force
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.looped import looped
 from rbdgen.sweeps.loops import FormLoop, LoopedForm
-from rbdgen.sweeps.records import Entry
+from rbdgen.sweeps.records import Each, Entry
 from rbdgen.sweeps.straight import straight
-from rbdgen.sweeps.sweep import BASE, Climb, Given, Gives, Inward, Sum
-
-STRICTLY_LOWER = tuple((i, j) for i in range(BASE) for j in range(i))
-"""The entries of a floating base's own L."""
+from rbdgen.sweeps.sweep import BASE_LOWER, Climb, Given, Gives, Inward, Sum
 
 
 def factor(body: Body, x: Given) -> Gives:
-    """1 / D of a joint, and the force that a unit torque at it leaves: U / D, 1 along the joint."""
-    joint = joint_factor(body, x)
+    """L and 1 / D of a joint, its own block of W, and what a unit torque at each of its degrees of freedom
+    leaves: the force U (S^T U)^-1 e_k, whose power along the joint is 1 for k, 0 for others."""
+    joint = factor_joint(x.inertia, body.subspace)
+    W, n = unit_lower_inverse(joint.D), range(len(body.subspace))
+    units = [[int(j == k) for j in n] for k in n]
+    # L^-1 z = (S^T U)^-1 e_k with U = V L
+    forces = [combination(joint.V, joint.decoupled(unit)) for unit in units]
     return {
         **hand_on(body, joint, x),
-        "force": with_joint_force(body, joint.scaled, 1),
-        "inverse_D": joint.D.inverse_diagonal[0],
-        "W": 1,
-    }
-
-
-def base_factor(body: Base, x: Given) -> Gives:
-    """L, 1 / D and W of a floating base's own 6 x 6."""
-    D = factor_joint(x.inertia, body.joint.motion_subspace).D
-    W = unit_lower_inverse(D)
-    return {
-        "L": [D.lower[i][j] for i, j in STRICTLY_LOWER],
-        "inverse_D": list(D.inverse_diagonal),
-        "W": [W[i].get(j, 0) for i in range(BASE) for j in range(BASE)],
+        "force": [with_joint_force(body, *pair) for pair in zip(forces, units, strict=True)],
+        "inverse_D": list(joint.D.inverse_diagonal),
+        "W": [W[i].get(j, 0) for i in n for j in n],
     }
 
 
 def response(above: Jointed, x: Given) -> Gives:
-    """What a unit torque leaves at a joint above, and what goes on from there: nothing along that joint."""
-    along = neg(along_joint(above, x.force))
-    return {"force": with_joint_force(above, x.force + x.scaled * along, 0), "W_below": along}
+    """What a unit torque leaves at a joint above."""
+    return {"W_below": [neg(value) for value in back_substituted(x.L, along_joint(above, x.force))]}
 
 
-def base_response(_: Base, x: Given) -> Gives:
-    """What it leaves at a floating base."""
-    lower: list[dict[int, Scalar]] = [{} for _ in range(BASE)]
-    for (i, j), value in zip(STRICTLY_LOWER, x.L, strict=True):
-        lower[i][j] = value
-    chains = tuple(tuple(reversed(range(i))) for i in range(BASE))
-    back = LDL(tuple(lower), (), chains).back_substitute(along_base(x.force))
-    return {"W_below": [neg(value) for value in back]}
+def remainder(above: Jointed, x: Given) -> Force:
+    """What goes on from there: nothing along that joint."""
+    rest = x.force + combination(x.scaled, x.W_below)
+    return with_joint_force(above, rest, [0] * len(above.subspace))
 
 
 INVERSE_FACTOR = (
@@ -78,19 +64,18 @@ INVERSE_FACTOR = (
         "factors",
         {"inertia": Sum(ArticulatedInertia, own_inertia)},
         factor,
-        base_factor,
         reads=("placement", "moments"),
-        gives={"W": Entry, "inverse_D": Scalar, "force": Force, "scaled": Force},
-        base_gives={"W": Entry, "inverse_D": Scalar, "L": len(STRICTLY_LOWER)},
+        gives={"W": Entry, "inverse_D": Scalar, "force": Each(Force), "scaled": Each(Force)},
+        base_gives={"W": Entry, "inverse_D": Scalar, "L": len(BASE_LOWER)},
     ),
     Climb(
         "responses",
         "force",
         force_to_parent,
         response,
-        base_response,
         gives=("W_below",),
-        reads=("scaled",),
+        onward=remainder,
+        reads=("scaled", "L"),
         base_reads=("L",),
     ),
 )

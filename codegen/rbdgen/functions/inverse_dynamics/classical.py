@@ -17,7 +17,7 @@ from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import ZERO, ZERO_MATRIX, Force, Matrix, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, neg, sub, unnamed
-from rbdgen.sweeps.bodies import Base, Body, Massive, along_base, along_joint, force_to_parent
+from rbdgen.sweeps.bodies import Body, Placed, along_joint, force_to_parent, relative_motion
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.straight import straight
 from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum
@@ -67,7 +67,6 @@ def body_forces(moving: bool = True, accelerated: bool = True, external: bool = 
         "outward",
         "motion",
         step,
-        base_step,
         world=lambda x: BodyMotion(x.upward, ZERO, ZERO),
         reads=("placement", "moments", "upward", *reads),
         gives={"motion": BodyMotion if moving else Still, "force": Force},
@@ -75,28 +74,27 @@ def body_forces(moving: bool = True, accelerated: bool = True, external: bool = 
 
 
 def step(body: Body, x: Given) -> Gives:
-    """One body's motion from its parent's, and the force that it takes."""
-    above = x.parent
-    at_origin = above.a + above.U.apply(body.translation)
-    w, wdot, a = map(body.rotation.to_child, (above.w, above.wdot, at_origin))
-    # w x S qd, S qd and S qdd
-    turn, twice = mul(body.turning, x.v), mul(2, mul(body.sliding, x.v))
-    wdot = wdot + Vector(mul(w.y, turn), neg(mul(w.x, turn)), mul(body.turning, x.a))
-    a = a + Vector(mul(w.y, twice), neg(mul(w.x, twice)), mul(body.sliding, x.a))
-    return moved(body, BodyMotion(a, Vector(w.x, w.y, add(w.z, turn)), wdot), x)
+    """One body's motion from its parent's, and the force that it takes.
 
-
-def base_step(body: Base, x: Given) -> Gives:
-    """A floating base: a = vdot + w x v - R^T g."""
-    w, wdot = Vector(*x.v[3:]), Vector(*x.a[3:])
-    a = Vector(*x.a[:3]) + x.upward + w.cross(Vector(*x.v[:3]))
-    return moved(body, BodyMotion(a, w, wdot), x)
-
-
-def moved(body: Massive, motion: BodyMotion, x: Given) -> Gives:
-    """The motion, and the force that it takes."""
+    With the joint's own velocity (w_J, u): w = w' + w_J, wdot = wdot' + w' x w_J + wdot_J and
+    a = a' + 2 w' x u + w_J x u + udot, where a prime is the parent's.
+    """
+    a, w, wdot = carried(body, x.parent)
+    own, rate = relative_motion(body, x.v), relative_motion(body, x.a)
+    motion = BodyMotion(
+        a + w.cross(own.linear * 2) + own.angular.cross(own.linear) + rate.linear,
+        w + own.angular,
+        wdot + w.cross(own.angular) + rate.angular,
+    )
     force = inertial_force(body.moments, motion)
     return {"motion": motion, "force": force if x.fext is None else force - x.fext}
+
+
+def carried(body: Placed, above: BodyMotion) -> tuple[Vector, Vector, Vector]:
+    """a, w and wdot of the parent's point at the body's origin, in the body's axes."""
+    at_origin = above.a + above.U.apply(body.translation)
+    to_child = body.rotation.to_child
+    return to_child(at_origin), to_child(above.w), to_child(above.wdot)
 
 
 def hand_on(body: Body, x: Given) -> Gives:
@@ -108,7 +106,6 @@ HAND_ON = Inward(
     "inward",
     {"force": Sum(Force)},
     hand_on,
-    base=lambda body, x: {"tau": along_base(x.force)},
     reads=("placement",),
     gives={"tau": Scalar},
     base_gives={"tau": Scalar},

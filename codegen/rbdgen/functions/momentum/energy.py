@@ -17,7 +17,7 @@ from rbdgen.model.model import WORLD, Model
 from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.ops import NO_MOTION, NO_TRANSFORM, Motion, Transform, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub, unnamed
-from rbdgen.sweeps.bodies import Base, Body, Massive, motion_to_child
+from rbdgen.sweeps.bodies import Body, motion_to_child, relative_motion
 from rbdgen.sweeps.sweep import Given, Gives, Outward
 
 
@@ -55,17 +55,11 @@ def half(value: Scalar) -> Scalar:
 
 
 def moved(body: Body, x: Given) -> Gives:
-    """A body's velocity from its parent's, and its kinetic energy."""
-    return _moving(body, motion_to_child(body, x.parent) + body.subspace * x.v)
+    """A body's velocity from its parent's, and its kinetic energy.
 
-
-def base_moved(body: Base, x: Given) -> Gives:
-    """A floating base's velocity is given."""
-    return _moving(body, Motion(Vector(*x.v[3:]), Vector(*x.v[:3])))
-
-
-def _moving(body: Massive, velocity: Motion) -> Gives:
-    """T = v . (m v / 2 + w x h) + w . J w / 2, the halves taken of the constants."""
+    T = v . (m v / 2 + w x h) + w . J w / 2, the halves taken of the constants.
+    """
+    velocity = motion_to_child(body, x.parent) + relative_motion(body, x.v)
     w, v, moments = velocity.angular, velocity.linear, body.moments
     momentum = v * half(moments.mass) + w.cross(moments.first)
     return {"velocity": velocity, "T": add(w.dot(_half_turning(moments, w)), v.dot(momentum))}
@@ -85,9 +79,9 @@ KINETIC = Outward(
     "outward",
     "velocity",
     moved,
-    base_moved,
     world=lambda _: NO_MOTION,
     reads=("placement", "moments", "v"),
+    base_reads=("moments", "v"),
     gives={"velocity": Motion},
     totals={"T": lambda _: 0},
 )
@@ -103,20 +97,10 @@ class Field:
 
 
 def lifted(body: Body, x: Given) -> Gives:
-    """The field at a body's origin from that at its parent's, and the body's potential energy."""
-    above = x.parent
+    """The field at a body's origin from that at its parent's, and the body's energy U = -m g . p - g . h."""
+    above, moments = x.parent, body.moments
     potential = add(above.potential, above.upward.dot(body.translation))
-    return _in_field(body, Field(body.rotation.to_child(above.upward), potential))
-
-
-def base_lifted(body: Base, x: Given) -> Gives:
-    """The field at a floating base is given."""
-    return _in_field(body, Field(x.upward, x.potential))
-
-
-def _in_field(body: Massive, field: Field) -> Gives:
-    """U = -m g . p - g . h."""
-    moments = body.moments
+    field = Field(body.rotation.to_child(above.upward), potential)
     U = add(mul(moments.mass, field.potential), field.upward.dot(moments.first))
     return {"field": field, "U": U}
 
@@ -125,10 +109,8 @@ POTENTIAL = Outward(
     "outward",
     "field",
     lifted,
-    base_lifted,
-    world=lambda x: Field(x.upward, x.potential),
+    world=lambda x: Field(x.upward, 0),
     reads=("placement", "moments"),
-    base_reads=("upward", "potential"),
     gives={"field": Field},
     totals={"U": lambda x: x.upward.dot(x.still)},
 )

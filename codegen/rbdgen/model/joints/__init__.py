@@ -1,0 +1,58 @@
+"""Joint types, one file each: how a joint's coordinates place its body, and the motions that it allows.
+
+`JOINT_TYPES`: by name, those without parameters; a helical joint has its pitch, see `Helical`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from rbdgen.model.joints.coordinates import (
+    Angle,
+    Attitude,
+    Coordinate,
+    PlanarPose,
+    Pose,
+    ScrewPosition,
+    elements,
+    rotation_about,
+)
+from rbdgen.model.joints.floating import Floating
+from rbdgen.model.joints.helical import Helical
+from rbdgen.model.joints.joint import Joint
+from rbdgen.model.joints.joint_type import Displacement, JointType
+from rbdgen.model.joints.planar import Planar
+from rbdgen.model.joints.prismatic import Prismatic
+from rbdgen.model.joints.revolute import Revolute
+from rbdgen.model.joints.spherical import Spherical
+
+JOINT_TYPES: Final[Mapping[str, JointType]] = {
+    "revolute": Revolute(),
+    "continuous": Revolute(),
+    "prismatic": Prismatic(),
+    "planar": Planar(),
+    "spherical": Spherical(),
+    "floating": Floating(),
+}
+
+__all__ = [
+    "JOINT_TYPES",
+    "Angle",
+    "Attitude",
+    "Coordinate",
+    "Displacement",
+    "Floating",
+    "Helical",
+    "Joint",
+    "JointType",
+    "Planar",
+    "PlanarPose",
+    "Pose",
+    "Prismatic",
+    "Revolute",
+    "ScrewPosition",
+    "Spherical",
+    "elements",
+    "rotation_about",
+]

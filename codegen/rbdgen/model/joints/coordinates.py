@@ -1,0 +1,79 @@
+"""The coordinates of one joint, as the algorithms see them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from rbdgen.spatial.ops import Matrix, Vector
+from rbdgen.spatial.quaternion import Quaternion
+from rbdgen.spatial.scalar import Scalar, add, mul, sub
+
+
+class Angle(NamedTuple):
+    """An angle as its cosine and sine: all that the dynamics sees of it."""
+
+    cos: Scalar
+    sin: Scalar
+
+    def __add__(self, other: object) -> Angle:
+        """The sum of two angles by the addition theorems."""
+        if not isinstance(other, Angle):
+            return NotImplemented
+        return Angle(
+            sub(mul(self.cos, other.cos), mul(self.sin, other.sin)),
+            add(mul(self.sin, other.cos), mul(self.cos, other.sin)),
+        )
+
+
+class ScrewPosition(NamedTuple):
+    """How far a helical joint has turned, in rad, also as an `Angle`."""
+
+    turned: Scalar
+    angle: Angle
+
+
+class PlanarPose(NamedTuple):
+    """Where a body stands in a plane, in m, and how far it is turned there."""
+
+    x: Scalar
+    y: Scalar
+    angle: Angle
+
+
+class Attitude(NamedTuple):
+    """How a body is turned: a unit quaternion (x, y, z, w)."""
+
+    quaternion: Quaternion
+
+
+class Pose(NamedTuple):
+    """Where a body stands, in m, and how it is turned: a unit quaternion (x, y, z, w)."""
+
+    position: Vector
+    quaternion: Quaternion
+
+
+Coordinate: TypeAlias = Angle | ScrewPosition | PlanarPose | Attitude | Pose | Scalar
+"""The angle of a revolute joint, the displacement of a prismatic one, and so on: a type for every joint
+type."""
+
+
+def elements(q: Coordinate) -> tuple[Scalar, ...]:
+    """The joint's elements of q; one that is an angle is the `Angle`, or the `ScrewPosition`."""
+    if isinstance(q, Pose):
+        return (*q.position, *q.quaternion)
+    if isinstance(q, Attitude):
+        return q.quaternion
+    return (q.x, q.y, q.angle) if isinstance(q, PlanarPose) else (q,)
+
+
+def rotation_about(axis: Vector, angle: Angle) -> Matrix:
+    """Rodrigues' formula for a unit axis n: n n^T + cos (1 - n n^T) + sin [n x]; zeros stay exact."""
+    n, skew = axis, Matrix.skew(axis)
+
+    def entry(i: int, j: int) -> Scalar:
+        product = mul(n[i], n[j])
+        rest = sub(1 if i == j else 0, product)
+        return add(add(product, mul(rest, angle.cos)), mul(skew[i][j], angle.sin))
+
+    return Matrix(*(Vector(*(entry(i, j) for j in range(3))) for i in range(3)))

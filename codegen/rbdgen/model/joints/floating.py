@@ -1,0 +1,46 @@
+"""A floating joint: it takes away no freedom at all; a floating base has one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rbdgen.model.joints.coordinates import Angle, Coordinate, Pose
+from rbdgen.model.joints.joint_type import Displacement, JointType
+from rbdgen.model.joints.spherical import some_quaternion
+from rbdgen.model.moments import MassMoments
+from rbdgen.spatial.ops import IDENTITY, ZERO, Motion, Transform, Vector
+from rbdgen.spatial.quaternion import rotation_of
+from rbdgen.spatial.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class Floating(JointType):
+    """q: the origin in m, a unit quaternion (x, y, z, w). v: linear, then angular, in the body's axes."""
+
+    name = "floating"
+    kind = "floating"
+    nq = 7
+    nv = 6
+    one_axis = False
+
+    def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:
+        return tuple(Motion(ZERO, e) for e in IDENTITY) + tuple(Motion(e, ZERO) for e in IDENTITY)
+
+    def transform(self, axis: Vector, q: Any) -> Transform:
+        return Transform(rotation_of(q.quaternion), q.position)
+
+    def displacement(self, q: Any) -> Displacement:
+        return Displacement(q.position, attitude=q.quaternion)
+
+    def coordinate(self, q: Sequence[Scalar], angle: Callable[[Scalar], Angle]) -> Coordinate:
+        return Pose(Vector(*q[:3]), (q[3], q[4], q[5], q[6]))
+
+    def some_position(self, value: float, length: float) -> Coordinate:
+        position = Vector(value * length, (3 - value) * length, 0.7 * length)
+        return Pose(position, some_quaternion(value))
+
+    def split(self, own: MassMoments) -> tuple[MassMoments, MassMoments | None]:
+        """All of it is felt."""
+        return own, None

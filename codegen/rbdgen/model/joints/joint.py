@@ -1,0 +1,57 @@
+"""A joint of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdgen.description.schema import Limit
+from rbdgen.model.joints.coordinates import Coordinate
+from rbdgen.model.joints.joint_type import JointType
+from rbdgen.signature import JointCoordinates
+from rbdgen.spatial.ops import Motion, Transform, Vector
+from rbdgen.spatial.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A moving joint. `axis` is a unit vector in the joint's frame; unused where `type` has no one axis.
+
+    The joint's frame is that of its child body; at q = 0 it stands at the joint's placement in the parent.
+    Limits are carried, never enforced.
+    """
+
+    name: str
+    type: JointType
+    axis: Vector
+    idx_q: int
+    idx_v: int
+    limit: Limit | None = None
+    damping: float = 0.0
+    friction: float = 0.0
+
+    @property
+    def nq(self) -> int:
+        return self.type.nq
+
+    @property
+    def nv(self) -> int:
+        return self.type.nv
+
+    @property
+    def coordinates(self) -> JointCoordinates:
+        """Its elements of q and v, and what they are."""
+        return JointCoordinates(self.name, self.type.kind, self.idx_q, self.nq, self.idx_v, self.nv)
+
+    def slice(self, vector: Sequence[Scalar]) -> Sequence[Scalar]:
+        """This joint's elements of a vector over all degrees of freedom."""
+        return vector[self.idx_v : self.idx_v + self.nv]
+
+    @property
+    def motion_subspace(self) -> tuple[Motion, ...]:
+        """S, one motion a degree of freedom, in the joint's frame."""
+        return self.type.motion_subspace(self.axis)
+
+    def transform(self, q: Coordinate) -> Transform:
+        """The moved frame seen in the frame at q = 0."""
+        return self.type.transform(self.axis, q)

@@ -1,0 +1,66 @@
+"""What a joint type says of itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import ClassVar, NamedTuple
+
+from rbdgen.model.joints.coordinates import Angle, Coordinate
+from rbdgen.model.moments import MassMoments
+from rbdgen.signature import CoordinatesKind
+from rbdgen.spatial.ops import ZERO, Motion, Transform, Vector
+from rbdgen.spatial.quaternion import Quaternion
+from rbdgen.spatial.scalar import Scalar
+
+
+class Displacement(NamedTuple):
+    """How a body stands beside where it stands at q = 0, in the axes that it has there.
+
+    `shift`: of its origin, in m; `turn`: about z; `attitude`: in any way, after that.
+    """
+
+    shift: Vector = ZERO
+    turn: Angle | None = None
+    attitude: Quaternion | None = None
+
+
+class JointType(ABC):
+    """A type of moving joint, its motion subspace S constant in the child's axes.
+
+    `nq`, `nv`: elements of q and v; `kind`: the space that its part of q lies in; `one_axis`: whether it only
+    turns about one axis or slides along it, so that other axes of its body may be chosen, with z on it.
+    """
+
+    name: ClassVar[str]
+    kind: ClassVar[CoordinatesKind]
+    nq: ClassVar[int] = 1
+    nv: ClassVar[int] = 1
+    one_axis: ClassVar[bool] = True
+
+    @abstractmethod
+    def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:
+        """S, one motion a degree of freedom; `axis`: of unit length, in the child's axes."""
+
+    @abstractmethod
+    def transform(self, axis: Vector, q: Coordinate) -> Transform:
+        """The moved frame seen in the frame at q = 0."""
+
+    @abstractmethod
+    def displacement(self, q: Coordinate) -> Displacement:
+        """The same, of a joint with z on its axis."""
+
+    @abstractmethod
+    def coordinate(self, q: Sequence[Scalar], angle: Callable[[Scalar], Angle]) -> Coordinate:
+        """From the joint's nq elements of q."""
+
+    @abstractmethod
+    def some_position(self, value: float, length: float) -> Coordinate:
+        """A position that is no special one, for a number between 1 and 2 and a length in m."""
+
+    @abstractmethod
+    def split(self, own: MassMoments) -> tuple[MassMoments, MassMoments | None]:
+        """What of its body's moments the joint feels, and what only the parent does; z is on the axis.
+
+        On what only the parent feels I S = 0 and S x* I = I S x: it is the same in every position.
+        """

@@ -1,0 +1,51 @@
+"""A spherical joint, or ball joint: its body turns about a point in any way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rbdgen.model.joints.coordinates import Angle, Attitude, Coordinate
+from rbdgen.model.joints.joint_type import Displacement, JointType
+from rbdgen.model.moments import MassMoments
+from rbdgen.spatial.ops import IDENTITY, ZERO, ZERO_MATRIX, Motion, Transform, Vector
+from rbdgen.spatial.quaternion import Quaternion, rotation_of
+from rbdgen.spatial.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class Spherical(JointType):
+    """q: a unit quaternion (x, y, z, w). v: the angular velocity, in the body's axes."""
+
+    name = "spherical"
+    kind = "spherical"
+    nq = 4
+    nv = 3
+    one_axis = False
+
+    def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:
+        return tuple(Motion(e, ZERO) for e in IDENTITY)
+
+    def transform(self, axis: Vector, q: Any) -> Transform:
+        return Transform(rotation_of(q.quaternion), ZERO)
+
+    def displacement(self, q: Any) -> Displacement:
+        return Displacement(attitude=q.quaternion)
+
+    def coordinate(self, q: Sequence[Scalar], angle: Callable[[Scalar], Angle]) -> Coordinate:
+        return Attitude((q[0], q[1], q[2], q[3]))
+
+    def some_position(self, value: float, length: float) -> Coordinate:
+        return Attitude(some_quaternion(value))
+
+    def split(self, own: MassMoments) -> tuple[MassMoments, MassMoments | None]:
+        """A mass at the centre of the joint does not turn."""
+        return MassMoments(0, own.first, own.second), MassMoments(own.mass, ZERO, ZERO_MATRIX)
+
+
+def some_quaternion(value: float) -> Quaternion:
+    """A unit quaternion that is no special one, for a number between 1 and 2."""
+    x, y, z, w = value, 0.7, 3 - value, 1.6 * value
+    size: float = (x * x + y * y + z * z + w * w) ** 0.5
+    return x / size, y / size, z / size, w / size

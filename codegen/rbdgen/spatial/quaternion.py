@@ -1,0 +1,82 @@
+"""Rotations given by unit quaternions (x, y, z, w)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from rbdgen.spatial.ops import Matrix, Vector, mirrored
+from rbdgen.spatial.scalar import Scalar, add, is_number, mul, neg, sub
+
+Quaternion: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar]
+
+
+def rotation_of(quaternion: Quaternion) -> Matrix:
+    """The rotation of a unit quaternion (x, y, z, w), used as given."""
+    x, y, z, w = quaternion
+
+    def off(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
+        return mul(2, add(mul(a, b), mul(w, c)))
+
+    def diag(a: Scalar, b: Scalar) -> Scalar:
+        return sub(1, mul(2, add(mul(a, a), mul(b, b))))
+
+    return Matrix(
+        Vector(diag(y, z), off(x, y, neg(z)), off(x, z, y)),
+        Vector(off(x, y, z), diag(x, z), off(y, z, neg(x))),
+        Vector(off(x, z, neg(y)), off(y, z, x), diag(x, y)),
+    )
+
+
+@dataclass(frozen=True)
+class QuaternionRotation:
+    """A factor of a `FactoredRotation`: the rotation of a unit quaternion, or its inverse."""
+
+    quaternion: Quaternion
+    inverted: bool = False
+
+    is_identity = False
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """R, its nine entries."""
+        R = rotation_of(self.quaternion)
+        return R.T if self.inverted else R
+
+    @property
+    def inverse(self) -> QuaternionRotation:
+        return QuaternionRotation(self.quaternion, not self.inverted)
+
+    def apply(self, v: Vector) -> Vector:
+        """R v; of a known vector, such as gravity, without the entries of R."""
+        return self._known(v) if all(map(is_number, v)) else self.matrix.apply(v)
+
+    def _known(self, u: Vector) -> Vector:
+        """u + 2 (r (r.u) - |r|^2 u + s r x u), where r is the vector and s the scalar of the quaternion."""
+        x, y, z, s = self.quaternion
+        s = s if self.inverted else neg(s)
+        r, twice = (x, y, z), u * 2
+
+        def entry(k: int) -> Scalar:
+            m, n = (k + 1) % 3, (k + 2) % 3
+            total = sub(u[k], mul(twice[k], add(mul(r[m], r[m]), mul(r[n], r[n])))) if u[k] != 0 else 0
+            total = add(total, mul(twice[m], add(mul(r[k], r[m]), mul(s, r[n]))))
+            return add(total, mul(twice[n], sub(mul(r[k], r[n]), mul(s, r[m]))))
+
+        return Vector(entry(0), entry(1), entry(2))
+
+    def symmetric(self, A: Matrix) -> Matrix:
+        """R A R^T of a symmetric A: A_zz 1 turns into itself, and the trace gives the last entry."""
+        R, zz = self.matrix, A[2].z
+        xx, yy = sub(A[0].x, zz), sub(A[1].y, zz)
+        rest = mirrored([[xx, A[0].y, A[0].z], [0, yy, A[1].z], [0, 0, 0]])
+        half = [rest.apply(R[i]) for i in range(2)]
+        a, b, c = (half[0].dot(R[j]) for j in range(3))
+        d, e = (half[1].dot(R[j]) for j in (1, 2))
+        f = sub(sub(add(xx, yy), a), d)
+        return mirrored([[add(a, zz), b, c], [0, add(d, zz), e], [0, 0, add(f, zz)]])
+
+    def general(self, A: Matrix) -> Matrix:
+        """R A R^T of any A."""
+        return self.matrix @ A @ self.matrix.T

@@ -53,6 +53,12 @@ TREES: dict[str, tuple[tuple[int, ...], str]] = {
     "tree": ((WORLD, 0, 1, 1, 0, 4, 4), "RPRRRRP"),
     "floating body": ((WORLD,), "F"),
     "floating tree": ((WORLD, 0, 1, 1, 0), "FRRPR"),
+    "screws": ((WORLD, 0, 1), "HPH"),
+    "in a plane": ((WORLD, 0, 1, 1), "LRHR"),
+    "plane on an arm": ((WORLD, 0, 1), "RLP"),
+    "ball": ((WORLD, 0, 1), "SRS"),
+    "floating on an arm": ((WORLD, 0, 1, WORLD), "RFHF"),
+    "all": ((WORLD, 0, 1, 1, 0, 4), "FLSHFR"),
 }
 
 GRAVITY = Vector(Fraction(1, 3), Fraction(-7, 2), Fraction(-9))
@@ -120,9 +126,9 @@ def rational_state(r: Rationals, model: Model) -> State:
 
 def choices(r: Rationals, model: Model) -> dict[str, list[Any]]:
     """A turn and a slide for every body that may have them."""
-    floating = [isinstance(body.joint.type, Floating) for body in model.bodies]
-    turns = [ZERO_ANGLE if fixed else r.angle() for fixed in floating]
-    return {"turns": turns, "slides": [Fraction(0) if fixed else r.number() for fixed in floating]}
+    given = [not body.joint.type.one_axis for body in model.bodies]
+    turns = [ZERO_ANGLE if fixed else r.angle() for fixed in given]
+    return {"turns": turns, "slides": [Fraction(0) if fixed else r.number() for fixed in given]}
 
 
 SAVINGS: dict[str, Callable[[dict[str, list[Any]]], dict[str, Any]]] = {

@@ -91,7 +91,7 @@ def test_normalize_of_any_size(floating: Library, size: float) -> None:
 
 
 def test_normalize_refuses(floating: Library) -> None:
-    with pytest.raises(ArrayValueError, match="a base quaternion has length zero"):
+    with pytest.raises(ArrayValueError, match="a quaternion has length zero"):
         floating.normalize(np.zeros((3, 9)))
     with pytest.raises(ArrayValueError, match=r"normalize: q has shape \(8,\), expected \(\.\.\., 9\)"):
         floating.normalize(np.zeros(8))

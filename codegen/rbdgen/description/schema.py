@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 Vector3 = tuple[float, float, float]
-JointType = Literal["revolute", "continuous", "prismatic", "fixed"]
+JointType = Literal[
+    "revolute", "continuous", "prismatic", "fixed", "planar", "floating", "spherical", "helical", "universal"
+]
+"""A spherical, helical or universal joint has no name in URDF; other descriptions do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,8 @@ class Joint:
     friction: float  # N m or N
     mimic: Mimic | None  # None on fixed joints
     line: int
+    pitch: float = 0.0  # m/rad, of a helical joint: a thread's lead is 2 pi times it
+    second_axis: Vector3 = (0.0, 0.0, 0.0)  # of a universal joint, in the child's axes
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from typing import get_args
 
 import numpy as np
 from lxml import etree
@@ -38,12 +37,12 @@ UNIT_TOLERANCE = 1e-6
 PHYSICAL_TOLERANCE = 1e-12
 """The least eigenvalue of the pseudo-inertia may be this far below zero, relative to its trace."""
 
-_TYPES: tuple[JointType, ...] = get_args(JointType)
+_TYPES: tuple[JointType, ...] = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
 
 _INSTEAD = {
-    "floating": "delete it, make its child the root link and generate with --base floating",
-    "planar": "write two prismatic joints and a continuous one in series",
-    "spherical": "write three revolute joints in series",
+    "spherical": "URDF has none: write three revolute joints in series, or the robot in Python or MJCF",
+    "universal": "URDF has none: write two revolute joints in series",
+    "helical": "URDF has none: write the robot in Python",
 }
 
 
@@ -51,7 +50,7 @@ def read_urdf(path: str | os.PathLike[str]) -> Description:
     """Read a URDF file of at most 20 MB.
 
     Raises DescriptionError, whose message is `FILE:LINE: what is wrong; what to do`, for every file that
-    cannot be read or does not describe one tree of revolute, continuous, prismatic and fixed joints.
+    cannot be read or does not describe one tree of joints of the types that URDF has.
     """
     name = os.fspath(path)
     return parse_urdf(read_bytes(name), name)
@@ -119,7 +118,7 @@ def _joint(document: Document, element: etree._Element) -> Joint:
         parent=document.attribute(parent, "link"),
         child=document.attribute(child, "link"),
         origin=_origin(document, element),
-        axis=(1.0, 0.0, 0.0) if joint_type == "fixed" else _unit(*_axis(document, element)),
+        axis=_direction(document, element, joint_type),
         limit=_limit(document, element, joint_type),
         damping=0.0 if dynamics is None else document.number(dynamics, "damping", 0.0),
         friction=0.0 if dynamics is None else document.number(dynamics, "friction", 0.0),
@@ -133,7 +132,7 @@ def _joint_type(document: Document, element: etree._Element, name: str) -> Joint
     for known in _TYPES:
         if found == known:
             return known
-    what_to_do = _INSTEAD.get(found, "use revolute, continuous, prismatic or fixed")
+    what_to_do = _INSTEAD.get(found, f"use one of {', '.join(_TYPES)}")
     what = f"joint {quoted(name)} is of type {quoted(found)}, which is not supported"
     raise document.error(line_of(element), what, what_to_do)
 
@@ -149,6 +148,22 @@ def _origin(document: Document, element: etree._Element) -> Origin:
         xyz=document.vector(origin, "xyz") if "xyz" in origin.attrib else (0.0, 0.0, 0.0),
         rpy=document.vector(origin, "rpy") if "rpy" in origin.attrib else (0.0, 0.0, 0.0),
     )
+
+
+def _direction(document: Document, element: etree._Element, joint_type: JointType) -> Vector3:
+    """The axis that a joint moves about or along; the normal of a planar joint's plane, always z."""
+    if joint_type == "planar":
+        return _normal(document, element)
+    return (1.0, 0.0, 0.0) if joint_type in ("fixed", "floating") else _unit(*_axis(document, element))
+
+
+def _normal(document: Document, element: etree._Element) -> Vector3:
+    """The plane is the joint frame's x-y plane, as other programs have it that ignore the axis."""
+    axis = document.child(element, "axis")
+    if axis is not None and any(abs(x) > UNIT_TOLERANCE for x in _unit(*_axis(document, element))[:2]):
+        what = f"planar joint {quoted(_owner(axis))} has an axis that is not its frame's z"
+        raise document.error(line_of(axis), what, "turn <origin> instead, so that z is the plane's normal")
+    return 0.0, 0.0, 1.0
 
 
 def _axis(document: Document, element: etree._Element) -> Vector3:
@@ -202,7 +217,8 @@ def _axis_warnings(
 ) -> list[str]:
     warnings = []
     for element, joint in zip(elements, joints, strict=True):
-        length = 1.0 if joint.type == "fixed" else math.hypot(*_axis(document, element))
+        turns = joint.type in ("revolute", "continuous", "prismatic")
+        length = math.hypot(*_axis(document, element)) if turns else 1.0
         if abs(length - 1.0) > UNIT_TOLERANCE:
             what = f"axis of joint {quoted(joint.name)} has length {length:.9g}; normalised"
             warnings.append(document.warning(joint.line, what))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from rbdgen.description.quoting import quoted
@@ -12,7 +12,7 @@ from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
 from rbdgen.model.attachments import Attachment
 from rbdgen.model.inertia import NO_INERTIA, Inertia
-from rbdgen.model.joints import JOINT_TYPES, Floating, Joint, JointType
+from rbdgen.model.joints import JOINT_TYPES, Floating, Helical, Joint, JointType, Revolute
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
 from rbdgen.model.regularity import unresisted
 from rbdgen.model.rotations import Snapped, rotation_from_rpy, snap_axis, snap_rotation
@@ -122,9 +122,7 @@ class _Builder:
                 self.attach(link, parent, placement, merged=True)
                 stack += self.pending(link, parent, placement)
             else:
-                axis = snap_axis(Vector(*joint.axis), self.snap)
-                kind = JOINT_TYPES[joint.type]
-                body = self.add_body(link.name, joint.name, kind, axis, parent, placement, joint)
+                body = self.add_moving(link, joint, parent, placement)
                 self.attach(link, body, NO_TRANSFORM, merged=False)
                 stack += self.pending(link, body, NO_TRANSFORM)
 
@@ -150,6 +148,17 @@ class _Builder:
         """Rounding left over from a chain of fixed rotations, snapped as well."""
         return Transform(snap_rotation(placement.rotation, self.snap)[0], placement.translation)
 
+    def add_moving(self, link: Link, joint: DescribedJoint, parent: int, placement: Transform) -> int:
+        """The body of a moving joint's link; a universal joint is two revolute ones in series."""
+        axis = snap_axis(Vector(*joint.axis), self.snap)
+        if joint.type == "universal":
+            first, second = (f"{joint.name}_{k}" for k in (1, 2))
+            between = self.add_body(link.name, first, Revolute(), axis, parent, placement, joint, hidden=True)
+            axis = snap_axis(Vector(*joint.second_axis), self.snap)
+            return self.add_body(link.name, second, Revolute(), axis, between, NO_TRANSFORM, joint)
+        kind = Helical(joint.pitch) if joint.type == "helical" else JOINT_TYPES[joint.type]
+        return self.add_body(link.name, joint.name, kind, axis, parent, placement, joint)
+
     def add_body(
         self,
         name: str,
@@ -159,6 +168,8 @@ class _Builder:
         parent: int,
         placement: Transform,
         described: DescribedJoint | None,
+        *,
+        hidden: bool = False,
     ) -> int:
         joint = Joint(
             joint_name,
@@ -172,7 +183,7 @@ class _Builder:
         )
         self.nq += joint.nq
         self.nv += joint.nv
-        self.bodies.append(Body(name, parent, joint, placement, NO_INERTIA))
+        self.bodies.append(Body(name, parent, joint, placement, NO_INERTIA, hidden))
         self.inertias.append(NO_INERTIA)
         return len(self.bodies) - 1
 
@@ -201,8 +212,7 @@ class _Builder:
 
     def finished_bodies(self) -> list[Body]:
         return [
-            Body(body.name, body.parent, body.joint, body.placement, inertia)
-            for body, inertia in zip(self.bodies, self.inertias, strict=True)
+            replace(body, inertia=inertia) for body, inertia in zip(self.bodies, self.inertias, strict=True)
         ]
 
 
@@ -241,10 +251,7 @@ def _check_resisted(model: Model, description: Description) -> None:
 
 def _place(body: Body, description: Description) -> str:
     """File and line of a body's joint, or of the link that floats."""
-    joint = next((joint for joint in description.joints if joint.name == body.joint.name), None)
-    line = (
-        next(link.line for link in description.links if link.name == body.name)
-        if joint is None
-        else joint.line
-    )
+    joint = next((joint for joint in description.joints if joint.child == body.name), None)
+    line = next(link.line for link in description.links if link.name == body.name)
+    line = line if joint is None else joint.line
     return f"{description.path}:{line}"

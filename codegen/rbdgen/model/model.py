@@ -22,6 +22,7 @@ class Body:
     """A moving body, its fixed links merged into it.
 
     `placement`: the joint's frame at q = 0 in the parent's frame, m. `inertia`: in the body's own frame.
+    `hidden`: whether it only stands between two joints in series, massless; no external force acts on it.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Body:
     joint: Joint
     placement: Transform
     inertia: Inertia
+    hidden: bool = False
 
     @property
     def floats(self) -> bool:
@@ -66,7 +68,7 @@ class Model:
     @property
     def sizes(self) -> Mapping[str, int]:
         """The symbolic sizes of signatures."""
-        return {"nq": self.nq, "nv": self.nv, "nbodies": self.nbodies}
+        return {"nq": self.nq, "nv": self.nv, "nbodies": self.nbodies - sum(b.hidden for b in self.bodies)}
 
     @cached_property
     def manifold(self) -> Manifold:

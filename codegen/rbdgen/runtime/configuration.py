@@ -200,7 +200,7 @@ def _turned_by(quaternion: Array, w: Array) -> Array:
     """A quaternion times the exponential of a rotation in its own axes, the sign that is nearer."""
     angle = np.linalg.norm(w, axis=-1, keepdims=True)
     half = 0.5 * np.sinc(angle / (2 * np.pi))
-    result = _product(quaternion, np.concatenate([half * w, np.cos(angle / 2)], axis=-1))
+    result: Array = _product(quaternion, np.concatenate([half * w, np.cos(angle / 2)], axis=-1))
     near = np.sum(result * quaternion, axis=-1, keepdims=True)
     return _unit(np.where(near < 0, -result, result), "integrate")
 
@@ -212,7 +212,7 @@ def _turn_between(start: Array, end: Array) -> Array:
     vector, scalar = relative[..., :3], relative[..., 3:]
     sine = np.linalg.norm(vector, axis=-1, keepdims=True)
     angle = 2 * np.arctan2(sine, scalar)
-    return vector * np.divide(angle, sine, out=np.full_like(sine, 2), where=sine > 0)
+    return np.asarray(vector * np.divide(angle, sine, out=np.full_like(sine, 2), where=sine > 0))
 
 
 def _moved(pose: Array, motion: Array) -> Array:

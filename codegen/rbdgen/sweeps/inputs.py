@@ -13,7 +13,7 @@ from rbdgen.model.angles import TracedAngle
 from rbdgen.model.joints import Angle, Coordinate, elements
 from rbdgen.model.model import Model
 from rbdgen.signature import Kind, SizedArgument
-from rbdgen.spatial.ops import Force, Vector
+from rbdgen.spatial.ops import NO_FORCE, Force, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 
 Trigonometric = Callable[[Scalar], Scalar]
@@ -74,7 +74,7 @@ def state_of(
         v=given.get("velocity", ()),
         a=given.get("acceleration", ()),
         tau=given.get("force", ()),
-        fext=None if fext is None else external_forces(fext),
+        fext=None if fext is None else on_bodies(model, external_forces(fext)),
         naming=naming,
         angle=angle,
     )
@@ -101,5 +101,11 @@ def coordinates(
 
 
 def external_forces(flat: Sequence[Scalar]) -> list[Force]:
-    """One force a body from the rows [force, moment] of fext, row-major."""
+    """One force a row [force, moment] of fext, row-major."""
     return [Force(Vector(*flat[k + 3 : k + 6]), Vector(*flat[k : k + 3])) for k in range(0, len(flat), 6)]
+
+
+def on_bodies(model: Model, forces: Sequence[Force]) -> list[Force]:
+    """The force on every body; none on a hidden one."""
+    row = iter(forces)
+    return [NO_FORCE if body.hidden else next(row) for body in model.bodies]

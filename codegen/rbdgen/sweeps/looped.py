@@ -1,9 +1,7 @@
 """The driver for loops: a step is traced once, records lie in arrays, one loop a sweep.
 
-A record that only children read lies by depth: a parent's row, then a body's own. All others have a row for
-every body, row 0 for the root. A sum that no earlier sweep gave begins as zeros; a body adds its own when its
-turn comes. Row 0 is in axes turned about the root's z, see `tables`: what a floating base gives is turned
-into them, what it reads is turned back.
+A sum that no earlier sweep gave begins as zeros; a body adds its own when its turn comes. `layout` says
+where records lie.
 """
 
 from __future__ import annotations
@@ -14,14 +12,13 @@ from typing import Any
 
 from rbdgen.access import Access, whole
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import Force, Vector
 from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.layout import Accesses, Layout
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.sweeps.records import Each, Entry, Kind, Total, by_freedom, flat, named, of, turned, width
+from rbdgen.sweeps.records import Each, Entry, Kind, by_freedom, flat, of, turned, width
 from rbdgen.sweeps.straight import of_world
 from rbdgen.sweeps.sweep import (
     BASE,
-    INPUTS,
     Climb,
     Freedoms,
     Given,
@@ -31,46 +28,38 @@ from rbdgen.sweeps.sweep import (
     Pairs,
     Sweep,
     names_read,
-    unread,
 )
-from rbdgen.sweeps.tables import LoopedBodies, Runs, cleared, looped_bodies
-
-Accesses = dict[str, Access]
+from rbdgen.sweeps.tables import LoopedBodies, cleared, looped_bodies
 
 Trace = Callable[[State], Arrays]
 
 
 def looped(reduced: ReducedModel, outputs: Sequence[str], *sweeps: Sweep) -> LoopedForm:
     """The loops of these sweeps, in order. `outputs`: which of what they give leaves the function."""
-    return Looped(looped_bodies(reduced), outputs).run(*sweeps)
+    bodies = looped_bodies(reduced)
+    return Looped(bodies, outputs, Layout(bodies)).run(*sweeps)
 
 
 @dataclass
 class Looped:
     """Sweeps as loops over bodies; the other fields grow while loops are made.
 
-    `sizes`: of all arrays that sweeps write; `kinds`: of all that they gave; `starts`: what a body starts a
-    sum with; `by_depth`: records that only children read; `read`, `summed`: what sweeps read and add up;
-    `without_base`: records of degrees of freedom that a floating base does not give; `inward`: a sweep whose
-    step at a floating base is left to the next one, as nothing lies between the two.
+    `read`, `summed`: what sweeps read and add up; `inward`: a sweep whose step at a floating base is left to
+    the next one, as nothing lies between the two.
     """
 
     bodies: LoopedBodies
     outputs: Sequence[str]
+    layout: Layout
     loops: list[FormLoop] = field(default_factory=list)
-    sizes: dict[str, int] = field(default_factory=dict)
-    kinds: dict[str, Kind] = field(default_factory=dict)
-    starts: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
-    by_depth: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
     summed: set[str] = field(default_factory=set)
-    without_base: set[str] = field(default_factory=set)
     inward: Inward | None = None
 
     def run(self, *sweeps: Sweep) -> LoopedForm:
         """The loops of these sweeps, in order."""
         self.loops.append(self.bodies.positions)
-        self.sizes["joint"] = self.bodies.joint_width * self.bodies.count
+        self.layout.sizes["joint"] = self.bodies.joint_width * self.bodies.count
         self.read = set[str]().union(*map(names_read, sweeps))
         self.summed = {name for sweep in sweeps if isinstance(sweep, Inward) for name in sweep.sums}
         for sweep in sweeps:
@@ -84,8 +73,8 @@ class Looped:
                 self._freedoms(sweep)
             else:
                 self._pairs(sweep)
-        outputs = {name: self.sizes[name] for name in self.outputs}
-        scratch = {name: size for name, size in self.sizes.items() if name not in outputs}
+        outputs = {name: self.layout.sizes[name] for name in self.outputs}
+        scratch = {name: size for name, size in self.layout.sizes.items() if name not in outputs}
         return self.bodies.loops(self.loops, outputs, scratch)
 
     # ---- the sweeps
@@ -93,8 +82,8 @@ class Looped:
     def _outward(self, sweep: Outward) -> None:
         bodies, runs = self.bodies, self.bodies.outward
         if sweep.carries not in self.read:
-            self.by_depth.add(sweep.carries)
-        self._new(sweep.kinds)
+            self.layout.by_depth.add(sweep.carries)
+        self.loops += self.layout.new(sweep.kinds)
         world = sweep.of_world(of_world(bodies.reduced))
         if bodies.floating:
             before, self.inward = self.inward, None
@@ -112,19 +101,19 @@ class Looped:
             self._at_world(sweep, world)
 
         def trace(x: State) -> Arrays:
-            given = self._given(x, sweep.reads)
+            given = self.layout.given(x, sweep.reads)
             given.parent = of(sweep.gives[sweep.carries], x.arrays["parent"])
             gives = sweep.step(bodies.placed(x) if "placement" in sweep.reads else None, given)
-            return self._flat(x, sweep.added(gives, {name: x.arrays[name][0] for name in sweep.totals}))
+            return self.layout.flat(x, sweep.added(gives, {name: x.arrays[name][0] for name in sweep.totals}))
 
         self._add(
             sweep.name,
             trace,
             {
-                **self._reads([*sweep.reads, *sweep.totals], runs),
-                "parent": self._access(sweep.carries, runs, above=True),
+                **self.layout.reads([*sweep.reads, *sweep.totals], runs),
+                "parent": self.layout.access(sweep.carries, runs, above=True),
             },
-            {f"new_{name}": self._access(name, runs) for name in sweep.kinds},
+            {f"new_{name}": self.layout.access(name, runs) for name in sweep.kinds},
             self.bodies.count,
         )
 
@@ -132,31 +121,37 @@ class Looped:
         bodies, runs, names = self.bodies, self.bodies.inward, (*sweep.reads, *sweep.sums)
         for name, total in sweep.sums.items():
             if total.own:
-                self._new({name: total.kind})
-                self.starts[name] = total.own
-                self.loops.append(cleared(name, self.sizes[name]))
+                self.loops += self.layout.new({name: total.kind})
+                self.layout.starts[name] = total.own
+                self.loops.append(cleared(name, self.layout.sizes[name]))
         if bodies.floating:
-            self.without_base |= {name for name in sweep.gives if isinstance(sweep.gives[name], Each)}
-            self.without_base -= {*sweep.base_gives}
-        self._new({**sweep.gives, **(sweep.base_gives if bodies.floating else {})})
-        above = {name: self._access(name, runs, above=True) for name in sweep.sums}
+            self.layout.without_base |= {name for name in sweep.gives if isinstance(sweep.gives[name], Each)}
+            self.layout.without_base -= {*sweep.base_gives}
+        self.loops += self.layout.new({**sweep.gives, **(sweep.base_gives if bodies.floating else {})})
+        above = {name: self.layout.access(name, runs, above=True) for name in sweep.sums}
 
         def trace(x: State) -> Arrays:
-            body, given = bodies.placed(x) if "placement" in sweep.reads else None, self._given(x, names)
+            body, given = (
+                bodies.placed(x) if "placement" in sweep.reads else None,
+                self.layout.given(x, names),
+            )
             for name in sweep.sums:
-                if name in self.starts:
-                    setattr(given, name, self.starts[name](body) + getattr(given, name))
+                if name in self.layout.starts:
+                    setattr(given, name, self.layout.starts[name](body) + getattr(given, name))
             gives = sweep.step(body, given)
             own = {name: gives[name] for name in sweep.gives}
             for name, total in sweep.sums.items():
                 own[name] = of(total.kind, x.arrays[f"parent_{name}"]) + gives[name]
-            return self._flat(x, own)
+            return self.layout.flat(x, own)
 
         self._add(
             sweep.name,
             trace,
-            {**self._reads(names, runs), **{f"parent_{name}": access for name, access in above.items()}},
-            {f"new_{n}": above.get(n) or self._access(n, runs) for n in (*sweep.gives, *sweep.sums)},
+            {
+                **self.layout.reads(names, runs),
+                **{f"parent_{name}": access for name, access in above.items()},
+            },
+            {f"new_{n}": above.get(n) or self.layout.access(n, runs) for n in (*sweep.gives, *sweep.sums)},
             self.bodies.count,
         )
         if bodies.floating and sweep.base_gives:
@@ -166,26 +161,30 @@ class Looped:
 
     def _climb(self, sweep: Climb) -> None:
         """One step of a record to the next body above, run for every body above every body."""
-        self._new(dict.fromkeys(sweep.gives, Entry))
-        bodies, kind, (records, below, above) = self.bodies, self.kinds[sweep.carries], self.bodies.steps
+        self.loops += self.layout.new(dict.fromkeys(sweep.gives, Entry))
+        bodies, kind, (records, below, above) = (
+            self.bodies,
+            self.layout.kinds[sweep.carries],
+            self.bodies.steps,
+        )
 
         def trace(x: State) -> Arrays:
             record = sweep.carry(bodies.placed(x), of(kind, x.arrays["record"]))
-            given, joint = self._given(x, sweep.reads), bodies.joint(x, "above")
+            given, joint = self.layout.given(x, sweep.reads), bodies.joint(x, "above")
             setattr(given, sweep.carries, record)
             gives = sweep.step(joint, given)
             vars(given).update(gives)
             onward = sweep.onward(joint, given) if sweep.onward else record
-            return self._flat(x, {sweep.carries: onward, **gives})
+            return self.layout.flat(x, {sweep.carries: onward, **gives})
 
-        own = self._access(sweep.carries, records)
+        own = self.layout.access(sweep.carries, records)
         self._add(
             sweep.name,
             trace,
             {
                 **bodies.joints(below),
                 **({"above": bodies.kinds.place(above)} if bodies.kinds.varying else {}),
-                **self._reads(sweep.reads, above),
+                **self.layout.reads(sweep.reads, above),
                 "record": own,
             },
             {
@@ -203,41 +202,41 @@ class Looped:
 
         def trace(x: State) -> Arrays:
             record = sweep.carry(bodies.placed(x), of(kind, x.arrays["record"]))
-            given = self._base_given(x, sweep.reads, sweep.base_reads)
+            given = self.layout.base_given(x, sweep.reads, sweep.base_reads)
             setattr(given, sweep.carries, turned(kind.kind, record, bodies.root))
-            return self._flat(x, sweep.step(bodies.base(x.q), given))
+            return self.layout.flat(x, sweep.step(bodies.base(x.q), given))
 
         self._add(
             f"{sweep.name}_base",
             trace,
             {
                 **bodies.joints([bodies.branches[k][-1] for k in runs]),
-                **self._base_reads(sweep.base_reads),
-                "record": self._access(sweep.carries, runs),
+                **self.layout.base_reads(sweep.base_reads),
+                "record": self.layout.access(sweep.carries, runs),
             },
             {f"new_{name}": bodies.base_entries(name) for name in sweep.gives},
             self.bodies.count,
         )
 
     def _freedoms(self, sweep: Freedoms) -> None:
-        self._new(sweep.gives)
+        self.loops += self.layout.new(sweep.gives)
         nv = self.bodies.reduced.nv
 
         def trace(x: State) -> Arrays:
-            given = sweep.step(self._records(x, sweep.reads))
-            return self._flat(x, {name: given[name] for name in sweep.gives})
+            given = sweep.step(self.layout.records(x, sweep.reads))
+            return self.layout.flat(x, {name: given[name] for name in sweep.gives})
 
         self._add(
             sweep.name,
             trace,
-            {name: self._of_freedoms(name, range(nv)) for name in sweep.reads},
-            {f"new_{name}": self._of_freedoms(name, range(nv)) for name in sweep.gives},
+            {name: self.layout.of_freedoms(name, range(nv)) for name in sweep.reads},
+            {f"new_{name}": self.layout.of_freedoms(name, range(nv)) for name in sweep.gives},
             nv,
         )
 
     def _pairs(self, sweep: Pairs) -> None:
         """Within a floating base; of every other degree of freedom with itself, one way, and those above."""
-        self._new(dict.fromkeys(sweep.gives, Entry))
+        self.loops += self.layout.new(dict.fromkeys(sweep.gives, Entry))
         base = range(BASE if self.bodies.floating else 0)
         ancestors = self.bodies.reduced.ancestors
         above = [(j, i) for j in range(len(base), len(ancestors)) for i in ancestors[j]]
@@ -262,10 +261,10 @@ class Looped:
         nv, same = self.bodies.reduced.nv, {f"{name}_below": name for name in sweep.symmetric}
 
         def trace(x: State) -> Arrays:
-            given = self._records(x, sweep.reads)
-            given.other = self._records(x, sweep.other_reads, "other_")
+            given = self.layout.records(x, sweep.reads)
+            given.other = self.layout.records(x, sweep.other_reads, "other_")
             values = step(given)
-            return self._flat(x, {name: values[same.get(name, name)] for name in gives})
+            return self.layout.flat(x, {name: values[same.get(name, name)] for name in gives})
 
         def entries(name: str) -> Access:
             rows = pairs if name.endswith("_below") else [(i, j) for j, i in pairs]
@@ -274,8 +273,8 @@ class Looped:
         self._add(
             loop,
             trace,
-            {name: self._of_freedoms(name, ours) for name in sweep.reads}
-            | {f"other_{name}": self._of_freedoms(name, others) for name in sweep.other_reads},
+            {name: self.layout.of_freedoms(name, ours) for name in sweep.reads}
+            | {f"other_{name}": self.layout.of_freedoms(name, others) for name in sweep.other_reads},
             {f"new_{name}": entries(name) for name in gives},
             len(pairs),
         )
@@ -305,9 +304,11 @@ class Looped:
         bodies = self.bodies
 
         def trace(x: State) -> Arrays:
-            gives = step(bodies.base(x.q), self._base_given(x, names, read))
+            gives = step(bodies.base(x.q), self.layout.base_given(x, names, read))
             back = bodies.root.inverse
-            return self._flat(x, {name: turned(kind, gives[name], back) for name, kind in kinds.items()})
+            return self.layout.flat(
+                x, {name: turned(kind, gives[name], back) for name, kind in kinds.items()}
+            )
 
         nv, six = bodies.reduced.nv, range(BASE)
         writes = {}
@@ -316,127 +317,9 @@ class Looped:
             block = Access(name, tuple(nv * i + k for i in six for k in six))
             writes[f"new_{name}"] = block if kind is Entry else whole(name, size)
         inputs = ("q",) if posed else ()
-        self.loops.append(FormLoop(f"{loop}_root", trace, writes, self._base_reads(read), inputs))
-
-    def _base_reads(self, names: Sequence[str]) -> Accesses:
-        reads = {}
-        for name in names:
-            kind = self.kinds.get(name)
-            if kind is not None and not by_freedom(kind):
-                reads[name] = whole(name, width(kind))
-            elif kind is not None or name in INPUTS or name == "fext":
-                reads[name] = whole(name, BASE * (1 if kind is None else width(kind)))
-        return reads
-
-    def _base_given(self, x: State, names: Sequence[str], read: Sequence[str]) -> Given:
-        bodies, given = self.bodies, unread(BASE)
-        given.naming = x.naming
-        vars(given).update(vars(of_world(bodies.reduced)))
-        for name in names:
-            kind, numbers = self.kinds.get(name), x.arrays.get(name) if name in read else None
-            if kind is not None and numbers is None:
-                value: Any = [of(kind, [0] * width(kind))] * BASE if by_freedom(kind) else None
-            elif numbers is None:
-                continue
-            elif name == "fext":
-                value = Force(Vector(*numbers[3:]), Vector(*numbers[:3]))
-            elif kind is None or by_freedom(kind):
-                value = list(numbers)
-            else:
-                value = turned(kind, of(kind, numbers), bodies.root)
-            setattr(
-                given, name, self.starts[name](bodies.base(x.q)) + value if name in self.starts else value
-            )
-        return given
+        self.loops.append(FormLoop(f"{loop}_root", trace, writes, self.layout.base_reads(read), inputs))
 
     # ---- what a run of a loop reads and writes
 
     def _add(self, name: str, trace: Trace, reads: Accesses, writes: Accesses, count: int) -> None:
         self.loops.append(FormLoop(name, trace, writes, reads, count=count))
-
-    def _new(self, kinds: Mapping[str, Kind]) -> None:
-        """Arrays for what a sweep gives; a matrix begins as zeros."""
-        bodies, nv = self.bodies, self.bodies.reduced.nv
-        for name, kind in kinds.items():
-            array, rows = name.removesuffix("_below"), bodies.count + 1
-            self.kinds[name] = kind
-            if kind is Entry:
-                rows = nv * nv
-                if array not in self.sizes:
-                    self.loops.append(cleared(array, rows))
-            elif name in self.without_base:
-                rows = bodies.count
-            elif by_freedom(kind) or kind is Total or isinstance(kind, int):
-                rows = nv if by_freedom(kind) else 1
-            elif name in self.by_depth:
-                rows = 1 + max(bodies.depths, default=0)
-            self.sizes[array] = rows * width(kind)
-
-    def _reads(self, names: Sequence[str], runs: Runs) -> Accesses:
-        bodies, reads = self.bodies, {}
-        for name in names:
-            if isinstance(self.kinds.get(name), int):
-                continue
-            if name in self.kinds:
-                reads[name] = self._access(name, runs)
-            elif name == "placement":
-                reads |= bodies.joints(runs)
-            elif name == "moments":
-                reads |= bodies.constants(runs, bodies.moments)
-            elif name == "fext":
-                rows = tuple(6 * (k + bodies.floating) for k in runs)
-                reads |= {"fext": Access("fext", tuple(range(6)), rows)}
-                reads |= bodies.constants(runs, bodies.frames)
-            elif name in INPUTS:
-                reads[name] = bodies.freedom(name, runs)
-        return reads
-
-    def _given(self, x: State, names: Sequence[str]) -> Given:
-        given = unread(1)
-        given.naming = x.naming
-        for name in names:
-            kind = self.kinds.get(name)
-            if isinstance(kind, int) or (kind is None and name not in x.arrays):
-                setattr(given, name, [])
-            elif name == "fext":
-                given.fext = self.bodies.external_force(x)
-            elif kind is None:
-                setattr(given, name, list(x.arrays[name]))
-            else:
-                value = of(kind, x.arrays[name])
-                setattr(given, name, [value] if by_freedom(kind) else value)
-        return given
-
-    def _records(self, x: State, names: Sequence[str], prefix: str = "") -> Given:
-        return Given(**{name: of(self.kinds[name], x.arrays[prefix + name]) for name in names})
-
-    def _of_freedoms(self, name: str, freedoms: Sequence[int]) -> Access:
-        """What was given for degrees of freedom, or for their bodies."""
-        kind, rows = self.kinds[name], freedoms
-        if not by_freedom(kind):
-            row = {freedom: k + 1 for k, freedom in enumerate(self.bodies.freedoms)}
-            rows = [row.get(freedom, 0) for freedom in freedoms]
-        return Access(name, tuple(range(width(kind))), tuple(width(kind) * row for row in rows))
-
-    def _flat(self, x: State, gives: Gives) -> Arrays:
-        return {
-            f"new_{name}": flat(kind, named(kind, value, x.naming, name))
-            for name, value in gives.items()
-            for kind in [self.kinds.get(name, Entry)]
-        }
-
-    def _access(self, name: str, runs: Runs, *, above: bool = False) -> Access:
-        """The rows of these bodies, or of their parents."""
-        bodies, kind = self.bodies, self.kinds[name]
-        if kind is Entry:
-            return bodies.entries(name, runs, runs)
-        if kind is Total:
-            rows: Sequence[int] = [0] * len(runs)
-        elif by_freedom(kind):
-            first = BASE if name in self.without_base else 0
-            rows = [bodies.freedoms[k] - first for k in runs]
-        elif name in self.by_depth:
-            return bodies.level(name, width(kind), 0 if above else 1)
-        else:
-            rows = [bodies.parents[k] if above else k + 1 for k in runs]
-        return Access(name, tuple(range(width(kind))), tuple(width(kind) * row for row in rows))

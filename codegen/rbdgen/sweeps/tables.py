@@ -184,6 +184,16 @@ class LoopedBodies:
         """The elements of the bodies' degrees of freedom."""
         return Access(array, (0,), tuple(self.freedoms[k] for k in runs))
 
+    def external_rows(self, runs: Runs) -> Access:
+        """The rows of fext; raises ModelError for robots with hidden bodies, which have none."""
+        hidden = next((body for body in self.reduced.model.bodies if body.hidden), None)
+        if hidden is not None:
+            raise ModelError(
+                f"model '{self.reduced.model.name}': forms in loops know no external forces where "
+                f"joints stand in series, as those of '{hidden.name}' do; choose another form"
+            )
+        return Access("fext", tuple(range(6)), tuple(6 * (k + self.floating) for k in runs))
+
     def entries(self, name: str, rows: Runs, columns: Runs) -> Access:
         """The entries between the degrees of freedom of two bodies a run, of the transpose for `_below`."""
         nv, freedoms = self.reduced.nv, self.freedoms

@@ -20,7 +20,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from rbdgen.access import Access, column, whole
-from rbdgen.functions.derivatives.factored import add_base_terms, without_base_translation
+from rbdgen.functions.derivatives.factored import (
+    KNOWN_BY_Q,
+    KNOWN_BY_V,
+    add_base_terms,
+    floating_bases,
+    known_columns,
+    without_base_translation,
+)
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
 from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse
 from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
@@ -38,21 +45,18 @@ Ancestors = Sequence[Sequence[int]]
 Rows = Sequence[Mapping[int, Scalar]]
 """A sparse matrix: row i maps j to the entry."""
 
-KNOWN_BY_Q, KNOWN_BY_V = 6, 3
-"""Columns of a floating base, the first ones, that need no solve."""
-
 
 def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
     nv, ancestors = reduced.nv, reduced.ancestors
     related = _related(ancestors)
-    floating = reduced.model.is_floating
-    by_q = range(KNOWN_BY_Q if floating else 0, nv)
-    by_v = range(KNOWN_BY_V if floating else 0, nv)
+    bases = floating_bases(reduced)
+    by_q = [k for k in range(nv) if k not in known_columns(bases, KNOWN_BY_Q)]
+    by_v = [k for k in range(nv) if k not in known_columns(bases, KNOWN_BY_V)]
     below = [j * nv + i for i, above in enumerate(ancestors) for j in above]
     factor = {"W": Access("transposed_W", tuple(below)), "inverse_D": whole("inverse_D", nv)}
     unsolved = {"minus_dq": _columns("minus_dq", nv, by_q), "minus_dv": _columns("minus_dv", nv, by_v)}
-    known, shift = _of_base(nv) if floating else ({}, {})
+    known, shift = _of_bases(nv, bases) if bases else ({}, {})
     torques = FormLoop(
         "torques",
         lambda x: _torques(reduced, x, by_q, by_v),
@@ -62,7 +66,7 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
             "inverse_D": factor["inverse_D"],
             **unsolved,
             **known,
-            **({"shift": whole("shift", 9)} if floating else {}),
+            **({"shift": shift["shift"]} if bases else {}),
         },
     )
     solves = [
@@ -85,12 +89,12 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
         count=nv,
         zeros={"w": tuple(_without(nv, dofs) for dofs in _limbs(ancestors, related))},
     )
-    shifts = [FormLoop("shift", _shifted, reads=shift, writes={"sum": shift["solved"]})] if floating else []
+    shifts = [FormLoop("shift", _shifted, reads=shift, writes={"sum": shift["solved"]})] if bases else []
     scratch = {"transposed_W": nv * nv, "inverse_D": nv, "minus_dq": nv * nv, "minus_dv": nv * nv}
     return LoopedForm(
         (torques, *solves, inverse, *shifts),
         dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv),
-        {**scratch, "shift": 9} if floating else scratch,
+        {**scratch, "shift": 9 * len(bases)} if bases else scratch,
     )
 
 
@@ -125,14 +129,19 @@ def _columns(array: str, rows: int, columns: Sequence[int]) -> Access:
     return Access(array, tuple(i * rows + k for i in range(rows) for k in columns))
 
 
-def _of_base(nv: int) -> tuple[dict[str, Access], dict[str, Access]]:
-    """Where the columns of a floating base lie: those known, and what is added to those that are solved."""
+def _of_bases(nv: int, bases: Sequence[int]) -> tuple[dict[str, Access], dict[str, Access]]:
+    """Where the columns of floating bases lie: those known, and what is added to those that are solved."""
     known = {
-        "known_dq": _columns("da_dq", nv, range(KNOWN_BY_Q)),
-        "known_dv": _columns("da_dv", nv, range(KNOWN_BY_V)),
+        "known_dq": _columns("da_dq", nv, known_columns(bases, KNOWN_BY_Q)),
+        "known_dv": _columns("da_dv", nv, known_columns(bases, KNOWN_BY_V)),
     }
-    block = Access("da_dv", tuple(row * nv + k for row in range(3) for k in range(3, 6)))
-    return known, {"solved": block, "shift": whole("shift", 9)}
+    blocks = Access("da_dv", tuple(row * nv + k for row, k in _turning_blocks(bases)))
+    return known, {"solved": blocks, "shift": whole("shift", 9 * len(bases))}
+
+
+def _turning_blocks(bases: Sequence[int]) -> list[tuple[int, int]]:
+    """The entries of floating bases' linear accelerations by their own angular velocities."""
+    return [(base + row, base + k) for base in bases for row in range(3) for k in range(3, 6)]
 
 
 def _torques(reduced: ReducedModel, x: State, by_q: Sequence[int], by_v: Sequence[int]) -> Arrays:
@@ -154,15 +163,16 @@ def _torques(reduced: ReducedModel, x: State, by_q: Sequence[int], by_v: Sequenc
         "minus_dq": [neg(row[k]) for row in torque.dtau_dq for k in by_q],
         "minus_dv": [neg(row[k]) for row in torque.dtau_dv for k in by_v],
     }
-    if len(by_q) == nv:
+    bases = floating_bases(reduced)
+    if not bases:
         return arrays
     da_dq, da_dv = ([[0] * nv for _ in range(nv)] for _ in range(2))
     add_base_terms(reduced, x.q, x.v, da_dq, da_dv)
     return {
         **arrays,
-        "known_dq": [row[k] for row in da_dq for k in range(KNOWN_BY_Q)],
-        "known_dv": [row[k] for row in da_dv for k in range(KNOWN_BY_V)],
-        "shift": [row[k] for row in da_dv[:3] for k in range(3, 6)],
+        "known_dq": [row[k] for row in da_dq for k in known_columns(bases, KNOWN_BY_Q)],
+        "known_dv": [row[k] for row in da_dv for k in known_columns(bases, KNOWN_BY_V)],
+        "shift": [da_dv[row][k] for row, k in _turning_blocks(bases)],
     }
 
 

@@ -26,6 +26,9 @@ from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.ops import IDENTITY, Force, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, neg, sub, unnamed
 
+KNOWN_BY_Q, KNOWN_BY_V = 6, 3
+"""How many columns of a floating base, the first ones, need no solve."""
+
 
 def aba_derivatives_factored(
     reduced: ReducedModel,
@@ -52,29 +55,37 @@ def aba_derivatives_factored(
         z = factor.back_substitute([neg(value) for value in column])
         return scaled_product(W, factor.inverse_diagonal, z)
 
-    by_q = [[0] * reduced.nv if known else solved(c) for known, c in _columns(reduced, torque.dtau_dq, 6)]
-    by_v = [[0] * reduced.nv if known else solved(c) for known, c in _columns(reduced, torque.dtau_dv, 3)]
+    by_q = [
+        [0] * reduced.nv if known else solved(c) for known, c in _columns(reduced, torque.dtau_dq, KNOWN_BY_Q)
+    ]
+    by_v = [
+        [0] * reduced.nv if known else solved(c) for known, c in _columns(reduced, torque.dtau_dv, KNOWN_BY_V)
+    ]
     da_dq, da_dv = ([list(row) for row in zip(*solutions, strict=True)] for solutions in (by_q, by_v))
     add_base_terms(reduced, q, v, da_dq, da_dv)
     return ForwardDynamicsDerivatives(da_dq, da_dv, Minv)
 
 
+def floating_bases(reduced: ReducedModel) -> list[int]:
+    """The first degree of freedom of every body that floats in the world."""
+    return [body.joint.idx_v for body in reduced.model.bodies if body.floats]
+
+
+def known_columns(bases: Sequence[int], count: int) -> list[int]:
+    """The first ones of every floating base, which need no solve."""
+    return [first + k for first in bases for k in range(count)]
+
+
 def without_base_translation(reduced: ReducedModel, v: Sequence[Scalar]) -> list[Scalar]:
     """v with floating bases at linear velocity zero."""
-    still = list(v)
-    for body in reduced.model.bodies:
-        if body.floats:
-            still[body.joint.idx_v : body.joint.idx_v + 3] = [0, 0, 0]
-    return still
+    still = known_columns(floating_bases(reduced), KNOWN_BY_V)
+    return [0 if k in still else value for k, value in enumerate(v)]
 
 
-def _columns(reduced: ReducedModel, rows: Rows, known: int) -> list[tuple[bool, tuple[Scalar, ...]]]:
-    """The columns, and whether each is among the first `known` ones of a floating base."""
-    of_base = [False] * reduced.nv
-    for body in reduced.model.bodies:
-        if body.floats:
-            of_base[body.joint.idx_v : body.joint.idx_v + known] = [True] * known
-    return list(zip(of_base, zip(*rows, strict=True), strict=True))
+def _columns(reduced: ReducedModel, rows: Rows, count: int) -> list[tuple[bool, tuple[Scalar, ...]]]:
+    """The columns, and whether each is known."""
+    known = known_columns(floating_bases(reduced), count)
+    return [(k in known, column) for k, column in enumerate(zip(*rows, strict=True))]
 
 
 def add_base_terms(

@@ -68,18 +68,24 @@ def check(seed: int, most: int) -> None:
     inputs["fext"] = inputs["fext"].reshape(STATES, -1)
     M = oracle("crba", inputs)[0]
     for form in FORMS:
-        try:
-            outputs = run_on_floats(form, model, inputs)
-        except ModelError as error:
-            assert form.form.loops is not None
-            assert "choose another form" in str(error)
+        if form.form.compact and not in_loops(model):
+            with pytest.raises(ModelError, match="choose another form"):
+                run_on_floats(form, model, inputs)
             continue
+        outputs = run_on_floats(form, model, inputs)
         inverted = any(x.kind == "force" for x in form.function.signature.inputs) or "inverse" in str(
             form.function.summary
         )
         factor = np.linalg.cond(M).max() if inverted else 1.0
         for ours, theirs in zip(outputs, oracle(form.function.name, inputs), strict=True):
             assert relative_error(ours, theirs, floor=1.0) < TOLERANCE * factor, (seed, str(form))
+
+
+def in_loops(model: Model) -> bool:
+    """Whether forms in loops over bodies can do the tree: one axis a joint, or a floating base alone."""
+    first = 1 if model.is_floating else 0
+    beside = any(body.parent == WORLD for body in model.bodies[first:])
+    return all(body.joint.type.one_axis for body in model.bodies[first:]) and not (first and beside)
 
 
 @settings(max_examples=200, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])

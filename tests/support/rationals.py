@@ -10,10 +10,13 @@ from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Angle, Coordinate, Joint, JointKind, Pose, rotation_about, rotation_of
 from rbdgen.model.model import WORLD, Body, Model
 from rbdgen.spatial.ops import IDENTITY, NO_TRANSFORM, ZERO, ZERO_MATRIX, Matrix, Transform, Vector
+from rbdgen.spatial.planar import FactoredRotation
 
 Quaternion = tuple[Fraction, Fraction, Fraction, Fraction]
 
 GRAVITY = Vector(0, 0, Fraction(-981, 100))
+
+RIGHT_ANGLES = (Angle(1, 0), Angle(0, 1), Angle(-1, 0), Angle(0, -1))
 
 X, Y, Z = COORDINATE_AXES = (Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))
 
@@ -106,3 +109,8 @@ class Rationals:
             bodies.append(Body(f"body{i}", parent, joint, placement, self.inertia()))
             idx_q, idx_v = idx_q + joint.nq, idx_v + joint.nv
         return Model("rational", tuple(bodies), GRAVITY)
+
+
+def matrix_of(rotation: FactoredRotation) -> Matrix:
+    """From the child's axes to the parent's."""
+    return Matrix(*(rotation.to_parent(e) for e in IDENTITY)).T

@@ -12,7 +12,7 @@ subtrees; then what each degree of freedom j takes, t1 to t4; last all entries b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rbdgen.model.inertia import Inertia
@@ -132,14 +132,19 @@ class Column:
 
 
 def derivatives(
-    outputs: Sequence[str] = OUTPUTS, world: Callable[[Given], Moving] | None = None
+    outputs: Sequence[str] = OUTPUTS,
+    world: Callable[[Given], Moving] | None = None,
+    beside: bool = False,
 ) -> tuple[Sweep, ...]:
-    """The sweeps that give the `outputs` of v and a. `world`: how the world stands in the common frame."""
+    """The sweeps that give the `outputs` of v and a. `world`: how the world stands in the common frame.
+
+    `beside`: as seen by who moves beside a floating base, see `base_seen_beside`.
+    """
     outward = Outward(
         "outward",
         "motion",
         step,
-        base_step,
+        base_seen_beside if beside else base_step,
         world=world or (lambda x: Moving(IDENTITY, ZERO, NO_MOTION, Motion(ZERO, x.upward))),
         reads=("placement", "moments", "upward", "v", "a"),
         gives={"motion": Moving, "direction": Direction, "composite": Composite},
@@ -177,6 +182,19 @@ def base_step(body: Base, x: Given) -> Gives:
     moving = Moving(IDENTITY, ZERO, v, a + upward)
     directions = [Direction(S, NO_MOTION, upward.cross(S), v.cross(S)) for S in body.joint.motion_subspace]
     return given(body, moving, directions)
+
+
+def base_seen_beside(body: Base, x: Given) -> Gives:
+    """A floating base as who moves beside it sees it: it turns, and has its classical acceleration.
+
+    tau depends on the linear velocity by that acceleration alone, vdot + w x v. What v does there is left
+    out of dtau_dv, where it would be rounded beside what it cancels.
+    """
+    linear, w = Vector(*x.v[:3]), Vector(*x.v[3:])
+    classical = Vector(*x.a[:3]) + w.cross(linear)
+    gives = base_step(body, Given(v=[0, 0, 0, *w], a=[*classical, *x.a[3:]], upward=x.upward))
+    shifts, turns = gives["direction"][:3], gives["direction"][3:]
+    return {**gives, "direction": [*(replace(d, velocity_column=NO_MOTION) for d in shifts), *turns]}
 
 
 def given(body: Massive, moving: Moving, direction: Direction | list[Direction]) -> Gives:
@@ -276,13 +294,14 @@ def rnea_derivatives(
     v: Sequence[Scalar],
     a: Sequence[Scalar],
     naming: Naming = unnamed,
+    beside: bool = False,
 ) -> InverseDynamicsDerivatives:
-    """dID/dq, dID/dv and M, and tau itself on the way; arguments as in `rnea`."""
+    """dID/dq, dID/dv and M, and tau itself on the way; arguments as in `rnea`, `beside` as above."""
     first = model.bodies[0]
     R, p = first.transform(q[0]) if model.is_floating else Transform(IDENTITY, first.placement.translation)
     root = Given(upward=R.T.apply(-model.gravity))
     world = Moving(R.T, -R.T.apply(p), NO_MOTION, Motion(ZERO, root.upward))
     bodies = [PlacedBody.of(body, q_i) for body, q_i in zip(model.bodies, q, strict=True)]
     line = Straight(bodies, {"v": v, "a": a}, root, root, naming=naming)
-    values = line.run(*derivatives(world=lambda _: world), TORQUES)
+    values = line.run(*derivatives(world=lambda _: world, beside=beside), TORQUES)
     return InverseDynamicsDerivatives(*(values[name] for name in (*OUTPUTS, "tau")))

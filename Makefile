@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded example-embedded check format bench bench-batch fuzz attack clean
+.PHONY: demo test test-embedded example-embedded check format bench bench-batch bench-plain fuzz attack clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -42,6 +42,10 @@ bench: .venv/bench
 # Single calls, batches and threads beside Pinocchio's C++ in a loop.
 bench-batch: .venv/bench
 	$(BIN)/python -m benchmarks.batch $(BENCH)
+
+# Plain calls beside calls with out=.
+bench-plain: .venv/bench
+	$(BIN)/python -m benchmarks.plain_calls $(BENCH)
 
 # Damaged URDFs, coverage-guided, until one is neither read nor refused in one line. FUZZ="--seconds 3600 --seed 2 --go-on".
 fuzz: .venv/fuzz

@@ -26,6 +26,8 @@ integrate = library.integrate
 difference = library.difference
 neutral = library.neutral
 random = library.random
+release_memory = library.release_memory
+limit_memory = library.limit_memory
 rnea = library.rnea
 aba = library.aba
 crba = library.crba
@@ -43,11 +45,13 @@ __all__ = [
     "integrate",
     "joint_names",
     "library",
+    "limit_memory",
     "manifest",
     "minv",
     "neutral",
     "normalize",
     "random",
+    "release_memory",
     "rnea",
     "rnea_derivatives",
 ]

@@ -12,6 +12,7 @@
 #define MOST_AXES 3
 #define MOST_LEADING 30
 #define MOST_THREADS 256
+#define CACHE_LINE 64
 
 typedef void function(void *const *arrays);
 typedef void function_of_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps);
@@ -35,6 +36,8 @@ typedef struct {
     Py_ssize_t grain, chunk;  /* least states that a thread takes at once of a shared batch; a thread's most in one call */
     int type, inputs, arrays; /* the last counts outputs too */
     PyTypeObject *results;    /* a named tuple, NULL for a single output */
+    Py_ssize_t large;         /* bytes of a result from which on it lies in a block */
+    PyObject *block;          /* a function of bytes: a block, a cache line longer, and whether it is fresh */
     array_shape shapes[MOST_ARRAYS];
 } call_object;
 
@@ -102,15 +105,38 @@ static int take(PyObject *out, const call_object *self, PyObject **arrays, const
     return 1;
 }
 
-/* New arrays for the outputs; -1 with an exception. */
-static int make(const call_object *self, PyObject **arrays, const leading_axes *leading)
+/* An array in a block that earlier results may have given back, from the beginning of a cache line on. */
+static PyObject *make_large(const call_object *self, int axes, const npy_intp *lengths, Py_ssize_t bytes, int *fresh)
+{
+    PyObject *lent = PyObject_CallFunction(self->block, "n", bytes), *block, *array = NULL;
+    int new_memory;
+    if (lent == NULL)
+        return NULL;
+    if (PyArg_ParseTuple(lent, "O!p", &PyArray_Type, &block, &new_memory)) {
+        char *const first = PyArray_BYTES((PyArrayObject *)block);
+        array = PyArray_New(&PyArray_Type, axes, lengths, self->type, NULL, first + (-(size_t)first) % CACHE_LINE, 0,
+                            NPY_ARRAY_CARRAY, NULL);
+        *fresh |= new_memory;
+    }
+    if (array != NULL && PyArray_SetBaseObject((PyArrayObject *)array, Py_NewRef(block)) != 0)
+        Py_CLEAR(array);
+    Py_DECREF(lent);
+    return array;
+}
+
+/* New arrays for the outputs, and whether memory of any is fresh; -1 with an exception. */
+static int make(const call_object *self, PyObject **arrays, const leading_axes *leading, npy_intp count, int *fresh)
 {
     npy_intp lengths[MOST_LEADING + MOST_AXES];
     memcpy(lengths, leading->lengths, (size_t)leading->axes * sizeof *lengths);
     for (int k = self->inputs; k < self->arrays; ++k) {
         const array_shape *shape = &self->shapes[k];
         memcpy(lengths + leading->axes, shape->shape, (size_t)shape->axes * sizeof *lengths);
-        arrays[k] = PyArray_SimpleNew(leading->axes + shape->axes, lengths, self->type);
+        const int axes = leading->axes + shape->axes;
+        const Py_ssize_t bytes = count * shape->size * PyArray_ITEMSIZE((PyArrayObject *)arrays[0]); /* all have one type */
+        arrays[k] = bytes < self->large ? PyArray_SimpleNew(axes, lengths, self->type)
+                                        : make_large(self, axes, lengths, bytes, fresh);
+        *fresh |= bytes < self->large;
         if (arrays[k] == NULL) {
             while (k-- > self->inputs)
                 Py_DECREF(arrays[k]);
@@ -170,7 +196,8 @@ static PyObject *call(PyObject *callable, PyObject *const *values, size_t flags,
     PyObject *const out = values[self->inputs];
     if (count > threads * self->chunk || (out != Py_None && !take(out, self, arrays, &leading)))
         Py_RETURN_NOTIMPLEMENTED;
-    if (out == Py_None && make(self, arrays, &leading) != 0)
+    int fresh = 0;
+    if (out == Py_None && make(self, arrays, &leading, count, &fresh) != 0)
         return NULL;
     for (int k = 0; k < self->arrays; ++k)
         pointers[k] = PyArray_DATA((PyArrayObject *)arrays[k]);
@@ -178,7 +205,7 @@ static PyObject *call(PyObject *callable, PyObject *const *values, size_t flags,
     if (leading.axes == 0)
         self->code(pointers);
     else
-        self->states((int)threads, out == Py_None, (size_t)self->grain, (size_t)count, pointers, steps);
+        self->states((int)threads, fresh, (size_t)self->grain, (size_t)count, pointers, steps);
     Py_END_ALLOW_THREADS
     if (out != Py_None)
         return Py_NewRef(out);
@@ -216,15 +243,16 @@ static int read_shape(PyObject *shape, array_shape *to)
     return 0;
 }
 
-/* Call(address, address for many states, grain, chunk, dtype, shapes of the inputs, shapes of the outputs, named tuple or None) */
+/* Call(address, address for many states, grain, chunk, dtype, shapes of the inputs, shapes of the outputs, named tuple or None,
+   bytes of large results, function that gives blocks) */
 static PyObject *new_call(PyTypeObject *type, PyObject *arguments, PyObject *names)
 {
-    Py_ssize_t address, states, grain, chunk;
+    Py_ssize_t address, states, grain, chunk, large;
     PyArray_Descr *dtype;
-    PyObject *inputs, *outputs, *results;
+    PyObject *inputs, *outputs, *results, *block;
     (void)names;
-    if (!PyArg_ParseTuple(arguments, "nnnnO!O!O!O", &address, &states, &grain, &chunk, &PyArrayDescr_Type, &dtype,
-                          &PyTuple_Type, &inputs, &PyTuple_Type, &outputs, &results))
+    if (!PyArg_ParseTuple(arguments, "nnnnO!O!O!OnO", &address, &states, &grain, &chunk, &PyArrayDescr_Type, &dtype,
+                          &PyTuple_Type, &inputs, &PyTuple_Type, &outputs, &results, &large, &block))
         return NULL;
     const Py_ssize_t count = PyTuple_GET_SIZE(inputs) + PyTuple_GET_SIZE(outputs);
     if (count > MOST_ARRAYS || (results != Py_None && !PyType_Check(results))) {
@@ -240,6 +268,8 @@ static PyObject *new_call(PyTypeObject *type, PyObject *arguments, PyObject *nam
     self->grain = grain;
     self->chunk = chunk;
     self->type = dtype->type_num;
+    self->large = large;
+    self->block = Py_NewRef(block);
     self->inputs = (int)PyTuple_GET_SIZE(inputs);
     self->arrays = (int)count;
     self->results = results == Py_None ? NULL : (PyTypeObject *)Py_NewRef(results);
@@ -283,6 +313,7 @@ static void free_call(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     Py_XDECREF(((call_object *)self)->results);
+    Py_XDECREF(((call_object *)self)->block);
     type->tp_free(self);
     Py_DECREF(type);
 }

@@ -16,6 +16,8 @@ from rbdgen.errors import RbdgenError
 from rbdgen.runtime import Library
 
 STATES = 300
+LARGE = 5000
+"""States, so many that results lie in memory that is used again."""
 
 
 def main(path: Path, reals: Sequence[str]) -> None:
@@ -36,7 +38,8 @@ def _calls(library: Library, name: str) -> None:
     function: Any = library.functions[name]
     dtype = function.dtype
     ranks = [len(argument.shape) for argument in function.signature.outputs]
-    for leading in ((), (0,), (1,), (7,), (STATES,), (3, 5), *((1,) * axes for axes in range(2, 65))):
+    several = ((0,), (1,), (7,), (STATES,), (LARGE,), (3, 5))
+    for leading in ((), *several, *((1,) * axes for axes in range(2, 65))):
         if len(leading) + 1 > 64:
             continue
         inputs = [np.full((*leading, *argument.shape), 0.3, dtype) for argument in function.signature.inputs]

@@ -1,4 +1,17 @@
-"""Judges results of one robot at one state: right, wrong, or of a problem that no double can solve."""
+"""Judges results of one robot at one state: right, wrong, or of a problem that no double can solve.
+
+How much a problem excuses is measured, not assumed: the reference computes it again, with 60 digits, for
+robots that differ by one rounding of a double in what an algorithm computes with. Those are the entries of
+every rotation (which is not orthogonal then), every length, and the moments of every link by the size of all
+that the link carries: M, base parameters and articulated bodies all add those up about the link's frame, in
+whatever axes. A long way along a joint's axis shows why. 4 km along it add m p^2 = 6e7 kg m^2 to the inertia
+that the joint carries and nothing to what the joint feels, 1 kg m^2; in axes that are not the joint's, the
+rounding of 6e7 is felt. A form whose axes happen to be the joint's loses nothing; no form can rely on that.
+
+Forms with spatial vectors, the textbook's, and forms with all quantities in one frame take moments about
+points as far away as the world's origin or the first joint of another limb. For those alone, lengths and
+moments have the size that they have seen from there.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +22,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from attack.reference import Reference, rounded, rounding
+from attack.decimals import rounded
+from attack.reference import Reference, rounding
 from attack.trouble import Plan
-from support.pinocchio_oracle import PinocchioOracle, model_of_urdf
-
-from rbdgen.model.build import Robot
+from support.forms import FunctionForm
 
 ROUNDING = 2.0**-52
 
@@ -23,14 +35,19 @@ GOOD = 1e-12
 OFF = 1e-8
 """An excused error above this is called ill-conditioned."""
 
-ROUNDINGS, PINOCCHIOS, CONDITIONS, CHANGES, DISTANCES = 100.0, 100.0, 50.0, 20.0, 10.0
-"""How many times the effect of a rounding, Pinocchio's error, the rounding of M, what snapping changed, the
-rounding of the moment that turns all mass at full reach."""
+ROUNDINGS, CHANGES = 100.0, 20.0
+"""How many times the effect of a rounding, and of what snapping changed, is allowed. A rotation of a chain is
+a product of three, each of angles that were added: 30 roundings were seen."""
 
-UNJUDGED = ("kinetic_energy", "potential_energy")
-"""The reference does not compute these yet: their own tests hold them to Pinocchio and to rationals."""
+SAMPLES = 8
+"""Robots a rounding away."""
+
+ENERGIES = ("kinetic_energy", "potential_energy")
 
 INVERTING = ("aba", "minv", "aba_derivatives", "aba_fext")
+
+IN_ONE_FRAME = ("rnea_derivatives-looped", "aba_derivatives-looped")
+"""Forms on a reduced model that are not in the bodies' own frames."""
 
 Inputs = dict[str, np.ndarray]
 
@@ -77,24 +94,29 @@ def difference(x: Outputs, y: Outputs, floor: float = 0.0) -> float:
 class Judge:
     """Of a plan's robot. `change`: by how much snapping moved entries of rotations and axes."""
 
-    def __init__(self, plan: Plan, change: float, robot: Robot | None = None) -> None:
-        self.plan, self.change, self.robot = plan, change, robot
+    def __init__(self, plan: Plan, change: float) -> None:
+        self.plan, self.change = plan, change
         self.reference = self._reference()
         self.nq, self.nv = self.reference.nq, self.reference.nv
         self._known: dict[bytes, dict[str, list[np.ndarray]]] = {}
-        self._excuses: dict[tuple[bytes, str], Excuse] = {}
+        self._excuses: dict[tuple[bytes, str, bool], Excuse] = {}
 
     def _reference(self, **perturbed: Any) -> Reference:
         return Reference(self.plan.urdf, self.plan.floating, self.plan.gravity, **perturbed)
 
     @cached_property
-    def _neighbours(self) -> list[Reference]:
-        """Robots whose file differs by a rounding of every number."""
-        found = []
-        for seed in range(2):
-            rng = np.random.default_rng(seed)
-            found.append(self._reference(turns=rounding(rng, ROUNDING), sizes=rounding(rng, ROUNDING)))
-        return found
+    def _near(self) -> list[Reference]:
+        """Robots a rounding away, for forms in the bodies' own frames."""
+        return self._neighbours(afar=False)
+
+    @cached_property
+    def _afar(self) -> list[Reference]:
+        """Robots a rounding away as seen from the first joint."""
+        return self._neighbours(afar=True)
+
+    def _neighbours(self, afar: bool) -> list[Reference]:
+        rngs = map(np.random.default_rng, range(SAMPLES))
+        return [self._reference(rounds=rounding(rng, ROUNDING), afar=afar) for rng in rngs]
 
     @cached_property
     def _snapped(self) -> list[Reference]:
@@ -102,12 +124,6 @@ class Judge:
         if self.change < ROUNDING:
             return []
         return [self._reference(turns=rounding(np.random.default_rng(k), self.change)) for k in range(2)]
-
-    @cached_property
-    def _pinocchio(self) -> PinocchioOracle:
-        model = model_of_urdf(self.plan.urdf, "floating" if self.plan.floating else "fixed")
-        model.gravity.linear = np.array(self.plan.gravity)
-        return PinocchioOracle(model, self.robot.model)
 
     def configuration(self, rng: np.random.Generator) -> np.ndarray:
         """At random; now and then all zeros or right angles."""
@@ -138,7 +154,10 @@ class Judge:
             self._known = {key: _rounded(self.reference(inputs))}
         return self._known[key]
 
-    def __call__(self, label: str, function: str, result: Outputs | Exception, inputs: Inputs) -> Verdict:
+    def __call__(
+        self, label: str, form: FunctionForm, result: Outputs | Exception, inputs: Inputs
+    ) -> Verdict:
+        function = form.function.name
         right = self.at(inputs).get(function)
         if isinstance(result, Exception):
             if isinstance(result, ZeroDivisionError) and self.is_singular(inputs):
@@ -149,7 +168,7 @@ class Judge:
         error = difference(result, right, self.floor(function, inputs))
         if error <= GOOD:
             return Verdict()
-        excuse = self.excuse(function, inputs)
+        excuse = self.excuse(form, inputs)
         if error <= excuse.rounding + excuse.snapping:
             return Verdict(ill_conditioned=error > OFF + excuse.snapping)
         return Verdict(f"{label}: off by {error:.1e}, allowed {excuse.words}", wrong=True)
@@ -157,38 +176,25 @@ class Judge:
     def floor(self, function: str, inputs: Inputs) -> float:
         """A thousandth of the weight at the robot's full reach; of the acceleration that it gives.
 
-        Without gravity, of what an acceleration of 1 m/s^2 takes.
+        Without gravity, of what an acceleration of 1 m/s^2 takes. Of an energy the sum of all links', without
+        signs.
         """
         if function in ("crba", "minv"):
             return 0.0
+        if function in ENERGIES:
+            T, U = self.reference.energies(inputs)
+            return float(np.abs(T if function == "kinetic_energy" else U).sum())
         pull = max(1.0, float(np.linalg.norm(self.plan.gravity)))
-        moment = 1e-3 * pull * self.mass * self.reach
+        moment = 1e-3 * pull * self.first_moment
         return moment * self._compliance(inputs) if function in INVERTING else moment
 
     def _compliance(self, inputs: Inputs) -> float:
         return float(np.abs(self.at(inputs)["minv"][0]).max())
 
-    def _distant(self, function: str, inputs: Inputs) -> float:
-        """The moment that gives all mass at full reach 1 rad/s^2, relative to the function's outputs.
-
-        Forms add up moments about points that may be as far away.
-        """
-        floor = self.floor(function, inputs)
-        size = min(np.abs(output).max(initial=floor) for output in self.at(inputs)[function]) or 1.0
-        moment = self.mass * self.reach**2
-        if function in INVERTING:
-            return moment * self._compliance(inputs) * max(1.0, 1.0 / size)
-        return moment / size
-
     @cached_property
-    def mass(self) -> float:
-        return sum(float(link.mass) for link in self.reference.links)
-
-    @cached_property
-    def reach(self) -> float:
-        """The sum of all lengths, m."""
-        links = self.reference.links
-        return float(sum(np.abs(rounded(x)).sum() for link in links for x in (link.p, link.center)))
+    def first_moment(self) -> float:
+        """The largest that a joint may carry, kg m."""
+        return max(float(link.carried.first) for link in self.reference.bodies)
 
     def is_singular(self, inputs: Inputs) -> bool:
         """Whether M cannot be inverted, or keeps fewer than three of its digits."""
@@ -202,31 +208,19 @@ class Judge:
             return math.inf
         return float(np.linalg.cond(M / np.outer(scale, scale)))
 
-    def excuse(self, function: str, inputs: Inputs) -> Excuse:
-        key = inputs["q"].tobytes() + inputs["v"].tobytes(), function
+    def excuse(self, form: FunctionForm, inputs: Inputs) -> Excuse:
+        afar = not form.form.reduced or str(form) in IN_ONE_FRAME
+        key = inputs["q"].tobytes() + inputs["v"].tobytes(), form.function.name, afar
         if key not in self._excuses:
-            self._excuses[key] = self._excuse(function, inputs)
+            self._excuses[key] = self._excuse(form.function.name, inputs, afar)
         return self._excuses[key]
 
-    def _excuse(self, function: str, inputs: Inputs) -> Excuse:
+    def _excuse(self, function: str, inputs: Inputs, afar: bool) -> Excuse:
         right = self.at(inputs)[function]
-        moved = self._spread(self._neighbours, function, inputs, right)
+        moved = self._spread(self._afar if afar else self._near, function, inputs, right)
         snapped = self._spread(self._snapped, function, inputs, right)
-        theirs = self._pinocchio(function, {name: x[None] for name, x in inputs.items()})
-        pinocchio = difference([x[0] for x in theirs], right, self.floor(function, inputs))
-        condition = self._condition(inputs) * ROUNDING if function in INVERTING else 0.0
-        distant = self._distant(function, inputs) * ROUNDING
-        allowed = max(
-            GOOD,
-            ROUNDINGS * moved,
-            PINOCCHIOS * pinocchio if pinocchio < 1 else 0.0,
-            CONDITIONS * condition,
-            DISTANCES * distant,
-        )
-        words = (
-            f"{allowed:.1e} (effect of a rounding {moved:.1e}, of snapping {snapped:.1e}; Pinocchio is "
-            f"{pinocchio:.1e} off; rounding of M {condition:.1e}, of all mass at full reach {distant:.1e})"
-        )
+        allowed = max(GOOD, ROUNDINGS * moved)
+        words = f"{allowed:.1e} (effect of a rounding {moved:.1e}, of snapping {snapped:.1e})"
         return Excuse(allowed, CHANGES * snapped, words)
 
     def _spread(self, others: list[Reference], function: str, inputs: Inputs, right: Outputs) -> float:

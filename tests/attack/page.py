@@ -25,8 +25,8 @@ make attack ATTACK="--write"                                  # also write this 
 ```
 
 *Wrong*: a wrong number, a wrong word or a wrong file. *Crashed*: an error that nobody meant.
-*Ill-conditioned*: more than 1e-8 off, but the rounding of the file's numbers changes the result as much, or
-Pinocchio is off as much; such cases are counted apart.
+*Ill-conditioned*: more than 1e-8 off, but the rounding of what any algorithm computes with changes the result
+as much; such cases are counted apart.
 """
 
 HEAD = (

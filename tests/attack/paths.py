@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from attack.judge import UNJUDGED, Inputs, Judge, Outputs, Verdict, difference
-from support.forms import FORMS, Form
+from attack.judge import Inputs, Judge, Outputs, Verdict, difference
+from support.forms import FORMS, FunctionForm, forms_of
 
 from rbdgen.emit.sincos import sincos
 from rbdgen.functions.table import TABLE
@@ -25,12 +25,10 @@ from rbdgen.pipeline.page import build_library
 from rbdgen.selection.axes import search
 from rbdgen.sweeps.inputs import State, coordinates, external_forces
 
-Result = tuple[str, str, Outputs | Exception]
-"""How it was computed, the function, what came out."""
+Result = tuple[str, FunctionForm, Outputs | Exception]
+"""How it was computed, the form, what came out."""
 
-JUDGED = [name for name in TABLE if name not in UNJUDGED]
-
-JUDGED_FORMS = [form for form in FORMS if form.function.name in JUDGED]
+NAMES = list(TABLE)
 
 BUILT_IN = {"sin": lambda x: sincos(x)[0], "cos": lambda x: sincos(x)[1]}
 
@@ -43,16 +41,16 @@ def float_results(model: Model, inputs: Inputs, turn: int) -> Iterator[Result]:
     try:
         reduced = reduce(model)
     except Exception as error:
-        yield "reduce", "rnea", error
+        yield "reduce", FORMS[0], error
         return
-    for form in JUDGED_FORMS[turn % 2 :: 2]:
+    for form in FORMS[turn % 2 :: 2]:
         try:
-            yield str(form), form.function.name, on_floats(form, model, reduced, inputs)
+            yield str(form), form, on_floats(form, model, reduced, inputs)
         except Exception as error:
-            yield str(form), form.function.name, error
+            yield str(form), form, error
 
 
-def on_floats(form: Form, model: Model, reduced: ReducedModel, inputs: Inputs) -> Outputs:
+def on_floats(form: FunctionForm, model: Model, reduced: ReducedModel, inputs: Inputs) -> Outputs:
     signature = form.function.signature.sized(model.sizes)
     x = {argument.name: inputs[argument.name].tolist() for argument in signature.inputs}
     state = State(
@@ -69,17 +67,18 @@ def on_floats(form: Form, model: Model, reduced: ReducedModel, inputs: Inputs) -
 
 def designed_results(robot: Robot, inputs: Inputs, rng: np.random.Generator) -> Iterator[Result]:
     """A function as a user gets it, every third time in a form that is forced."""
-    name = rng.choice(JUDGED).item()
-    forms = [form.name for form in TABLE[name].forms]
-    forced = rng.choice(forms).item() if rng.random() < 1 / 3 else None
-    options = Options(functions=(name,), variants={name: forced} if forced else {})
-    label = f"designed {name}" + (f"={forced}" if forced else "")
+    name = rng.choice(NAMES).item()
+    forms = forms_of(name)
+    forced = forms[rng.integers(len(forms))] if rng.random() < 1 / 3 else None
+    options = Options(functions=(name,), variants={name: forced.form.name} if forced else {})
     try:
-        program = design_function((robot, name, search(robot.model), options)).program
-        outputs = run(program, inputs, BUILT_IN)
-        yield label, name, [outputs[result.name] for result in program.outputs]
+        design = design_function((robot, name, search(robot.model), options))
+        outputs = run(design.program, inputs, BUILT_IN)
     except Exception as error:
-        yield label, name, error
+        yield f"designed {forced or name}", forced or forms[0], error
+    else:
+        chosen = FunctionForm(TABLE[name], TABLE[name].form(design.form))
+        yield f"designed {chosen}", chosen, [outputs[result.name] for result in design.program.outputs]
 
 
 @contextmanager
@@ -98,7 +97,7 @@ def own_cache() -> Iterator[None]:
 
 def compiled_results(robot: Robot, judge: Judge, rng: np.random.Generator) -> Iterator[Verdict]:
     """A function compiled, in double or in float: single calls and batches have the graph's bits."""
-    name, real = rng.choice(JUDGED).item(), rng.choice(["double", "float"]).item()
+    name, real = rng.choice(NAMES).item(), rng.choice(["double", "float"]).item()
     states = [judge.state(rng) for _ in range(STATES)]
     dtype = np.float64 if real == "double" else np.float32
     inputs = {key: np.stack([state[key] for state in states]).astype(dtype) for key in states[0]}

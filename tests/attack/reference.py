@@ -11,49 +11,55 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, getcontext
-from functools import lru_cache
 from typing import Any
 
-import mpmath
 import numpy as np
-
-DIGITS = 60
+from attack.decimals import (
+    DIGITS,
+    EYE,
+    Array,
+    cross,
+    exact,
+    inverse,
+    norm,
+    rotation_about,
+    rotation_from_rpy,
+    skew,
+    times,
+    turned_back,
+)
 
 STEP = Decimal("1e-25")
-
-_EXACT = mpmath.MPContext()
-_EXACT.dps = DIGITS
-
-Array = Any
-"""Of `Decimal`s."""
 
 Perturb = Callable[[Array, Array], Array]
 """Numbers and their size -> the numbers as one rounding of that size might leave them."""
 
 
-def exact(values: Any) -> Array:
-    """Decimals of floats, digit for digit."""
-    values = np.asarray(values)
-    if values.dtype == object:
-        return values
-    return np.array([Decimal(x) for x in values.ravel().tolist()], dtype=object).reshape(values.shape)
+@dataclass(frozen=True)
+class Moments:
+    """Mass, first moment and inertia about the origin of a link's frame; or how large each may be."""
 
+    mass: Any
+    first: Any
+    inertia: Any
 
-def rounded(values: Array) -> np.ndarray:
-    return np.asarray(values).astype(float)
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(self.mass + other.mass, self.first + other.first, self.inertia + other.inertia)
 
-
-@lru_cache(maxsize=4096)
-def cos_sin(angle: Decimal) -> tuple[Decimal, Decimal]:
-    x = _EXACT.mpf(str(angle))
-    return tuple(Decimal(mpmath.nstr(f(x), DIGITS)) for f in (_EXACT.cos, _EXACT.sin))
+    def from_afar(self, p: Decimal) -> Moments:
+        """Sizes about a point p m farther away."""
+        m, h = self.mass, self.first
+        return Moments(m, h + m * p, self.inertia + 2 * h * p + m * p * p)
 
 
 @dataclass(frozen=True)
 class Link:
-    """A link and the joint above it. `R`, `p`: the joint's frame in the parent's; `dofs`: none if fixed."""
+    """A link and the joint above it. `R`, `p`: the joint's frame in the parent's; `dofs`: none if fixed.
+
+    `carried`: how large the moments of the link and of all that it carries may be in any position.
+    """
 
     name: str
     joint: str
@@ -64,44 +70,8 @@ class Link:
     axis: Array
     dofs: tuple[int, ...]
     q: tuple[int, ...]
-    mass: Decimal
-    center: Array
-    inertia: Array
-
-
-def skew(x: Array) -> Array:
-    """[x] of vectors (..., 3): a matrix each."""
-    zero = x[..., 0] * 0
-    rows = ((zero, -x[..., 2], x[..., 1]), (x[..., 2], zero, -x[..., 0]), (-x[..., 1], x[..., 0], zero))
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-
-
-def cross(x: Array, y: Array) -> Array:
-    a, b, c = x[..., 0], x[..., 1], x[..., 2]
-    d, e, f = y[..., 0], y[..., 1], y[..., 2]
-    return np.stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=-1)
-
-
-def times(R: Array, x: Array) -> Array:
-    return np.matmul(R, x[..., None])[..., 0]
-
-
-def turned_back(R: Array, x: Array) -> Array:
-    return np.matmul(x[..., None, :], R)[..., 0, :]
-
-
-EYE = exact(np.eye(3))
-
-
-def rotation_about(axis: Array, angle: Decimal) -> Array:
-    """Rodrigues; a unit axis."""
-    c, s = cos_sin(angle)
-    return EYE * c + skew(axis) * s + np.outer(axis, axis) * (1 - c)
-
-
-def rotation_from_rpy(rpy: Array) -> Array:
-    x, y, z = (rotation_about(EYE[k], rpy[k]) for k in range(3))
-    return z @ y @ x
+    moments: Moments
+    carried: Moments
 
 
 def unperturbed(values: Array, _: Array) -> Array:
@@ -112,7 +82,7 @@ def rounding(rng: np.random.Generator, size: float) -> Perturb:
     """Numbers moved by `size` of their own size, at random."""
 
     def perturb(values: Array, scale: Array) -> Array:
-        return values + exact(rng.uniform(-size, size, values.shape)) * scale
+        return values + exact(rng.uniform(-size, size, np.shape(values))) * scale
 
     return perturb
 
@@ -126,12 +96,18 @@ class Reference:
         floating: bool = False,
         gravity: Sequence[float] = (0.0, 0.0, -9.81),
         turns: Perturb = unperturbed,
-        sizes: Perturb = unperturbed,
+        rounds: Perturb = unperturbed,
+        afar: bool = False,
     ) -> None:
-        """`turns` perturbs angles and axes, `sizes` lengths, masses and inertias."""
+        """`turns` perturbs angles and axes, `rounds` what an algorithm computes with.
+
+        These are the entries of rotations, not orthogonal then; lengths; and every link's moments by the size
+        of all that the link carries, seen from the link's frame. `afar`: lengths and moments by their size as
+        seen from the first joint, by way of the world's origin.
+        """
         getcontext().prec = DIGITS
         self.gravity = exact(np.array(gravity, dtype=float))
-        self.turns, self.sizes = turns, sizes
+        self.turns, self.rounds = turns, rounds
         self.links: list[Link] = []
         self.nq = self.nv = 0
         root = ET.fromstring(urdf)
@@ -141,6 +117,8 @@ class Reference:
         [base] = [name for name in self._elements if name not in children]
         self._add(base, "root_joint", "floating" if floating else "fixed", -1, None)
         self._descend(base, 0)
+        self._carry()
+        self._perturb(rounds, afar)
         self.bodies = [link for link in self.links if link.dofs]
 
     def _descend(self, name: str, index: int) -> None:
@@ -154,7 +132,7 @@ class Reference:
     def _add(self, name: str, joint: str, kind: str, parent: int, element: Any) -> None:
         xyz, rpy = self._origin(element)
         axis = EYE[0] if element is None or element.find("axis") is None else _vector(element.find("axis"))
-        axis = self.turns(axis / _norm(axis), Decimal(1))
+        axis = self.turns(axis / norm(axis), Decimal(1))
         nv = {"fixed": 0, "floating": 6}.get(kind, 1)
         nq = {"fixed": 0, "floating": 7}.get(kind, 1)
         self.links.append(
@@ -165,7 +143,7 @@ class Reference:
                 parent,
                 rotation_from_rpy(rpy),
                 xyz,
-                axis / _norm(axis),
+                axis / norm(axis),
                 tuple(range(self.nv, self.nv + nv)),
                 tuple(range(self.nq, self.nq + nq)),
                 *self._inertial(self._elements[name].find("inertial")),
@@ -173,28 +151,50 @@ class Reference:
         )
         self.nv, self.nq = self.nv + nv, self.nq + nq
 
+    def _carry(self) -> None:
+        """The sizes of what a link carries, stretched out straight, go on to its parent."""
+        for i in reversed(range(len(self.links))):
+            link = self.links[i]
+            if link.parent >= 0:
+                above = self.links[link.parent]
+                carried = above.carried + link.carried.from_afar(norm(link.p))
+                self.links[link.parent] = replace(above, carried=carried)
+
+    def _perturb(self, perturb: Perturb, afar: bool) -> None:
+        """Lengths and moments, moved by their sizes; those seen from afar are seen along the tree."""
+        distances: list[Decimal] = []
+        for link in self.links:
+            distances.append(norm(link.p) + (distances[link.parent] if link.parent >= 0 else 0))
+        first = next((x for link, x in zip(self.links, distances, strict=True) if link.dofs), Decimal(0))
+        for i, (link, distance) in enumerate(zip(self.links, distances, strict=True)):
+            far = first + distance if afar else Decimal(0)
+            own, size = link.moments, link.carried.from_afar(far)
+            J = perturb(own.inertia, size.inertia)
+            moved = Moments(perturb(own.mass, size.mass), perturb(own.first, size.first), (J + J.T) / 2)
+            self.links[i] = replace(link, p=perturb(link.p, max(norm(link.p), far)), moments=moved)
+
     def _origin(self, element: Any) -> tuple[Array, Array]:
         origin = None if element is None else element.find("origin")
         xyz = _vector(origin, "xyz") if origin is not None else EYE[0] * 0
         rpy = _vector(origin, "rpy") if origin is not None else EYE[0] * 0
         scale = np.array([max(Decimal(1), abs(x)) for x in rpy], dtype=object)
-        return self.sizes(xyz, _norm(xyz)), self.turns(rpy, scale)
+        return xyz, self.turns(rpy, scale)
 
-    def _inertial(self, element: Any) -> tuple[Decimal, Array, Array]:
+    def _inertial(self, element: Any) -> tuple[Moments, Moments]:
+        """A link's moments, and how large they are."""
         if element is None:
-            return Decimal(0), EYE[0] * 0, EYE * 0
+            return Moments(Decimal(0), EYE[0] * 0, EYE * 0), Moments(*[Decimal(0)] * 3)
         center, rpy = self._origin(element)
         R = rotation_from_rpy(rpy)
-        mass = np.array([Decimal(float(element.find("mass").get("value")))], dtype=object)
-        [mass] = self.sizes(mass, mass)
+        mass = Decimal(float(element.find("mass").get("value")))
         given = element.find("inertia")
         xx, xy, xz, yy, yz, zz = (
             Decimal(float(given.get(name))) for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
         )
         J = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=object) @ R.T
         size = sum(abs(J[k, k]) for k in range(3)) + mass * center.dot(center)
-        J = self.sizes(J, size)
-        return mass, center, (J + J.T) / 2
+        moments = Moments(mass, mass * center, J - mass * skew(center) @ skew(center))
+        return moments, Moments(mass, mass * norm(center), size)
 
     def placements(self, q: Array) -> list[tuple[Array, Array]]:
         """Rotation and origin of every link in its parent."""
@@ -211,7 +211,7 @@ class Reference:
                 square = vector.dot(vector)
                 R = EYE * (w * w - square) + 2 * np.outer(vector, vector) + 2 * w * skew(vector)
                 p = q[:3]
-            found.append((R[None], p[None]))
+            found.append((self.rounds(R, Decimal(1))[None], p[None]))
         return found
 
     def moved(self, placements: Sequence[tuple[Array, Array]], step: Decimal) -> list[tuple[Array, Array]]:
@@ -252,9 +252,9 @@ class Reference:
                 at = at + qdd @ slide + cross(w, push) + cross(both, push)
                 dw = dw + qdd @ spin + cross(w, rate)
                 w = both
-            F = link.mass * (at + cross(dw, link.center[None]) + cross(w, cross(w, link.center[None])))
-            N = times(link.inertia[None], dw) + cross(w, times(link.inertia[None], w))
-            N = N + cross(link.center[None], F)
+            h, J = link.moments.first[None], link.moments.inertia[None]
+            F = link.moments.mass * at + cross(dw, h) + cross(w, cross(w, h))
+            N = times(J, dw) + cross(w, times(J, w)) + cross(h, at)
             if fext is not None and link.dofs:
                 row = fext[self.bodies.index(link)]
                 F, N = F - row[:3], N - row[3:]
@@ -271,6 +271,35 @@ class Reference:
                 moment[link.parent] = moment[link.parent] + times(R, moment[i]) + cross(p, F)
         return tau
 
+    def energies(self, inputs: Mapping[str, Any]) -> tuple[Array, Array]:
+        """T and U of every link that moves, J; U is 0 at the world's origin.
+
+        T = m v . v / 2 + v . (w x h) + w . J w / 2, U = -g . (m p + R h). What the world carries has none.
+        """
+        getcontext().prec = DIGITS
+        placements, v = self.placements(exact(inputs["q"])), exact(inputs["v"])
+        omega, linear, turned, origin, moves = [], [], [], [], []
+        kinetic, potential = [], []
+        for link, (R, p) in zip(self.links, placements, strict=True):
+            own, rotation, place = link.moments, R[0], p[0]
+            w = at = EYE[0] * 0
+            if link.parent >= 0:
+                w, above = omega[link.parent], turned[link.parent]
+                at = linear[link.parent] + cross(w, place)
+                rotation, place = above @ rotation, origin[link.parent] + above @ place
+            w, at = turned_back(R[0], w), turned_back(R[0], at)
+            if link.dofs:
+                spin, slide = _directions(link)
+                rates = v[list(link.dofs)]
+                w, at = w + rates @ spin, at + rates @ slide
+            omega.append(w), linear.append(at), turned.append(rotation), origin.append(place)
+            moves.append(bool(link.dofs) or (link.parent >= 0 and moves[link.parent]))
+            if moves[-1]:
+                spinning = w.dot(own.inertia @ w) / 2 + at.dot(cross(w, own.first))
+                kinetic.append(own.mass * at.dot(at) / 2 + spinning)
+                potential.append(-self.gravity.dot(own.mass * place + rotation @ own.first))
+        return np.array(kinetic), np.array(potential)
+
     def __call__(self, inputs: Mapping[str, Any]) -> dict[str, list[Array]]:
         """Every function of the catalogue by name at one state: its outputs."""
         getcontext().prec = DIGITS
@@ -280,6 +309,7 @@ class Reference:
         unit, none = exact(np.eye(self.nv)), exact(np.zeros((1, self.nv)))
         M = self.newton_euler(at, none, unit, self.gravity * 0)
         bias = self.newton_euler(at, v[None], none, self.gravity)[0]
+        kinetic, potential = self.energies(inputs)
         pushed = self.newton_euler(at, v[None], none, self.gravity, fext)[0]
         results = {
             "rnea": [M @ a + bias],
@@ -288,6 +318,8 @@ class Reference:
             "crba": [M],
             "rnea_fext": [M @ a + pushed],
             "rnea_derivatives": [*self._derivatives(at, v, a), M],
+            "kinetic_energy": [kinetic.sum()],
+            "potential_energy": [potential.sum()],
         }
         Minv = inverse(M)
         if Minv is None:
@@ -322,23 +354,3 @@ def _directions(link: Link) -> tuple[Array, Array]:
 def _vector(element: Any, attribute: str = "xyz") -> Array:
     text = element.get(attribute) or "0 0 0"
     return np.array([Decimal(float(x)) for x in text.split()], dtype=object)
-
-
-def _norm(x: Array) -> Decimal:
-    return x.dot(x).sqrt() or Decimal(0)
-
-
-def inverse(M: Array) -> Array | None:
-    """By elimination with the largest pivot; None if a column has none that stands out of the rounding."""
-    n = len(M)
-    rows = np.concatenate([M, exact(np.eye(n))], axis=1)
-    for k in range(n):
-        pivot = k + max(range(n - k), key=lambda i: abs(rows[k + i, k]))
-        if abs(rows[pivot, k]) <= Decimal("1e-40") * max(abs(x) for x in M.ravel()):
-            return None
-        rows[[k, pivot]] = rows[[pivot, k]]
-        rows[k] = rows[k] / rows[k, k]
-        for i in range(n):
-            if i != k:
-                rows[i] = rows[i] - rows[k] * rows[i, k]
-    return rows[:, n:]

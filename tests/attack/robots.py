@@ -8,9 +8,8 @@ single calls and batches must have the interpreter's bits.
 
 The judge, `reference.py`, reads the URDF by itself and computes with 60 digits. Errors of 1e-12 of the
 largest element always pass. A larger error is wrong unless the problem excuses it: it is within 100 times the
-effect of one rounding of the file's numbers, 100 times Pinocchio's own error, 50 times the rounding of M's
-condition, 10 times the rounding of the moment that turns all mass at the robot's full reach, or 20 times the
-effect of what snapping changed.
+effect of one rounding of rotations, of lengths and of the moments that every link carries, or 20 times the
+effect of what snapping changed, both computed with 60 digits as well.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ def _refused(case: Case, error: ModelError) -> Tally:
 
 
 def _judged(case: Case, robot: Robot) -> Tally:
-    judge = Judge(case.plan, _change(robot), robot)
+    judge = Judge(case.plan, _change(robot))
     inputs = judge.state(case.rng)
     verdicts = list(_verdicts(case, robot, judge, inputs))
     notes = tuple(f"{case.name}: {verdict.words}" for verdict in verdicts if verdict.failed)
@@ -107,11 +106,11 @@ def _judged(case: Case, robot: Robot) -> Tally:
 
 def _verdicts(case: Case, robot: Robot, judge: Judge, inputs: Inputs) -> Iterator[Verdict]:
     turn, rest = divmod(case.number, len(KINDS))
-    for label, function, outputs in float_results(robot.model, inputs, turn):
-        yield judge(label, function, outputs, inputs)
+    for label, form, outputs in float_results(robot.model, inputs, turn):
+        yield judge(label, form, outputs, inputs)
     if rest == turn % len(KINDS):
-        for label, function, outputs in designed_results(robot, inputs, case.rng):
-            yield judge(label, function, outputs, inputs)
+        for label, form, outputs in designed_results(robot, inputs, case.rng):
+            yield judge(label, form, outputs, inputs)
         if turn % 10 == 0:
             yield from compiled_results(robot, judge, case.rng)
 

@@ -288,7 +288,7 @@ def test_twins_give_the_bits_of_single_calls(
         for k in range(most):
             compiled.single(source.name, [x[k] for x in inputs], [y[k] for y in expected])
         for count, stream, odd in itertools.product(range(most + 1), (0, 1), (0, 1)):
-            blocks = [aligned((prod(shape) + odd,), compiled.dtype) for shape in shapes]
+            blocks = [aligned((prod(shape) + odd,), compiled.dtype)[0] for shape in shapes]
             for block in blocks:
                 block.fill(GUARD)
             results = [block[odd:].reshape(shape) for block, shape in zip(blocks, shapes, strict=True)]

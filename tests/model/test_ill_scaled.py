@@ -82,7 +82,16 @@ def expected(
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize(
     ("mass", "offset", "gyration"),
-    [(1e-29, 0.3, 0.1), (1e29, 0.3, 0.1), (1.0, 1e-13, 0.1), (1.0, 1e14, 1e14), (1.0, 1e-300, 0.1)],
+    [
+        (1e-29, 0.3, 0.1),
+        (1e29, 0.3, 0.1),
+        (1.0, 1e-13, 0.1),
+        (1.0, 1e14, 1e14),
+        (1.0, 1e-300, 0.1),
+        (1.0, 1e-6, 1e-6),
+        (1.0, 1e-13, 1e-13),
+        (1.0, 1e-25, 1e-25),
+    ],
 )
 def test_those_not_refused_are_right(
     form: Form, mass: float, offset: float, gyration: float, base: Base

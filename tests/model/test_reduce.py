@@ -1,18 +1,17 @@
-"""The reduced model: frames, planar factors and base parameters, exactly in rationals."""
+"""The reduced model: frames and base parameters, exactly in rationals."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import atan2, cos, pi, sin
+from math import atan2, cos, sin
 from random import Random
 
 import pytest
-from support.rationals import Rationals
+from support.rationals import Rationals, matrix_of
 
 from rbdgen.errors import ModelError
-from rbdgen.graph.builder import Builder, Expr
-from rbdgen.model.angles import ZERO_ANGLE, TracedAngle, constant_angle, exact, radians_of
+from rbdgen.model.angles import ZERO_ANGLE, radians_of
 from rbdgen.model.axes import axes_on, factor
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Angle, Floating, Revolute, rotation_about
@@ -23,7 +22,6 @@ from rbdgen.spatial.ops import IDENTITY, NO_TRANSFORM, ZERO, Force, Matrix, Tran
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation
 
 X, Y, Z = IDENTITY
-RIGHT_ANGLES = [Angle(1, 0), Angle(0, 1), Angle(-1, 0), Angle(0, -1)]
 TREE = (WORLD, 0, 1, 1, 0, 4), "RPRRRP"
 
 
@@ -48,106 +46,12 @@ def world_frames(model: Model, q: list) -> list[Transform]:
     return frames
 
 
-def matrix(rotation: FactoredRotation) -> Matrix:
-    return Matrix(*(rotation.to_parent(e) for e in IDENTITY)).T
-
-
 def reduced_frames(placed: list[ReducedBody]) -> list[Transform]:
     frames: list[Transform] = []
     for body in placed:
         above = NO_TRANSFORM if body.parent == WORLD else frames[body.parent]
-        frames.append(above @ Transform(matrix(body.rotation), body.translation))
+        frames.append(above @ Transform(matrix_of(body.rotation), body.translation))
     return frames
-
-
-# ---- planar rotations
-
-
-@pytest.mark.parametrize("axis", [0, 1, 2])
-@pytest.mark.parametrize("angle", [*RIGHT_ANGLES, Angle(Fraction(3, 5), Fraction(-4, 5))])
-def test_planar_rotations_are_the_matrices_they_stand_for(axis: int, angle: Angle) -> None:
-    r = Rationals(axis)
-    planar = PlanarRotation(axis, *angle)
-    R = rotation_about(IDENTITY[axis], angle)
-    v, general = r.vector(), r.rotation() + Matrix.skew(r.vector())
-    symmetric = general + general.T
-    assert planar.apply(v) == R.apply(v)
-    assert planar.inverse.apply(v) == R.T.apply(v)
-    assert planar.general(general) == R @ general @ R.T
-    assert planar.symmetric(symmetric) == R @ symmetric @ R.T
-
-
-def test_a_product_of_factors_turns_there_and_back() -> None:
-    r = Rationals(4)
-    angles = [r.angle() for _ in range(3)]
-    rotation = FactoredRotation.of(
-        *(PlanarRotation(k, *angle) for k, angle in zip((2, 0, 2), angles, strict=True))
-    )
-    v, A = r.vector(), r.rotation()
-    R = matrix(rotation)
-    turn, tilt, other = (rotation_about(e, angle) for e, angle in zip((Z, X, Z), angles, strict=True))
-    assert turn @ tilt @ other == R
-    assert rotation.to_child(rotation.to_parent(v)) == v
-    assert rotation.general_to_parent(A) == R @ A @ R.T
-    assert rotation.symmetric_to_parent(A + A.T) == R @ (A + A.T) @ R.T
-
-
-def test_right_angles_cost_no_operation() -> None:
-    builder = Builder()
-    entries = builder.input("A", 9)
-    A = Matrix(Vector(*entries[:3]), Vector(*entries[3:6]), Vector(*entries[6:]))
-    for angle in RIGHT_ANGLES:
-        turned = PlanarRotation(2, *angle).general(A)
-        cost = builder.cost([x for row in turned for x in row])
-        assert cost.total == cost.neg
-
-
-# ---- angles
-
-
-@pytest.mark.parametrize("k", range(-4, 5))
-def test_multiples_of_a_right_angle_are_integers(k: int) -> None:
-    angle = constant_angle(k * pi / 2)
-    assert angle == RIGHT_ANGLES[k % 4]
-    assert all(isinstance(x, int) for x in angle)
-
-
-def test_other_angles_stay_as_they_are() -> None:
-    for angle in (1e-13, 0.3, pi / 2 + 1e-13):
-        assert constant_angle(angle) == Angle(cos(angle), sin(angle))
-    assert exact(Angle(-1.0, 1e-16)) == Angle(-1, 0)
-    assert radians_of(constant_angle(2.5)) == pytest.approx(2.5, abs=1e-15)
-
-
-def traced(builder: Builder, name: str) -> TracedAngle:
-    return TracedAngle(builder.input(name, 1)[0], (Expr.cos, Expr.sin))
-
-
-def test_sums_of_traced_angles_stay_one_angle() -> None:
-    builder = Builder()
-    p, q = traced(builder, "p"), traced(builder, "q")
-    for total in ((p + constant_angle(0.5)) + (q + constant_angle(0.25)), p + (constant_angle(0.75) + q)):
-        cost = builder.cost(list(total))
-        assert (cost.cos, cost.sin, cost.additions, cost.total) == (1, 1, 2, 4)
-
-
-@pytest.mark.parametrize("angle", RIGHT_ANGLES)
-def test_right_angles_only_swap_a_traced_cosine_and_sine(angle: Angle) -> None:
-    builder = Builder()
-    q = traced(builder, "q")
-    for shifted in (q + angle, angle + q):
-        cost = builder.cost(list(shifted))
-        assert cost.total == 2 + cost.neg
-
-
-def test_traced_angles_have_the_values_of_their_sums() -> None:
-    p, q = (TracedAngle(x, (cos, sin)) for x in (0.4, -1.1))
-    for total, angle in (
-        (p + q, -0.7),
-        (p + constant_angle(pi / 2), 0.4 + pi / 2),
-        (constant_angle(1.0) + q, -0.1),
-    ):
-        assert total == pytest.approx((cos(angle), sin(angle)), abs=1e-15)
 
 
 # ---- frames

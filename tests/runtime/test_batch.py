@@ -215,7 +215,7 @@ def test_large_results_pass_the_caches_unchanged(build_cache: Cache, real: Any, 
         bytes_of_state = sum(int(np.prod(shape)) for shape in shapes) * call.dtype.itemsize
         count = (20 << 20) // bytes_of_state | 1
         arrays = arguments(call, count)
-        blocks = [aligned((count * int(np.prod(shape)) + 9,), call.dtype) for shape in shapes]
+        blocks = [aligned((count * int(np.prod(shape)) + 9,), call.dtype)[0] for shape in shapes]
         places = [slice(ahead, ahead + count * int(np.prod(shape))) for shape in shapes]
         results = [block[p].reshape(count, *s) for block, p, s in zip(blocks, places, shapes, strict=True)]
         out = tuple(results) if len(results) > 1 else results[0]

@@ -160,6 +160,7 @@ def test_overlap_by_a_single_number_is_seen(lib: Library) -> None:
 def test_no_reference_is_lost_or_kept(lib: Library) -> None:
     out = np.empty(2)
     pair = (np.empty((3, 2, 2)), np.empty((3, 2)))
+    large = np.zeros((5000, 2))  # results in memory of the runtime's
 
     def bound() -> None:
         lib.torque.bind(Q, V, out=out)()
@@ -170,12 +171,13 @@ def test_no_reference_is_lost_or_kept(lib: Library) -> None:
         lambda: lib.inertia(Q),
         lambda: lib.torque(QS, VS),
         lambda: lib.inertia(QS),
+        lambda: lib.inertia(large),
         lambda: lib.inertia(QS, out=pair),
         lambda: lib.torque._quick(QS, VS[:2], None, 1),
         bound,
         lambda: lib.torque._quick(Q, V, [1.0], 1),
     ]
-    kept = (Q, V, QS, VS, out, pair, *pair, None, NotImplemented, lib.inertia._tuple)
+    kept = (Q, V, QS, VS, large, out, pair, *pair, None, NotImplemented, True, False, lib.inertia._tuple)
     for call in calls:
         call()
     gc.collect()

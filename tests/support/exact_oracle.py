@@ -1,7 +1,8 @@
-"""Forty digits as a reference: every function from the textbook's inverse dynamics and its derivatives."""
+"""A hundred digits as a reference: every function from the textbook's inverse dynamics and its slopes."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,12 +16,13 @@ from rbdgen.functions.inertia_matrix.composite import crba
 from rbdgen.functions.inverse_dynamics.newton_euler import rnea
 from rbdgen.functions.table import TABLE, lookup
 from rbdgen.model.model import Model
+from rbdgen.spatial.ops import Matrix, Transform, Vector
 from rbdgen.sweeps.inputs import State, coordinates, external_forces
 
 Array = NDArray[np.float64]
 
 DIGITS = mpmath.MPContext()
-DIGITS.dps = 40
+DIGITS.dps = 100
 
 
 def inputs_of(model: Model) -> dict[str, Array]:
@@ -29,8 +31,23 @@ def inputs_of(model: Model) -> dict[str, Array]:
     return given[0] | given[1]
 
 
+def with_all_digits(value: Any) -> Any:
+    """A model, or a part of one, in these digits: a product of two floats would be rounded to a float."""
+    if isinstance(value, float):
+        return DIGITS.mpf(value)
+    if isinstance(value, (Vector, Matrix, Transform)):
+        return type(value)(*map(with_all_digits, value))
+    if isinstance(value, tuple):
+        return tuple(map(with_all_digits, value))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = {x.name: with_all_digits(getattr(value, x.name)) for x in dataclasses.fields(value)}
+        return dataclasses.replace(value, **parts)
+    return value
+
+
 def references(model: Model, inputs: Mapping[str, Array]) -> dict[str, list[Array]]:
     """The outputs of every function at one state, rounded at the very end."""
+    model = with_all_digits(model)
     x = {key: [DIGITS.mpf(value) for value in rows[0].tolist()] for key, rows in inputs.items()}
     q, still = coordinates(model, x["q"], DIGITS.cos, DIGITS.sin), [DIGITS.mpf(0)] * model.nv
     v, a, tau, fext = x["v"], x["a"], DIGITS.matrix(x["tau"]), external_forces(x["fext"])

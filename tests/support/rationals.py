@@ -22,6 +22,7 @@ from rbdgen.model.joints import (
 )
 from rbdgen.model.model import WORLD, Body, Model
 from rbdgen.spatial.ops import IDENTITY, NO_TRANSFORM, ZERO, ZERO_MATRIX, Matrix, Transform, Vector
+from rbdgen.spatial.planar import FactoredRotation
 from rbdgen.spatial.quaternion import rotation_of
 
 Quaternion = tuple[Fraction, Fraction, Fraction, Fraction]
@@ -36,6 +37,8 @@ LETTERS: dict[str, JointType] = {
 }
 
 GRAVITY = Vector(0, 0, Fraction(-981, 100))
+
+RIGHT_ANGLES = (Angle(1, 0), Angle(0, 1), Angle(-1, 0), Angle(0, -1))
 
 X, Y, Z = COORDINATE_AXES = (Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))
 
@@ -128,3 +131,8 @@ class Rationals:
             bodies.append(Body(f"body{i}", parent, joint, placement, self.inertia()))
             idx_q, idx_v = idx_q + joint.nq, idx_v + joint.nv
         return Model("rational", tuple(bodies), GRAVITY)
+
+
+def matrix_of(rotation: FactoredRotation) -> Matrix:
+    """From the child's axes to the parent's."""
+    return Matrix(*(rotation.to_parent(e) for e in IDENTITY)).T

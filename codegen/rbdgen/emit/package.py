@@ -23,6 +23,7 @@ PRIVATE: Final = "_rbdgen"
 ATTRIBUTES: Final = frozenset(
     {"library", "manifest", "joint_names", "idx_q", "idx_v"}
     | {"normalize", "integrate", "difference", "neutral", "random"}
+    | {"release_memory", "limit_memory"}
 )
 """What a generated package offers beside its functions."""
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..errors import ArrayTypeError, ArrayValueError
 from ..signature import SizedArgument, SizedSignature
 from .arrays import Array, Shape, aligned, as_real, check_output, leading_axes, states
+from .memory import LARGE, MEMORY
 from .pickled import Content, function_of, results_type
 
 CALL_OPERATIONS = 200_000_000
@@ -67,7 +68,8 @@ class Function:
     Leading axes of the inputs broadcast; any real dtype and any strides are accepted, C reads `dtype`
     without a copy where the array is in C order. Several outputs come as a named tuple. NaN passes
     through. The global interpreter lock is released while C runs. Many states go through vectors, a state a
-    lane, with `threads=` by several threads; how many changes no bit of the results.
+    lane, with `threads=` by several threads; how many changes no bit of the results. A large result lies in
+    memory that an earlier one gave back and does not own it: `result.resize` refuses, `numpy.resize` copies.
 
     Raises, on a call:
         ArrayValueError: an array's shape does not fit, `out` cannot be written straight into.
@@ -122,6 +124,8 @@ class Function:
             self._shapes,
             self._results,
             self._tuple,
+            LARGE,
+            MEMORY.block,
         )
         return quick
 
@@ -162,7 +166,7 @@ class Function:
                     f"{self.__name__}.bind: {argument.name} has shape {array.shape},"
                     f" expected {argument.shape} or {leading + argument.shape}"
                 )
-        results = self._outputs(out, inputs, leading)
+        results, _ = self._outputs(out, inputs, leading)
         if leading == () and self._calls is not None:
             return self._calls.Bound(self._address, (*inputs, *results), self._packed(results))
         steps = [0 if array.shape == s else prod(s) for array, s in zip(inputs, self._shapes, strict=True)]
@@ -205,7 +209,7 @@ class Function:
         threads = self._threads(threads)
         inputs = self._real(arrays)
         leading = leading_axes(self.__name__, self.signature, inputs)
-        results = self._outputs(out, inputs, leading)
+        results, fresh = self._outputs(out, inputs, leading)
         pairs = [
             states(array, argument, leading, self.dtype)
             for argument, array in zip(self.signature.inputs, inputs, strict=True)
@@ -217,14 +221,15 @@ class Function:
         chunk = self._chunk * threads
         for first in range(0, count, chunk):
             places = self._places([pointer + first * step for pointer, step in pointers])
-            self._states(threads, out is None, self._grain, min(chunk, count - first), places, steps)
+            self._states(threads, fresh, self._grain, min(chunk, count - first), places, steps)
         return self._packed(results) if out is None else out
 
-    def _outputs(self, out: Any, inputs: Sequence[Array], leading: Shape) -> list[Array]:
-        """Arrays for the results: new ones, or the user's once they are found fit."""
+    def _outputs(self, out: Any, inputs: Sequence[Array], leading: Shape) -> tuple[list[Array], bool]:
+        """Arrays for the results, new ones or the user's once they are found fit; whether memory is fresh."""
         shapes = [leading + shape for shape in self._results]
         if out is None:
-            return [self._new(argument, leading) for argument in self.signature.outputs]
+            new = [self._new(argument, leading) for argument in self.signature.outputs]
+            return [array for array, _ in new], any(fresh for _, fresh in new)
         given = (out,) if self._tuple is None else out
         if not isinstance(given, (tuple, list)) or len(given) != len(shapes):
             names = ", ".join(argument.name for argument in self.signature.outputs)
@@ -233,9 +238,9 @@ class Function:
         for argument, array, shape in zip(self.signature.outputs, given, shapes, strict=True):
             check_output(self.__name__, argument, array, shape, self.dtype, others)
             others.append((f"out for {argument.name}", array))
-        return list(given)
+        return list(given), False
 
-    def _new(self, argument: SizedArgument, leading: Shape) -> Array:
+    def _new(self, argument: SizedArgument, leading: Shape) -> tuple[Array, bool]:
         try:
             return aligned(leading + argument.shape, self.dtype)
         except (ValueError, OverflowError) as error:

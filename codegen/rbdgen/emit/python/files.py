@@ -19,6 +19,7 @@ LOADER: Final = (
     "runtime/extension.py",
     "runtime/function.py",
     "runtime/library.py",
+    "runtime/memory.py",
     "runtime/pickled.py",
 )
 """Modules of rbdgen that every generated package carries a copy of."""

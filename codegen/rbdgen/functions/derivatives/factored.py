@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdgen.functions.derivatives.forward import ForwardDynamicsDerivatives
+from rbdgen.functions.derivatives.forward import ForwardDynamicsDerivatives, add_base_velocity
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
 from rbdgen.functions.derivatives.one_frame import Rows
 from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse, weighted_square
@@ -23,7 +23,7 @@ from rbdgen.functions.inverse_dynamics.classical import rnea_classical
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl
-from rbdgen.spatial.ops import IDENTITY, Force, Vector
+from rbdgen.spatial.ops import IDENTITY, Force
 from rbdgen.spatial.scalar import Naming, Scalar, neg, sub, unnamed
 
 KNOWN_BY_Q, KNOWN_BY_V = 6, 3
@@ -95,13 +95,8 @@ def add_base_terms(
     for body, placed in zip(reduced.model.bodies, reduced.at(q), strict=True):
         if not body.floats:
             continue
-        own = body.joint.idx_v
-        rates = body.joint.slice(v)
-        linear, w = Vector(*rates[:3]), Vector(*rates[3:])
-        upward = placed.rotation.to_child(-reduced.gravity)
-        for k, e in enumerate(IDENTITY):
-            by_turn, by_linear, by_angular = upward.cross(e), w.cross(e), e.cross(linear)
-            for row in range(3):
-                da_dq[own + row][own + 3 + k] = neg(by_turn[row])
-                da_dv[own + row][own + k] = neg(by_linear[row])
-                da_dv[own + row][own + 3 + k] = sub(da_dv[own + row][own + 3 + k], by_angular[row])
+        own, upward = body.joint.idx_v, placed.rotation.to_child(-reduced.gravity)
+        for k, e in enumerate(IDENTITY, own + 3):
+            for row, value in enumerate(upward.cross(e), own):
+                da_dq[row][k] = neg(value)
+        add_base_velocity(body.joint, v, da_dv)

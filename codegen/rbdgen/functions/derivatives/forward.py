@@ -1,6 +1,8 @@
 """Derivatives of forward dynamics from those of inverse dynamics.
 
 Carpentier and Mansard, RSS 2018, eq. 24: dFD/du = -M^-1 dID/du at a = FD(q, v, tau), and dFD/dtau = M^-1.
+A floating base's linear velocity is left out of dID and added at the end: M^-1 would divide the rounding of
+forces m w v by m l^2, and bodies 1e-13 m in size would keep two digits at 1 m/s.
 In loops: those of the sweeps for qdd, for dID/du at it and for M^-1, then one product of a row and a column,
 run for every entry. Scratch arrays of one name serve all three, one after the other.
 """
@@ -11,19 +13,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rbdgen.access import Access, column
+from rbdgen.access import Access, column, whole
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, Rows, derivatives, rnea_derivatives
 from rbdgen.functions.forward_dynamics.articulated_body import aba
 from rbdgen.functions.forward_dynamics.bias import forward_dynamics
 from rbdgen.functions.inertia_matrix.inverse import inverse
 from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_looped
-from rbdgen.model.joints import Coordinate
+from rbdgen.model.joints import Coordinate, Joint
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl
-from rbdgen.spatial.scalar import Naming, Scalar, dot, neg, unnamed
+from rbdgen.spatial.ops import IDENTITY, Vector
+from rbdgen.spatial.scalar import Naming, Scalar, dot, neg, sub, unnamed
+from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.looped import looped
-from rbdgen.sweeps.loops import FormLoop, LoopedForm
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
+from rbdgen.sweeps.sweep import BASE
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
@@ -42,14 +47,27 @@ def aba_derivatives(
     naming: Naming = unnamed,
 ) -> ForwardDynamicsDerivatives:
     """dFD/dq, dFD/dv and dFD/dtau; arguments as in `aba`."""
-    inverse_dynamics = rnea_derivatives(model, q, v, aba(model, q, v, tau, naming=naming), naming)
+    qdd = aba(model, q, v, tau, naming=naming)
+    inverse_dynamics = rnea_derivatives(model, q, v, qdd, naming, beside=True)
     factor = ldl(inverse_dynamics.dtau_da, [model.ancestor_dofs(k) for k in range(model.nv)], naming)
     Minv = inverse(factor)
-    return ForwardDynamicsDerivatives(
-        negative_product(Minv, inverse_dynamics.dtau_dq),
-        negative_product(Minv, inverse_dynamics.dtau_dv),
-        Minv,
-    )
+    da_dq = negative_product(Minv, inverse_dynamics.dtau_dq)
+    da_dv = negative_product(Minv, inverse_dynamics.dtau_dv)
+    for body in model.bodies:
+        if body.floats:
+            add_base_velocity(body.joint, v, da_dv)
+    return ForwardDynamicsDerivatives(da_dq, da_dv, Minv)
+
+
+def add_base_velocity(joint: Joint, v: Sequence[Scalar], da_dv: Rows) -> None:
+    """What a floating base's velocity does to its vdot = a - w x v, a the classical acceleration."""
+    own, rates = joint.idx_v, joint.slice(v)
+    linear, w = Vector(*rates[:3]), Vector(*rates[3:])
+    for k, e in enumerate(IDENTITY, own):
+        by_linear, by_angular = w.cross(e), e.cross(linear)
+        for row in range(3):
+            da_dv[own + row][k] = neg(by_linear[row])
+            da_dv[own + row][k + 3] = sub(da_dv[own + row][k + 3], by_angular[row])
 
 
 def negative_product(A: Rows, B: Rows) -> Rows:
@@ -63,7 +81,7 @@ def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:
     nv = reduced.nv
     parts = (
         _renamed(looped(reduced, ("a",), *forward_dynamics()), {"a": "qdd"}),
-        _renamed(looped(reduced, OUTPUTS[:2], *derivatives(OUTPUTS[:2])), {"a": "qdd"}),
+        _renamed(looped(reduced, OUTPUTS[:2], *derivatives(OUTPUTS[:2], beside=True)), {"a": "qdd"}),
         _renamed(minv_looped(reduced), {"Minv": "da_dtau"}),
     )
     first, *others = parts
@@ -72,8 +90,10 @@ def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:
     for part in parts:
         scratch |= {name: max(size, scratch.get(name, 0)) for name, size in part.scratch.items()}
     products = (_product(nv, "da_dq", "dtau_dq"), _product(nv, "da_dv", "dtau_dv"))
+    floating = [body.joint for body in reduced.model.bodies if body.floats]
+    base = [_base_velocity(nv, joint) for joint in floating]
     return LoopedForm(
-        (*loops, *products),
+        (*loops, *products, *base),
         dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv),
         scratch,
         {name: values for part in parts for name, values in part.tables.items()},
@@ -103,3 +123,16 @@ def _product(nv: int, result: str, right: str) -> FormLoop:
         writes={"entry": Access(result, (0,), tuple(range(nv * nv)))},
         count=nv * nv,
     )
+
+
+def _base_velocity(nv: int, joint: Joint) -> FormLoop:
+    """A floating base's linear velocity, added to the rows of its linear acceleration."""
+    block = Access("da_dv", tuple(nv * row + k for row in range(3) for k in range(BASE)))
+
+    def trace(x: State) -> Arrays:
+        entries = x.arrays["block"]
+        rows = [list(entries[BASE * row : BASE * (row + 1)]) for row in range(3)]
+        add_base_velocity(joint, x.arrays["v"], rows)
+        return {"new_block": [value for row in rows for value in row]}
+
+    return FormLoop("base", trace, {"new_block": block}, {"block": block, "v": whole("v", BASE)})

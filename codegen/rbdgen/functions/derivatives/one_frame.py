@@ -12,7 +12,7 @@ subtrees; then what each degree of freedom j takes, t1 to t4; last all entries b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rbdgen.model.inertia import Inertia
@@ -130,9 +130,14 @@ class Column:
 
 
 def derivatives(
-    outputs: Sequence[str] = OUTPUTS, world: Callable[[Given], Moving] | None = None
+    outputs: Sequence[str] = OUTPUTS,
+    world: Callable[[Given], Moving] | None = None,
+    beside: bool = False,
 ) -> tuple[Sweep, ...]:
-    """The sweeps that give the `outputs` of v and a. `world`: how the world stands in the common frame."""
+    """The sweeps that give the `outputs` of v and a. `world`: how the world stands in the common frame.
+
+    `beside`: as seen by who moves beside a floating base, see `base_seen_beside`.
+    """
     outward = Outward(
         "outward",
         "motion",
@@ -140,7 +145,7 @@ def derivatives(
         world=world or (lambda x: Moving(IDENTITY, ZERO, NO_MOTION, Motion(ZERO, x.upward))),
         reads=("placement", "moments", "upward", "v", "a"),
         gives={"motion": Moving, "direction": Each(Direction), "composite": Composite},
-        base=base_step,
+        base=base_seen_beside if beside else base_step,
     )
     entries = Pairs(
         "entries",
@@ -187,6 +192,19 @@ def moved(body: Body, frame: Transform, v: Motion, a: Motion, x: Given) -> Gives
     ]
     moving = Moving(*frame, velocity, acceleration)
     return {"motion": moving, "composite": own_composite(body.moments, moving), "direction": directions}
+
+
+def base_seen_beside(body: Body, x: Given) -> Gives:
+    """A floating base as who moves beside it sees it: it turns, and has its classical acceleration.
+
+    tau depends on the linear velocity by that acceleration alone, vdot + w x v. What v does there is left
+    out of dtau_dv, where it would be rounded beside what it cancels.
+    """
+    linear, w = Vector(*x.v[:3]), Vector(*x.v[3:])
+    classical = Vector(*x.a[:3]) + w.cross(linear)
+    gives = base_step(body, Given(v=[0, 0, 0, *w], a=[*classical, *x.a[3:]], upward=x.upward))
+    shifts, turns = gives["direction"][:3], gives["direction"][3:]
+    return {**gives, "direction": [*(replace(d, velocity_column=NO_MOTION) for d in shifts), *turns]}
 
 
 def own_composite(own: MassMoments, moving: Moving) -> Composite:
@@ -282,12 +300,13 @@ def rnea_derivatives(
     v: Sequence[Scalar],
     a: Sequence[Scalar],
     naming: Naming = unnamed,
+    beside: bool = False,
 ) -> InverseDynamicsDerivatives:
-    """dID/dq, dID/dv and M, and tau itself on the way; arguments as in `rnea`."""
+    """dID/dq, dID/dv and M, and tau itself on the way; arguments as in `rnea`, `beside` as above."""
     first = model.bodies[0]
     R, p = first.transform(q[0]) if model.is_floating else Transform(IDENTITY, first.placement.translation)
     world = Moving(R.T, -R.T.apply(p), NO_MOTION, Motion(ZERO, R.T.apply(-model.gravity)))
     bodies = [PlacedBody.of(body, q_i) for body, q_i in zip(model.bodies, q, strict=True)]
     line = Straight(bodies, {"v": v, "a": a}, Given(upward=-model.gravity), naming=naming)
-    values = line.run(*derivatives(world=lambda _: world), TORQUES)
+    values = line.run(*derivatives(world=lambda _: world, beside=beside), TORQUES)
     return InverseDynamicsDerivatives(*(values[name] for name in (*OUTPUTS, "tau")))

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..errors import ArrayTypeError, ArrayValueError
 from ..signature import SizedArgument, SizedSignature
+from .memory import CACHE_LINE, MEMORY
 
 Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
@@ -18,16 +19,16 @@ Shape = tuple[int, ...]
 MOST_LEADING = 30
 """Leading axes. With those of a matrix they are 32, as many as every NumPy broadcasts."""
 
-CACHE_LINE = 64
-"""Bytes."""
 
+def aligned(shape: Shape, dtype: npt.DTypeLike) -> tuple[Array, bool]:
+    """A new array that begins with a cache line, and whether its memory is fresh.
 
-def aligned(shape: Shape, dtype: npt.DTypeLike) -> Array:
-    """A new array that begins with a cache line: no vector that is stored into it lies in two."""
+    So no vector that is stored into it lies in two lines.
+    """
     size = prod(shape) * np.dtype(dtype).itemsize
-    memory = np.empty(size + CACHE_LINE, np.uint8)
-    first = -memory.__array_interface__["data"][0] % CACHE_LINE
-    return memory[first : first + size].view(dtype).reshape(shape)
+    block, fresh = MEMORY.block(size)
+    first = -block.__array_interface__["data"][0] % CACHE_LINE
+    return block[first : first + size].view(dtype).reshape(shape), fresh
 
 
 def as_real(function: str, argument: SizedArgument, value: npt.ArrayLike) -> Array:

@@ -18,6 +18,7 @@ from .arrays import Array, as_real, leading_axes
 from .configuration import Manifold
 from .extension import open_calls, open_extension
 from .function import Code, Function
+from .memory import MEMORY
 from .pickled import Content, Revive
 
 
@@ -97,6 +98,22 @@ class Library:
             raise ArrayTypeError(
                 f"random: {error}; pass a numpy.random.Generator or a seed, then the leading axes: (1000,)"
             ) from error
+
+    def release_memory(self) -> None:
+        """Frees the memory that large results gave back, whichever function and library they came from."""
+        MEMORY.release()
+
+    def limit_memory(self, limit: int) -> None:
+        """Keeps at most `limit` bytes of large results' memory for later ones; 0: every result is fresh.
+
+        Counted are the latest results, those in use with those given back, of all libraries of this process
+        that rbdgen opened; a generated package counts its own. At first it is an eighth of the machine's
+        memory, 1 GiB at most.
+
+        Raises:
+            ArrayValueError: `limit` is no number, or below 0.
+        """
+        MEMORY.set_limit(limit)
 
     def _arrays(self, caller: str, **given: tuple[npt.ArrayLike, int]) -> list[Array]:
         """Vectors of these sizes as arrays of numbers whose leading axes broadcast."""

@@ -22,6 +22,8 @@ integrate = library.integrate
 difference = library.difference
 neutral = library.neutral
 random = library.random
+release_memory = library.release_memory
+limit_memory = library.limit_memory
 torque = library.torque
 inertia = library.inertia
 
@@ -33,9 +35,11 @@ __all__ = [
     "integrate",
     "joint_names",
     "library",
+    "limit_memory",
     "manifest",
     "neutral",
     "normalize",
     "random",
+    "release_memory",
     "torque",
 ]

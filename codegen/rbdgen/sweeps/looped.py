@@ -1,9 +1,9 @@
 """The driver for loops: a step is traced once, records lie in arrays, one loop a sweep.
 
-A record that only children read lies by depth: a parent's row, then a body's own. All others have a row for
-every body, row 0 for the root. A sum that no earlier sweep gave begins as zeros; a body adds its own when its
-turn comes. Row 0 is in axes turned about the root's z, see `tables`: what a floating base gives is turned
-into them, what it reads is turned back.
+A record that only children read has a row for every depth: a body reads its parent's and writes the next one.
+All others have a row for every body, row 0 for the root. A sum that no earlier sweep gave begins as zeros; a
+body adds its own when its turn comes. Row 0 is in axes turned about the root's z, see `tables`: what a
+floating base gives is turned into them, what it reads is turned back.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class Looped:
             self._at_base(sweep.name, sweep.base, names, sweep.base_gives)
 
     def _climb(self, sweep: Climb) -> None:
-        """One step of a record to the next body above, run for every body above every body."""
+        """A record goes up to the next body; one run for every pair of a body and a body above it."""
         self._new(dict.fromkeys(sweep.gives, Entry))
         bodies, kind, (records, below, above) = self.bodies, self.kinds[sweep.carries], self.bodies.steps
 
@@ -177,7 +177,7 @@ class Looped:
             self._climb_to_base(sweep, kind)
 
     def _climb_to_base(self, sweep: Climb, kind: Kind) -> None:
-        """Every body's record at the floating base, where all of it is felt."""
+        """Every body's record comes to the floating base."""
         bodies, runs = self.bodies, self.bodies.outward
 
         def trace(x: State) -> Arrays:

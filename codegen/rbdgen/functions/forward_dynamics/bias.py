@@ -1,9 +1,9 @@
 """Forward dynamics: articulated bodies with the bias forces of inverse dynamics.
 
-The articulated-body algorithm (Featherstone 2008, table 7.1) on a `ReducedModel`, written for the change of
-acceleration against qdd = 0: the outward sweep of inverse dynamics at qdd = 0 gives each body's bias force,
-velocity and gravity terms included, so that the drift and its product with the articulated inertia vanish,
-and the last sweep starts from zero at the root.
+The articulated-body algorithm (Featherstone 2008, table 7.1) on a `ReducedModel`. First the outward sweep of
+inverse dynamics runs at qdd = 0; it gives each body's bias force, with the terms of velocity and gravity. The
+unknown is then the change of acceleration against that motion. It has no drift c, so the products of c with
+the articulated inertia vanish, and the last sweep starts from zero at the root.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def joint_factor(body: Body, x: Given) -> JointFactor:
 
 
 def hand_on(body: Body, factor: JointFactor, x: Given) -> Gives:
-    """U D^-1, and what of the inertia the parent feels: a row and a column z of exact zeros, turned."""
+    """U D^-1, and the inertia that the parent feels. Before it is turned, its row and column z are zero."""
     return {"scaled": factor.scaled, "inertia": inertia_to_parent(body, factor.project(x.inertia))}
 
 
@@ -69,7 +69,7 @@ ARTICULATED = Inward(
 
 
 def with_joint_force(body: Jointed, force: Force, value: Scalar) -> Force:
-    """The force with its known component along the joint's axis, where it is known which one that is."""
+    """The force with this value along the joint's axis; unchanged where the joint's type is not known."""
     n, f = force.moment, force.force
     if not is_number(body.turning):
         return force

@@ -1,7 +1,7 @@
 """The inverse of the joint-space inertia matrix on a reduced model, two ways.
 
 `minv_hybrid`, for trees: the inward sweep of the articulated-body algorithm yields W = L^-1 of M = L^T D L
-directly. The force that a unit torque at dof j leaves at an ancestor's joint i, f_z, gives W_ji = -f_z; with
+directly. A unit torque at dof j reaches an ancestor's joint i with the component f_z; then W_ji = -f_z. With
 D of the same sweep Minv = W D^-1 W^T: Minv_ij is the sum over common joints k of W_ik W_jk / D_k, plus the
 floating base's share y_i^T D_b^-1 y_j, y_j = L_b^-T f_j. No sweep outward over columns.
 
@@ -36,7 +36,7 @@ STRICTLY_LOWER = tuple((i, j) for i in range(BASE) for j in range(i))
 
 
 def factor(body: Body, x: Given) -> Gives:
-    """1 / D of a joint, and the force that a unit torque at it leaves: U / D, 1 along the joint."""
+    """1 / D of a joint, and the force of a unit torque at it on the parent: U / D, 1 along the joint."""
     joint = joint_factor(body, x)
     return {
         **hand_on(body, joint, x),
@@ -58,13 +58,16 @@ def base_factor(body: Base, x: Given) -> Gives:
 
 
 def response(above: Jointed, x: Given) -> Gives:
-    """What a unit torque leaves at a joint above, and what goes on from there: nothing along that joint."""
+    """The entry of W at a joint above, and the force of a unit torque that goes on from there to the root.
+
+    Along that joint it is zero: the joint moves freely.
+    """
     along = neg(along_joint(above, x.force))
     return {"force": with_joint_force(above, x.force + x.scaled * along, 0), "W_below": along}
 
 
 def base_response(_: Base, x: Given) -> Gives:
-    """What it leaves at a floating base."""
+    """The six entries of W at a floating base."""
     lower: list[dict[int, Scalar]] = [{} for _ in range(BASE)]
     for (i, j), value in zip(STRICTLY_LOWER, x.L, strict=True):
         lower[i][j] = value

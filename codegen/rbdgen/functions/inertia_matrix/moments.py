@@ -47,13 +47,13 @@ def base_block(_: Base, x: Given) -> Gives:
 
 
 def felt(above: Jointed, x: Given) -> Gives:
-    """What an ancestor's joint feels of a force."""
+    """The entry of M between a body's joint and an ancestor's: S^T f, f the unit force moved there."""
     entry = along_joint(above, x.force)
     return {"M": entry, "M_below": entry}
 
 
 def felt_by_base(_: Base, x: Given) -> Gives:
-    """What a floating base feels of it: all."""
+    """The six entries of M between a body's joint and a floating base."""
     entries = along_base(x.force)
     return {"M": entries, "M_below": entries}
 

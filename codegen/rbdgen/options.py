@@ -61,6 +61,10 @@ class Options:
         for function in self.functions:
             if self.functions.count(function) > 1:
                 raise OptionError(f"function '{function}' is asked for twice; name it once")
+        if not isinstance(self.variants, Mapping):
+            raise OptionError(
+                f"variants={self.variants!r}: give a dict {{function: form}}, such as {{'rnea': 'looped'}}"
+            )
         for function in self.variants:
             if function not in self.functions:
                 raise OptionError(
@@ -74,6 +78,8 @@ class Options:
         for name in given:
             if name not in known:
                 raise OptionError(f"unknown option '{name}'; choose from: {', '.join(sorted(known))}")
+        if isinstance(given.get("functions"), str):
+            raise OptionError(f"functions={given['functions']!r}: give a list of names, such as ['rnea']")
         if "functions" in given:
             given["functions"] = tuple(given["functions"])
         return Options(**given)

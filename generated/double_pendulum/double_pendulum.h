@@ -58,7 +58,7 @@ void double_pendulum_crba(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUB
    9 operations = 4 mul + 3 add + 1 div + 0 neg + 0 sqrt + 1 trig. */
 void double_pendulum_minv(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT Minv);
 
-/* analytical derivatives of inverse dynamics; form local (searched).
+/* analytical derivatives of inverse dynamics; form local (searched, parallel axes).
    in   q[2], rad, m: joint positions; a floating base first: x y z, quaternion x y z w
    in   v[2], rad/s, m/s: joint velocities; a floating base first: linear, angular, base axes
    in   a[2], rad/s^2, m/s^2: joint accelerations

@@ -27,7 +27,7 @@ constexpr std::size_t nq = 2;
 constexpr std::size_t nv = 2;
 constexpr std::size_t nbodies = 2;
 
-/* N numbers that lie one after the other and belong to somebody else. */
+/* A view of N numbers that lie one after the other; it does not own them. */
 template <class T, std::size_t N>
 class view {
     using number = typename std::remove_const<T>::type;
@@ -51,7 +51,7 @@ private:
     T *first_;
 };
 
-/* The N numbers that begin at a pointer: the caller vouches that they are there. */
+/* The N numbers that begin at a pointer; the caller must make sure that there are so many. */
 template <std::size_t N, class T>
 view<T, N> at(T *first) noexcept
 {
@@ -126,7 +126,7 @@ inline std::array<real, 4> minv(view<const real, 2> q) noexcept
     return Minv;
 }
 
-/* analytical derivatives of inverse dynamics; form local (searched).
+/* analytical derivatives of inverse dynamics; form local (searched, parallel axes).
    in   q[2], rad, m: joint positions; a floating base first: x y z, quaternion x y z w
    in   v[2], rad/s, m/s: joint velocities; a floating base first: linear, angular, base axes
    in   a[2], rad/s^2, m/s^2: joint accelerations

@@ -278,6 +278,8 @@ BAD: dict[str, tuple[list[str], str]] = {
         "choose another folder",
     ),
     "list: missing file": (["list", "--counts", "missing.urdf"], "missing.urdf"),
+    "list: a base of no robot": (["list", "--base", "floating"], "list --base: is of a robot; name it with"),
+    "list: a snap of no robot": (["list", "--snap", "0"], "list --snap: is of a robot"),
     "list: unknown option": (["list", "--all"], "--all"),
     "inspect: a folder": (["inspect", "folder.urdf"], "folder.urdf"),
     "inspect: nothing": (["inspect"], "required"),

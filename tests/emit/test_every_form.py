@@ -12,11 +12,11 @@ from support.forms import FORMS
 
 from rbdgen.functions.table import TABLE
 from rbdgen.model.build import Base
-from rbdgen.options import Options
-from rbdgen.pipeline.design import design_functions
-from rbdgen.pipeline.page import emit
+from rbdgen.options import Options, environment_cache
+from rbdgen.pipeline.page import designed
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
+from rbdgen.toolchain.cache import Cache
 
 ROUNDS = max(len(row.forms) for row in TABLE.values())
 """A folder has one form of a function: so many folders have them all."""
@@ -58,7 +58,8 @@ class Folders:
 @pytest.fixture(scope="module", params=[*SMALL, LARGE], ids=str)
 def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Folders:
     case: Case = request.param
-    robot = load_robot(robot_root() / f"{case.robot}.urdf", case.base)
+    # all workers of a test run share its cache: one designs, the others wait for it
+    store, robot = Cache(environment_cache()), load_robot(robot_root() / f"{case.robot}.urdf", case.base)
     made = []
     for number in range(ROUNDS):
         rows = [row for row in TABLE.values() if number < len(row.forms)]
@@ -66,7 +67,7 @@ def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         forms = {name: TABLE[name].forms[number].name for name in names}
         options = replace(case.options, functions=names, variants=forms)
         folder = tmp_path_factory.mktemp(f"round{number}")
-        for name, text in emit(robot, design_functions(robot, options), options).files.items():
+        for name, text in designed(robot, options, store).files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

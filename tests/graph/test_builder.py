@@ -36,6 +36,10 @@ def trace(function: Function, size: int = 4) -> Graph:
 CASES: list[tuple[Function, Cost]] = [
     (lambda a, b, c, d: [a + 0, a * 1, a - 0, 0 + a, 1 * a, a / 1, a + 0 * b], Cost()),
     (lambda a, b, c, d: [a - a, a * 0, (a + b) - (b + a)], Cost()),
+    (lambda a, b, c, d: [(a + b) - b, (a - b) + b, (a + a) - a, (3 - a) + a, -a - (b - a)], Cost(neg=1)),
+    (lambda a, b, c, d: [(a + b) + (c - b), (a - b) - (c - b)], Cost(add=1, sub=1)),
+    (lambda a, b, c, d: [(a + b * c) + (d - b * c), b * c], Cost(add=1, mul=1)),
+    (lambda a, b, c, d: [((a + b) + c) - (a + b), (a + 2) - (b + 2)], Cost(sub=1)),
     (lambda a, b, c, d: [a + a, 2 * a, a * 2.0], Cost(add=1)),
     (lambda a, b, c, d: [a * a, (-a) * (-a)], Cost(sq=1)),
     (lambda a, b, c, d: [a - b, b - a], Cost(sub=1, neg=1)),

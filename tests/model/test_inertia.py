@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -15,8 +14,6 @@ from rbdgen.model.inertia import (
     NO_INERTIA,
     Inertia,
     from_second_moment,
-    is_physical,
-    pseudo_inertia,
 )
 from rbdgen.spatial.ops import IDENTITY, ZERO, ZERO_MATRIX, Force, Matrix, Motion, Transform, Vector
 
@@ -123,50 +120,3 @@ def test_parallel_axes() -> None:
     inertia = Inertia.from_center_of_mass(2, Vector(0, 3, 4), Matrix.diagonal(1, 2, 3))
     assert inertia.first_moment == Vector(0, 6, 8)
     assert inertia.rotational == Matrix(Vector(51, 0, 0), Vector(0, 34, -24), Vector(0, -24, 21))
-
-
-def cylinder(x: float, y: float, z: float, mass: float = 2.0) -> Inertia:
-    """A body off the origin and turned, with these principal moments."""
-    center = Inertia.from_center_of_mass(mass, ZERO, Matrix.diagonal(x, y, z))
-    r = Rationals(3)
-    X = r.transform()
-    return center.transformed(
-        Transform(
-            Matrix(*(Vector(*map(float, row)) for row in X.rotation)), Vector(*map(float, X.translation))
-        )
-    )
-
-
-@pytest.mark.parametrize(
-    ("inertia", "expected"),
-    [
-        pytest.param(cylinder(0.3, 0.4, 0.5), True, id="solid"),
-        pytest.param(cylinder(0.4, 0.4, 0.0), True, id="rod"),
-        pytest.param(cylinder(0.3, 0.4, 0.7), True, id="plate"),
-        pytest.param(cylinder(0.3, 0.4, 0.71), False, id="triangle inequality"),
-        pytest.param(cylinder(0.3, 0.4, -0.1), False, id="negative moment"),
-        pytest.param(cylinder(-0.3, -0.4, -0.5, mass=-2.0), False, id="negative mass"),
-        pytest.param(cylinder(0.3, 0.4, 0.5, mass=0.0), False, id="no mass"),
-        pytest.param(Inertia(0, Vector(1, 0, 0), ZERO_MATRIX), False, id="first moment without mass"),
-        pytest.param(NO_INERTIA, True, id="nothing"),
-    ],
-)
-def test_physical(inertia: Inertia, expected: bool) -> None:
-    assert is_physical(inertia) is expected
-
-
-def test_physical_contains_the_triangle_inequality() -> None:
-    """Moments that are each positive but not those of a body: Sigma has a negative eigenvalue."""
-    matrix = pseudo_inertia(Inertia(1.0, ZERO, Matrix.diagonal(1.0, 1.0, 3.0)))
-    assert np.linalg.eigvalsh(matrix)[0] == pytest.approx(-0.5)
-
-
-def test_pseudo_inertia_of_point_masses() -> None:
-    """The sum of m [r, 1] [r, 1]^T."""
-    total, expected = NO_INERTIA, np.zeros((4, 4))
-    rng = np.random.default_rng(1)
-    for m, p in zip(rng.uniform(1, 2, 5), rng.standard_normal((5, 3)), strict=True):
-        total = total + Inertia.from_center_of_mass(float(m), Vector(*p.tolist()), ZERO_MATRIX)
-        homogeneous = np.append(p, 1.0)
-        expected += m * np.outer(homogeneous, homogeneous)
-    np.testing.assert_allclose(pseudo_inertia(total), expected, rtol=1e-13, atol=1e-13)

@@ -163,6 +163,10 @@ def test_sines_and_cosines_as_input() -> None:
 
 def test_unknown_options_and_arguments_are_refused() -> None:
     robot = rbdgen.load_robot(PENDULUM)
+    with pytest.raises(OptionError, match=r"^variants='looped': give a dict \{function: form\}"):
+        rbdgen.build(robot, functions=["rnea"], variants="looped")
+    with pytest.raises(OptionError, match=r"^functions='rnea': give a list of names"):
+        rbdgen.build(robot, functions="rnea")
     with pytest.raises(OptionError, match="unknown option 'speed'"):
         rbdgen.build(robot, ["rnea"], speed="high")
     with pytest.raises(OptionError, match="unknown function 'rnee'"):

@@ -77,6 +77,21 @@ def test_an_exhausted_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) ->
     assert sum(counted) < budget + 3 * max(counted)
 
 
+def test_the_search_counts_the_equations_that_are_used() -> None:
+    """Axes found for one frame a body are not the best where parallel joints share a frame."""
+    model = robot("quadruped12", "floating").model
+    row = lookup("rnea_derivatives")
+    form = row.form("local")
+    parallel = [k for k, body in enumerate(model.bodies) if body.name.endswith("shank")]
+    assert len(parallel) == 4
+
+    def together(*, searched: bool) -> int:
+        axes = search(model, row, form, parallel=parallel if searched else ())
+        return operations(reduce(model, axes.turns, axes.slides, parallel=parallel), row, form)
+
+    assert together(searched=True) < together(searched=False)
+
+
 def test_massless_bodies_between_joints() -> None:
     """What a joint moves may lie beyond the chain of bodies that the search counts."""
     mass = '<inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'

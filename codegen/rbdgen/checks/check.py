@@ -60,7 +60,7 @@ def check(folder: Path) -> list[Finding]:
 
 
 def states(library: Library, rows: Sequence[Function], count: int = STATES) -> dict[str, Any]:
-    """Random states: whatever the functions take, and what their rows do, which is q for `--trig input`."""
+    """Random inputs of all functions, and of their rows in the table: q, even with `--trig input`."""
     sizes = {name: library.manifest[name] for name in ("nq", "nv", "nbodies")}
     taken = [x for row in rows for x in row.signature.sized(sizes).inputs]
     taken += [x for function in library.functions.values() for x in function.signature.inputs]
@@ -112,7 +112,7 @@ def _call(library: Library, name: str, inputs: dict[str, Any]) -> Any:
 
 
 def _identities(library: Library, rows: Sequence[Function], inputs: dict[str, Any]) -> Iterator[Finding]:
-    """Those that only functions of the library take part in."""
+    """The identities all of whose functions are in the library."""
     tolerance = TOLERANCE[library.manifest["real"]]
 
     def call(name: str, **changed: Any) -> Any:

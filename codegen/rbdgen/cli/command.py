@@ -239,6 +239,7 @@ def _list(parsed: argparse.Namespace) -> int:
 
     console, errors = tables.consoles()
     if parsed.robot is None:
+        _refuse_robot_options(parsed)
         console.print(tables.catalogue_table())
         return 0
     from rbdgen.functions.table import TABLE  # noqa: PLC0415
@@ -248,6 +249,14 @@ def _list(parsed: argparse.Namespace) -> int:
         counted = count(_robot(parsed), tuple(TABLE), done)
     console.print(tables.counts_table(counted))
     return 0
+
+
+def _refuse_robot_options(parsed: argparse.Namespace) -> None:
+    """`OptionError` where the table of all functions is asked for, and options of a robot are given."""
+    parser, _ = _list_parser()
+    for option in ("base", "snap"):
+        if getattr(parsed, option) != parser.get_default(option):
+            raise OptionError(f"list --{option}: is of a robot; name it with --counts ROBOT.urdf")
 
 
 def _inspect_parser() -> _Made:

@@ -156,7 +156,7 @@ def line_of(element: etree._Element) -> int:
 
 
 def said(element: etree._Element) -> str:
-    """How messages call an element: by its own name, or by that of the link or joint it belongs to."""
+    """How a message names an element: by its own name, or by that of the link or joint it belongs to."""
     tag = etree.QName(element).localname
     if (name := element.get("name")) is not None:
         return f"{tag} {quoted(name)}"

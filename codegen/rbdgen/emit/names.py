@@ -88,7 +88,7 @@ def _shown(name: str) -> str:
 
 
 def identifier(text: str, lead: str = "n") -> str:
-    """The nearest identifier of C, C++ and Python: accents dropped, everything else that is foreign made '_'.
+    """The nearest identifier of C, C++ and Python: no accents, '_' for what is not allowed.
 
     Never empty, never reserved, no leading '_' and no '__' (C and C++ keep those for themselves), no leading
     digit: `lead` is put before one. Two texts may give the same identifier: see `unique_identifiers`.

@@ -1,4 +1,4 @@
-"""Words that robots and arguments would take away from the system, or from the C around them."""
+"""Words that names of robots and arguments must not be: the system or the emitted C uses them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _GLOBAL: Final = frozenset(
 
 
 _MACROS: Final = frozenset({"EOF", "FILE", "HUGE_VAL", "INFINITY", "NAN", "NULL"})
-"""Of the C library, those in capitals that people know."""
+"""Well-known macros of the C library, which are in capitals."""
 
 _BINDING: Final = frozenset(f"rbdgen_{word}" for word in ("buffer", "dispatch", "lines", "stream", "threads"))
 """Begin the macros of the C that binds a robot to Python."""

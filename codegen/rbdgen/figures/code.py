@@ -227,8 +227,10 @@ def _function(
 
 
 def _skipped(flow_at: Sequence[tuple[int, Flow]], jump: int, target: int) -> list[Flow]:
-    """What an unconditional jump forward passes over beside literal words: the head of a loop, perhaps, that
-    only later runs need."""
+    """The instructions between a forward jump and its target, literal words left out.
+
+    Compilers jump over literal words, and into a loop past instructions that only its later runs need.
+    """
     return [flow for at, flow in flow_at if jump < at < target]
 
 

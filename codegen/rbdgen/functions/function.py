@@ -59,7 +59,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Function:
-    """A row: all that is to be said of a function; nothing else knows it by its name.
+    """A row of the table: all that rbdgen knows of one function. No other module names it.
 
     `summary`: one line of what it computes; `forms`: the first one is the textbook's; `operations`: about how
     many that one takes; `pinocchio`: the outputs by Pinocchio, from its module, a model, data of the model,

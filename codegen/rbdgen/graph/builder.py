@@ -20,20 +20,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rbdgen.errors import GraphError
 from rbdgen.graph.cost import Cost
+from rbdgen.graph.edges import ONE, ZERO, uncancelled, undivided
 from rbdgen.graph.lower import lower, lowered_cost, negated_label
 from rbdgen.graph.node import Graph, Input
 
 Number: TypeAlias = int | float | Fraction
 """What an expression combines with; NumPy's scalars are accepted too."""
-
-ZERO: Final = 0
-ONE: Final = 2
 
 
 class Expr:
@@ -321,7 +319,8 @@ class Builder:
             scaled = self._scaled(a)
             if scaled is not None:
                 return self.product(self.number(2 * scaled[0]), scaled[1])
-        return self._new(key)
+        left = uncancelled(self.nodes, a, b)
+        return self._new(key) if left is None else self.sum(*left)
 
     def _new_product(self, key: tuple[Any, int, int]) -> int:
         _, a, b = key
@@ -339,26 +338,8 @@ class Builder:
             return self.sum(b, b) if value == 2 else self._new(("mul", a, b))
         if a == b:
             return self._new(("sq", a))
-        cancelled = self._cancelled(a, b)
-        if cancelled is None:
-            cancelled = self._cancelled(b, a)
-        return self._new(key) if cancelled is None else cancelled
-
-    def _cancelled(self, a: int, b: int) -> int | None:
-        """What d (1 / d), (d x) (1 / d) and d (x (1 / d)) come to; None for a b of another form."""
-        op, *operands = self.nodes[b >> 1]
-        if op == "inv":
-            divisor = operands[0]
-            if a == divisor:
-                return ONE
-            op, *factors = self.nodes[a >> 1]
-            if op == "mul" and divisor in factors:
-                return int(factors[factors[0] == divisor])
-        elif op == "mul":
-            for factor, other in (operands, operands[::-1]):
-                if self.nodes[factor >> 1] == ("inv", a):
-                    return int(other)
-        return None
+        left = undivided(self.nodes, a, b)
+        return self._new(key) if left is None else left
 
     def _scaled(self, a: int) -> tuple[float, int] | None:
         """(c, x) where a is c x with a constant c, a doubling included."""

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from rbdgen.errors import GraphError
-from rbdgen.graph.builder import ONE, ZERO, Builder
+from rbdgen.graph.builder import Builder
+from rbdgen.graph.edges import ONE, ZERO
 from rbdgen.graph.node import Graph
 
 

@@ -157,7 +157,7 @@ class _Emission:
                 self.labels[place] = negated_label(text) if index in flipped else text
 
     def demanded(self, edge: int) -> int:
-        """Index of the node with an edge's very value, a negation if need be."""
+        """Index of the node that holds an edge's value with its sign; a negation is added if needed."""
         node = edge >> 1
         if node in self.builder.constants:
             return self._constant(self.builder.constants[node], bool(edge & 1))

@@ -36,7 +36,7 @@ def choose_flips(
         nodes, constants, written_negative: those of a `Builder`.
         live: the nodes needed, operands first.
         joined: reciprocals that become the division of the one product reading them.
-        demands: edges whose very value is wanted: outputs and arguments of square roots.
+        demands: edges whose sign is fixed: outputs and arguments of square roots.
     """
     signs = _Signs(nodes, constants, joined)
     if written_negative:

@@ -4,8 +4,9 @@ Khalil and Dombre, Modeling, Identification and Control of Robots, 2002, ch. 9. 
 the part (m, h_z, Sigma_zz) is a rod on the axis, for a prismatic joint Sigma alone is felt only as the
 parent's; every joint type says what it is, see `JointType.split`. On the moved part I S = 0 and
 S x* I = I S x, so that torques, joint-space inertias and accelerations stay as they were, external forces
-allowed. So does the potential energy: the rod is where it was. What the root hands on stands still, and is
-kept for that. Link wrenches do not stay. What remains of a body need not be physical.
+allowed. So does the potential energy: the rod is where it was. What a root hands on belongs to the world; it
+is kept for the potential energy. Constraint forces between links change. What remains of a body need not be
+the inertia of a physical body.
 """
 
 from __future__ import annotations

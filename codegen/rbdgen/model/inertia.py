@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from rbdgen.spatial.ops import ZERO, ZERO_MATRIX, Force, Matrix, Motion, Transform, Vector, mirrored
 from rbdgen.spatial.scalar import Naming, Scalar, add, is_zero, mul, neg
 
@@ -114,20 +112,3 @@ def _shift(h: Vector, shifted: Vector, p: Vector, i: int, j: int) -> Scalar:
         k, m = (i + 1) % 3, (i + 2) % 3
         return add(mul(p[k], add(h[k], shifted[k])), mul(p[m], add(h[m], shifted[m])))
     return neg(add(mul(shifted[i], p[j]), mul(p[i], h[j])))
-
-
-def pseudo_inertia(inertia: Inertia) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """The 4 x 4 matrix [[Sigma, h], [h^T, m]] of a numeric inertia (Wensing et al., RA-L 2018, eq. 9)."""
-    matrix = np.zeros((4, 4))
-    matrix[:3, :3] = [list(row) for row in inertia.second_moment]
-    matrix[:3, 3] = matrix[3, :3] = list(inertia.first_moment)
-    matrix[3, 3] = inertia.mass
-    return matrix
-
-
-def is_physical(inertia: Inertia) -> bool:
-    """All ten zero, or m > 0 and the pseudo-inertia positive semidefinite to -1e-12 of its trace."""
-    matrix = pseudo_inertia(inertia)
-    if not matrix.any():
-        return True
-    return bool(inertia.mass > 0 and np.linalg.eigvalsh(matrix)[0] >= -1e-12 * np.trace(matrix))

@@ -1,8 +1,8 @@
 """The reduced model: the same mechanics with fewer operations.
 
-BodyAxes with z on the joint's axis, placements as planar rotations, mass moments instead of inertias, what
-joints do not feel moved to their parents. Joint coordinates, torques and accelerations are those of the
-`Model` it was made from; every saving can be left out.
+Four savings: body axes with z on the joint's axis; placements as planar rotations; mass moments instead of
+inertias; inertia that a joint does not feel is moved to its parent. Joint coordinates, torques and
+accelerations are those of the `Model` it was made from; every saving can be left out.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class ReducedBody:
     """A body as the cheap algorithms see it, at a position of its joint.
 
     `rotation`: from its axes to its parent's; `translation`: its origin in its parent's axes; `axis`: z in
-    its parent's axes; `subspace`: S, in its axes; `moments`: in its axes; `lag`: how far its axes stay behind
-    the body itself, None where they turn with it.
+    its parent's axes; `subspace`: S, in its axes; `moments`: in its axes; `lag`: the angle from its axes to
+    the body itself where the equations stay in the parent's axes, else None.
     """
 
     name: str
@@ -215,7 +215,7 @@ def _scaled(
 def _placed(
     body: AlignedBody, own: MassMoments, q: Coordinate, behind: Angle | None, stays: bool
 ) -> ReducedBody:
-    """One body at q. `behind`: how far the parent's axes stay behind the parent."""
+    """One body at q. `behind`: the `lag` of the parent."""
     translation, axis, gamma = body.translation, body.axis, body.gamma
     lag: Angle | None = None
     if behind is not None:

@@ -18,7 +18,7 @@ SINGULAR = 1e-7
 """What resists a joint counts as nothing below this fraction: squared, in M, some ulps of a double."""
 
 GOLDEN = (sqrt(5) - 1) / 2
-"""Whose multiples are spread evenly between whole numbers and meet none."""
+"""Its multiples have fractional parts that are spread evenly over 0 to 1, and none is repeated."""
 
 
 @np.errstate(all="ignore")  # numbers near the ends of their range are no matter of this check
@@ -26,7 +26,7 @@ def unresisted(model: Model) -> int | None:
     """The outermost body whose joint nothing resists in any position; None where M can be inverted.
 
     M is singular where a motion of the joints gives no body momentum: all that a joint moves is massless, or
-    the joints behind it undo its motion, as one limb undoes that of a massless base. The determinant of M is
+    the joints below it cancel its motion, as the only limb of a massless base can. The determinant of M is
     analytic in q: if it vanishes in one position of no special kind, it does so everywhere.
 
     The matrix from joint velocities to the bodies' momenta is brought to triangular form from the leaves to
@@ -65,7 +65,7 @@ def _scaled(inertia: Numbers) -> Numbers:
 
 
 def _some_position(joint: Joint, i: int, unit: float) -> Coordinate:
-    """Between 1 and 2 rad or units, no two joints alike: no axes or lines coincide there by chance."""
+    """Between 1 and 2 rad or units, no two joints at the same value: no axes coincide there by chance."""
     value = 1 + (i + 1) * GOLDEN % 1
     return joint.type.some_position(value, unit)
 

@@ -13,7 +13,7 @@ LARGEST_MASS = 1e30
 """In kg, and its inverse the smallest: products with lengths, their squares and inverses stay finite."""
 
 LARGEST_LENGTH = 1e30
-"""In m. A length may be as small as it likes: what is left of a right angle often is."""
+"""In m. A length may be tiny: rounding of a right angle often leaves one."""
 
 FARTHEST = 1e6
 """In radii of gyration: m p^2 of a joint that much farther away leaves few digits of the inertia here."""
@@ -55,11 +55,11 @@ def _beside(body: Body, unit: float) -> str | None:
 
 
 def _within(size: float, largest: float) -> bool:
-    """Whether it is 0, or neither too large nor too small; nothing that is not finite is."""
+    """Whether it is 0, or neither too large nor too small; False for infinity and NaN."""
     return size == 0 or 1 / largest <= size <= largest
 
 
 def _largest(values: Iterable[Scalar]) -> float:
-    """The largest size; not a number where one of them is none."""
+    """The largest absolute value; NaN where one of them is NaN."""
     sizes = [abs(float(value)) for value in values]
     return next((size for size in sizes if isnan(size)), max(sizes))

@@ -28,8 +28,8 @@ class TreeSize:
 
 @dataclass(frozen=True)
 class _Position:
-    """Where a body, or a degree of freedom, stands: how many move it, how many it moves, both with itself,
-    and how many its branch from the world has."""
+    """A body, or a degree of freedom, in the tree: how many move it, how many it moves, both counting itself,
+    and how many are on its branch from the world."""
 
     depth: int
     subtree: int

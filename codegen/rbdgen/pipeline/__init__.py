@@ -1,1 +1,1 @@
-"""From a robot to a generated folder or a library: `page.py` is the story, the rest its longer steps."""
+"""From a robot to a generated folder or a library: `page.py` has all steps, the others the longer ones."""

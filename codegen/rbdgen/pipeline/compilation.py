@@ -1,4 +1,4 @@
-"""Which compiler, flags and target the options mean."""
+"""From options to the target, its compiler and its flags."""
 
 from __future__ import annotations
 

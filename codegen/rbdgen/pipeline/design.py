@@ -44,7 +44,7 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
 
 
 def design_function(task: tuple[Robot, str, BodyAxes | None, Options]) -> FunctionSource:
-    """One function: the cheapest form, its passes, its order. What is printed was checked here, once."""
+    """One function: the cheapest form, its passes, its order. Its program is verified here."""
     robot, name, axes, options = task
     function, vectors = lookup(name), target_named(options.target).extensions
     forced = options.variants.get(name)

@@ -1,4 +1,4 @@
-"""The page: description -> model -> functions -> graph -> emission -> build -> load, each stage once."""
+"""All steps: description -> model -> functions -> graph -> emission -> build -> load, each stage once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long work tells what was just done."""
+"""How a long task reports its steps."""
 
 from __future__ import annotations
 

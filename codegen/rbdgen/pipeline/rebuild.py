@@ -62,7 +62,7 @@ def open_built(folder: str | Path) -> Library:
 
 
 def _check(sources: Sources, flags: Sequence[str], levels: Sequence[str]) -> None:
-    """Names become paths and words of a command: an exception for one that rbdgen does not make."""
+    """Names become paths and arguments of a command: one that rbdgen would not make raises an exception."""
     check_robot_name(sources.name)
     for file, text in sources.files.items():
         parts = file.split("/")

@@ -1,7 +1,7 @@
 """Work on several cores, in processes that run `python -m rbdgen.pipeline.workers`.
 
 Not `multiprocessing`: its fresh processes run the caller's main script again, which for a script without a
-main guard never ends, and its forked ones copy the threads of NumPy's libraries half.
+main guard never ends, and its forked ones copy the locks of NumPy's libraries without their threads.
 """
 
 from __future__ import annotations

@@ -27,10 +27,10 @@ _SMALL = 0.5
 """Rotations by less than this, in rad, take series: their formulas divide by powers of the angle."""
 
 _LEFT = [(-1) ** k / factorial(2 * k + 3) for k in range(8)]
-"""Of (x - sin x) / x^3 in powers of x^2."""
+"""Coefficients of (x - sin x) / x^3 in powers of x^2."""
 
 _LEFT_INVERSE = [1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000, 1 / 74724249600]
-"""Of (1 - x/2 cot x/2) / x^2 in powers of x^2."""
+"""Coefficients of (1 - x/2 cot x/2) / x^2 in powers of x^2."""
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from ..errors import LoadError
 def open_extension(path: Path, digest: str) -> ModuleType:
     """The extension module in this file, whose SHA-256 is `digest`.
 
-    Python and the dynamic linker keep an open module by its name and path, and give it back whatever the
-    file holds now. Here the digest is part of the name, and in a folder of ours of the path as well: other
-    code is another module. The digest is compared first, because a file that was cut off ends the process.
+    Python and the dynamic linker remember an open module by its name and path. They give it back even if the
+    file has changed since. So the digest is part of the module's name, and of the file's path in a generated
+    folder: other code is another module. The digest is compared first: loading a truncated file would end the
+    process.
 
     Raises:
         LoadError: the file is not the one that was built, or this Python cannot load it.

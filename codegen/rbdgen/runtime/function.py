@@ -24,7 +24,7 @@ CALL_OPERATIONS = 200_000_000
 for Ctrl-C."""
 
 PIECE_OPERATIONS = 100_000
-"""The least operations that a thread takes at once of those that several share."""
+"""A thread takes at least so many operations at once from a batch that several threads share."""
 
 MOST_THREADS = 256
 """As many as the pool has, the caller among them; asking for more is no mistake."""

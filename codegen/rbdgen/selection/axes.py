@@ -3,13 +3,13 @@
 Coordinate descent on the real operation count, leaves to root. One search on RNEA serves all functions within
 a few per cent; a second one on the function itself, from there, finds the rest. A candidate is judged on the
 chain from the root to its body and that body's children: the rest of the tree costs the same either way.
-Candidates are the places where something becomes exactly zero: feet of common normals, components of a
-translation, entries of the mass moments.
+Candidates are the turns and slides that make something exactly zero: a component of a translation, an entry
+of the mass moments, or the offset to the common normal with a neighbour's axis.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from math import atan2, hypot, isfinite, pi
 from typing import Final
@@ -30,7 +30,7 @@ RNEA: Final = lookup("rnea")
 CLASSICAL: Final = RNEA.form("classical")
 
 PASSES = 3
-"""Sweeps over the bodies at most; the second already finds little."""
+"""How often the search goes over all bodies, at most; the second time already finds little."""
 
 SAME = 1e-9
 """Candidates closer than this, in rad or m, are one."""
@@ -59,12 +59,14 @@ def search(
     form: Form = CLASSICAL,
     start: BodyAxes | None = None,
     budget: float = BUDGET,
+    parallel: Collection[int] = (),
 ) -> BodyAxes:
     """Turns and slides for every body of the model that make the form cheap; deterministic.
 
-    `start`: axes to better; `budget`: operations to trace at most, after which the best so far is taken.
+    `start`: axes to begin with; `budget`: operations to trace at most, after which the best so far is taken;
+    `parallel`: bodies whose equations are counted in their parent's axes, as in `reduce`.
     """
-    descent = _Descent(model, function, form, start, budget)
+    descent = _Descent(model, function, form, start, budget, parallel)
     order = [i for i in reversed(range(model.nbodies)) if model.bodies[i].joint.type.one_axis]
     for _ in range(PASSES):
         improved = False
@@ -88,7 +90,13 @@ class _Descent:
     """The current choice, and what it takes to better it at one body."""
 
     def __init__(
-        self, model: Model, function: Function, form: Form, start: BodyAxes | None, budget: float
+        self,
+        model: Model,
+        function: Function,
+        form: Form,
+        start: BodyAxes | None,
+        budget: float,
+        parallel: Collection[int],
     ) -> None:
         self.model = model
         self.function, self.form = function, form
@@ -96,11 +104,12 @@ class _Descent:
         self.slides = list(start.slides) if start else [0.0] * model.nbodies
         self.aligned = reduce(model)
         self.budget = budget
+        self.parallel = parallel
         self.known: dict[tuple[object, ...], int] = {}
         self.whole = self.whole_cost()
 
     def reduced(self) -> ReducedModel:
-        return self.aligned.with_axes(self.turns, self.slides)
+        return self.aligned.with_axes(self.turns, self.slides, self.parallel)
 
     def improve(self, i: int) -> bool:
         """Take the cheapest candidate for body i; whether it is better than what was."""
@@ -124,7 +133,7 @@ class _Descent:
         return True
 
     def whole_cost(self) -> int:
-        """Operations of the whole robot: branches that look alike share some, which no chain shows."""
+        """Operations of the whole robot: identical branches share some, which no chain shows."""
         return operations(self.reduced(), self.function, self.form)
 
     def cost(self, i: int, turn: float | None = None, slide: float | None = None) -> int:
@@ -135,7 +144,7 @@ class _Descent:
         chain = self.chain(i)
         key = (i, *((turns[k], slides[k]) for k in self.neighbourhood(i)))
         if key not in self.known:
-            whole = self.aligned.with_axes(turns, slides)
+            whole = self.aligned.with_axes(turns, slides, self.parallel)
             try:
                 self.known[key] = operations(_only(whole, chain), self.function, self.form)
             except ZeroDivisionError:  # massless bodies take the inertia of bodies beyond the chain
@@ -172,6 +181,7 @@ def _only(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
         model=replace(reduced.model, bodies=tuple(bodies)),
         bodies=tuple(framed),
         moments=tuple(reduced.moments[old] for old in chosen),
+        parallel=frozenset(number[old] for old in reduced.parallel if old in number),
     )
 
 

@@ -1,4 +1,4 @@
-"""How many operations a function will take, known before it is traced: what is too large is refused at once.
+"""An estimate of a function's operations before it is traced: what is too large is refused at once.
 
 Unrolled code grows with the robot, that of the derivatives as the cube of a chain's length. The estimates, in
 the rows of the catalogue, are sums over the tree, each with the operations that the textbook's form takes for

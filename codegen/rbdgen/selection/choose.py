@@ -8,7 +8,7 @@ Forms in loops are weighed against the cheapest straight line where neighbouring
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rbdgen.functions.function import Form, Function
@@ -20,17 +20,21 @@ from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.joints import Revolute
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
-from rbdgen.selection.axes import BodyAxes, search
+from rbdgen.selection.axes import BodyAxes, operations, search
 from rbdgen.selection.trace import Subject, trace_graph, trace_on, trace_program
 
 CONTENDERS = 2
-"""How many of the cheapest traces go through the passes: the passes seldom turn an order round."""
+"""How many of the cheapest traces go through the passes: after the passes the order seldom differs."""
 
 LARGE = 4000
 """From this many operations on only the cheapest trace goes through the passes."""
 
 REFINEMENT = 300_000
-"""Operations that the frame search on a function itself may trace: about a second."""
+"""Operations that the search for body axes may trace for one function: some seconds."""
+
+CLEARLY = 0.01
+"""The fraction of the operations that one frame for a parallel-axis chain must save before the search: the
+search itself gains some per cent, and may turn round what was nearly even."""
 
 UNITS = 4
 """How many lengths are tried as the unit, the most frequent first."""
@@ -89,7 +93,7 @@ def _unit_lengths(plain: ReducedModel) -> list[float]:
 
 
 def _parallel_bodies(plain: ReducedModel) -> list[int]:
-    """Revolute bodies whose axis is parallel to their revolute parent's or child's, where axes may stay."""
+    """Revolute bodies whose axis is parallel to that of their revolute parent."""
     return [
         i
         for i, body in enumerate(plain.bodies)
@@ -118,7 +122,7 @@ def choose(
 
     `axes`: those found by the search, None to leave the model's own. All forms are counted in one set of
     axes; the cheapest then gets a search of its own and is counted in all others. `lanes`: values of the
-    vectors that neighbouring runs of a stage may share, 1 for none. Compact forms are chosen only if forced.
+    vectors that neighbouring runs of a loop may share, 1 for none. Compact forms are chosen only if forced.
     """
     forms = [form for form in function.forms if not form.compact]
     if forced is not None:
@@ -138,7 +142,8 @@ def choose(
     best = tried[0].form
     if best.reduced:
         if axes is not None:
-            axes = search(model, function, best, axes, REFINEMENT)
+            parallel = _parallel_worth(function, tried[0], plain, sums)
+            axes = search(model, function, best, axes, REFINEMENT, parallel)
         tried += [
             _counted(function, best, words, model, reduced, sums)
             for words, reduced in subjects(model, axes, sums=sums)
@@ -146,6 +151,17 @@ def choose(
         tried.sort(key=_operations)
     simple, chosen = _cheapest(function, tried, engine, sums)
     return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
+
+
+def _parallel_worth(
+    function: Function, plainly: Candidate, plain: ReducedModel, sums: bool
+) -> Collection[int]:
+    """The bodies of parallel-axis chains, if the form is cheaper with their equations in one frame."""
+    parallel = _parallel_bodies(plain) if sums else ()
+    if not parallel:
+        return ()
+    together = operations(plain.with_axes(plain.turns, plain.slides, parallel), function, plainly.form)
+    return parallel if together < (1 - CLEARLY) * plainly.cost.total else ()
 
 
 def fills(program: Program, lanes: int) -> bool:

@@ -28,7 +28,7 @@ Traced = list[tuple[str, tuple[int, ...], Sequence[Scalar]]]
 def trace_graph(
     subject: Subject, function: Function, form: Form, engine: str = "casadi", *, sums: bool = True
 ) -> Graph:
-    """The function as a graph, as traced: no pass has run. `sums` as in `coordinates`."""
+    """The function as a graph, as traced: no pass has run. `sums` as in `sweeps.inputs.coordinates`."""
     tracer = new_engine(engine)
     return tracer.graph(trace_on(tracer, subject, function, form, sums=sums))
 

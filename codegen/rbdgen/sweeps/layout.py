@@ -1,8 +1,9 @@
 """Where sweeps in loops keep what they give: arrays, and what of them a run reads and writes.
 
-A record that only children read lies by depth: a parent's row, then a body's own. All others have a row for
-every body, row 0 for the root, or one for every degree of freedom. Row 0 is in axes turned about the root's
-z, see `tables`: what a floating base gives is turned into them, what it reads is turned back.
+A record that only children read has a row for every depth: a body reads its parent's and writes the next one.
+All others have a row for every body, row 0 for the root, or one for every degree of freedom. Row 0 is in axes
+turned about the root's z, see `tables`: what a floating base gives is turned into them, what it reads is
+turned back.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ class Looped:
             self.inward = sweep
 
     def _climb(self, sweep: Climb) -> None:
-        """One step of a record to the next body above, run for every body above every body."""
+        """A record goes up to the next body; one run for every pair of a body and a body above it."""
         self.loops += self.layout.new(dict.fromkeys(sweep.gives, Entry))
         bodies, kind, (records, below, above) = (
             self.bodies,
@@ -197,7 +197,7 @@ class Looped:
             self._climb_to_base(sweep, kind)
 
     def _climb_to_base(self, sweep: Climb, kind: Kind) -> None:
-        """Every body's record at the floating base, where all of it is felt."""
+        """Every body's record comes to the floating base."""
         bodies, runs = self.bodies, self.bodies.outward
 
         def trace(x: State) -> Arrays:

@@ -1,9 +1,8 @@
 """Algorithms in loops: what repeats for every column or body is written, and later compiled, once.
 
 A loop is a straight line over scalars, run `count` times; accesses say where its arrays lie in the inputs,
-outputs, scratch and tables of the whole. Stages run in order, and so do the runs of a loop. Traced loop by
-loop they become the loops of a program; run one after the other on any scalars they are an algorithm like
-every other.
+outputs, scratch and tables of the whole form. Loops run in order, and so do the runs of a loop. A form in
+loops is used twice: traced, its loops become those of a program; `LoopedForm.run` computes with any scalars.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Arrays = Mapping[str, Sequence[Scalar]]
 
 @dataclass(frozen=True)
 class FormLoop:
-    """A straight line.
+    """A loop of a form, before it is traced; traced, it is a `Loop` of a program.
 
     `trace` gets the function's own inputs that `inputs` names as the fields of a `State`, and the arrays of
     `reads` as `State.arrays`; it gives the arrays of `writes`. `zeros`: elements of an array that are known
@@ -38,7 +37,7 @@ class FormLoop:
 
 @dataclass(frozen=True)
 class LoopedForm:
-    """All loops. `outputs`, and `scratch`, arrays between loops: name and size; `tables`: constants."""
+    """A form as loops. `outputs`, `scratch`: arrays by name and size; `tables`: arrays of constants."""
 
     loops: tuple[FormLoop, ...]
     outputs: Mapping[str, int]

@@ -2,7 +2,7 @@
 
     Outward   from the root to the leaves: a body's record from its parent's
     Inward    from the leaves to the root: a body adds its own to its children's, and hands on to its parent
-    Climb     from every body to each of its ancestors: a record carried on, met by each of them
+    Climb     from every body to each of its ancestors: a record of the body, changed at each of them
     Freedoms  for every degree of freedom, from what was given for it and for its body
     Pairs     for every degree of freedom and each one above it: an entry of a matrix
 

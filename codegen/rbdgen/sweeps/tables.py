@@ -42,8 +42,8 @@ Runs = Sequence[int]
 class Rows:
     """A table: a row of numbers for every body.
 
-    Columns of equal numbers are left out of it. So are rows that stand there already, those of identical
-    limbs, where that saves more than the offsets take that then tell which row is whose.
+    A column of equal numbers is left out. Equal rows, those of identical limbs, are stored once if that saves
+    more numbers than the offsets need, which then say which row belongs to which body.
     """
 
     name: str

@@ -1,5 +1,5 @@
-/* The quick way from NumPy arrays into C: one state or many with the same leading axes, every array as C reads it. Whatever
-   else is passed is left to the careful way in Python. */
+/* Quick calls: NumPy arrays of one state, or of many with the same leading axes, which C can read as they are. All other
+   arguments are converted in Python first. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* A pool of threads, started when first asked for and kept. One caller at a time has the workers; another one that comes
-   meanwhile works alone. A worker looks out for the next work for a moment before it sleeps, the caller for the last worker.
+   meanwhile works alone. Before it sleeps, a worker waits actively for a moment for new work, and the caller for the last worker.
    A process made by fork has none of its parent's threads and starts its own. */
 #include "threads.h"
 
@@ -37,7 +37,7 @@ static struct {
     .finished = PTHREAD_COND_INITIALIZER,
 };
 
-/* A share of what is left, so that pieces are long at first, and in the end all finish together. */
+/* A share of the remaining states: first pieces are long, last ones short, so that all threads finish together. */
 static size_t take_piece(work *w, size_t *first)
 {
     *first = atomic_load(&w->next);
@@ -83,7 +83,7 @@ static void *worker(void *index)
     return NULL;
 }
 
-/* In the child of a fork: locks may be held and workers counted that do not exist here. */
+/* In the child of a fork: the parent's workers do not exist here, and its locks may have been held. */
 static void forget(void)
 {
     pthread_mutex_init(&pool.caller, NULL);

@@ -1,7 +1,7 @@
-"""Results of a batch function that is loops, in tiles: they leave after the loop that completes them.
+"""Results of a batch function in loops, as tiles: a tile is stored after the loop that completes it.
 
-A loop may write anywhere in a result, so every result waits whole, in a scratch array; results of which one
-is complete before the other is begun share theirs.
+A loop may write anywhere in a result, so every result is kept whole in a scratch array. Two results share one
+array if the first is complete before a loop writes the second.
 """
 
 from __future__ import annotations

@@ -29,7 +29,10 @@ A tile is as many vectors as it has elements."""
 
 @dataclass(frozen=True)
 class Tile:
-    """`elements` of an output from position `first` on; those of a row's last tile may be another's too."""
+    """The nodes of neighbouring `elements` of an output, the first of them at position `first`.
+
+    The last tile of an output ends where the output ends, so it may share elements with the tile before it.
+    """
 
     array: str
     first: int
@@ -51,7 +54,7 @@ class Tiling:
 
 
 def tiles_of(graph: Graph, width: int) -> Iterator[Tile]:
-    """The tiles of all outputs that are as long as one; the last of an output ends with it."""
+    """The tiles of all outputs that have at least `width` elements; see `Tile` for the last of each."""
     for output in graph.outputs:
         size = len(output.elements)
         for k in range(0, size, width) if size >= width else ():
@@ -60,7 +63,7 @@ def tiles_of(graph: Graph, width: int) -> Iterator[Tile]:
 
 
 def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
-    """The statements of a batch function, in the order of five that keeps least waiting in memory.
+    """The statements of a batch function, in that of five orders in which the fewest values wait in memory.
 
     Outputs in tiles are pointers to the rows of the states, whose number is `states`; `stream`: whether
     results pass the caches. Outputs shorter than a tile are arrays of vectors.

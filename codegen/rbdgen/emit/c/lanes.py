@@ -28,7 +28,10 @@ _REGISTERS: Final[tuple[tuple[str, int], ...]] = (
 
 @dataclass(frozen=True)
 class CExchange:
-    """A stage of transposition: which lanes of both, numbered on, two rows `distance` apart get of them."""
+    """A stage of transposition of two rows that are `distance` apart: which of their lanes each row gets.
+
+    Lanes are numbered through both rows, the second row's after the first's.
+    """
 
     distance: int
     lower: str
@@ -77,7 +80,7 @@ def lanes_context(options: EmitOptions) -> CLanes:
 
 
 def _width(condition: str, width: int, group: int) -> CWidth:
-    """Stages that are an instruction each: what crosses no 16 bytes, `group` lanes, comes first."""
+    """Stages of one instruction each; those that stay within 16 bytes (`group` lanes) come first."""
     within = [group >> k for k in range(1, group.bit_length())]
     across = [group << k for k in range((width // group).bit_length() - 1)]
     stages = (*(_interleave(width, group, d) for d in within), *(_gather(width, group, d) for d in across))

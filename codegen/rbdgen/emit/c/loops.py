@@ -1,8 +1,8 @@
 """Programs of several loops as C: a static function for every straight line, and the loops that call them.
 
 Where `vectors` allows, neighbouring runs of a loop are the lanes of a vector: its function works on vectors
-that lie anywhere in arrays, and numbers that all runs share fill all lanes. Such a loop ends with a whole
-vector, which overlaps the one before: some runs are then done twice, with the same result.
+that lie anywhere in arrays, and a number that all runs share is copied to all lanes. Such a loop ends with a
+whole vector. It may overlap the vector before it: some runs are then done twice, with the same result.
 """
 
 from __future__ import annotations
@@ -235,9 +235,10 @@ class LoopPrinter:
 
 
 def _read_early(loop: Loop) -> set[tuple[str, int]]:
-    """The elements that a run writes and then still reads: statements store what they compute at once.
+    """The elements that must be read before the first statement, because a run also writes them.
 
-    Not those that only the operation reads whose result takes their access.
+    A statement stores its result at once. An element that a later statement still reads would be lost. One
+    case is safe: in x[3] = x[3] + y, only the statement that overwrites an element reads it.
     """
     stores: dict[tuple[str, int], int] = {
         (output.name, position): node

@@ -1,7 +1,7 @@
 """A long graph as several functions, called one after the other.
 
-Compilers take more than in proportion to its length, time and memory, for a basic block of many thousand
-statements. So a long graph is cut where few values are alive, and every part becomes a function of its own.
+For a basic block of many thousand statements, the time and the memory of compilers grow faster than its
+length. So a long graph is cut where few values are alive, and every part becomes a function of its own.
 Values that later parts read wait in the workspace, an array of the caller; a place in it is taken again once
 no part to come reads its value. The operations and their order are those of one piece, and so are the bits.
 """

@@ -9,7 +9,7 @@ products
 for every column b of -dID/dq and -dID/dv, and x = W D^-1 w for M^-1, w every row of W. All columns take the
 same operations, so that neighbouring ones can be the lanes of a vector. W is as sparse as L: W_ij is nonzero
 only where j is i or an ancestor of i. Substitution with L would be one chain of dependent operations along
-every limb; the rows of a product wait for nothing.
+every limb; the rows of a product do not depend on each other.
 
 A floating base's linear velocity and its attitude enter only through its own linear acceleration: those
 columns are known without a solve.
@@ -99,7 +99,7 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
 
 
 def _related(ancestors: Ancestors) -> list[frozenset[int]]:
-    """For every dof k itself, its ancestors and its descendants: off them column k of dID/du is zero."""
+    """For every dof k: itself, its ancestors and its descendants. Elsewhere column k of dID/du is zero."""
     related = [{k, *above} for k, above in enumerate(ancestors)]
     for k, above in enumerate(ancestors):
         for i in above:
@@ -108,10 +108,11 @@ def _related(ancestors: Ancestors) -> list[frozenset[int]]:
 
 
 def _limbs(ancestors: Ancestors, related: Sequence[frozenset[int]]) -> list[set[int]]:
-    """For every dof k those related to the same ones, its limb, and their ancestors: off them row k of W is
-    zero.
+    """For every dof k the columns in which row k of W may be nonzero, the same ones for a whole limb.
 
-    It is zero beyond k too; left in, all rows of a limb are alike.
+    A limb is all dofs with the same related ones, for example the joints of one leg. Its columns are its own
+    dofs and their ancestors. Row k is also zero at the dofs of its limb below k. These columns stay, so that
+    all rows of a limb take the same operations and can be lanes of one vector.
     """
     limbs: dict[frozenset[int], set[int]] = {}
     for k, above in enumerate(ancestors):

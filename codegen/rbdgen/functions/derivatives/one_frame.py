@@ -110,7 +110,7 @@ class Composite:
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """What one degree of freedom j contributes; `velocity_column`: Psi1 + Sdot."""
+    """The motions of a degree of freedom j (Singh et al.); `velocity_column`: Psi1 + Sdot."""
 
     S: Motion
     psi1: Motion
@@ -120,7 +120,7 @@ class Direction:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What one degree of freedom j takes. `turned`: t3 + S x* f; `t4`: the angular part."""
+    """The forces t1 to t4 of a degree of freedom j; of `t4` the angular part. `turned`: t3 + S x* f."""
 
     t1: Force
     t2: Force
@@ -208,17 +208,20 @@ def base_seen_beside(body: Body, x: Given) -> Gives:
 
 
 def own_composite(own: MassMoments, moving: Moving) -> Composite:
-    """One body's quantities in the common frame; its moments are in its own."""
+    """One body's quantities in the common frame; its moments are in its own.
+
+    Its force is I a + v x* I v, and v x* I v is B v: the B of Singh et al. is made so.
+    """
     m, R, p, v = own.mass, moving.rotation, moving.translation, moving.v
     h = R.apply(own.first)
     shifted = h + p * m
     sigma = R.congruence(own.second) + Matrix.outer(shifted, p) + Matrix.outer(p, h)
     moved = Inertia.from_second_moment(m, shifted, sigma)
-    momentum = moved.apply(v)
+    momentum = moved.apply(v).force
     skew = Matrix.skew
     Bt = -(skew(v.angular) @ sigma + skew(shifted) @ skew(v.linear))
-    force = moved.apply(moving.a) + v.cross_force(momentum)
-    return Composite(m, shifted, sigma, force, momentum.force, Bt)
+    own_body = Composite(m, shifted, sigma, moved.apply(moving.a), momentum, Bt)
+    return replace(own_body, force=own_body.force + own_body.B(v))
 
 
 INWARD = Inward("inward", {"composite": Sum(Composite)}, lambda _, x: {"composite": x.composite})
@@ -244,7 +247,10 @@ TORQUES = Freedoms("torques", column, ("direction", "composite"), {"tau": Scalar
 
 
 def own_entries(x: Given) -> Gives:
-    """Within one joint S turns with the body: no S x* f; a single S along itself feels none either."""
+    """Entries between degrees of freedom of one joint: their S turn with the body, so S x* f does not occur.
+
+    For a joint of one degree of freedom S^T (S x* f) is 0 anyway.
+    """
     S, j = x.other.direction.S, x.column
     return {"dtau_dq": S.dot(j.t3), "dtau_dv": S.dot(j.t2), "dtau_da": S.dot(j.t1)}
 

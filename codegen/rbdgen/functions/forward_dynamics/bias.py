@@ -1,9 +1,9 @@
 """Forward dynamics: articulated bodies with the bias forces of inverse dynamics.
 
-The articulated-body algorithm (Featherstone 2008, table 7.1) on a `ReducedModel`, written for the change of
-acceleration against qdd = 0: the outward sweep of inverse dynamics at qdd = 0 gives each body's bias force,
-velocity and gravity terms included, so that the drift and its product with the articulated inertia vanish,
-and the last sweep starts from zero at the root.
+The articulated-body algorithm (Featherstone 2008, table 7.1) on a `ReducedModel`. First the outward sweep of
+inverse dynamics runs at qdd = 0; it gives each body's bias force, with the terms of velocity and gravity. The
+unknown is then the change of acceleration against that motion. It has no drift c, so the products of c with
+the articulated inertia vanish, and the last sweep starts from zero at the root.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def own_inertia(body: Body) -> ArticulatedInertia:
 
 
 def hand_on(body: Body, factor: JointFactor, x: Given) -> Gives:
-    """V D^-1 and L, and what of the inertia the parent feels: in part exact zeros, turned."""
+    """V D^-1 and L, and the inertia that the parent feels: before it is turned, what lies along S is zero."""
     return {
         "scaled": factor.scaled,
         "L": factor.lower,

@@ -1,7 +1,7 @@
 """The inverse of the joint-space inertia matrix on a reduced model, two ways.
 
 `minv_hybrid`, for trees: the inward sweep of the articulated-body algorithm yields W = L^-1 of M = L^T D L
-directly. The force that a unit torque at dof j leaves at an ancestor's joint i, f_z, gives W_ji = -f_z; with
+directly. A unit torque at dof j reaches an ancestor's joint i with the component f_z; then W_ji = -f_z. With
 D of the same sweep Minv = W D^-1 W^T: Minv_ij is the sum over common joints k of W_ik W_jk / D_k. A joint of
 several degrees of freedom has S^T U = L^T D L and W_ji = -(L^-T S^T f)^T. No sweep outward over columns.
 
@@ -49,12 +49,15 @@ def factor(body: Body, x: Given) -> Gives:
 
 
 def response(above: Jointed, x: Given) -> Gives:
-    """What a unit torque leaves at a joint above."""
+    """The entries of W at a joint above."""
     return {"W_below": [neg(value) for value in back_substituted(x.L, along_joint(above, x.force))]}
 
 
 def remainder(above: Jointed, x: Given) -> Force:
-    """What goes on from there: nothing along that joint."""
+    """The force of a unit torque that goes on from there to the root.
+
+    Along that joint it is zero: the joint moves freely.
+    """
     rest = x.force + combination(x.scaled, x.W_below)
     return with_joint_force(above, rest, [0] * len(above.subspace))
 

@@ -36,7 +36,7 @@ def composite(body: Body, x: Given) -> Gives:
 
 
 def felt(above: Jointed, x: Given) -> Gives:
-    """What an ancestor's joint feels of a force."""
+    """The entries of M with an ancestor's joint: S^T f, f the unit force moved there."""
     entries = along_joint(above, x.force)
     return {"M": entries, "M_below": entries}
 

@@ -21,7 +21,7 @@ from rbdgen.graph.passes.split import split
 __all__ = ["cheapest", "dead", "depth_first", "factor", "fold", "pairs", "schedule", "sign", "split"]
 
 MAX_ROUNDS: Final = 4
-"""Rounds of factoring and pair extraction: a later one finds what an earlier one laid open, if little."""
+"""Rounds of factoring and pair extraction: an earlier one makes a later one possible, which finds little."""
 
 
 def cheapest(graph: Graph) -> Graph:

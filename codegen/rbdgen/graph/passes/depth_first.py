@@ -1,4 +1,4 @@
-"""Depth first: elements of outputs one after the other, each right after all that only it still needs."""
+"""Depth first: each element of an output comes right after the operations that it is the first to need."""
 
 from __future__ import annotations
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rbdgen.graph.builder import ONE, ZERO, Builder
+from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cheaper
+from rbdgen.graph.edges import ONE, ZERO
 from rbdgen.graph.node import Graph
 
 

@@ -11,7 +11,8 @@ from rbdgen.graph.node import Graph, Node
 from rbdgen.graph.passes.rewrite import relabelled
 
 Preference: TypeAlias = Callable[[int, int], int]
-"""Of a node and the time its value became wanted; the least goes last in the program."""
+"""The rank of a node, from its index and the step at which its first reader was placed; the node of the
+least rank is placed next, counted from the end of the program."""
 
 
 def schedule(graph: Graph) -> Graph:

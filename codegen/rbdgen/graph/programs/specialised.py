@@ -2,9 +2,9 @@
 
 Elements of scratch that no run then reads are not written either.
 
-What pays where runs are the lanes of a vector, all operations for all of them, does not where they come one
-after the other. The remaining operations are the same, in the same order: results are equal, to the sign of
-a result that is 0.
+Runs that are the lanes of a vector all take the same operations, also those with zeros. Where runs come one
+after the other, operations with zeros are left out. The remaining operations are the same, in the same order.
+Results are equal, except that a result of 0 may have the other sign.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from rbdgen.graph.verify import verify
 _Integers: TypeAlias = npt.NDArray[np.intp]
 
 _NEVER = int(np.iinfo(np.intp).max)
-"""The number of a run that does not come."""
+"""A number larger than that of any run."""
 
 
 def verify_program(program: Program) -> None:

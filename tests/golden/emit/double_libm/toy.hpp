@@ -27,7 +27,7 @@ constexpr std::size_t nq = 2;
 constexpr std::size_t nv = 2;
 constexpr std::size_t nbodies = 2;
 
-/* N numbers that lie one after the other and belong to somebody else. */
+/* A view of N numbers that lie one after the other; it does not own them. */
 template <class T, std::size_t N>
 class view {
     using number = typename std::remove_const<T>::type;
@@ -51,7 +51,7 @@ private:
     T *first_;
 };
 
-/* The N numbers that begin at a pointer: the caller vouches that they are there. */
+/* The N numbers that begin at a pointer; the caller must make sure that there are so many. */
 template <std::size_t N, class T>
 view<T, N> at(T *first) noexcept
 {

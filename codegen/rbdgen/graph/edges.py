@@ -1,0 +1,61 @@
+"""Edges of a `Builder`, 2 node + sign: the constants, and what cancels in a sum or a product of two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+ZERO: Final = 0
+ONE: Final = 2
+"""The constants 0 and 1."""
+
+Nodes = Sequence[tuple[Any, ...]]
+
+
+def uncancelled(nodes: Nodes, a: int, b: int) -> tuple[int, int] | None:
+    """The two terms left of a + b: of (x + y) - y they are x and 0, of (x + y) + (z - y) x and z.
+
+    None where nothing cancels. The trace of a turned matrix is an example: what one diagonal entry gains,
+    another one loses.
+    """
+    left, right = nodes[a >> 1], nodes[b >> 1]
+    if left[0] == "add":
+        x, y = left[1] ^ (a & 1), left[2] ^ (a & 1)
+        if b ^ 1 == x:
+            return y, ZERO
+        if b ^ 1 == y:
+            return x, ZERO
+    if right[0] == "add":
+        z, w = right[1] ^ (b & 1), right[2] ^ (b & 1)
+        if a ^ 1 == z:
+            return ZERO, w
+        if a ^ 1 == w:
+            return ZERO, z
+        if left[0] == "add":
+            if x ^ 1 in (z, w):
+                return y, w if x ^ 1 == z else z
+            if y ^ 1 in (z, w):
+                return x, w if y ^ 1 == z else z
+    return None
+
+
+def undivided(nodes: Nodes, a: int, b: int) -> int | None:
+    """What d (1 / d), (d x) (1 / d) and d (x (1 / d)) come to, in either order of a and b, else None."""
+    left = _undivided(nodes, a, b)
+    return _undivided(nodes, b, a) if left is None else left
+
+
+def _undivided(nodes: Nodes, a: int, b: int) -> int | None:
+    op, *operands = nodes[b >> 1]
+    if op == "inv":
+        divisor = operands[0]
+        if a == divisor:
+            return ONE
+        op, *factors = nodes[a >> 1]
+        if op == "mul" and divisor in factors:
+            return int(factors[factors[0] == divisor])
+    elif op == "mul":
+        for factor, other in (operands, operands[::-1]):
+            if nodes[factor >> 1] == ("inv", a):
+                return int(other)
+    return None

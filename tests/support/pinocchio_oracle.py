@@ -68,8 +68,9 @@ class PinocchioOracle:
             index = reference.getJointId(body.joint.name)
             joint = reference.joints[index]
             v += range(joint.idx_v, joint.idx_v + joint.nv)
-            bodies.append(index)
-        if len(v) != reference.nv or len(bodies) != reference.njoints - 1:
+            if not body.hidden:
+                bodies.append(index)
+        if len(v) != reference.nv or model.nbodies != reference.njoints - 1:
             raise ValueError(f"{model.name}: Pinocchio has joints that the model lacks")
         self._joints = model.manifold.joints
         self._v, self._bodies = np.array(v), bodies
@@ -87,7 +88,7 @@ class PinocchioOracle:
     def _theirs(self, kind: Kind, values: Array) -> Any:
         """One input in the order of Pinocchio's joints."""
         if kind == "external_forces":
-            return external_forces(values.reshape(-1, 6), self._bodies)
+            return external_forces(values.reshape(-1, 6), self._bodies, self.reference.njoints)
         if kind == "configuration":
             return configuration_of(self.reference, self._joints, values)
         result = np.empty(len(self._v))

@@ -68,27 +68,32 @@ def reference(
     """The outputs of every function by Pinocchio at the states of `inputs`, arrays over the states."""
     model = model_of(manifest)
     joints = Manifold.of(manifest["manifold"]).joints
-    return {function.name: _outputs(function, model, joints, inputs) for function in functions}
+    bodies = [k for k, body in enumerate(manifest["bodies"], 1) if not body.get("hidden")]
+    return {function.name: _outputs(function, model, joints, bodies, inputs) for function in functions}
 
 
 def _outputs(
-    function: Function, model: Any, joints: Sequence[JointCoordinates], inputs: Mapping[str, Any]
+    function: Function,
+    model: Any,
+    joints: Sequence[JointCoordinates],
+    bodies: Sequence[int],
+    inputs: Mapping[str, Any],
 ) -> tuple[Any, ...]:
     data = model.createData()
+
+    def theirs(kind: Kind, values: Any) -> Any:
+        """One input of one state."""
+        if kind == "external_forces":
+            return external_forces(values, bodies, model.njoints)
+        return configuration_of(model, joints, values) if kind == "configuration" else values
+
     given = {x.name: (x.kind, inputs[x.name]) for x in function.signature.inputs}
     states = len(next(iter(inputs.values())))
     rows = []
     for k in range(states):
-        state = {name: _theirs(model, joints, kind, values[k]) for name, (kind, values) in given.items()}
+        state = {name: theirs(kind, values[k]) for name, (kind, values) in given.items()}
         rows.append(outputs_of_state(function, model, data, state))
     return tuple(np.array(part) for part in zip(*rows, strict=True))
-
-
-def _theirs(model: Any, joints: Sequence[JointCoordinates], kind: Kind, values: Any) -> Any:
-    """One input of one state."""
-    if kind == "external_forces":
-        return external_forces(values)
-    return configuration_of(model, joints, values) if kind == "configuration" else values
 
 
 def outputs_of_state(function: Function, model: Any, data: Any, state: Mapping[str, Any]) -> list[Any]:
@@ -97,10 +102,10 @@ def outputs_of_state(function: Function, model: Any, data: Any, state: Mapping[s
     return [np.array(output, float) for output in (result if isinstance(result, tuple) else (result,))]
 
 
-def external_forces(rows: Any, bodies: Sequence[int] | None = None) -> Any:
-    """One force a joint, the universe first; `bodies`: the joint of every row, None for the order of rows."""
+def external_forces(rows: Any, bodies: Sequence[int], count: int) -> Any:
+    """One force for each of `count` joints, the universe first; `bodies`: the joint of every row."""
     forces = pin.StdVec_Force()
-    forces.extend([pin.Force.Zero()] * (len(rows) + 1))
-    for joint, row in zip(bodies or range(1, len(rows) + 1), rows, strict=True):
+    forces.extend([pin.Force.Zero()] * count)
+    for joint, row in zip(bodies, rows, strict=True):
         forces[int(joint)] = pin.Force(row)
     return forces

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rbdgen.emit.names import comment_text, unique_identifiers
-from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
+from rbdgen.emit.package import EmitOptions, FunctionSource, JointFacts, RobotFacts
 from rbdgen.emit.real import real_type
-from rbdgen.signature import SizedArgument
+from rbdgen.runtime.configuration import Manifold
+from rbdgen.signature import LAYOUTS, SizedArgument
 
 
 @dataclass(frozen=True)
@@ -87,10 +88,16 @@ def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:
         options.trig,
         comment_text(options.target),
         tuple(
-            CJoint(macro.upper(), comment_text(joint.name), joint.idx_q, joint.idx_v)
+            CJoint(macro.upper(), comment_text(_joint_text(joint, facts.manifold)), joint.idx_q, joint.idx_v)
             for macro, joint in zip(macros, facts.joints, strict=True)
         ),
     )
+
+
+def _joint_text(joint: JointFacts, manifold: Manifold) -> str:
+    """Its name, and what its elements are where it has several."""
+    (kind,) = (row.kind for row in manifold.joints if row.idx_q == joint.idx_q)
+    return f"{joint.name}; {LAYOUTS[kind]}" if kind in LAYOUTS else joint.name
 
 
 def function_context(facts: RobotFacts, function: FunctionSource, real: str) -> CFunction:

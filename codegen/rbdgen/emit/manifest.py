@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rbdgen.emit.folder import Folder, FolderFunction
-from rbdgen.emit.package import MANIFEST
+from rbdgen.emit.package import MANIFEST, BodyFacts
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.program import Program
 from rbdgen.signature import MANIFEST_FORMAT, SizedArgument
@@ -35,7 +35,7 @@ def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
         "gravity": list(facts.gravity),
         "manifold": [asdict(joint) for joint in facts.manifold.joints],
         "joints": [asdict(joint) for joint in facts.joints],
-        "bodies": [asdict(body) for body in facts.bodies],
+        "bodies": [_body(body) for body in facts.bodies],
         "merged_links": [{"link": link, "body": body} for link, body in facts.merged],
         "snapped": [{"joint": joint, "change": change} for joint, change in facts.snapped],
         "warnings": list(facts.warnings),
@@ -43,6 +43,11 @@ def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
         "files": [*files, MANIFEST],
     }
     return json.dumps(manifest, indent=1, allow_nan=False) + "\n"
+
+
+def _body(body: BodyFacts) -> dict[str, Any]:
+    """Without what it does not have."""
+    return {name: value for name, value in asdict(body).items() if value is not None and value is not False}
 
 
 def _function(described: FolderFunction, text: str) -> dict[str, Any]:

@@ -46,9 +46,10 @@ class JointFacts:
 class BodyFacts:
     """A moving body as the manifest lists it: its joint, its placement at q = 0, its inertia.
 
-    `parent`: index, -1 for the world; `axis` in the joint's frame; `rotation`, `translation`: the joint's
-    frame in the parent's, m; `mass`, `first_moment`, `rotational_inertia`: about the origin of the joint's
-    frame, kg, kg m, kg m^2.
+    `parent`: index, -1 for the world; `axis` in the joint's frame, `pitch` in m/rad where it is a screw,
+    `hidden` where it only stands between two joints and takes no external force; `rotation`, `translation`:
+    the joint's frame in the parent's, m; `mass`, `first_moment`, `rotational_inertia`: about the origin of
+    the joint's frame, kg, kg m, kg m^2.
     """
 
     name: str
@@ -61,6 +62,8 @@ class BodyFacts:
     mass: float
     first_moment: tuple[float, ...]
     rotational_inertia: tuple[tuple[float, ...], ...]
+    pitch: float | None = None
+    hidden: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from rbdgen.description.quoting import quoted
 from rbdgen.emit.package import FunctionSource
+from rbdgen.errors import OptionError
 from rbdgen.functions.table import lookup
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.angles_given import angles_given, angles_of, signature_given
@@ -61,6 +63,7 @@ def design_function(task: tuple[Robot, str, BodyAxes | None, Options]) -> Functi
     )
     program, signature = choice.program, function.signature.sized(robot.model.sizes)
     if options.trig == "input":
+        _check_angles(robot)
         angles = angles_of(signature, robot.model.manifold.angles)
         program, signature = angles_given(program, angles), signature_given(signature, angles)
     verify_program(program)
@@ -95,3 +98,13 @@ def count(robot: Robot, functions: Sequence[str], progress: Progress = silent) -
     tasks = {name: (robot, name, axes, options) for name in functions}
     chosen = in_parallel(design_function, tasks, lambda name: progress(f"counted {name}"))
     return {function.name: (f"{function.form} ({function.axes})", function.cost) for function in chosen}
+
+
+def _check_angles(robot: Robot) -> None:
+    """Refuse screws where sines are handed in: they slide by the angle itself."""
+    screw = next((joint.name for joint in robot.model.manifold.joints if joint.kind == "screw"), None)
+    if screw is not None:
+        raise OptionError(
+            f"--trig input: joint {quoted(screw)} is helical and needs its angle beside the sine; take "
+            "--trig builtin"
+        )

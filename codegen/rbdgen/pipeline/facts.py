@@ -5,6 +5,7 @@ from __future__ import annotations
 from rbdgen.emit.names import renaming, robot_identifier
 from rbdgen.emit.package import BodyFacts, JointFacts, RobotFacts
 from rbdgen.model.build import Robot
+from rbdgen.model.joints import Helical
 from rbdgen.model.model import Body
 from rbdgen.options import Options
 from rbdgen.version import __version__
@@ -59,4 +60,6 @@ def _body_facts(body: Body) -> BodyFacts:
         mass=float(inertia.mass),
         first_moment=tuple(map(float, inertia.first_moment)),
         rotational_inertia=tuple(tuple(map(float, row)) for row in inertia.rotational),
+        pitch=float(joint.type.pitch) if isinstance(joint.type, Helical) else None,
+        hidden=body.hidden,
     )

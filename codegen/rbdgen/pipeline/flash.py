@@ -14,6 +14,7 @@ from rbdgen.options import Options, environment_cache
 from rbdgen.pipeline.compilation import measured, target_of, toolchain_of
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.progress import Progress
+from rbdgen.sweeps.tables import not_in_loops
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.module import build, package_files
 
@@ -68,7 +69,12 @@ def _too_large(sizes: Sizes, budget: int) -> str:
 
 
 def smaller_forms(robot: Robot, options: Options, progress: Progress) -> dict[str, FunctionSource]:
-    """The functions that have one in their smallest form; not those whose form is forced."""
+    """The functions that have one in their smallest form; not those whose form is forced.
+
+    None where the robot cannot be done in loops: the smallest forms are all such.
+    """
+    if not_in_loops(robot.model) is not None:
+        return {}
     forms = {name: form.name for name in options.functions if (form := lookup(name).smallest)}
     forms = {name: form for name, form in forms.items() if name not in options.variants}
     if not forms:

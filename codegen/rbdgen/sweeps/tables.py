@@ -22,7 +22,8 @@ from rbdgen.errors import ModelError
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.axes import AlignedBody
 from rbdgen.model.joints import Angle, Coordinate
-from rbdgen.model.model import WORLD
+from rbdgen.model.model import WORLD, Model
+from rbdgen.model.model import Body as ModelBody
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Force, Motion, Transform, Vector
@@ -185,14 +186,10 @@ class LoopedBodies:
         return Access(array, (0,), tuple(self.freedoms[k] for k in runs))
 
     def external_rows(self, runs: Runs) -> Access:
-        """The rows of fext; raises ModelError for robots with hidden bodies, which have none."""
-        hidden = next((body for body in self.reduced.model.bodies if body.hidden), None)
-        if hidden is not None:
-            raise ModelError(
-                f"model '{self.reduced.model.name}': forms in loops know no external forces where "
-                f"joints stand in series, as those of '{hidden.name}' do; choose another form"
-            )
-        return Access("fext", tuple(range(6)), tuple(6 * (k + self.floating) for k in runs))
+        """The rows of fext; a hidden body reads that of the next one, and makes nothing of it."""
+        hidden = [body.hidden for body in self.reduced.model.bodies]
+        row = [k - sum(hidden[:k]) for k in range(len(hidden))]
+        return Access("fext", tuple(range(6)), tuple(6 * row[k + self.floating] for k in runs))
 
     def entries(self, name: str, rows: Runs, columns: Runs) -> Access:
         """The entries between the degrees of freedom of two bodies a run, of the transpose for `_below`."""
@@ -296,23 +293,14 @@ def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
     """The bodies of a model in frames for loops: x on the common normal with a child's axis.
 
     Of a chain's rotations Rz(gamma) Rx(alpha) Rz(theta) the first is then 1 everywhere (Khalil and Dombre
-    2002, section 3.2), where zeros of single bodies would gain nothing. Raises ModelError where other bodies
-    than a floating base hang on the world, row 0 is the one or the other, and for joints without one axis.
+    2002, section 3.2), where zeros of single bodies would gain nothing. Raises ModelError for robots that
+    cannot be done in loops, see `not_in_loops`: row 0 is the world or a floating base.
     """
     floating = reduced.model.is_floating
     first = 1 if floating else 0
-    several = next((body.joint for body in reduced.bodies[first:] if not body.joint.type.one_axis), None)
-    if several is not None:
-        raise ModelError(
-            f"model '{reduced.model.name}': joint '{several.name}' is {several.type.name}, which forms in "
-            "loops over bodies cannot do; choose another form"
-        )
-    beside = next((body.joint.name for body in reduced.bodies[first:] if body.parent == WORLD), None)
-    if floating and beside is not None:
-        raise ModelError(
-            f"model '{reduced.model.name}': joint '{beside}' hangs on the world beside a floating base, "
-            "which forms in loops cannot do; choose another form"
-        )
+    refused = not_in_loops(reduced.model)
+    if refused is not None:
+        raise ModelError(f"model '{reduced.model.name}': {refused}; choose another form")
     turns, root = _turns(reduced, first)
     reduced = reduced.with_axes(turns, reduced.slides)
     bodies = tuple(body if body.parent >= first else _below(body, root) for body in reduced.bodies[first:])
@@ -332,8 +320,29 @@ def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
         Rows("placements", tuple((*body.gamma, *body.alpha, *body.translation) for body in bodies)),
         Rows("kinds", tuple(map(_kind, bodies))),
         Rows("moments", tuple(tuple(flat(MassMoments, own)) for own in reduced.moments[first:])),
-        Rows("frames", tuple(tuple(flat(Transform, body.frame)) for body in bodies)),
+        Rows("frames", tuple(map(tuple, map(_force_frame, bodies, reduced.model.bodies[first:])))),
     )
+
+
+def not_in_loops(model: Model) -> str | None:
+    """Why a robot cannot be done in loops over bodies; None for one that can."""
+    bodies = model.bodies[1 if model.is_floating else 0 :]
+    several = next((body.joint for body in bodies if not body.joint.type.one_axis), None)
+    if several is not None:
+        return f"joint '{several.name}' is {several.type.name}, which forms in loops over bodies cannot do"
+    beside = next((body.joint.name for body in bodies if body.parent == WORLD), None)
+    if model.is_floating and beside is not None:
+        return (
+            f"joint '{beside}' hangs on the world beside a floating base, which forms in loops over bodies "
+            "cannot do"
+        )
+    return None
+
+
+def _force_frame(aligned: AlignedBody, body: ModelBody) -> list[Scalar]:
+    """The frame of external forces; all zeros for a hidden body, so that no force is left."""
+    numbers = flat(Transform, aligned.frame)
+    return [0] * len(numbers) if body.hidden else numbers
 
 
 def _turns(reduced: ReducedModel, first: int) -> tuple[list[Angle], Angle]:

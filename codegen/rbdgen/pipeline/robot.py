@@ -6,6 +6,7 @@ import numbers
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from rbdgen.description.source import find
 from rbdgen.description.urdf import read_urdf
 from rbdgen.errors import OptionError
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
@@ -30,7 +31,7 @@ def load_robot(
         raise OptionError(f"base {_told(base)} is not known; choose fixed or floating")
     if not (isinstance(snap, numbers.Real) and 0 <= snap < 0.1):
         raise OptionError(f"snap {_told(snap)} makes no sense; give a number from 0 (off) to 0.1")
-    return build_robot(read_urdf(path), base, float(snap), _gravity(gravity))
+    return build_robot(read_urdf(find(path)), base, float(snap), _gravity(gravity))
 
 
 def _gravity(given: Sequence[float]) -> Vector:

@@ -10,7 +10,7 @@ Importing this loads neither CasADi nor SymPy nor cffi: they come when they are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,24 +29,27 @@ def load_robot(
     base: Literal["fixed", "floating"] = "fixed",
     snap: float = 1e-9,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    *,
+    xacro_args: Mapping[str, object] | None = None,
 ) -> Robot:
-    """Read a URDF and make its model.
+    """Read a robot's description and make its model.
 
     Args:
-        path: the URDF.
+        path: a URDF or a xacro, whatever its name ends in, or the name of a bundled robot, such as "arm7".
         base: "fixed" to the world, or "floating": a free root with a unit quaternion.
         snap: entries of fixed rotations this close to 0 become 0; 0 leaves them as written.
         gravity: in m/s^2, in world axes.
+        xacro_args: the arguments of a xacro, by name, as `NAME:=VALUE` of xacro; needs `rbdgen[xacro]`.
 
     Returns:
-        The robot; `robot.warnings` says, with file and line, what of the URDF is odd or has no effect.
+        The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.
 
     Raises:
         RbdgenError: one line that says where, what is wrong and what to do.
     """
     from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    return robot.load_robot(path, base, snap, gravity)
+    return robot.load_robot(path, base, snap, gravity, xacro_args=xacro_args)
 
 
 def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) -> Library:

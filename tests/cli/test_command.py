@@ -158,6 +158,17 @@ def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"rbdgen {command}" in capsys.readouterr().out
 
 
+def test_inspect_a_xacro(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("xacro")
+    text = Path(PENDULUM).read_text().replace('name="elbow"', 'name="$(arg side)elbow$(arg end)"')
+    Path("robot.xml").write_text(text.replace("<robot ", '<robot xmlns:xacro="http://ros.org/wiki/xacro" '))
+    assert main(["inspect", "robot.xml", "--xacro-arg", "side=left_", "--xacro-arg", "end="]) == 0
+    assert "joint left_elbow, revolute" in capsys.readouterr().out
+    assert main(["inspect", "robot.xml"]) == 2
+    (line,) = lines(capsys.readouterr().err)
+    assert line.startswith("rbdgen: error: robot.xml: xacro says: Undefined substitution argument")
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(["--version"])
@@ -262,6 +273,12 @@ BAD: dict[str, tuple[list[str], str]] = {
     "snap that is no number": ([PENDULUM, "--snap", "much"], "much"),
     "snap out of range": ([PENDULUM, "--snap", "0.5"], "0.5"),
     "snap NaN": ([PENDULUM, "--snap", "nan"], "nan"),
+    "an argument of a xacro without a name": ([PENDULUM, "--xacro-arg", "=1"], "NAME=VALUE"),
+    "an argument of a URDF": ([PENDULUM, "--xacro-arg", "a=1"], "a URDF takes no xacro arguments"),
+    "an argument of a xacro twice": (
+        [PENDULUM, "--xacro-arg", "a=1", "--xacro-arg", "a=2"],
+        "already given 1",
+    ),
     "no budget": ([PENDULUM, "--budget-operations", "0"], "--budget-operations"),
     "beyond the budget": (["long.urdf", "-q"], "the budget is 2,000,000"),
     "name that is no identifier": ([PENDULUM, "--name", "a b"], "'a b'"),

@@ -111,10 +111,22 @@ BAD = [
         "is a xacro",
         "run xacro",
     ),
-    Bad("undeclared xacro", f'<robot name="r">\n<xacro:arm/>{HERE}</robot>', "is a xacro", "run xacro"),
-    Bad("SDF", f'<?xml version="1.0"?>\n<sdf version="1.6"/>{HERE}', "an SDF file", "give a URDF"),
+    Bad(
+        "undeclared xacro",
+        f'<robot name="r">\n<xacro:arm/>{HERE}</robot>',
+        "prefix xacro is not declared",
+        "xmlns:xacro=",
+    ),
+    Bad(
+        "xacro in an attribute",
+        f'<robot name="${{1}}" xmlns:xacro="http://x"/>{HERE}',
+        "a xacro",
+        "run xacro",
+    ),
+    Bad("SRDF", f'<robot name="r"><group name="g"/></robot>{HERE}', "an SRDF file", "give the robot's URDF"),
+    Bad("SDF", f'<?xml version="1.0"?>\n<sdf version="1.6"/>{HERE}', "an SDF file", "give the URDF"),
     Bad("MJCF", f"<mujoco/>{HERE}", "an MJCF file", "give a URDF"),
-    Bad("other XML", f"<html/>{HERE}", "root element is <html>", "give a URDF"),
+    Bad("other XML", f"<html/>{HERE}", "whose root is <html>", "give a URDF"),
     # Names
     Bad(
         "robot without name",
@@ -293,7 +305,12 @@ BAD = [
     ),
     Bad("unit", revolute(f'<limit upper="1m"/>{HERE}'), "'1m', not a finite number", "write a decimal"),
     Bad("other digits", revolute(f'<limit upper="٣"/>{HERE}'), "not a finite number", "write a decimal"),
-    Bad("xacro expression", revolute(f'<limit upper="${{pi/2}}"/>{HERE}'), "'${pi/2}'", "with xacro first"),
+    Bad(
+        "xacro expression",
+        revolute(f'<limit upper="${{pi/2}}"/>{HERE}'),
+        "'${pi/2}'",
+        "xmlns:xacro=",
+    ),
     Bad(
         "quaternion",
         revolute(f'<origin quat_xyzw="0 0 0 1"/>{HERE}'),

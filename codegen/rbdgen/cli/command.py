@@ -102,6 +102,13 @@ def _add_robot_options(parser: argparse.ArgumentParser) -> None:
         default=1e-9,
         help="entries of fixed rotations this close to 0 become 0 (default 1e-9; 0: none)",
     )
+    parser.add_argument(
+        "--xacro-arg",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="an argument of a xacro; give the option once for each",
+    )
 
 
 def _add_function_options(parser: argparse.ArgumentParser) -> None:
@@ -170,7 +177,7 @@ def _options(parsed: argparse.Namespace) -> Options:
         trig=parsed.trig,
         target=parsed.target,
         engine=parsed.engine,
-        variants=_forced(parsed.variant),
+        variants=_pairs("--variant", parsed.variant, "FUNCTION=FORM"),
         savings=not parsed.no_savings,
         contract=parsed.contract,
         arch=parsed.arch,
@@ -180,22 +187,23 @@ def _options(parsed: argparse.Namespace) -> Options:
     )
 
 
-def _forced(texts: Sequence[str]) -> dict[str, str]:
-    """The forms by function."""
-    forms: dict[str, str] = {}
+def _pairs(option: str, texts: Sequence[str], form: str = "NAME=VALUE") -> dict[str, str]:
+    """The values of an option that is given once for each name."""
+    values: dict[str, str] = {}
     for text in texts:
-        function, equals, form = text.partition("=")
-        if not (function and equals and form):
-            raise OptionError(f"--variant {text}: not of the form FUNCTION=FORM; see rbdgen list")
-        if forms.setdefault(function, form) != form:
-            raise OptionError(f"--variant {text}: '{function}' is already given {forms[function]}; keep one")
-    return forms
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise OptionError(f"{option} {text}: not of the form {form}; see rbdgen --help")
+        if values.setdefault(name, value) != value:
+            raise OptionError(f"{option} {text}: '{name}' is already given {values[name]}; keep one")
+    return values
 
 
 def _robot(parsed: argparse.Namespace) -> Robot:
     from rbdgen.pipeline.robot import load_robot  # noqa: PLC0415
 
-    return load_robot(parsed.robot, parsed.base, parsed.snap)
+    xacro_args = _pairs("--xacro-arg", parsed.xacro_arg)
+    return load_robot(parsed.robot, parsed.base, parsed.snap, xacro_args=xacro_args)
 
 
 def _generate(parsed: argparse.Namespace) -> int:

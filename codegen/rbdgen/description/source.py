@@ -1,12 +1,19 @@
-"""Which file a user means: a path, or the name of a bundled robot."""
+"""From what a user names, a path or a bundled robot, to its description; the content tells the format."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
+from rbdgen.description.document import parse, read_bytes
+from rbdgen.description.form import form_of
+from rbdgen.description.schema import Description
+from rbdgen.description.urdf import describe, parse_urdf
+from rbdgen.description.xacro import expand
 from rbdgen.errors import DescriptionError
 from rbdgen.resources import robot_root
 
@@ -38,3 +45,23 @@ def find(source: str | os.PathLike[str]) -> str:
     raise DescriptionError(
         path, None, "no such file, and no bundled robot", f"{meant}these are bundled: {', '.join(robots)}"
     )
+
+
+def read_description(
+    source: str | os.PathLike[str], xacro_args: Mapping[str, str] | None = None
+) -> Description:
+    """Read a URDF or a xacro of at most 20 MB.
+
+    `xacro_args`: a xacro's arguments by name. Raises DescriptionError, whose message is `FILE:LINE: what is
+    wrong; what to do`; the lines of a xacro are those of its expansion.
+    """
+    path = find(source)
+    raw = read_bytes(path)
+    document = parse(raw, path)
+    if form_of(document) == "urdf":
+        if xacro_args:
+            raise DescriptionError(path, None, "a URDF takes no xacro arguments", "leave them out")
+        return describe(document, raw)
+    expanded = expand(path, xacro_args or {})
+    description = parse_urdf(expanded.urdf, f"{path} (expanded)")
+    return replace(description, warnings=(*expanded.warnings, *description.warnings))

@@ -16,6 +16,7 @@ import numpy as np
 from lxml import etree
 
 from rbdgen.description.document import Document, line_of, parse, read_bytes
+from rbdgen.description.form import require_urdf
 from rbdgen.description.ignored import ignored_warnings
 from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import (
@@ -60,6 +61,12 @@ def parse_urdf(data: bytes | str, path: str = "<string>") -> Description:
     """As `read_urdf`, from the file's contents; `path` only appears in messages and in the result."""
     raw = data.encode(errors="surrogatepass") if isinstance(data, str) else data
     document = parse(raw, path)
+    require_urdf(document)
+    return describe(document, raw)
+
+
+def describe(document: Document, raw: bytes) -> Description:
+    """As `parse_urdf`, from a document that is known to be a URDF, and the bytes that it was parsed from."""
     name = document.attribute(document.root, "name")
     link_elements = document.children(document.root, "link")
     if not link_elements:
@@ -72,7 +79,7 @@ def parse_urdf(data: bytes | str, path: str = "<string>") -> Description:
         links=links,
         joints=joints,
         root=find_root(document, links, joints),
-        path=path,
+        path=document.path,
         sha256=hashlib.sha256(raw).hexdigest(),
         warnings=(
             *_axis_warnings(document, joint_elements, joints),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from rbdgen.description.source import find
-from rbdgen.description.urdf import read_urdf
+from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
 from rbdgen.spatial.ops import Vector
@@ -21,17 +20,23 @@ def load_robot(
     base: Base = "fixed",
     snap: float = DEFAULT_SNAP,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    *,
+    xacro_args: Mapping[str, object] | None = None,
 ) -> Robot:
-    """Read a URDF and make its model.
+    """Read a robot's description and make its model.
 
-    `base`: "fixed" or "floating"; `snap`: entries of fixed rotations this close to 0 become 0; `gravity`:
-    in m/s^2, world axes. Raises DescriptionError, ModelError or OptionError, each one line.
+    `path`: of a URDF or a xacro, or the name of a bundled robot; `base`: "fixed" or "floating"; `snap`:
+    entries of fixed rotations this close to 0 become 0; `gravity`: in m/s^2, world axes; `xacro_args`: of a
+    xacro, by name. Raises DescriptionError, ModelError or OptionError, each one line.
     """
     if not (isinstance(base, str) and base in ("fixed", "floating")):
         raise OptionError(f"base {_told(base)} is not known; choose fixed or floating")
     if not (isinstance(snap, numbers.Real) and 0 <= snap < 0.1):
         raise OptionError(f"snap {_told(snap)} makes no sense; give a number from 0 (off) to 0.1")
-    return build_robot(read_urdf(find(path)), base, float(snap), _gravity(gravity))
+    if not isinstance(path, (str, Path)):
+        raise OptionError(f"path {_told(path)} is no path; give that of a robot's file, or a robot's name")
+    arguments = {str(name): str(value) for name, value in (xacro_args or {}).items()}
+    return build_robot(read_description(path, arguments), base, float(snap), _gravity(gravity))
 
 
 def _gravity(given: Sequence[float]) -> Vector:

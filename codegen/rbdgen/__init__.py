@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from rbdgen.description.builder import RobotBuilder
 from rbdgen.errors import RbdgenError
 from rbdgen.version import __version__
 
@@ -21,11 +22,21 @@ if TYPE_CHECKING:
     from rbdgen.model.build import Robot
     from rbdgen.runtime import Library
 
-__all__ = ["RbdgenError", "__version__", "build", "generate", "load", "load_robot", "trace"]
+__all__ = [
+    "RbdgenError",
+    "RobotBuilder",
+    "__version__",
+    "build",
+    "from_pinocchio",
+    "generate",
+    "load",
+    "load_robot",
+    "trace",
+]
 
 
 def load_robot(
-    path: str | Path,
+    path: str | Path | RobotBuilder,
     base: Literal["fixed", "floating"] = "fixed",
     snap: float = 1e-9,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
@@ -35,7 +46,8 @@ def load_robot(
     """Read a robot's description and make its model.
 
     Args:
-        path: a URDF or a xacro, whatever its name ends in, or the name of a bundled robot, such as "arm7".
+        path: a URDF or a xacro, whatever its name ends in, or the name of a bundled robot, such as "arm7",
+            or a `RobotBuilder`.
         base: "fixed" to the world, or "floating": a free root with a unit quaternion.
         snap: entries of fixed rotations this close to 0 become 0; 0 leaves them as written.
         gravity: in m/s^2, in world axes.
@@ -52,11 +64,31 @@ def load_robot(
     return robot.load_robot(path, base, snap, gravity, xacro_args=xacro_args)
 
 
+def from_pinocchio(model: Any, snap: float = 1e-9) -> Robot:
+    """The robot of a Pinocchio model, whose vectors then drop in.
+
+    Args:
+        model: a `pinocchio.Model` of revolute, continuous and prismatic joints; its first joint may be a
+            free-flyer, which makes the base floating. A continuous joint has one coordinate here, its angle.
+        snap: as in `load_robot`.
+
+    Returns:
+        The robot, with the model's gravity. `robot.warnings` says what of the model has no effect, and
+        where its joints are in another order than rbdgen's, which is depth first and then by name.
+
+    Raises:
+        RbdgenError: another type of joint, by its name; one line.
+    """
+    from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
+
+    return robot.from_pinocchio(model, snap)
+
+
 def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) -> Library:
     """Generate, compile and load functions of a robot; kept in a cache by content.
 
     Args:
-        robot: from `load_robot`.
+        robot: from `load_robot` or `from_pinocchio`.
         functions: names from the catalogue (`rbdgen list`), None for the default six.
         options: fields of `rbdgen.options.Options`: real, trig, engine, variants, contract, ...
 
@@ -85,7 +117,7 @@ def generate(
     """Write the folder `out/<name>`, as `rbdgen ROBOT.urdf -o out` does.
 
     Args:
-        robot: from `load_robot`.
+        robot: from `load_robot` or `from_pinocchio`.
         out: the folder to write into; it is made where it is missing.
         functions: names from the catalogue (`rbdgen list`), None for the default six.
         compiled: whether to compile it into a Python package; for a small machine, to take its figures.
@@ -116,7 +148,7 @@ def trace(robot: Robot, function: str, engine: str = "casadi", variant: str | No
     """The expression graph of a function, to use in one's own work.
 
     Args:
-        robot: from `load_robot`.
+        robot: from `load_robot` or `from_pinocchio`.
         function: a name from the catalogue.
         engine: "casadi" gives a `casadi.Function` over SX with the signature's inputs and outputs; "sympy"
             gives the intermediate quantities as (symbol, expression) in order and one matrix an output.

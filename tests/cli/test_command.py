@@ -274,7 +274,7 @@ BAD: dict[str, tuple[list[str], str]] = {
     "snap out of range": ([PENDULUM, "--snap", "0.5"], "0.5"),
     "snap NaN": ([PENDULUM, "--snap", "nan"], "nan"),
     "an argument of a xacro without a name": ([PENDULUM, "--xacro-arg", "=1"], "NAME=VALUE"),
-    "an argument of a URDF": ([PENDULUM, "--xacro-arg", "a=1"], "a URDF takes no xacro arguments"),
+    "an argument of a URDF": ([PENDULUM, "--xacro-arg", "a=1"], "this takes no xacro arguments"),
     "an argument of a xacro twice": (
         [PENDULUM, "--xacro-arg", "a=1", "--xacro-arg", "a=2"],
         "already given 1",

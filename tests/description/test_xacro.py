@@ -104,7 +104,7 @@ def test_what_xacro_once_wrote_is_a_urdf(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "xacro", None)
     text = f'<robot name="r" {NAMESPACE}><link name="a"/></robot>'
     assert read_description(written("r.urdf", text)).path == "r.urdf"
-    with pytest.raises(DescriptionError, match="a URDF takes no xacro arguments"):
+    with pytest.raises(DescriptionError, match="this takes no xacro arguments"):
         read_description("r.urdf", {"a": "1"})
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
+from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.document import parse, read_bytes
 from rbdgen.description.form import form_of
 from rbdgen.description.schema import Description
@@ -48,20 +49,28 @@ def find(source: str | os.PathLike[str]) -> str:
 
 
 def read_description(
-    source: str | os.PathLike[str], xacro_args: Mapping[str, str] | None = None
+    source: str | os.PathLike[str] | RobotBuilder, xacro_args: Mapping[str, str] | None = None
 ) -> Description:
-    """Read a URDF or a xacro of at most 20 MB.
+    """Read a URDF or a xacro of at most 20 MB, or take what was built in Python.
 
     `xacro_args`: a xacro's arguments by name. Raises DescriptionError, whose message is `FILE:LINE: what is
     wrong; what to do`; the lines of a xacro are those of its expansion.
     """
+    if isinstance(source, RobotBuilder):
+        description = source.description()
+        _refuse_arguments(description.path, xacro_args)
+        return description
     path = find(source)
     raw = read_bytes(path)
     document = parse(raw, path)
     if form_of(document) == "urdf":
-        if xacro_args:
-            raise DescriptionError(path, None, "a URDF takes no xacro arguments", "leave them out")
+        _refuse_arguments(path, xacro_args)
         return describe(document, raw)
     expanded = expand(path, xacro_args or {})
     description = parse_urdf(expanded.urdf, f"{path} (expanded)")
     return replace(description, warnings=(*expanded.warnings, *description.warnings))
+
+
+def _refuse_arguments(path: str, xacro_args: Mapping[str, str] | None) -> None:
+    if xacro_args:
+        raise DescriptionError(path, None, "this takes no xacro arguments", "leave them out")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from rbdgen.description.builder import RobotBuilder
+from rbdgen.description.pinocchio import read_pinocchio
 from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
@@ -16,7 +19,7 @@ LARGEST_GRAVITY = 1e9
 
 
 def load_robot(
-    path: str | Path,
+    path: str | Path | RobotBuilder,
     base: Base = "fixed",
     snap: float = DEFAULT_SNAP,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
@@ -25,18 +28,31 @@ def load_robot(
 ) -> Robot:
     """Read a robot's description and make its model.
 
-    `path`: of a URDF or a xacro, or the name of a bundled robot; `base`: "fixed" or "floating"; `snap`:
-    entries of fixed rotations this close to 0 become 0; `gravity`: in m/s^2, world axes; `xacro_args`: of a
-    xacro, by name. Raises DescriptionError, ModelError or OptionError, each one line.
+    `path`: of a URDF or a xacro, the name of a bundled robot, or a builder; `base`: "fixed" or "floating";
+    `snap`: entries of fixed rotations this close to 0 become 0; `gravity`: in m/s^2, world axes;
+    `xacro_args`: of a xacro, by name. Raises DescriptionError, ModelError or OptionError, each one line.
     """
     if not (isinstance(base, str) and base in ("fixed", "floating")):
         raise OptionError(f"base {_told(base)} is not known; choose fixed or floating")
-    if not (isinstance(snap, numbers.Real) and 0 <= snap < 0.1):
-        raise OptionError(f"snap {_told(snap)} makes no sense; give a number from 0 (off) to 0.1")
-    if not isinstance(path, (str, Path)):
+    if not isinstance(path, (str, Path, RobotBuilder)):
         raise OptionError(f"path {_told(path)} is no path; give that of a robot's file, or a robot's name")
     arguments = {str(name): str(value) for name, value in (xacro_args or {}).items()}
-    return build_robot(read_description(path, arguments), base, float(snap), _gravity(gravity))
+    return build_robot(read_description(path, arguments), base, _snap(snap), _gravity(gravity))
+
+
+def from_pinocchio(model: Any, snap: float = DEFAULT_SNAP) -> Robot:
+    """The robot of a Pinocchio model, with its gravity. Raises what `load_robot` does."""
+    if not hasattr(model, "jointPlacements"):
+        raise OptionError(f"{_told(model)} is no Pinocchio model; give a pinocchio.Model")
+    read = read_pinocchio(model)
+    base: Base = "floating" if read.floating else "fixed"
+    return build_robot(read.description, base, _snap(snap), _gravity(read.gravity))
+
+
+def _snap(given: float) -> float:
+    if not (isinstance(given, numbers.Real) and 0 <= given < 0.1):
+        raise OptionError(f"snap {_told(given)} makes no sense; give a number from 0 (off) to 0.1")
+    return float(given)
 
 
 def _gravity(given: Sequence[float]) -> Vector:

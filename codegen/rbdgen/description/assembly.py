@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from math import atan2, cos, hypot, sin
 
-from rbdgen.description.schema import Description, Joint, Link, Vector3
+from rbdgen.description.schema import Description, Joint, Link
 from rbdgen.description.soundness import inertia_warnings, missing_inertial_warnings
 from rbdgen.description.tree import find_root
 from rbdgen.errors import DescriptionError
@@ -33,14 +32,3 @@ def assembled(
         sha256=hashlib.sha256(repr((name, links, joints)).encode()).hexdigest(),
         warnings=(*warnings, *inertia_warnings(path, links), *missing_inertial_warnings(path, missing)),
     )
-
-
-def rpy_of(rotation: Sequence[Sequence[float]]) -> Vector3:
-    """Roll, pitch and yaw of a rotation matrix, rad: R = Rz(yaw) Ry(pitch) Rx(roll).
-
-    Roll is measured after yaw is taken back, so that R comes out to the last digits beside pitch = pi/2 too.
-    """
-    (r00, r01, r02), (r10, r11, r12), (r20, _, _) = ([float(x) for x in row] for row in rotation)
-    yaw = atan2(r10, r00)
-    c, s = cos(yaw), sin(yaw)
-    return atan2(s * r02 - c * r12, c * r11 - s * r01), atan2(-r20, hypot(r00, r10)), yaw

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rbdgen.description.assembly import assembled, rpy_of
+from rbdgen.description.assembly import assembled
 from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Description, Inertial, Joint, JointType, Limit, Link, Origin
 from rbdgen.errors import DescriptionError
+from rbdgen.spatial.rpy import rpy_from_rotation
 
 _REVOLUTE = ("RX", "RY", "RZ", "RevoluteUnaligned")
 _CONTINUOUS = ("RUBX", "RUBY", "RUBZ", "RevoluteUnboundedUnaligned")
@@ -126,7 +127,7 @@ def _attachment(frame: Any, carriers: Sequence[str]) -> Joint:
 
 def _origin(placement: Any) -> Origin:
     x, y, z = map(float, placement.translation)
-    return Origin((x, y, z), rpy_of(placement.rotation))
+    return Origin((x, y, z), rpy_from_rotation(placement.rotation))
 
 
 def _inertial(inertia: Any, line: int) -> Inertial | None:

@@ -42,6 +42,9 @@ def load_robot(
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     *,
     xacro_args: Mapping[str, object] | None = None,
+    lock: Mapping[str, float] | None = None,
+    root: str | None = None,
+    tip: str | None = None,
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -52,6 +55,10 @@ def load_robot(
         snap: entries of fixed rotations this close to 0 become 0; 0 leaves them as written.
         gravity: in m/s^2, in world axes.
         xacro_args: the arguments of a xacro, by name, as `NAME:=VALUE` of xacro; needs `rbdgen[xacro]`.
+        lock: joints that do not move, with their positions, rad or m, such as {"finger": 0.02}.
+        root: the link that becomes the root; only what it carries stays.
+        tip: only the chain from the root to this link stays; what hangs off the chain is dropped, its mass
+            as well. `robot.warnings` tells what was dropped.
 
     Returns:
         The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.
@@ -61,7 +68,7 @@ def load_robot(
     """
     from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    return robot.load_robot(path, base, snap, gravity, xacro_args=xacro_args)
+    return robot.load_robot(path, base, snap, gravity, xacro_args=xacro_args, lock=lock, root=root, tip=tip)
 
 
 def from_pinocchio(model: Any, snap: float = 1e-9) -> Robot:

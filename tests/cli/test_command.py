@@ -169,6 +169,16 @@ def test_inspect_a_xacro(here: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert line.startswith("rbdgen: error: robot.xml: xacro says: Undefined substitution argument")
 
 
+def test_inspect_a_part(capsys: pytest.CaptureFixture[str]) -> None:
+    part = ["--lock", "left_elbow_pitch=0.5", "--root", "chest", "--tip", "left_forearm"]
+    assert main(["inspect", "humanoid30", *part]) == 0
+    printed = capsys.readouterr().out
+    assert "nq 4, nv 4, bodies 4" in printed
+    told = [line for line in lines(printed) if "dropped" in line]
+    assert len(told) == 4
+    assert all(line.startswith("rbdgen: warning: ") for line in told)
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(["--version"])
@@ -279,6 +289,11 @@ BAD: dict[str, tuple[list[str], str]] = {
         [PENDULUM, "--xacro-arg", "a=1", "--xacro-arg", "a=2"],
         "already given 1",
     ),
+    "a lock that is no number": ([PENDULUM, "--lock", "elbow=half"], "'half'; give JOINT=VALUE"),
+    "a lock without a position": ([PENDULUM, "--lock", "elbow"], "JOINT=VALUE"),
+    "a lock of no joint": ([PENDULUM, "--lock", "knee=1"], "no joint 'knee'"),
+    "a root that is not there": ([PENDULUM, "--root", "a\nb"], r"no link 'a\nb'"),
+    "a tip that is not there": (["check", PENDULUM, "--real", "float", "--tip", "x"], "no link 'x'"),
     "no budget": ([PENDULUM, "--budget-operations", "0"], "--budget-operations"),
     "beyond the budget": (["long.urdf", "-q"], "the budget is 2,000,000"),
     "name that is no identifier": ([PENDULUM, "--name", "a b"], "'a b'"),

@@ -109,6 +109,17 @@ def _add_robot_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="an argument of a xacro; give the option once for each",
     )
+    parser.add_argument(
+        "--lock",
+        metavar="JOINT=VALUE",
+        action="append",
+        default=[],
+        help="keep a joint fixed at this position, rad or m; give the option once for each",
+    )
+    parser.add_argument("--root", metavar="LINK", help="take only what this link carries")
+    parser.add_argument(
+        "--tip", metavar="LINK", help="take only the chain from the root to this link, no branches"
+    )
 
 
 def _add_function_options(parser: argparse.ArgumentParser) -> None:
@@ -202,8 +213,23 @@ def _pairs(option: str, texts: Sequence[str], form: str = "NAME=VALUE") -> dict[
 def _robot(parsed: argparse.Namespace) -> Robot:
     from rbdgen.pipeline.robot import load_robot  # noqa: PLC0415
 
-    xacro_args = _pairs("--xacro-arg", parsed.xacro_arg)
-    return load_robot(parsed.robot, parsed.base, parsed.snap, xacro_args=xacro_args)
+    return load_robot(
+        parsed.robot,
+        parsed.base,
+        parsed.snap,
+        xacro_args=_pairs("--xacro-arg", parsed.xacro_arg),
+        lock=_positions(parsed.lock),
+        root=parsed.root,
+        tip=parsed.tip,
+    )
+
+
+def _positions(texts: Sequence[str]) -> dict[str, float]:
+    """Positions of joints by name."""
+    try:
+        return {joint: float(text) for joint, text in _pairs("--lock", texts, "JOINT=VALUE").items()}
+    except ValueError as error:
+        raise OptionError(f"--lock: {error}; give JOINT=VALUE, in rad or m") from None
 
 
 def _generate(parsed: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.pinocchio import read_pinocchio
+from rbdgen.description.pruned import pruned
 from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
@@ -25,19 +26,24 @@ def load_robot(
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     *,
     xacro_args: Mapping[str, object] | None = None,
+    lock: Mapping[str, float] | None = None,
+    root: str | None = None,
+    tip: str | None = None,
 ) -> Robot:
     """Read a robot's description and make its model.
 
     `path`: of a URDF or a xacro, the name of a bundled robot, or a builder; `base`: "fixed" or "floating";
     `snap`: entries of fixed rotations this close to 0 become 0; `gravity`: in m/s^2, world axes;
-    `xacro_args`: of a xacro, by name. Raises DescriptionError, ModelError or OptionError, each one line.
+    `xacro_args`: of a xacro, by name; `lock`, `root`, `tip`: as in `pruned`. Raises DescriptionError,
+    ModelError or OptionError, each one line.
     """
     if not (isinstance(base, str) and base in ("fixed", "floating")):
         raise OptionError(f"base {_told(base)} is not known; choose fixed or floating")
     if not isinstance(path, (str, Path, RobotBuilder)):
         raise OptionError(f"path {_told(path)} is no path; give that of a robot's file, or a robot's name")
     arguments = {str(name): str(value) for name, value in (xacro_args or {}).items()}
-    return build_robot(read_description(path, arguments), base, _snap(snap), _gravity(gravity))
+    description = pruned(read_description(path, arguments), _lock(lock), root, tip)
+    return build_robot(description, base, _snap(snap), _gravity(gravity))
 
 
 def from_pinocchio(model: Any, snap: float = DEFAULT_SNAP) -> Robot:
@@ -53,6 +59,13 @@ def _snap(given: float) -> float:
     if not (isinstance(given, numbers.Real) and 0 <= given < 0.1):
         raise OptionError(f"snap {_told(given)} makes no sense; give a number from 0 (off) to 0.1")
     return float(given)
+
+
+def _lock(given: Mapping[str, float] | None) -> dict[str, float]:
+    for joint, value in (given or {}).items():
+        if not isinstance(value, numbers.Real):
+            raise OptionError(f"lock of joint {_told(joint)} at {_told(value)}: give a number, rad or m")
+    return {str(joint): float(value) for joint, value in (given or {}).items()}
 
 
 def _gravity(given: Sequence[float]) -> Vector:

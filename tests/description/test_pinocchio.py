@@ -157,6 +157,27 @@ def test_a_joint_beside_the_free_base_is_refused() -> None:
         rbdgen.from_pinocchio(model)
 
 
+def spoilt(what: str) -> Any:
+    model = random_model(1, 1)
+    if what == "number":
+        model.jointPlacements[1].translation = np.array([0, np.nan, 0])
+    elif what == "mass":
+        model.inertias[1].mass = -1.0
+    else:
+        model.names[1] = "a\nb"
+    return model
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [("number", "a number that is not finite"), ("mass", "less than zero"), ("name", "is no name for a")],
+)
+def test_what_no_file_could_say_is_refused(what: str, told: str) -> None:
+    with pytest.raises(DescriptionError, match=told) as error:
+        rbdgen.from_pinocchio(spoilt(what))
+    assert "\n" not in str(error.value)
+
+
 def test_what_is_no_model_is_refused() -> None:
     with pytest.raises(rbdgen.RbdgenError, match="is no Pinocchio model; give a pinocchio"):
         rbdgen.from_pinocchio("arm7")

@@ -197,6 +197,12 @@ def test_a_position_is_a_number() -> None:
         rbdgen.load_robot("arm7", lock={"joint1": "half"})  # type: ignore[dict-item]
 
 
+@pytest.mark.parametrize("given", [{"lock": 5}, {"xacro_args": "a=1"}, {"root": 5}, {"tip": b"link1"}])
+def test_what_makes_no_sense_is_refused(given: Any) -> None:
+    with pytest.raises(OptionError, match=r"makes no sense; give a value by name|is no name; give that of"):
+        rbdgen.load_robot("arm7", **given)
+
+
 def test_a_robot_without_a_moving_joint_is_refused() -> None:
     with pytest.raises(rbdgen.RbdgenError, match="no moving joint"):
         rbdgen.load_robot("arm7", root="link7")

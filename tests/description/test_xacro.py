@@ -226,6 +226,11 @@ BAD = {
     "division by zero": ('<link name="${1 / 0}"/>', "r.xacro: xacro says: division by zero"),
     "a fault of the robot": ('<link name="${1}"/><link name="1"/>', "r.xacro (expanded):8: link '1'"),
     "an entity": ('<!ENTITY a "b"><link name="a"/>', "r.xacro:"),
+    "a device for a file": ("<link name=\"${xacro.load_yaml('/dev/zero')}\"/>", "no file /dev/zero to load"),
+    "a file that includes itself": (
+        '<xacro:include filename="r.xacro"/>',
+        "r.xacro: xacro says: maximum recursion",
+    ),
     "a missing attribute": ("<xacro:if/>", "r.xacro: xacro says: xacro:if: missing attribute 'value'"),
 }
 

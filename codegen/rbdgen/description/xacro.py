@@ -120,6 +120,8 @@ def _packages(path: str) -> tuple[ModuleType, ModuleType]:
 def _guarded(xacro: ModuleType, substitution: ModuleType) -> Iterator[None]:
     """Expressions, files and packages go through rbdgen's own functions, and symbols are those of one run."""
 
+    load_yaml = xacro.load_yaml
+
     def file_of(name: str) -> str:
         """As `abs_filename_spec`, which it replaces: relative names start at the file that is read."""
         if found := _PACKAGE_PATH.fullmatch(name):
@@ -143,6 +145,13 @@ def _guarded(xacro: ModuleType, substitution: ModuleType) -> Iterator[None]:
         parse(data, path)  # refuses what is no XML, with its line
         return minidom.parseString(data)
 
+    def loaded(name: str) -> Any:
+        path = file_of(name)
+        if not Path(path).is_file():
+            raise xacro.XacroException(f"no file {path} to load")
+        read_bytes(path)  # refuses what is too large
+        return load_yaml(path)
+
     def evaluated(text: str, context: Mapping[str, Any]) -> str:
         given = context["arg"]
         names = {name: substitution.convert_value(value, "auto") for name, value in given.items()}
@@ -159,6 +168,7 @@ def _guarded(xacro: ModuleType, substitution: ModuleType) -> Iterator[None]:
 
     with (
         _replaced(xacro, abs_filename_spec=file_of, parse=opened, safe_eval=computed, verbosity=0),
+        _replaced(xacro, load_yaml=loaded),
         _replaced(
             substitution,
             _eval=evaluated,

@@ -41,7 +41,10 @@ def load_robot(
         raise OptionError(f"base {_told(base)} is not known; choose fixed or floating")
     if not isinstance(path, (str, Path, RobotBuilder)):
         raise OptionError(f"path {_told(path)} is no path; give that of a robot's file, or a robot's name")
-    arguments = {str(name): str(value) for name, value in (xacro_args or {}).items()}
+    arguments = {str(name): str(value) for name, value in _by_name("xacro_args", xacro_args).items()}
+    for what, link in (("root", root), ("tip", tip)):
+        if not (link is None or isinstance(link, str)):
+            raise OptionError(f"{what} {_told(link)} is no name; give that of a link")
     description = pruned(read_description(path, arguments), _lock(lock), root, tip)
     return build_robot(description, base, _snap(snap), _gravity(gravity))
 
@@ -61,11 +64,19 @@ def _snap(given: float) -> float:
     return float(given)
 
 
-def _lock(given: Mapping[str, float] | None) -> dict[str, float]:
-    for joint, value in (given or {}).items():
+def _by_name(what: str, given: object) -> Mapping[object, object]:
+    if given is None or isinstance(given, Mapping):
+        return given or {}
+    raise OptionError(f"{what} {_told(given)} makes no sense; give a value by name, such as {{'name': 1}}")
+
+
+def _lock(given: object) -> dict[str, float]:
+    lock = {}
+    for joint, value in _by_name("lock", given).items():
         if not isinstance(value, numbers.Real):
             raise OptionError(f"lock of joint {_told(joint)} at {_told(value)}: give a number, rad or m")
-    return {str(joint): float(value) for joint, value in (given or {}).items()}
+        lock[str(joint)] = float(value)
+    return lock
 
 
 def _gravity(given: Sequence[float]) -> Vector:

@@ -37,7 +37,7 @@ __all__ = [
 
 def load_robot(
     path: str | Path | RobotBuilder,
-    base: Literal["fixed", "floating"] = "fixed",
+    base: Literal["fixed", "floating"] | None = None,
     snap: float = 1e-9,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     *,
@@ -49,9 +49,10 @@ def load_robot(
     """Read a robot's description and make its model.
 
     Args:
-        path: a URDF or a xacro, whatever its name ends in, or the name of a bundled robot, such as "arm7",
-            or a `RobotBuilder`.
-        base: "fixed" to the world, or "floating": a free root with a unit quaternion.
+        path: a URDF, a xacro or an MJCF, whatever its name ends in; the name of a bundled robot, such as
+            "arm7"; or a `RobotBuilder`.
+        base: "fixed" to the world, or "floating": a free root with a unit quaternion. None is what the file
+            says: floating for an MJCF with a free joint, fixed for all else.
         snap: entries of fixed rotations this close to 0 become 0; 0 leaves them as written.
         gravity: in m/s^2, in world axes.
         xacro_args: the arguments of a xacro, by name, as `NAME:=VALUE` of xacro; needs `rbdgen[xacro]`.

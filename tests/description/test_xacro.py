@@ -96,7 +96,9 @@ def test_arguments_in_python(segments: str) -> None:
 
 def test_an_argument_that_nothing_asks_for_is_told(segments: str) -> None:
     robot = rbdgen.load_robot(segments, xacro_args={"lenght": 1})
-    assert robot.warnings == (f"{segments}: the file asks for no xacro argument 'lenght'; ignored",)
+    assert robot.warnings == (
+        f"{segments} (expanded): the file asks for no xacro argument 'lenght'; ignored",
+    )
 
 
 def test_what_xacro_once_wrote_is_a_urdf(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +134,7 @@ def test_yaml() -> None:
 def test_warnings_of_xacro_are_told() -> None:
     text = f'<robot name="r" {NAMESPACE}><xacro:property name="pi" value="3"/><link name="${{pi}}"/></robot>'
     description = read_description(written("r.xacro", text))
-    assert description.warnings == ("r.xacro: xacro says: redefining global symbol: pi",)
+    assert description.warnings == ("r.xacro (expanded): xacro says: redefining global symbol: pi",)
 
 
 def test_python_is_left_as_it_was(segments: str) -> None:

@@ -32,7 +32,7 @@ Other commands:
   rbdgen check DIR|ROBOT            is the code right, on this machine, today?
   rbdgen bench DIR|ROBOT            how fast is it from Python?
 
-ROBOT is a URDF, a xacro, or the name of a bundled robot, such as quadruped12.
+ROBOT is a URDF, a xacro, an MJCF, or a bundled robot by name, such as arm7.
 """
 
 MORE = "rbdgen --help shows all options, rbdgen COMMAND --help those of a command.\n"
@@ -57,7 +57,7 @@ def guide_parser() -> argparse.ArgumentParser:
 
 def generate_parser() -> argparse.ArgumentParser:
     parser = _Parser("rbdgen", "ROBOT ", GUIDE)
-    parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, or the name of a bundled robot")
+    parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
     parser.add_argument(
         "-o",
         "--out",
@@ -96,7 +96,7 @@ def list_parser() -> argparse.ArgumentParser:
 
 def inspect_parser() -> argparse.ArgumentParser:
     parser = _Parser("rbdgen inspect", "ROBOT ", "A robot's tree, indices, masses, warnings.")
-    parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, or the name of a bundled robot")
+    parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
     _add_robot_options(parser)
     return parser
 
@@ -138,7 +138,9 @@ PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
 def _add_subject(parser: argparse.ArgumentParser) -> None:
     """A folder or a robot; the options below make sense with a robot only."""
     parser.add_argument(
-        "subject", metavar="DIR|ROBOT", help="a generated folder; or a URDF, a xacro, a bundled robot's name"
+        "subject",
+        metavar="DIR|ROBOT",
+        help="a generated folder, or a robot as for rbdgen",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     _add_robot_options(parser, "with a ROBOT: which part of it")
@@ -150,8 +152,7 @@ def _add_robot_options(parser: argparse.ArgumentParser, title: str = "the robot"
     group.add_argument(
         "--base",
         choices=("fixed", "floating"),
-        default="fixed",
-        help="whether the root link is fixed to the world or moves freely (default fixed)",
+        help="the root link is fixed to the world, or free (default fixed, but an MJCF with a free joint)",
     )
     group.add_argument(
         "--snap",

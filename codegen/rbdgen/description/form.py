@@ -10,11 +10,10 @@ from rbdgen.description.document import Document, line_of
 from rbdgen.description.quoting import escaped
 from rbdgen.errors import DescriptionError
 
-Form: TypeAlias = Literal["urdf", "xacro"]
+Form: TypeAlias = Literal["urdf", "xacro", "mjcf"]
 
 _INSTEAD = {
     "sdf": ("an SDF file, a format of Gazebo", "give the URDF that describes the same robot"),
-    "mujoco": ("an MJCF file, a format of MuJoCo", "give a URDF of the same robot"),
     "COLLADA": ("a COLLADA file, which is geometry", "give a URDF file"),
 }
 """By root element: what the file is, and what to do."""
@@ -24,9 +23,11 @@ _SRDF = {"group", "group_state", "end_effector", "virtual_joint", "passive_joint
 
 
 def form_of(document: Document) -> Form:
-    """Raises DescriptionError, which names the format, for all that is neither URDF nor xacro."""
+    """Raises DescriptionError, which names the format, for all that is none of these."""
     root = document.root
     tag = etree.QName(root).localname
+    if tag == "mujoco":
+        return "mjcf"
     if tag != "robot":
         other = (f"an XML file whose root is <{escaped(tag)}>, not <robot>", "give a URDF file")
         raise _not_urdf(document, root, *_INSTEAD.get(tag, other))
@@ -42,7 +43,10 @@ def form_of(document: Document) -> Form:
 
 def require_urdf(document: Document) -> None:
     """Raises DescriptionError, which names the format, for all that is no URDF."""
-    if form_of(document) == "xacro":
+    form = form_of(document)
+    if form == "mjcf":
+        raise _not_urdf(document, document.root, "an MJCF file, not a URDF", "give a URDF file")
+    if form == "xacro":
         found = _first_of_xacro(document)
         where, what = document.root, "an expression"
         if found is not None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from rbdgen.description.assembly import assembled
+from rbdgen.description.order import reordered
 from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Description, Inertial, Joint, JointType, Limit, Link, Origin
 from rbdgen.errors import DescriptionError
@@ -28,15 +30,7 @@ _FREE = "FreeFlyer"
 _UNIVERSE = 0
 
 
-class FromPinocchio(NamedTuple):
-    """A description, and what a description does not say."""
-
-    description: Description
-    floating: bool
-    gravity: tuple[float, float, float]  # m/s^2, in world axes
-
-
-def read_pinocchio(model: Any) -> FromPinocchio:
+def read_pinocchio(model: Any) -> Description:
     """The description of a model of revolute, continuous and prismatic joints, its first one free or not.
 
     A link is a body frame of the model; the first at a joint's own frame carries the inertia of the joint,
@@ -56,10 +50,9 @@ def read_pinocchio(model: Any) -> FromPinocchio:
         if frame.name not in carriers and not (floating and frame.parentJoint == _UNIVERSE):
             links.append(Link(frame.name, None, frame.parentJoint))
             joints.append(_attachment(frame, carriers))
-    warnings = (*_ignored(model, path), *_reordered(model, joints, carriers[root], path))
-    x, y, z = map(float, model.gravity.linear)
-    name = str(model.name) or "robot"
-    return FromPinocchio(assembled(name, links, joints, path, warnings), floating, (x, y, z))
+    warnings = (*_ignored(model, path), *reordered(joints, carriers[root], path))
+    description = assembled(str(model.name) or "robot", links, joints, path, warnings)
+    return replace(description, floating=floating)
 
 
 def _type(model: Any, joint: int) -> str:
@@ -160,20 +153,3 @@ def _ignored(model: Any, path: str) -> Iterator[str]:
             joint = next(j for j in model.joints if j.nv > 0 and values[j.idx_v : j.idx_v + j.nv].any())
             told = f"joint {quoted(model.names[joint.id])} and others have {what}"
             yield f"{path}: {told}; ignored: add these torques yourself"
-
-
-def _reordered(model: Any, joints: Sequence[Joint], root: str, path: str) -> Iterator[str]:
-    """Bodies are numbered depth first, the children of a link by joint name, whatever the model's order."""
-    below: dict[str, list[Joint]] = {}
-    moving = [joint for joint in joints if joint.type != "fixed"]
-    for joint in moving:
-        below.setdefault(joint.parent, []).append(joint)
-    order: list[str] = []
-    stack = [root]
-    while stack:
-        link = stack.pop()
-        order.append(link)
-        children = sorted(below.get(link, ()), key=lambda joint: joint.name, reverse=True)
-        stack += [joint.child for joint in children]
-    if order[1:] != [joint.child for joint in moving]:
-        yield f"{path}: its joints are not ordered by name; vectors follow the order of joint_names instead"

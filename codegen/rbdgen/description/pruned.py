@@ -101,7 +101,8 @@ def _below(description: Description, root: str) -> Description:
     dropped = [link.name for link in description.links if link.name not in kept]
     line = next(link.line for link in links if link.name == root)
     what = f"link {quoted(root)} is the root; dropped what it does not carry: {_listed(dropped)}"
-    return _kept(description, kept, root, [f"{description.path}:{line}: {what}"])
+    part = _kept(description, kept, root, [f"{description.path}:{line}: {what}"])
+    return replace(part, floating=False)
 
 
 def _chain(description: Description, tip: str) -> Description:

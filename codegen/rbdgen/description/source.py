@@ -12,6 +12,7 @@ from pathlib import Path
 from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.document import parse, read_bytes
 from rbdgen.description.form import form_of
+from rbdgen.description.mjcf import read_mjcf
 from rbdgen.description.schema import Description
 from rbdgen.description.urdf import describe, parse_urdf
 from rbdgen.description.xacro import expand
@@ -51,7 +52,7 @@ def find(source: str | os.PathLike[str]) -> str:
 def read_description(
     source: str | os.PathLike[str] | RobotBuilder, xacro_args: Mapping[str, str] | None = None
 ) -> Description:
-    """Read a URDF or a xacro of at most 20 MB, or take what was built in Python.
+    """Read a URDF, a xacro or an MJCF of at most 20 MB, or take what was built in Python.
 
     `xacro_args`: a xacro's arguments by name. Raises DescriptionError, whose message is `FILE:LINE: what is
     wrong; what to do`; the lines of a xacro are those of its expansion.
@@ -63,11 +64,12 @@ def read_description(
     path = find(source)
     raw = read_bytes(path)
     document = parse(raw, path)
-    if form_of(document) == "urdf":
+    form = form_of(document)
+    if form != "xacro":
         _refuse_arguments(path, xacro_args)
-        return describe(document, raw)
+        return describe(document, raw) if form == "urdf" else read_mjcf(document)
     expanded = expand(path, xacro_args or {})
-    description = parse_urdf(expanded.urdf, f"{path} (expanded)")
+    description = parse_urdf(expanded.urdf, expanded.path)
     return replace(description, warnings=(*expanded.warnings, *description.warnings))
 
 

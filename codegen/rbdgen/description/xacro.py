@@ -41,6 +41,7 @@ class Expanded(NamedTuple):
     """A URDF, and what xacro warned of."""
 
     urdf: bytes
+    path: str  # for messages about it
     warnings: tuple[str, ...]
 
 
@@ -59,14 +60,10 @@ def expand(path: str, arguments: Mapping[str, str]) -> Expanded:
             raise
         except Exception as error:  # what the package raises is of any type
             raise _as_description_error(error, (xacro.filestack or [path])[-1]) from None
+    place = f"{path} (expanded)"
     unused = [name for name in arguments if name not in given.asked]
-    return Expanded(
-        text.encode(),
-        (
-            *(f"{path}: the file asks for no xacro argument {quoted(name)}; ignored" for name in unused),
-            *_warnings(path, told.getvalue()),
-        ),
-    )
+    ignored = [f"{place}: the file asks for no xacro argument {quoted(name)}; ignored" for name in unused]
+    return Expanded(text.encode(), place, (*ignored, *_warnings(place, told.getvalue())))
 
 
 def _as_description_error(error: object, path: str) -> DescriptionError:

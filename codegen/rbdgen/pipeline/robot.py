@@ -10,6 +10,7 @@ from typing import Any
 from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.pinocchio import read_pinocchio
 from rbdgen.description.pruned import pruned
+from rbdgen.description.schema import Description
 from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
@@ -21,7 +22,7 @@ LARGEST_GRAVITY = 1e9
 
 def load_robot(
     path: str | Path | RobotBuilder,
-    base: Base = "fixed",
+    base: Base | None = None,
     snap: float = DEFAULT_SNAP,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     *,
@@ -32,12 +33,13 @@ def load_robot(
 ) -> Robot:
     """Read a robot's description and make its model.
 
-    `path`: of a URDF or a xacro, the name of a bundled robot, or a builder; `base`: "fixed" or "floating";
+    `path`: of a URDF, a xacro or an MJCF, the name of a bundled robot, or a builder; `base`: "fixed" or
+    "floating", None for what the file says, which is fixed but for an MJCF with a free joint;
     `snap`: entries of fixed rotations this close to 0 become 0; `gravity`: in m/s^2, world axes;
     `xacro_args`: of a xacro, by name; `lock`, `root`, `tip`: as in `pruned`. Raises DescriptionError,
     ModelError or OptionError, each one line.
     """
-    if not (isinstance(base, str) and base in ("fixed", "floating")):
+    if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise OptionError(f"base {_told(base)} is not known; choose fixed or floating")
     if not isinstance(path, (str, Path, RobotBuilder)):
         raise OptionError(f"path {_told(path)} is no path; give that of a robot's file, or a robot's name")
@@ -46,16 +48,20 @@ def load_robot(
         if not (link is None or isinstance(link, str)):
             raise OptionError(f"{what} {_told(link)} is no name; give that of a link")
     description = pruned(read_description(path, arguments), _lock(lock), root, tip)
-    return build_robot(description, base, _snap(snap), _gravity(gravity))
+    return build_robot(description, base or _base_of(description), _snap(snap), _gravity(gravity))
 
 
 def from_pinocchio(model: Any, snap: float = DEFAULT_SNAP) -> Robot:
     """The robot of a Pinocchio model, with its gravity. Raises what `load_robot` does."""
     if not hasattr(model, "jointPlacements"):
         raise OptionError(f"{_told(model)} is no Pinocchio model; give a pinocchio.Model")
-    read = read_pinocchio(model)
-    base: Base = "floating" if read.floating else "fixed"
-    return build_robot(read.description, base, _snap(snap), _gravity(read.gravity))
+    description = read_pinocchio(model)
+    gravity = _gravity(model.gravity.linear.tolist())
+    return build_robot(description, _base_of(description), _snap(snap), gravity)
+
+
+def _base_of(description: Description) -> Base:
+    return "floating" if description.floating else "fixed"
 
 
 def _snap(given: float) -> float:

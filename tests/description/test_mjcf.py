@@ -132,6 +132,23 @@ def test_what_is_not_read_is_told() -> None:
     ]
 
 
+def test_what_mujoco_warns_of_is_told_and_nothing_is_written() -> None:
+    """MuJoCo's own way is a file MUJOCO_LOG.TXT in the current folder."""
+    tree = f'<body name="b"><joint name="j"/><joint name="k"/>{INERTIAL.format(1)}</body>'
+    with pytest.raises(rbdgen.RbdgenError, match="nothing resists joint"):
+        rbdgen.load_robot(written(tree))
+    robot = rbdgen.load_robot("robot.xml", lock={"k": 0})
+    assert robot.warnings[0].startswith("robot.xml: MuJoCo says: Inertia matrix is too close to singular")
+    assert [path.name for path in Path().iterdir()] == ["robot.xml"]
+
+
+@pytest.mark.parametrize("number", ["nan", "1e400", "1e308"])
+def test_a_number_that_is_none_is_refused(number: str) -> None:
+    joint = f'<joint name="j" pos="{number} {number} 0"/><joint name="k" axis="1 0 0"/>'
+    with pytest.raises(rbdgen.RbdgenError, match=r"not finite|MuJoCo says|keep to 1e30 m"):
+        rbdgen.load_robot(written(f'<body name="b" euler="1 1 1">{joint}{INERTIAL.format(1)}</body>'))
+
+
 def test_another_order_is_told() -> None:
     tree = "".join(f'<body name="{n}"><joint name="{n}"/>{INERTIAL.format(1)}</body>' for n in ("z", "y"))
     robot = rbdgen.load_robot(written(tree))

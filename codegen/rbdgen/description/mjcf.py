@@ -43,7 +43,13 @@ def read_mjcf(document: Document) -> Description:
     A line is that of a named body in the file itself, 1 for what an include or a default says.
     Raises DescriptionError where MuJoCo is missing or refuses the file, and for another type of joint.
     """
-    path, model = document.path, _compiled(document.path)
+    model, told = _compiled(document.path)
+    with np.errstate(invalid="ignore", over="ignore"):  # numbers that are too large are refused in the end
+        return _described(document, model, told)
+
+
+def _described(document: Document, model: Any, told: list[str]) -> Description:
+    path = document.path
     free = [b for b in range(1, model.nbody) if _types(model, b) == [_FREE]]
     root = _root(model, path, free)
     names = _names(model)
@@ -59,23 +65,32 @@ def read_mjcf(document: Document) -> Description:
                 inertial = _inertial(model, body, lines) if own else _massless(lines[body])
                 links.append(Link(joint.child, inertial, lines[body]))
                 joints.append(replace(joint, line=lines[body]))
-    warnings = (*_warnings(model, path), *reordered(joints, names[root], path))
+    warnings = (*told, *_warnings(model, path), *reordered(joints, names[root], path))
     description = assembled(_name(model), links, joints, path, warnings)
     return replace(description, floating=bool(free))
 
 
-def _compiled(path: str) -> Any:
+def _compiled(path: str) -> tuple[Any, list[str]]:
+    """MuJoCo's model, and its warnings, which it would otherwise write to a file in the current folder."""
     try:
         import mujoco  # noqa: PLC0415  (an extra)
     except ImportError:
         what = "this is an MJCF file, which is read by MuJoCo"
         raise DescriptionError(path, None, what, "pip install 'rbdgen[mujoco]', or give a URDF") from None
+    told: list[str] = []
+    kept = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(told.append)
     try:
-        return mujoco.MjModel.from_xml_path(path)
+        model = mujoco.MjModel.from_xml_path(path)
     except ValueError as error:
-        message = " ".join(str(error).split())
-        what = f"MuJoCo says: {escaped(message, 300)}"
-        raise DescriptionError(path, None, what, "correct the file") from None
+        raise DescriptionError(path, None, _said(str(error)), "correct the file") from None
+    finally:
+        mujoco.set_mju_user_warning(kept)
+    return model, [f"{path}: {_said(text)}" for text in told]
+
+
+def _said(text: str) -> str:
+    return f"MuJoCo says: {escaped(' '.join(text.split()), 300)}"
 
 
 def _types(model: Any, body: int) -> list[int]:

@@ -126,6 +126,13 @@ def test_expressions(expression: str, value: str) -> None:
     assert the_link(expression) == value
 
 
+def test_names_with_an_underscore() -> None:
+    text = (
+        f'<robot name="r" {NAMESPACE}><xacro:property name="_n" value="5"/><link name="${{_n + 1}}"/></robot>'
+    )
+    assert read_description(written("r.xacro", text)).links[0].name == "6"
+
+
 def test_yaml() -> None:
     written("config/values.yaml", "arm: {length: 3, parts: [x, y]}\n")
     assert the_link('${xacro.load_yaml("config/values.yaml").arm.parts[1]}') == "y"
@@ -193,7 +200,8 @@ def test_a_package_is_found_by_the_variables_of_ros(monkeypatch: pytest.MonkeyPa
         "${list(c for c in (1, 2))}",
         '${open("stolen", "w")}',
         '${__import__("os").getcwd()}',
-        "${math._a}",
+        "${math.__loader__}",
+        "$(eval __loader__)",
         "${(y := 1)}",
     ],
 )

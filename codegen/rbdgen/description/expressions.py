@@ -2,7 +2,7 @@
 
 Python's `eval` cannot be fenced in by taking names away: an attribute such as `__class__` leads from any
 number to all of Python, from a function or a comprehension inside the expression as well. Here every part of
-an expression is one of those listed, and no name or attribute starts with an underscore.
+an expression is one of those listed, and no name or attribute starts with two underscores.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def evaluate(text: str, symbols: dict[str, Any]) -> Any:
         if not isinstance(node, _ALLOWED):
             raise RefusedExpressionError(f"{type(node).__name__.lower()} is not allowed in an expression")
         name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-        if name.startswith("_"):
+        if name.startswith("__"):
             raise RefusedExpressionError(f"the name {quoted(name)} is not allowed in an expression")
     symbols.update(__builtins__={})
     return eval(compile(tree, "<expression>", "eval"), symbols)

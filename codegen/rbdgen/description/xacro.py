@@ -54,7 +54,7 @@ def expand(path: str, arguments: Mapping[str, str]) -> Expanded:
         xacro, substitution = _packages(path)
         given, told = _Arguments(arguments), StringIO()
         try:
-            with _guarded(xacro, substitution), redirect_stderr(told):
+            with _Reader(xacro, substitution).guarding(), redirect_stderr(told):
                 text = xacro.process_file(path, mappings=given).toprettyxml(indent="  ")
         except DescriptionError:
             raise
@@ -113,69 +113,68 @@ def _packages(path: str) -> tuple[ModuleType, ModuleType]:
     return xacro, substitution_args
 
 
-@contextmanager
-def _guarded(xacro: ModuleType, substitution: ModuleType) -> Iterator[None]:
-    """Expressions, files and packages go through rbdgen's own functions, and symbols are those of one run."""
+class _Reader:
+    """What the package does by functions of its own, done by rbdgen's instead."""
 
-    load_yaml = xacro.load_yaml
+    def __init__(self, xacro: ModuleType, substitution: ModuleType) -> None:
+        self.xacro, self.substitution = xacro, substitution
+        self.load_yaml = xacro.load_yaml
 
-    def file_of(name: str) -> str:
-        """As `abs_filename_spec`, which it replaces: relative names start at the file that is read."""
+    @contextmanager
+    def guarding(self) -> Iterator[None]:
+        """Expressions, files and packages go through this reader, and symbols are those of one run."""
+        xacro = self.xacro
+        with (
+            _replaced(xacro, abs_filename_spec=self.path, parse=self.parse, load_yaml=self.yaml),
+            _replaced(xacro, safe_eval=evaluate, verbosity=0),
+            _replaced(self.substitution, _eval=self.eval, _eval_find=self.find, _eval_dirname=self.folder),
+            _replaced(minidom.Element, writexml=xacro.xmlutils.fixed_writexml),
+            _replaced(xacro, _global_symbols=xacro.create_global_symbols()),
+        ):
+            yield
+
+    def folder(self, _: object = None) -> str:
+        """That of the file that is read."""
+        return str(Path(self.xacro.filestack[-1]).resolve().parent)
+
+    def find(self, package: str) -> str:
+        return str(find_package(package, Path(self.folder())))
+
+    def path(self, name: str) -> str:
+        """Of a file by what another file calls it: `package://`, or relative to the file that is read."""
         if found := _PACKAGE_PATH.fullmatch(name):
-            return str(package(found[1]) / found[2])
-        return str(Path(xacro.filestack[-1]).parent / name)
+            return str(Path(self.find(found[1])) / found[2])
+        return str(Path(self.xacro.filestack[-1]).parent / name)
 
-    def folder() -> str:
-        return str(Path(xacro.filestack[-1]).resolve().parent)
-
-    def package(name: str) -> Path:
-        return find_package(name, Path(folder()))
-
-    def computed(text: str, symbols: dict[str, Any]) -> Any:
-        return evaluate(text, symbols)
-
-    def opened(_: object, path: str) -> minidom.Document:
+    def parse(self, _: object, path: str) -> minidom.Document:
         if not Path(path).is_file():
-            xacro.filestack.pop()
-            raise xacro.XacroException(f"no file {path} to include", exc=FileNotFoundError())
+            self.xacro.filestack.pop()
+            raise self.xacro.XacroException(f"no file {path} to include", exc=FileNotFoundError())
         data = read_bytes(path)
         parse(data, path)  # refuses what is no XML, with its line
         return minidom.parseString(data)
 
-    def loaded(name: str) -> Any:
-        path = file_of(name)
+    def yaml(self, name: str) -> Any:
+        path = self.path(name)
         if not Path(path).is_file():
-            raise xacro.XacroException(f"no file {path} to load")
+            raise self.xacro.XacroException(f"no file {path} to load")
         read_bytes(path)  # refuses what is too large
-        return load_yaml(path)
+        return self.load_yaml(path)
 
-    def evaluated(text: str, context: Mapping[str, Any]) -> str:
-        given = context["arg"]
-        names = {name: substitution.convert_value(value, "auto") for name, value in given.items()}
+    def eval(self, text: str, context: Mapping[str, Any]) -> str:
+        """The value of `$(eval ...)`."""
+        given, convert = context["arg"], self.substitution.convert_value
+        names = {name: convert(value, "auto") for name, value in given.items()}
         functions = {
-            "arg": lambda name: substitution.convert_value(given[name], "auto"),
-            "find": lambda name: str(package(name)),
-            "env": substitution._eval_env,
-            "optenv": substitution._eval_optenv,
-            "dirname": folder,
-            **{t.__name__: t for t in (list, dict, map, str, float, int)},
+            "arg": lambda name: convert(given[name], "auto"),
+            "find": self.find,
+            "env": self.substitution._eval_env,
+            "optenv": self.substitution._eval_optenv,
+            "dirname": self.folder,
+            **{kind.__name__: kind for kind in (list, dict, map, str, float, int)},
         }
         constants = {"true": True, "false": False}
         return str(evaluate(text, {**vars(math), **names, **constants, **functions}))
-
-    with (
-        _replaced(xacro, abs_filename_spec=file_of, parse=opened, safe_eval=computed, verbosity=0),
-        _replaced(xacro, load_yaml=loaded),
-        _replaced(
-            substitution,
-            _eval=evaluated,
-            _eval_find=lambda name: str(package(name)),
-            _eval_dirname=lambda _: folder(),
-        ),
-        _replaced(minidom.Element, writexml=xacro.xmlutils.fixed_writexml),
-        _replaced(xacro, _global_symbols=xacro.create_global_symbols()),
-    ):
-        yield
 
 
 @contextmanager

@@ -76,8 +76,9 @@ def from_pinocchio(model: Any, snap: float = 1e-9) -> Robot:
     """The robot of a Pinocchio model, whose vectors then drop in.
 
     Args:
-        model: a `pinocchio.Model` of revolute, continuous and prismatic joints; its first joint may be a
-            free-flyer, which makes the base floating. A continuous joint has one coordinate here, its angle.
+        model: a `pinocchio.Model`. A free-flyer that carries all other joints, from the world's origin, is
+            the floating base. A continuous joint has one coordinate here, its angle, and a planar joint has
+            its angle in place of cosine and sine.
         snap: as in `load_robot`.
 
     Returns:

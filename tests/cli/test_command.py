@@ -385,7 +385,10 @@ BAD: dict[str, tuple[list[str], str]] = {
         "choose another folder",
     ),
     "list: missing file": (["list", "--counts", "missing.urdf"], "missing.urdf"),
-    "list: a base of no robot": (["list", "--base", "floating"], "--base is an option of a robot; give one with"),
+    "list: a base of no robot": (
+        ["list", "--base", "floating"],
+        "--base is an option of a robot",
+    ),
     "list: a snap of no robot": (["list", "--snap", "0"], "--snap is an option of a robot"),
     "list: unknown option": (["list", "--all"], "--all"),
     "inspect: a folder": (["inspect", "folder.urdf"], "folder.urdf"),

@@ -83,6 +83,24 @@ def test_an_axis_may_have_any_length() -> None:
     assert pendulum(axis=np.array([0, 3, 4])).description().joints[0].axis == (0, 0.6, 0.8)
 
 
+@pytest.mark.parametrize(
+    ("given", "nq", "nv"),
+    [
+        ({"type": "planar"}, 3, 3),
+        ({"type": "spherical"}, 4, 3),
+        ({"type": "floating"}, 7, 6),
+        ({"type": "helical", "axis": (0, 0, 2), "pitch": 0.1}, 1, 1),
+        ({"type": "universal", "axis": (1, 0, 0), "second_axis": (0, 2, 0)}, 2, 2),
+    ],
+)
+def test_joints_of_every_type(given: Any, nq: int, nv: int) -> None:
+    robot = rbdgen.load_robot(pendulum(**{"axis": None} | given))
+    assert (robot.model.nq, robot.model.nv) == (nq, nv)
+    if given["type"] == "helical":  # m (g + v' v'') of a screw that hangs: its weight along the thread
+        gravity = rbdgen.trace(robot, "gravity")([0.3]).full().ravel()
+        assert gravity == pytest.approx([2 * 9.81 * 0.1])
+
+
 def test_what_is_odd_is_warned_of() -> None:
     robot = pendulum(inertia=(0.1, 0.1, 0.9)).add_body("tip", parent="rod", type="fixed")
     (warning,) = rbdgen.load_robot(robot).warnings
@@ -95,9 +113,13 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no parent": ({"parent": None}, "'rod' has no parent; name the body that carries it"),
     "no type": ({"type": None}, "joint 'rod_joint' has no type; choose from: revolute"),
     "an unknown type": ({"type": "hinge"}, "joint 'rod_joint' has the type 'hinge'"),
-    "no axis": ({"axis": None}, "has no axis; give one"),
+    "no axis": ({"axis": None}, "has no axis; give axis"),
     "an axis without direction": ({"axis": (0, 0, 0)}, "has zero length"),
-    "an axis of a fixed joint": ({"type": "fixed"}, "leave the axis out"),
+    "an axis of a fixed joint": ({"type": "fixed"}, "leave axis out"),
+    "a helical joint without a pitch": ({"type": "helical"}, "helical joint 'rod_joint' has no pitch"),
+    "a pitch of a continuous joint": ({"pitch": 0.1}, "leave pitch out"),
+    "a universal joint without its other axis": ({"type": "universal"}, "has no second_axis"),
+    "an axis of a planar joint": ({"type": "planar"}, "leave axis out"),
     "a limit of a continuous joint": ({"limit": (0, 1)}, "leave limit out"),
     "a negative mass": ({"mass": -1}, "mass is -1 kg, less than zero"),
     "a mass that is no number": ({"mass": "2"}, "mass is ['2']; give 1 finite number"),

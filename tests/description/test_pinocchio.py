@@ -32,7 +32,7 @@ def test_a_urdf_by_way_of_pinocchio_gives_the_same_model(name: str, base: Any) -
     assert (found.joint_names, found.base, found.warnings) == (expected.joint_names, base, ())
     assert [a.link for a in found.attachments] == [a.link for a in expected.attachments]
     for ours, theirs in zip(found.model.bodies, expected.model.bodies, strict=True):
-        assert (ours.name, ours.parent, ours.joint.kind) == (theirs.name, theirs.parent, theirs.joint.kind)
+        assert (ours.name, ours.parent, ours.joint.type) == (theirs.name, theirs.parent, theirs.joint.type)
         assert ours.joint.limit == theirs.joint.limit
         for mine, its in (
             (ours.joint.axis, theirs.joint.axis),
@@ -127,34 +127,54 @@ def test_another_order_is_told() -> None:
     assert robot.warnings[0].endswith("vectors follow the order of joint_names instead")
 
 
-OTHERS = {
-    "Spherical": pin.JointModelSpherical(),
-    "HX": pin.JointModelHX(0.1),
+X, Y = np.eye(3)[0], np.eye(3)[1]
+TYPES = {
     "Planar": pin.JointModelPlanar(),
+    "Spherical": pin.JointModelSpherical(),
     "FreeFlyer": pin.JointModelFreeFlyer(),
+    "HX": pin.JointModelHX(0.1),
+    "HelicalUnaligned": pin.JointModelHelicalUnaligned(0.6, 0.0, 0.8, -0.3),
+    "Universal": pin.JointModelUniversal(X, Y),
 }
 
 
-@pytest.mark.parametrize("kind", OTHERS)
-def test_another_type_is_refused_by_name(kind: str) -> None:
+@pytest.mark.parametrize("kind", TYPES)
+def test_joints_of_every_type(kind: str) -> None:
+    """Between two others; a planar joint has its angle here, and cos and sin in Pinocchio."""
+    model = random_model(4, 1)
+    rng = np.random.default_rng(4)
+    for name, type_ in (("k", TYPES[kind]), ("l", pin.JointModelRX())):
+        joint = model.addJoint(model.njoints - 1, type_, pin.SE3.Random(), name)
+        model.appendBodyToJoint(joint, inertia(rng), pin.SE3.Random())
+    robot = rbdgen.from_pinocchio(model, snap=0)
+    theirs = pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv))
+    v, a = rng.normal(size=(2, model.nv))
+    q = theirs
+    if kind == "Planar":
+        q = np.array([*theirs[:3], np.arctan2(theirs[4], theirs[3]), theirs[5]])
+    expected = pin.rnea(model, model.createData(), theirs, v, a)
+    found = rbdgen.trace(robot, "rnea")(q, v, a).full().ravel()
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", [pin.JointModelSphericalZYX(), pin.JointModelTranslation()])
+def test_another_type_is_refused_by_name(kind: Any) -> None:
     model = random_model(1, 1)
-    model.addJoint(1, OTHERS[kind], pin.SE3.Identity(), "ball")
-    with pytest.raises(DescriptionError, match=rf"^Pinocchio's model 'random':2: joint 'ball' is a {kind}, "):
+    model.addJoint(1, kind, pin.SE3.Identity(), "ball")
+    name = kind.shortname().removeprefix("JointModel")
+    with pytest.raises(DescriptionError, match=rf"^Pinocchio's model 'random':2: joint 'ball' is a {name}, "):
         rbdgen.from_pinocchio(model)
 
 
-def test_a_base_away_from_the_origin_is_refused() -> None:
-    model = pin.Model()
-    model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Random(), "root_joint")
-    with pytest.raises(DescriptionError, match="does not start at the world's origin"):
-        rbdgen.from_pinocchio(model)
-
-
-def test_a_joint_beside_the_free_base_is_refused() -> None:
-    model = random_model(1, 1, first=pin.JointModelFreeFlyer())
-    model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "beside")
-    with pytest.raises(DescriptionError, match="joint 'beside' is at the world beside the free-flyer"):
-        rbdgen.from_pinocchio(model)
+def test_a_free_body_away_from_the_origin_or_beside_others_is_no_base() -> None:
+    away, beside = pin.Model(), random_model(1, 1, first=pin.JointModelFreeFlyer())
+    away.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Random(), "free")
+    beside.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "beside")
+    for model in (away, beside):
+        joint = model.njoints - 1
+        model.appendBodyToJoint(joint, inertia(np.random.default_rng(1)), pin.SE3.Identity())
+        robot = rbdgen.from_pinocchio(model)
+        assert (robot.base, robot.model.nv) == ("fixed", model.nv)
 
 
 def spoilt(what: str) -> Any:

@@ -96,6 +96,23 @@ def test_a_locked_robot_is_that_of_pinocchio() -> None:
     np.testing.assert_allclose(tau(robot, q, v, a), expected, rtol=1e-12, atol=1e-11)
 
 
+def test_a_locked_screw_has_advanced() -> None:
+    body: Any = {"mass": 1.0, "inertia": (1, 1, 1), "parent": "base", "axis": (0, 0, 1), "xyz": (1, 0, 0)}
+    screw = rbdgen.RobotBuilder("r").add_body("base").add_body("nut", type="helical", pitch=0.2, **body)
+    screw.add_body("rod", type="revolute", **(body | {"parent": "nut"}))
+    robot = rbdgen.load_robot(screw, lock={"nut_joint": np.pi / 2})
+    (rod,) = robot.model.bodies
+    assert [float(x) for x in rod.placement.translation] == pytest.approx([1, 1, 0.1 * np.pi])
+
+
+@pytest.mark.parametrize("kind", ["planar", "spherical", "floating"])
+def test_a_joint_of_several_coordinates_is_not_locked(kind: Any) -> None:
+    body: Any = {"mass": 1.0, "inertia": (1, 1, 1), "parent": "base"}
+    robot = rbdgen.RobotBuilder("r").add_body("base").add_body("ball", type=kind, **body)
+    with pytest.raises(DescriptionError, match="lock joints of one coordinate only"):
+        rbdgen.load_robot(robot, lock={"ball_joint": 0})
+
+
 def test_at_zero_the_placement_stays_as_written() -> None:
     before, after = tree().joints[1], tree(lock={"left_arm": 0}).joints[1]
     assert after == replace(before, type="fixed", axis=(1, 0, 0), limit=None)

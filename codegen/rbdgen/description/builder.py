@@ -22,6 +22,8 @@ from rbdgen.description.schema import (
 from rbdgen.errors import DescriptionError
 
 _TYPES: tuple[JointType, ...] = get_args(JointType)
+_WITH_AXIS = ("revolute", "continuous", "prismatic", "helical", "universal")
+_NO_AXIS: dict[JointType, Vector3] = {"planar": (0.0, 0.0, 1.0)}
 _ZERO = (0.0, 0.0, 0.0)
 _SYMMETRY = 1e-9
 """Entries of an inertia matrix may differ by this much across its diagonal, relative to the largest."""
@@ -56,6 +58,8 @@ class RobotBuilder:
         joint: str | None = None,
         type: JointType | None = None,
         axis: Sequence[float] | None = None,
+        second_axis: Sequence[float] | None = None,
+        pitch: float | None = None,
         xyz: Sequence[float] = _ZERO,
         rpy: Sequence[float] = _ZERO,
         mass: float | None = None,
@@ -71,8 +75,12 @@ class RobotBuilder:
             name: of the body.
             parent: the body that carries it.
             joint: the joint's name, None for NAME_joint.
-            type: "revolute", "continuous", "prismatic" or "fixed".
-            axis: the joint's axis in the body's frame, of any length; none for a fixed joint.
+            type: "revolute", "continuous", "prismatic", "fixed", "planar" (in the x-y plane of its frame),
+                "floating", "spherical", "helical" or "universal".
+            axis: the joint's axis in the body's frame, of any length; none for a joint that has no single
+                one. The first of a universal joint, at q = 0.
+            second_axis: of a universal joint, in the body's frame.
+            pitch: of a helical joint, m/rad: a thread's lead is 2 pi times it.
             xyz: where the body's frame stands in the parent's at q = 0, m.
             rpy: how it is turned there, rad: about the parent's x, then y, then z.
             mass: kg; None for a frame without mass.
@@ -93,17 +101,10 @@ class RobotBuilder:
         self._name(name, "the body")
         origin = Origin(self._vector("xyz", xyz), self._vector("rpy", rpy))
         link = Link(name, self._inertial(mass, com, inertia), self._line)
+        given = (axis, second_axis, pitch, limit, effort, velocity)
         if self._links:
-            label = f"{name}_joint" if joint is None else joint
-            self._name(label, "the joint")
-            if parent is None:
-                raise self._error(f"{quoted(name)} has no parent", "name the body that carries it")
-            kind = self._type(label, type)
-            ends = self._limit(kind, limit, effort, velocity)
-            direction = self._axis(label, kind, axis)
-            added = Joint(label, kind, str(parent), name, origin, direction, ends, 0.0, 0.0, None, self._line)
-            self._joints.append(added)
-        elif (parent, joint, type, axis, limit, effort, velocity) != (None,) * 7 or origin != Origin():
+            self._joints.append(self._joint(name, parent, joint, type, origin, *given))
+        elif (parent, joint, type, *given) != (None,) * 9 or origin != Origin():
             what = f"{quoted(name)} is the first body, the root, which no joint moves"
             raise self._error(what, "leave out parent, joint, type, axis, xyz, rpy and limits")
         self._links.append(link)
@@ -134,17 +135,55 @@ class RobotBuilder:
         named = "no type" if given is None else f"the type {quoted(str(given))}, which is not supported"
         raise self._error(f"joint {quoted(joint)} has {named}", f"choose from: {', '.join(_TYPES)}")
 
-    def _axis(self, joint: str, kind: JointType, axis: Sequence[float] | None) -> Vector3:
-        if kind == "fixed":
-            if axis is not None:
-                raise self._error(f"joint {quoted(joint)} is fixed and has an axis", "leave the axis out")
-            return 1.0, 0.0, 0.0
-        if axis is None:
-            raise self._error(f"joint {quoted(joint)} has no axis", "give one, such as axis=(0, 0, 1)")
-        given = self._vector("axis", axis)
+    def _joint(
+        self,
+        name: str,
+        parent: str | None,
+        joint: str | None,
+        given: JointType | None,
+        origin: Origin,
+        axis: Sequence[float] | None,
+        second_axis: Sequence[float] | None,
+        pitch: float | None,
+        limit: Sequence[float] | None,
+        effort: float | None,
+        velocity: float | None,
+    ) -> Joint:
+        label = f"{name}_joint" if joint is None else joint
+        self._name(label, "the joint")
+        if parent is None:
+            raise self._error(f"{quoted(name)} has no parent", "name the body that carries it")
+        kind = self._type(label, given)
+        for what, value, wanted in (
+            ("axis", axis, kind in _WITH_AXIS),
+            ("second_axis", second_axis, kind == "universal"),
+            ("pitch", pitch, kind == "helical"),
+        ):
+            if wanted and value is None:
+                raise self._error(f"{kind} joint {quoted(label)} has no {what}", f"give {what}")
+            if value is not None and not wanted:
+                raise self._error(f"{kind} joint {quoted(label)} has a {what}", f"leave {what} out")
+        return Joint(
+            name=label,
+            type=kind,
+            parent=str(parent),
+            child=name,
+            origin=origin,
+            axis=_NO_AXIS.get(kind, (1.0, 0.0, 0.0)) if axis is None else self._unit("axis", label, axis),
+            limit=self._limit(kind, limit, effort, velocity),
+            damping=0.0,
+            friction=0.0,
+            mimic=None,
+            line=self._line,
+            pitch=0.0 if pitch is None else self._numbers("pitch", [pitch], (1,))[0],
+            second_axis=_ZERO if second_axis is None else self._unit("second_axis", label, second_axis),
+        )
+
+    def _unit(self, what: str, joint: str, axis: Sequence[float]) -> Vector3:
+        given = self._vector(what, axis)
         if math.hypot(*given) < 1e-9:
-            what = f"axis of joint {quoted(joint)} has zero length"
-            raise self._error(what, "give a direction, such as (0, 0, 1)")
+            told = f"{what} of joint {quoted(joint)} has zero length"
+            raise self._error(told, "give a direction, such as (0, 0, 1)")
         from rbdgen.description.soundness import unit  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
         return unit(*given)
@@ -160,7 +199,7 @@ class RobotBuilder:
             return None
         ends: Sequence[float | None] = (None, None)
         if limit is not None:
-            if kind not in ("revolute", "prismatic"):
+            if kind not in ("revolute", "prismatic", "helical"):
                 raise self._error(f"a {kind} joint has no limit of position", "leave limit out")
             ends = self._numbers("limit", limit, (2,))
         effort, velocity = (

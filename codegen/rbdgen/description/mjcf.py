@@ -1,8 +1,8 @@
 """Reads MJCF by MuJoCo's own compiler: includes, defaults, angles and inertias of geoms are its business.
 
 What MuJoCo calls a body becomes a link whose frame is that body's. Several joints of a body become a chain of
-massless links, and a joint that is anchored beside the body's origin gets a link at its anchor. A coordinate
-is MuJoCo's `qpos`: where `ref` is not 0, the placement is turned or shifted back by it.
+massless links, and a joint that is anchored beside the body's origin gets a link at its anchor. Coordinates
+are MuJoCo's `qpos`, but w is last: where `ref` is not 0, the placement is turned or shifted back by it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ from rbdgen.spatial.rpy import rpy_from_rotation
 _Array = npt.NDArray[np.float64]
 
 _FREE, _BALL, _SLIDE, _HINGE = range(4)  # mjtJoint
-_KINDS: dict[int, JointType] = {_SLIDE: "prismatic", _HINGE: "revolute"}
+_KINDS: dict[int, JointType] = {
+    _FREE: "floating",
+    _BALL: "spherical",
+    _SLIDE: "prismatic",
+    _HINGE: "revolute",
+}
 _WORLD = 0
 
 _IGNORED = {
@@ -38,10 +43,10 @@ _IGNORED = {
 
 
 def read_mjcf(document: Document) -> Description:
-    """The description of an MJCF file of hinge and slide joints, its one tree free or not.
+    """The description of an MJCF file; a free body that carries all other joints is a floating base.
 
     A line is that of a named body in the file itself, 1 for what an include or a default says.
-    Raises DescriptionError where MuJoCo is missing or refuses the file, and for another type of joint.
+    Raises DescriptionError where MuJoCo is missing or refuses the file.
     """
     model, told = _compiled(document.path)
     with np.errstate(invalid="ignore", over="ignore"):  # numbers that are too large are refused in the end
@@ -50,8 +55,7 @@ def read_mjcf(document: Document) -> Description:
 
 def _described(document: Document, model: Any, told: list[str]) -> Description:
     path = document.path
-    free = [b for b in range(1, model.nbody) if _types(model, b) == [_FREE]]
-    root = _root(model, path, free)
+    root = _root(model)
     names = _names(model)
     written = {element.get("name"): line_of(element) for element in document.root.iter("body")}
     lines = [written.get(name, 1) for name in names]
@@ -60,14 +64,14 @@ def _described(document: Document, model: Any, told: list[str]) -> Description:
     for body in range(root + 1, model.nbody):
         if model.body_parentid[body] in carried:
             carried.add(body)
-            for joint in _joints(model, body, names, path):
+            for joint in _joints(model, body, names):
                 own = joint.child == names[body]
                 inertial = _inertial(model, body, lines) if own else _massless(lines[body])
                 links.append(Link(joint.child, inertial, lines[body]))
                 joints.append(replace(joint, line=lines[body]))
     warnings = (*told, *_warnings(model, path), *reordered(joints, names[root], path))
     description = assembled(_name(model), links, joints, path, warnings)
-    return replace(description, floating=bool(free))
+    return replace(description, floating=root != _WORLD)
 
 
 def _compiled(path: str) -> tuple[Any, list[str]]:
@@ -98,16 +102,11 @@ def _types(model: Any, body: int) -> list[int]:
     return [int(kind) for kind in model.jnt_type[first : first + model.body_jntnum[body]]]
 
 
-def _root(model: Any, path: str, free: list[int]) -> int:
-    """The world, or the one body that moves freely."""
-    if not free:
-        return _WORLD
-    for body in range(1, model.nbody):
-        if _types(model, body) and model.body_rootid[body] != free[0]:
-            named = f"{quoted(model.body(free[0]).name)} and {quoted(model.body(body).name)}"
-            what = f"bodies {named} move, one of them freely, and neither carries the other"
-            raise DescriptionError(path, None, what, "give the file of one robot alone")
-    return free[0]
+def _root(model: Any) -> int:
+    """The free body that carries all other joints; else the world."""
+    moving = [b for b in range(1, model.nbody) if model.body_jntnum[b]]
+    free = bool(moving) and _FREE in _types(model, moving[0])
+    return moving[0] if free and all(model.body_rootid[b] == moving[0] for b in moving) else _WORLD
 
 
 def _names(model: Any) -> list[str]:
@@ -118,23 +117,24 @@ def _joint_name(model: Any, joint: int, body: str) -> str:
     return str(model.joint(joint).name) or f"{body}_joint{joint}"
 
 
-def _joints(model: Any, body: int, names: list[str], path: str) -> Iterator[Joint]:
+def _joints(model: Any, body: int, names: list[str]) -> Iterator[Joint]:
     """The joints above a body, outermost first; none makes a fixed one."""
     name, parent = names[body], names[model.body_parentid[body]]
     R, p, behind = _rotation(model.body_quat[body]), np.array(model.body_pos[body]), np.zeros(3)
     first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
     for j in range(first, first + count):
         label = _joint_name(model, j, name)
-        kind = _KINDS.get(int(model.jnt_type[j]))
-        if kind is None:
-            what = f"joint {quoted(label)} is a ball, which is not supported"
-            raise DescriptionError(path, None, what, "write three hinges in its place")
-        axis, anchor = np.array(model.jnt_axis[j]), np.array(model.jnt_pos[j])
-        ref = float(model.qpos0[model.jnt_qposadr[j]])
+        kind = _KINDS[int(model.jnt_type[j])]
+        if kind == "floating":  # its coordinates are the pose itself
+            R, p = np.eye(3), np.zeros(3)
+        turning = kind in ("revolute", "prismatic")
+        axis = np.array(model.jnt_axis[j] if turning else (1, 0, 0))
+        anchor = np.array(model.jnt_pos[j] if kind != "floating" else (0, 0, 0))
+        ref = float(model.qpos0[model.jnt_qposadr[j]]) if turning else 0.0
         at = p + R @ (anchor - behind)
         if kind == "prismatic":
             at = at - R @ axis * ref
-        else:
+        elif kind == "revolute":
             R = R @ _about(axis, -ref)
         inmost = j == first + count - 1 and not anchor.any()
         child = name if inmost else f"{name}_{label}"
@@ -163,7 +163,7 @@ def _joint(
 
 
 def _limit(model: Any, joint: int) -> Limit | None:
-    if not model.jnt_limited[joint]:
+    if not model.jnt_limited[joint] or model.jnt_type[joint] == _BALL:
         return None
     lower, upper = map(float, model.jnt_range[joint])
     return Limit(lower, upper, None, None)

@@ -12,35 +12,34 @@ import numpy as np
 from rbdgen.description.assembly import assembled
 from rbdgen.description.order import reordered
 from rbdgen.description.quoting import quoted
-from rbdgen.description.schema import Description, Inertial, Joint, JointType, Limit, Link, Origin
+from rbdgen.description.schema import Description, Inertial, Joint, JointType, Limit, Link, Origin, Vector3
 from rbdgen.errors import DescriptionError
 from rbdgen.spatial.rpy import rpy_from_rotation
 
-_REVOLUTE = ("RX", "RY", "RZ", "RevoluteUnaligned")
-_CONTINUOUS = ("RUBX", "RUBY", "RUBZ", "RevoluteUnboundedUnaligned")
-_PRISMATIC = ("PX", "PY", "PZ", "PrismaticUnaligned")
 _KINDS: dict[str, JointType] = {
-    **dict.fromkeys(_REVOLUTE, "revolute"),
-    **dict.fromkeys(_CONTINUOUS, "continuous"),
-    **dict.fromkeys(_PRISMATIC, "prismatic"),
+    **dict.fromkeys(("RX", "RY", "RZ", "RevoluteUnaligned"), "revolute"),
+    **dict.fromkeys(("RUBX", "RUBY", "RUBZ", "RevoluteUnboundedUnaligned"), "continuous"),
+    **dict.fromkeys(("PX", "PY", "PZ", "PrismaticUnaligned"), "prismatic"),
+    **dict.fromkeys(("HX", "HY", "HZ", "HelicalUnaligned"), "helical"),
+    "Planar": "planar",
+    "Spherical": "spherical",
+    "Universal": "universal",
+    "FreeFlyer": "floating",
 }
 """Type of a joint by what Pinocchio calls it, without JointModel in front."""
 
-_FREE = "FreeFlyer"
 _UNIVERSE = 0
 
 
 def read_pinocchio(model: Any) -> Description:
-    """The description of a model of revolute, continuous and prismatic joints, its first one free or not.
+    """The description of a model; a free-flyer that carries all else and starts at the origin is the base.
 
     A link is a body frame of the model; the first at a joint's own frame carries the inertia of the joint,
     which holds that of all fixed links. Raises DescriptionError for another type of joint, by name.
     """
     path = f"Pinocchio's model {quoted(str(model.name))}"
-    floating = len(model.joints) > 1 and _type(model, 1) == _FREE
+    floating = _floats(model)
     first = 2 if floating else 1
-    if floating:
-        _check_floating(model, path)
     fixed = _fixed_frames(model)
     carriers = [_carrier(model, j, fixed) for j in range(len(model.joints))]
     root = 1 if floating else _UNIVERSE
@@ -59,16 +58,12 @@ def _type(model: Any, joint: int) -> str:
     return str(model.joints[joint].shortname()).removeprefix("JointModel")
 
 
-def _check_floating(model: Any, path: str) -> None:
-    placement = model.jointPlacements[1]
-    moved = np.array(placement.homogeneous) - np.eye(4)
-    if np.abs(moved).max() > 0:
-        what = "its free-flyer does not start at the world's origin"
-        raise DescriptionError(path, None, what, "place that joint at the identity")
+def _floats(model: Any) -> bool:
+    """Whether the first joint is a floating base."""
+    if len(model.joints) < 2 or _KINDS.get(_type(model, 1)) != "floating":
+        return False
     beside = [j for j in range(2, len(model.joints)) if model.parents[j] == _UNIVERSE]
-    if beside:
-        what = f"joint {quoted(model.names[beside[0]])} is at the world beside the free-flyer"
-        raise DescriptionError(path, None, what, "give the parts of the robot one root")
+    return not beside and np.array_equal(model.jointPlacements[1].homogeneous, np.eye(4))
 
 
 def _fixed_frames(model: Any) -> list[Any]:
@@ -88,26 +83,36 @@ def _joint(model: Any, j: int, carriers: Sequence[str], path: str) -> Joint:
     name, kind = str(model.names[j]), _KINDS.get(_type(model, j))
     if kind is None:
         what = f"joint {quoted(name)} is a {_type(model, j)}, which is not supported"
-        instead = "take revolute, continuous and prismatic joints, and a free-flyer as the first one"
-        raise DescriptionError(path, j, what, instead)
-    joint = model.joints[j]
-    data = joint.createData()
-    joint.calc(data, np.zeros(model.nq))
-    subspace = np.array(data.S).ravel()  # linear, angular; constant
-    x, y, z = map(float, subspace[:3] if kind == "prismatic" else subspace[3:])
+        raise DescriptionError(path, j, what, f"take joints of the types {', '.join(_KINDS)}")
+    axis, pitch, second = _subspace(model, j, kind)
     return Joint(
         name,
         kind,
         carriers[model.parents[j]],
         carriers[j],
         _origin(model.jointPlacements[j]),
-        (x, y, z),
-        _limit(model, joint, kind),
+        axis,
+        _limit(model, model.joints[j], kind),
         0.0,
         0.0,
         None,
         j,
+        pitch,
+        second,
     )
+
+
+def _subspace(model: Any, j: int, kind: JointType) -> tuple[Vector3, float, Vector3]:
+    """Axis, pitch and second axis, as the joint's motion at q = 0 tells them."""
+    if kind in ("planar", "spherical", "floating"):
+        return (0.0, 0.0, 1.0) if kind == "planar" else (1.0, 0.0, 0.0), 0.0, (0.0, 0.0, 0.0)
+    data = model.joints[j].createData()
+    model.joints[j].calc(data, np.zeros(model.nq))
+    columns = np.array(data.S).reshape(6, -1).T.tolist()  # each linear, angular
+    x, y, z = columns[0][:3] if kind == "prismatic" else columns[0][3:]
+    pitch = float(np.dot(columns[0][:3], columns[0][3:]))
+    a, b, c = columns[1][3:] if kind == "universal" else (0.0, 0.0, 0.0)
+    return (x, y, z), pitch, (a, b, c)
 
 
 def _attachment(frame: Any, carriers: Sequence[str]) -> Joint:
@@ -132,7 +137,11 @@ def _inertial(inertia: Any, line: int) -> Inertial | None:
     return Inertial(Origin((x, y, z)), float(inertia.mass), ixx, ixy, ixz, iyy, iyz, izz, line)
 
 
-def _limit(model: Any, joint: Any, kind: JointType) -> Limit:
+def _limit(model: Any, joint: Any, kind: JointType) -> Limit | None:
+    """Of a joint of one coordinate."""
+    if joint.nv > 1:
+        return None
+
     def finite(values: Any, at: int) -> float | None:
         return float(values[at]) if math.isfinite(values[at]) else None
 

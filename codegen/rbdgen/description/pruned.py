@@ -76,6 +76,8 @@ def _fixed(description: Description, joint: Joint, value: float) -> Joint:
         moved = Transform(_about(axis, value), Vector())
     elif joint.type == "prismatic":
         moved = Transform(IDENTITY, axis * value)
+    elif joint.type == "helical":
+        moved = Transform(_about(axis, value), axis * (joint.pitch * value))
     else:
         what = f"joint {quoted(joint.name)} is {joint.type}, which has no single position to lock it at"
         raise DescriptionError(description.path, joint.line, what, "lock joints of one coordinate only")
@@ -84,7 +86,9 @@ def _fixed(description: Description, joint: Joint, value: float) -> Joint:
         placement = Transform(rotation_from_rpy(*origin.rpy), Vector(*origin.xyz)) @ moved
         x, y, z = map(float, placement.translation)
         origin = Origin((x, y, z), rpy_from_rotation(placement.rotation))
-    return replace(joint, type="fixed", origin=origin, axis=(1.0, 0.0, 0.0), limit=None, mimic=None)
+    return replace(
+        joint, type="fixed", origin=origin, axis=(1.0, 0.0, 0.0), limit=None, mimic=None, pitch=0.0
+    )
 
 
 def _about(axis: Vector, angle: float) -> Matrix:

@@ -168,12 +168,19 @@ BAD = [
     ),
     # Joint types
     Bad("no type", two_links(f'<joint name="j"/>{HERE}'), "joint 'j' has no type", "write type"),
-    Bad("floating", of_type("floating"), "'floating', which is not supported", "--base floating"),
-    Bad("planar", of_type("planar"), "'planar', which is not supported", "two prismatic"),
-    Bad("spherical", of_type("spherical"), "'spherical', which is not supported", "three revolute"),
+    Bad("universal", of_type("universal"), "'universal', which is not supported", "two revolute"),
+    Bad("helical", of_type("helical"), "'helical', which is not supported", "the robot in Python"),
     Bad(
-        "unknown type", of_type("Revolute"), "'Revolute', which is not supported", "use revolute, continuous"
+        "planar across z",
+        two_links(
+            '<joint name="j" type="planar"><parent link="a"/><child link="b"/>\n'
+            f'<axis xyz="1 0 0"/>{HERE}</joint>'
+        ),
+        "planar joint 'j' has an axis that is not its frame's z",
+        "turn <origin> instead",
     ),
+    Bad("spherical", of_type("spherical"), "'spherical', which is not supported", "three revolute"),
+    Bad("unknown type", of_type("Revolute"), "'Revolute', which is not supported", "use one of revolute"),
     # The tree
     Bad(
         "two parents",

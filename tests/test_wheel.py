@@ -71,7 +71,6 @@ def test_it_finds_its_own_templates_and_robots(site: Path, tmp_path: Path) -> No
 
 
 def test_it_generates_and_compiles(site: Path, tmp_path: Path) -> None:
-    robot = site / "rbdgen" / "robots" / "double_pendulum.urdf"
-    run(site, tmp_path, "-m", "rbdgen.cli", robot, "-f", "rnea,crba", "-q")
+    run(site, tmp_path, "-m", "rbdgen.cli", "double_pendulum", "-f", "rnea,crba", "-q")
     product = "import double_pendulum as d; print(d.rnea([0.3, -0.7], [0.1, 0.2], [0, 0]).round(8))"
     assert run(tmp_path / "generated", tmp_path, "-c", product) == "[ 0.57992332 -3.82663611]\n"

@@ -10,10 +10,11 @@ Importing this loads neither CasADi nor SymPy nor cffi: they come when they are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from rbdgen.description.builder import RobotBuilder
 from rbdgen.errors import RbdgenError
 from rbdgen.version import __version__
 
@@ -21,39 +22,82 @@ if TYPE_CHECKING:
     from rbdgen.model.build import Robot
     from rbdgen.runtime import Library
 
-__all__ = ["RbdgenError", "__version__", "build", "generate", "load", "load_robot", "trace"]
+__all__ = [
+    "RbdgenError",
+    "RobotBuilder",
+    "__version__",
+    "build",
+    "from_pinocchio",
+    "generate",
+    "load",
+    "load_robot",
+    "trace",
+]
 
 
 def load_robot(
-    path: str | Path,
-    base: Literal["fixed", "floating"] = "fixed",
+    path: str | Path | RobotBuilder,
+    base: Literal["fixed", "floating"] | None = None,
     snap: float = 1e-9,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    *,
+    xacro_args: Mapping[str, object] | None = None,
+    lock: Mapping[str, float] | None = None,
+    root: str | None = None,
+    tip: str | None = None,
 ) -> Robot:
-    """Read a URDF and make its model.
+    """Read a robot's description and make its model.
 
     Args:
-        path: the URDF.
-        base: "fixed" to the world, or "floating": a free root with a unit quaternion.
+        path: a URDF, a xacro or an MJCF, whatever its name ends in; the name of a bundled robot, such as
+            "arm7"; or a `RobotBuilder`.
+        base: "fixed" to the world, or "floating": a free root with a unit quaternion. None is what the file
+            says: floating for an MJCF with a free joint, fixed for all else.
         snap: entries of fixed rotations this close to 0 become 0; 0 leaves them as written.
         gravity: in m/s^2, in world axes.
+        xacro_args: the arguments of a xacro, by name, as `NAME:=VALUE` of xacro; needs `rbdgen[xacro]`.
+        lock: joints that do not move, with their positions, rad or m, such as {"finger": 0.02}.
+        root: the link that becomes the root; only what it carries stays.
+        tip: only the chain from the root to this link stays; what hangs off the chain is dropped, its mass
+            as well. `robot.warnings` tells what was dropped.
 
     Returns:
-        The robot; `robot.warnings` says, with file and line, what of the URDF is odd or has no effect.
+        The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.
 
     Raises:
         RbdgenError: one line that says where, what is wrong and what to do.
     """
     from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    return robot.load_robot(path, base, snap, gravity)
+    return robot.load_robot(path, base, snap, gravity, xacro_args=xacro_args, lock=lock, root=root, tip=tip)
+
+
+def from_pinocchio(model: Any, snap: float = 1e-9) -> Robot:
+    """The robot of a Pinocchio model, whose vectors then drop in.
+
+    Args:
+        model: a `pinocchio.Model`. A free-flyer that carries all other joints, from the world's origin, is
+            the floating base. A continuous joint has one coordinate here, its angle, and a planar joint has
+            its angle in place of cosine and sine.
+        snap: as in `load_robot`.
+
+    Returns:
+        The robot, with the model's gravity. `robot.warnings` says what of the model has no effect, and
+        where its joints are in another order than rbdgen's, which is depth first and then by name.
+
+    Raises:
+        RbdgenError: another type of joint, by its name; one line.
+    """
+    from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
+
+    return robot.from_pinocchio(model, snap)
 
 
 def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) -> Library:
     """Generate, compile and load functions of a robot; kept in a cache by content.
 
     Args:
-        robot: from `load_robot`.
+        robot: from `load_robot` or `from_pinocchio`.
         functions: names from the catalogue (`rbdgen list`), None for the default six.
         options: fields of `rbdgen.options.Options`: real, trig, engine, variants, contract, ...
 
@@ -82,7 +126,7 @@ def generate(
     """Write the folder `out/<name>`, as `rbdgen ROBOT.urdf -o out` does.
 
     Args:
-        robot: from `load_robot`.
+        robot: from `load_robot` or `from_pinocchio`.
         out: the folder to write into; it is made where it is missing.
         functions: names from the catalogue (`rbdgen list`), None for the default six.
         compiled: whether to compile it into a Python package; for a small machine, to take its figures.
@@ -113,7 +157,7 @@ def trace(robot: Robot, function: str, engine: str = "casadi", variant: str | No
     """The expression graph of a function, to use in one's own work.
 
     Args:
-        robot: from `load_robot`.
+        robot: from `load_robot` or `from_pinocchio`.
         function: a name from the catalogue.
         engine: "casadi" gives a `casadi.Function` over SX with the signature's inputs and outputs; "sympy"
             gives the intermediate quantities as (symbol, expression) in order and one matrix an output.

@@ -109,3 +109,12 @@ def environment_cache() -> Path:
         return Path(own)
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
     return Path(base or "~/.cache") / "rbdgen"
+
+
+def environment_packages() -> tuple[list[Path], list[Path]]:
+    """The folders of ROS packages in source (`ROS_PACKAGE_PATH`) and as installed (`AMENT_PREFIX_PATH`)."""
+    listed = (
+        os.environ.get(name, "").split(os.pathsep) for name in ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH")
+    )
+    sources, installed = ([Path(folder) for folder in folders if folder] for folders in listed)
+    return sources, installed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,8 @@ from support.command import rbdgen as in_a_process
 from support.robots import BUNDLED
 
 from rbdgen.cli import main
+from rbdgen.cli.command import COMMANDS
+from rbdgen.cli.parsers import PARSERS
 from rbdgen.functions.table import TABLE
 from rbdgen.version import __version__
 
@@ -78,6 +81,45 @@ def test_check_compares_float_with_double(here: Path, capsys: pytest.CaptureFixt
     assert list(here.iterdir()) == []
 
 
+def test_check_of_a_robot_keeps_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "double_pendulum", "-f", "rnea,crba"]) == 0
+    printed = capsys.readouterr().out
+    assert "crba = Pinocchio's" in printed
+    assert re.fullmatch(r"rbdgen: \d passed, 0 failed, 0 left out; at 20 random states", lines(printed)[-1])
+    assert list(here.iterdir()) == []
+
+
+def test_check_tells_what_it_left_out(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main([PENDULUM, "-f", "minv", "-q"]) == 0
+    monkeypatch.setattr("rbdgen.checks.check.find_spec", lambda name: None)
+    assert main(["check", "generated/double_pendulum", "--json"]) == 0
+    found = {finding["what"]: finding for finding in json.loads(capsys.readouterr().out)}
+    left_out = {what: finding["figure"] for what, finding in found.items() if finding["passed"] is None}
+    assert left_out == {
+        "M Minv = 1": "needs crba, not among these functions",
+        "comparison with Pinocchio": "Pinocchio is not installed; pip install pin",
+    }
+    assert main(["check", "generated/double_pendulum"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("left out") == 3
+    assert lines(printed)[-1].endswith("passed, 0 failed, 2 left out; at 20 random states")
+
+
+def test_a_target_in_float_takes_float(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [PENDULUM, "-f", "gravity", "--target", "cortex-m4f", "--no-compile"]
+    assert main(arguments) == 0
+    told = lines(capsys.readouterr().err)
+    assert told[0] == "rbdgen: computes in float: cortex-m4f has no hardware for another type"
+    manifest = json.loads((here / "generated/double_pendulum/manifest.json").read_text())
+    assert manifest["real"] == "float"
+    assert main([*arguments, "--real", "float"]) == 0
+    assert "computes in float" not in capsys.readouterr().err
+    assert main([*arguments, "--real", "double"]) == 2
+    assert "take --real float" in capsys.readouterr().err
+
+
 def test_check_as_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([PENDULUM, "-f", "rnea,aba", "-q"]) == 0
     assert main(["check", "generated/double_pendulum", "--json"]) == 0
@@ -127,8 +169,41 @@ def test_no_compile_needs_no_compiler(here: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_the_name_alone_says_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    printed = capsys.readouterr()
+    assert "  rbdgen arm7  " in printed.out
+    assert all(f"  rbdgen {command} " in printed.out for command in COMMANDS)
+    assert max(map(len, lines(printed.out))) <= 80
+    assert len(lines(printed.out)) < 24
+    assert printed.err == ""
+
+
+@pytest.mark.parametrize("command", PARSERS)
+def test_every_option_has_a_help(command: str) -> None:
+    parser = PARSERS[command]()
+    assert [action.dest for action in parser._actions if not action.help] == []
+    assert "[options]" in parser.format_usage()
+
+
+def test_a_command_has_its_own_options_only() -> None:
+    """A name of a folder, or a machine's memory, means nothing where nothing is written."""
+    options = {name: {action.dest for action in parser()._actions} for name, parser in PARSERS.items()}
+    assert options["inspect"] <= options["generate"]
+    assert "functions" not in options["inspect"] | options["list"]
+    assert not {"name", "ram", "out", "no_compile"} & (options["check"] | options["bench"])
+
+
 def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
+    printed = lines(capsys.readouterr().out)
+    assert max(map(len, printed)) <= 80
+    assert len(printed) < 24
+    assert all(any(line.startswith(f"{name}(q") for line in printed) for name in TABLE)
+
+
+def test_list_forms(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--forms"]) == 0
     printed = capsys.readouterr().out
     for name, function in TABLE.items():
         assert name in printed
@@ -156,6 +231,27 @@ def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
         main([command, "--help"])
     assert exit_.value.code == 0
     assert f"rbdgen {command}" in capsys.readouterr().out
+
+
+def test_inspect_a_xacro(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("xacro")
+    text = Path(PENDULUM).read_text().replace('name="elbow"', 'name="$(arg side)elbow$(arg end)"')
+    Path("robot.xml").write_text(text.replace("<robot ", '<robot xmlns:xacro="http://ros.org/wiki/xacro" '))
+    assert main(["inspect", "robot.xml", "--xacro-arg", "side=left_", "--xacro-arg", "end="]) == 0
+    assert "joint left_elbow, revolute" in capsys.readouterr().out
+    assert main(["inspect", "robot.xml"]) == 2
+    (line,) = lines(capsys.readouterr().err)
+    assert line.startswith("rbdgen: error: robot.xml: xacro says: Undefined substitution argument")
+
+
+def test_inspect_a_part(capsys: pytest.CaptureFixture[str]) -> None:
+    part = ["--lock", "left_elbow_pitch=0.5", "--root", "chest", "--tip", "left_forearm"]
+    assert main(["inspect", "humanoid30", *part]) == 0
+    printed = capsys.readouterr().out
+    assert "nq 4, nv 4, bodies 4" in printed
+    told = [line for line in lines(printed) if "dropped" in line]
+    assert len(told) == 4
+    assert all(line.startswith("rbdgen: warning: ") for line in told)
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -239,7 +335,7 @@ def files(here: Path) -> Path:
 
 
 BAD: dict[str, tuple[list[str], str]] = {
-    "no arguments": ([], "required"),
+    "options alone": (["-q"], "required"),
     "missing file": (["missing.urdf"], "missing.urdf"),
     "a folder": (["folder.urdf"], "folder.urdf"),
     "an empty file": (["empty.urdf"], "empty.urdf"),
@@ -262,6 +358,17 @@ BAD: dict[str, tuple[list[str], str]] = {
     "snap that is no number": ([PENDULUM, "--snap", "much"], "much"),
     "snap out of range": ([PENDULUM, "--snap", "0.5"], "0.5"),
     "snap NaN": ([PENDULUM, "--snap", "nan"], "nan"),
+    "an argument of a xacro without a name": ([PENDULUM, "--xacro-arg", "=1"], "NAME=VALUE"),
+    "an argument of a URDF": ([PENDULUM, "--xacro-arg", "a=1"], "this takes no xacro arguments"),
+    "an argument of a xacro twice": (
+        [PENDULUM, "--xacro-arg", "a=1", "--xacro-arg", "a=2"],
+        "already given 1",
+    ),
+    "a lock that is no number": ([PENDULUM, "--lock", "elbow=half"], "'half'; give JOINT=VALUE"),
+    "a lock without a position": ([PENDULUM, "--lock", "elbow"], "JOINT=VALUE"),
+    "a lock of no joint": ([PENDULUM, "--lock", "knee=1"], "no joint 'knee'"),
+    "a root that is not there": ([PENDULUM, "--root", "a\nb"], r"no link 'a\nb'"),
+    "a tip that is not there": (["check", PENDULUM, "--real", "float", "--tip", "x"], "no link 'x'"),
     "no budget": ([PENDULUM, "--budget-operations", "0"], "--budget-operations"),
     "beyond the budget": (["long.urdf", "-q"], "the budget is 2,000,000"),
     "name that is no identifier": ([PENDULUM, "--name", "a b"], "'a b'"),
@@ -278,16 +385,22 @@ BAD: dict[str, tuple[list[str], str]] = {
         "choose another folder",
     ),
     "list: missing file": (["list", "--counts", "missing.urdf"], "missing.urdf"),
-    "list: a base of no robot": (["list", "--base", "floating"], "list --base: is of a robot; name it with"),
-    "list: a snap of no robot": (["list", "--snap", "0"], "list --snap: is of a robot"),
+    "list: a base of no robot": (
+        ["list", "--base", "floating"],
+        "--base is an option of a robot",
+    ),
+    "list: a snap of no robot": (["list", "--snap", "0"], "--snap is an option of a robot"),
     "list: unknown option": (["list", "--all"], "--all"),
     "inspect: a folder": (["inspect", "folder.urdf"], "folder.urdf"),
     "inspect: nothing": (["inspect"], "required"),
     "check: missing folder": (["check", "missing"], "missing"),
     "check: a file": (["check", "text.urdf"], "text.urdf"),
     "check: an empty folder": (["check", "folder.urdf"], "generate it again"),
-    "check: a robot without a type": (["check", PENDULUM], "--real float"),
-    "check: a folder with a type": (["check", "folder.urdf", "--real", "float"], "give the URDF"),
+    "check: a robot of another machine": (["check", PENDULUM, "--target", "rv32imafc"], "--target host"),
+    "check: a missing folder's path": (["check", "generated/arm7"], "no such folder; write it with rbdgen"),
+    "check: a folder with a type": (["check", "folder.urdf", "--real", "float"], "give the robot"),
+    "check: a folder's name": (["check", PENDULUM, "--name", "a"], "--name"),
+    "list: both": (["list", "--forms", "--counts", PENDULUM], "not allowed"),
     "check: a missing robot": (["check", "missing.urdf", "--real", "float"], "missing.urdf"),
     "check: no robot": (["check", "text.urdf", "--real", "float"], "text.urdf:1: "),
     "check: no angles": (["check", PENDULUM, "--real", "float", "--trig", "input"], "--trig builtin"),

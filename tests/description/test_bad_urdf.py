@@ -111,10 +111,22 @@ BAD = [
         "is a xacro",
         "run xacro",
     ),
-    Bad("undeclared xacro", f'<robot name="r">\n<xacro:arm/>{HERE}</robot>', "is a xacro", "run xacro"),
-    Bad("SDF", f'<?xml version="1.0"?>\n<sdf version="1.6"/>{HERE}', "an SDF file", "give a URDF"),
+    Bad(
+        "undeclared xacro",
+        f'<robot name="r">\n<xacro:arm/>{HERE}</robot>',
+        "prefix xacro is not declared",
+        "xmlns:xacro=",
+    ),
+    Bad(
+        "xacro in an attribute",
+        f'<robot name="${{1}}" xmlns:xacro="http://x"/>{HERE}',
+        "a xacro",
+        "run xacro",
+    ),
+    Bad("SRDF", f'<robot name="r"><group name="g"/></robot>{HERE}', "an SRDF file", "give the robot's URDF"),
+    Bad("SDF", f'<?xml version="1.0"?>\n<sdf version="1.6"/>{HERE}', "an SDF file", "give the URDF"),
     Bad("MJCF", f"<mujoco/>{HERE}", "an MJCF file", "give a URDF"),
-    Bad("other XML", f"<html/>{HERE}", "root element is <html>", "give a URDF"),
+    Bad("other XML", f"<html/>{HERE}", "whose root is <html>", "give a URDF"),
     # Names
     Bad(
         "robot without name",
@@ -156,12 +168,19 @@ BAD = [
     ),
     # Joint types
     Bad("no type", two_links(f'<joint name="j"/>{HERE}'), "joint 'j' has no type", "write type"),
-    Bad("floating", of_type("floating"), "'floating', which is not supported", "--base floating"),
-    Bad("planar", of_type("planar"), "'planar', which is not supported", "two prismatic"),
-    Bad("spherical", of_type("spherical"), "'spherical', which is not supported", "three revolute"),
+    Bad("universal", of_type("universal"), "'universal', which is not supported", "two revolute"),
+    Bad("helical", of_type("helical"), "'helical', which is not supported", "the robot in Python"),
     Bad(
-        "unknown type", of_type("Revolute"), "'Revolute', which is not supported", "use revolute, continuous"
+        "planar across z",
+        two_links(
+            '<joint name="j" type="planar"><parent link="a"/><child link="b"/>\n'
+            f'<axis xyz="1 0 0"/>{HERE}</joint>'
+        ),
+        "planar joint 'j' has an axis that is not its frame's z",
+        "turn <origin> instead",
     ),
+    Bad("spherical", of_type("spherical"), "'spherical', which is not supported", "three revolute"),
+    Bad("unknown type", of_type("Revolute"), "'Revolute', which is not supported", "use one of revolute"),
     # The tree
     Bad(
         "two parents",
@@ -293,7 +312,12 @@ BAD = [
     ),
     Bad("unit", revolute(f'<limit upper="1m"/>{HERE}'), "'1m', not a finite number", "write a decimal"),
     Bad("other digits", revolute(f'<limit upper="٣"/>{HERE}'), "not a finite number", "write a decimal"),
-    Bad("xacro expression", revolute(f'<limit upper="${{pi/2}}"/>{HERE}'), "'${pi/2}'", "with xacro first"),
+    Bad(
+        "xacro expression",
+        revolute(f'<limit upper="${{pi/2}}"/>{HERE}'),
+        "'${pi/2}'",
+        "xmlns:xacro=",
+    ),
     Bad(
         "quaternion",
         revolute(f'<origin quat_xyzw="0 0 0 1"/>{HERE}'),

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rbdgen.model.rotations import rotation_from_rpy, snap_axis, snap_rotation
+from rbdgen.model.rotations import snap_axis, snap_rotation
 from rbdgen.spatial.ops import IDENTITY, Matrix, Vector
+from rbdgen.spatial.rpy import rotation_from_rpy, rpy_from_rotation
 
 angles = st.floats(-7, 7)
 
@@ -28,6 +29,14 @@ def test_rpy_is_that_of_pinocchio(roll: float, pitch: float, yaw: float) -> None
     np.testing.assert_allclose(
         values(rotation_from_rpy(roll, pitch, yaw)), pin.rpy.rpyToMatrix(roll, pitch, yaw), atol=1e-15
     )
+
+
+@given(angles, angles | st.sampled_from([pi / 2, -pi / 2, pi / 2 - 1e-9, 1e-9 - pi / 2]), angles)
+def test_rpy_comes_back(roll: float, pitch: float, yaw: float) -> None:
+    """To the last digits beside pitch = pi/2 as well, where roll and yaw turn about one axis."""
+    rotation = rotation_from_rpy(roll, pitch, yaw)
+    again = rotation_from_rpy(*rpy_from_rotation(rotation))
+    np.testing.assert_allclose(values(again), values(rotation), atol=2e-15)
 
 
 @given(angles, angles, angles)

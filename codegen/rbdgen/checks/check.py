@@ -16,13 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from rbdgen.errors import BuildError
+from rbdgen.errors import BuildError, OptionError
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
-from rbdgen.options import environment_compiler
+from rbdgen.model.build import Robot
+from rbdgen.options import Options, environment_compiler
+from rbdgen.pipeline.page import generate
+from rbdgen.pipeline.progress import Progress, silent
 from rbdgen.relative_error import relative_errors
 from rbdgen.runtime import Library, open_library
 from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.targets import target_named
 
 STATES = 20
 TOLERANCE = {"double": 1e-9, "float": 1e-2}
@@ -31,10 +35,10 @@ TOLERANCE = {"double": 1e-9, "float": 1e-2}
 
 @dataclass(frozen=True)
 class Finding:
-    """One check: what, whether it passed, and a figure or a reason."""
+    """One check: what, whether it passed (None where it was left out), and a figure or a reason."""
 
     what: str
-    passed: bool
+    passed: bool | None
     figure: str
 
     def as_json(self) -> dict[str, Any]:
@@ -50,13 +54,25 @@ def check(folder: Path) -> list[Finding]:
     inputs = states(library, rows)
     findings += _identities(library, rows, inputs)
     if find_spec("pinocchio") is None:
-        return findings
+        reason = "Pinocchio is not installed; pip install pin"
+        return [*findings, Finding("comparison with Pinocchio", None, reason)]
     from rbdgen.checks.pinocchio import reference  # noqa: PLC0415  (an optional oracle)
 
     tolerance = TOLERANCE[library.manifest["real"]]
     for name, expected in reference(library.manifest, rows, inputs).items():
         findings.append(_compared(f"{name} = Pinocchio's", _call(library, name, inputs), expected, tolerance))
     return findings
+
+
+def check_robot(robot: Robot, options: Options, progress: Progress = silent) -> list[Finding]:
+    """All checks of the folder that would be generated; nothing of it is kept.
+
+    Raises what `generate` and `check` do, and OptionError where the code would not run here.
+    """
+    if target_named(options.target).prefix:
+        raise OptionError(f"--target {options.target}: checked on this machine; take --target host")
+    with tempfile.TemporaryDirectory(prefix="rbdgen-") as scratch:
+        return check(generate(robot, options, Path(scratch), progress=progress).folder)
 
 
 def states(library: Library, rows: Sequence[Function], count: int = STATES) -> dict[str, Any]:
@@ -112,14 +128,17 @@ def _call(library: Library, name: str, inputs: dict[str, Any]) -> Any:
 
 
 def _identities(library: Library, rows: Sequence[Function], inputs: dict[str, Any]) -> Iterator[Finding]:
-    """The identities all of whose functions are in the library."""
+    """Those of the library's functions; left out where one takes part that the library has not."""
     tolerance = TOLERANCE[library.manifest["real"]]
 
     def call(name: str, **changed: Any) -> Any:
         return _call(library, name, inputs | changed)
 
     for identity in (identity for row in rows for identity in row.identities):
-        if library.functions.keys() >= set(identity.functions):
+        missing = [name for name in identity.functions if name not in library.functions]
+        if missing:
+            yield Finding(identity.what, None, f"needs {' and '.join(missing)}, not among these functions")
+        else:
             yield _compared(identity.what, *identity.sides(call, inputs), tolerance)
 
 

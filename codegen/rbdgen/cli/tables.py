@@ -47,7 +47,7 @@ def consoles(*, quiet: bool = False) -> tuple[Console, Console]:
 def progress(console: Console, steps: int) -> Iterator[Callable[[str], None]]:
     """A bar on a terminal, a line a step elsewhere."""
     if not console.is_terminal:
-        yield lambda text: console.print(f"rbdgen: {text}", markup=False, highlight=False, soft_wrap=True)
+        yield lambda text: say(console, text)
         return
     columns = (bars.SpinnerColumn(), bars.TextColumn("{task.description}", markup=False), bars.BarColumn())
     with bars.Progress(*columns, bars.TimeElapsedColumn(), console=console, transient=True) as bar:
@@ -55,8 +55,20 @@ def progress(console: Console, steps: int) -> Iterator[Callable[[str], None]]:
         yield lambda text: bar.update(task, advance=1, description=text)
 
 
-def catalogue_table() -> Table:
-    """Every function: inputs, outputs, shapes, units, source."""
+def functions_table() -> Table:
+    """Every function in a line, for a screen of 80 columns."""
+    table = Table(box=None, pad_edge=False, caption_justify="left", width=80)
+    table.add_column("function", no_wrap=True)
+    table.add_column("computes", overflow="fold")
+    for function in TABLE.values():
+        inputs = ", ".join(argument.name for argument in function.signature.inputs)
+        table.add_row(f"{function.name}({inputs})", escape(function.summary))
+    table.caption = "rbdgen list --forms: shapes, units, sources; --counts ROBOT: operations"
+    return table
+
+
+def forms_table() -> Table:
+    """Every function: inputs, outputs, shapes, units, forms with their sources."""
     table = Table(title="functions", title_justify="left")
     for column in ("function", "inputs", "outputs", "computes", "forms (source)"):
         table.add_column(column, overflow="fold")
@@ -136,6 +148,11 @@ def folded(warnings: Sequence[str]) -> list[str]:
     ]
 
 
+def say(console: Console, text: str) -> None:
+    """One line beside the tables."""
+    console.print(f"rbdgen: {text}", markup=False, highlight=False, soft_wrap=True)
+
+
 def warn(console: Console, warnings: Iterable[str]) -> None:
     """One line a warning."""
     for warning in warnings:
@@ -189,13 +206,20 @@ def _counted_table(*texts: str) -> Table:
 
 
 def findings_table(findings: Iterable[Finding]) -> Table:
-    """One row a check."""
+    """One row a check, also for those that were left out."""
+    results = {True: "passed", False: "FAILED", None: "left out"}
     table = Table()
     for column in ("check", "result", "figure"):
         table.add_column(column)
     for finding in findings:
-        table.add_row(escape(finding.what), "passed" if finding.passed else "FAILED", escape(finding.figure))
+        table.add_row(escape(finding.what), results[finding.passed], escape(finding.figure))
     return table
+
+
+def findings_told(findings: Sequence[Finding], states: int) -> str:
+    """All findings in a line."""
+    counts = [sum(finding.passed is result for finding in findings) for result in (True, False, None)]
+    return "{} passed, {} failed, {} left out; at {} random states".format(*counts, states)
 
 
 def accuracy_table(rows: Iterable[Accuracy], states: int) -> Table:

@@ -18,6 +18,9 @@ from rbdgen.errors import DescriptionError
 MAX_BYTES = 20_000_000
 """Files above this size are refused unread: the largest humanoids with hands stay under 1 MB."""
 
+XACRO = "http://www.ros.org/wiki/xacro"
+"""The namespace of xacro's elements."""
+
 # What XML Schema calls a double, without INF and NaN; Python's float() would also take 1_000 and nan.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 
@@ -111,13 +114,15 @@ class Document:
         value = float(text) if _NUMBER.fullmatch(text.strip()) else math.nan
         if not math.isfinite(value):
             what = f"{name} of {said(element)} is {quoted(text)}, not a finite number"
-            what_to_do = "expand the file with xacro first" if "${" in text else "write a decimal number"
+            what_to_do = "write a decimal number"
+            if "${" in text:
+                what_to_do = f'write <robot xmlns:xacro="{XACRO}">, so that it is read as a xacro'
             raise self.error(line_of(element), what, what_to_do)
         return value
 
 
 def parse(data: bytes, path: str) -> Document:
-    """The document, with `<robot>` at its root.
+    """The document, whatever is at its root.
 
     Raises DescriptionError for anything but one well-formed UTF-8 document without a DOCTYPE.
     """
@@ -147,7 +152,6 @@ def parse(data: bytes, path: str) -> Document:
     errors = parser.error_log.filter_from_errors()
     if errors:  # lxml forgets an undeclared prefix where libxml2 warns of something after it
         raise _syntax_error(errors[0].message, errors[0].line, path)
-    _refuse_other_formats(root, path)
     return Document(path, root)
 
 
@@ -188,23 +192,8 @@ def _refuse_doctype(text: str, path: str) -> None:
 def _syntax_error(message: str, line: int | None, path: str) -> DescriptionError:
     message = re.split(", (?:use|try) XML_PARSE", " ".join(message.split()))[0]
     if message.startswith("Namespace prefix xacro "):
-        return DescriptionError(path, line, "the file is a xacro, not a URDF", "run xacro on it first")
+        what_to_do = f'write <robot xmlns:xacro="{XACRO}">, or delete what needs xacro'
+        return DescriptionError(path, line, "the prefix xacro is not declared", what_to_do)
     if message.startswith("Excessive depth"):
         message = "elements nested more than 256 deep"
     return DescriptionError(path, line, f"not XML: {escaped(message, 200)}", "correct the file")
-
-
-def _refuse_other_formats(root: etree._Element, path: str) -> None:
-    for element in root.iter("*"):
-        if element.prefix == "xacro" or "xacro" in (etree.QName(element).namespace or ""):
-            what = f"the file is a xacro: it has <xacro:{escaped(etree.QName(element).localname)}>"
-            raise DescriptionError(path, line_of(element), what, "run xacro on it first")
-    tag = etree.QName(root).localname
-    if tag != "robot":
-        form = {"sdf": "an SDF", "mujoco": "an MJCF", "COLLADA": "a COLLADA"}.get(tag)
-        what = (
-            f"the root element is <{escaped(tag)}>, not <robot>"
-            if form is None
-            else f"the file is {form} file, not a URDF"
-        )
-        raise DescriptionError(path, line_of(root), what, "give a URDF file")

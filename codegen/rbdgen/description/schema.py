@@ -96,3 +96,4 @@ class Description:
     path: str  # as given
     sha256: str  # of the file's bytes, in hexadecimal
     warnings: tuple[str, ...]  # each `FILE:LINE: what is odd; what was done about it`
+    floating: bool = False  # whether the file itself says that the root moves freely

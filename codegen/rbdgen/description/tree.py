@@ -4,57 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rbdgen.description.document import Document
 from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Joint, Link
+from rbdgen.errors import DescriptionError
 
 
-def find_root(document: Document, links: Sequence[Link], joints: Sequence[Joint]) -> str:
+def find_root(path: str, links: Sequence[Link], joints: Sequence[Joint]) -> str:
     """The name of the one link that is nobody's child; time linear in the number of links.
 
     Raises DescriptionError for doubled names, unknown links, a link with two parents, loops, no or several
     roots.
     """
-    _refuse_doubled(document, "link", links)
-    _refuse_doubled(document, "joint", joints)
-    _refuse_unknown(document, links, joints)
+    _refuse_doubled(path, "link", links)
+    _refuse_doubled(path, "joint", joints)
+    _refuse_unknown(path, links, joints)
     above: dict[str, Joint] = {}  # the joint above each link
     for joint in joints:
         first = above.setdefault(joint.child, joint)
         if first is not joint:
             named = f"{quoted(first.name)} (line {first.line}) and {quoted(joint.name)}"
             what = f"link {quoted(joint.child)} has two parents, by joints {named}"
-            raise document.error(joint.line, what, "keep one: closed chains cannot be described")
+            raise DescriptionError(path, joint.line, what, "keep one: closed chains cannot be described")
     roots = [link for link in links if link.name not in above]
     if len(roots) > 1:
         named = ", ".join(f"{quoted(link.name)} (line {link.line})" for link in roots[:4])
         what = f"{len(roots)} root links: {named}{', ...' if len(roots) > 4 else ''}"
-        raise document.error(
-            roots[1].line, what, "connect them by joints into one tree, or delete what is not used"
+        raise DescriptionError(
+            path, roots[1].line, what, "connect them by joints into one tree, or delete what is not used"
         )
-    _refuse_loop(document, links, above)
+    _refuse_loop(path, links, above)
     return roots[0].name
 
 
-def _refuse_doubled(document: Document, kind: str, things: Iterable[Link | Joint]) -> None:
+def _refuse_doubled(path: str, kind: str, things: Iterable[Link | Joint]) -> None:
     first: dict[str, int] = {}
     for thing in things:
         if thing.name in first:
             what = f"{kind} {quoted(thing.name)} is already defined at line {first[thing.name]}"
-            raise document.error(thing.line, what, "rename one of the two")
+            raise DescriptionError(path, thing.line, what, "rename one of the two")
         first[thing.name] = thing.line
 
 
-def _refuse_unknown(document: Document, links: Sequence[Link], joints: Sequence[Joint]) -> None:
+def _refuse_unknown(path: str, links: Sequence[Link], joints: Sequence[Joint]) -> None:
     known = {link.name for link in links}
     for joint in joints:
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in known:
                 what = f"{role} {quoted(name)} of joint {quoted(joint.name)} is no link of this file"
-                raise document.error(joint.line, what, "add the link or correct the name")
+                raise DescriptionError(path, joint.line, what, "add the link or correct the name")
 
 
-def _refuse_loop(document: Document, links: Sequence[Link], above: dict[str, Joint]) -> None:
+def _refuse_loop(path: str, links: Sequence[Link], above: dict[str, Joint]) -> None:
     """Climb from every link to one known to be good; a link met again on the same climb closes a loop."""
     good: set[str] = set()
     for link in links:
@@ -64,8 +64,11 @@ def _refuse_loop(document: Document, links: Sequence[Link], above: dict[str, Joi
             if name in climbed:
                 joint = above[name]
                 what = f"joint {quoted(joint.name)} closes a loop: link {quoted(name)} is its own ancestor"
-                raise document.error(
-                    joint.line, what, "delete or redirect one joint of the loop: the joints must form a tree"
+                raise DescriptionError(
+                    path,
+                    joint.line,
+                    what,
+                    "delete or redirect one joint of the loop: the joints must form a tree",
                 )
             climbed[name] = None
             name = above[name].parent

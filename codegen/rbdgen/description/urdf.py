@@ -12,10 +12,10 @@ import hashlib
 import math
 import os
 
-import numpy as np
 from lxml import etree
 
 from rbdgen.description.document import Document, line_of, parse, read_bytes
+from rbdgen.description.form import require_urdf
 from rbdgen.description.ignored import ignored_warnings
 from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import (
@@ -29,13 +29,11 @@ from rbdgen.description.schema import (
     Origin,
     Vector3,
 )
+from rbdgen.description.soundness import inertia_warnings, missing_inertial_warnings, unit
 from rbdgen.description.tree import find_root
 
 UNIT_TOLERANCE = 1e-6
 """An axis whose length differs more from 1 is warned of; six printed digits pass."""
-
-PHYSICAL_TOLERANCE = 1e-12
-"""The least eigenvalue of the pseudo-inertia may be this far below zero, relative to its trace."""
 
 _TYPES: tuple[JointType, ...] = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
 
@@ -60,6 +58,12 @@ def parse_urdf(data: bytes | str, path: str = "<string>") -> Description:
     """As `read_urdf`, from the file's contents; `path` only appears in messages and in the result."""
     raw = data.encode(errors="surrogatepass") if isinstance(data, str) else data
     document = parse(raw, path)
+    require_urdf(document)
+    return describe(document, raw)
+
+
+def describe(document: Document, raw: bytes) -> Description:
+    """As `parse_urdf`, from a document that is known to be a URDF, and the bytes that it was parsed from."""
     name = document.attribute(document.root, "name")
     link_elements = document.children(document.root, "link")
     if not link_elements:
@@ -71,13 +75,13 @@ def parse_urdf(data: bytes | str, path: str = "<string>") -> Description:
         name=name,
         links=links,
         joints=joints,
-        root=find_root(document, links, joints),
-        path=path,
+        root=find_root(document.path, links, joints),
+        path=document.path,
         sha256=hashlib.sha256(raw).hexdigest(),
         warnings=(
             *_axis_warnings(document, joint_elements, joints),
             *_mimic_warnings(document, joints),
-            *_inertia_warnings(document, links),
+            *inertia_warnings(document.path, links),
             *_missing_inertial_warnings(document, link_elements, links, joints),
             *ignored_warnings(document, joint_elements, joints),
         ),
@@ -154,13 +158,13 @@ def _direction(document: Document, element: etree._Element, joint_type: JointTyp
     """The axis that a joint moves about or along; the normal of a planar joint's plane, always z."""
     if joint_type == "planar":
         return _normal(document, element)
-    return (1.0, 0.0, 0.0) if joint_type in ("fixed", "floating") else _unit(*_axis(document, element))
+    return (1.0, 0.0, 0.0) if joint_type in ("fixed", "floating") else unit(*_axis(document, element))
 
 
 def _normal(document: Document, element: etree._Element) -> Vector3:
     """The plane is the joint frame's x-y plane, as other programs have it that ignore the axis."""
     axis = document.child(element, "axis")
-    if axis is not None and any(abs(x) > UNIT_TOLERANCE for x in _unit(*_axis(document, element))[:2]):
+    if axis is not None and any(abs(x) > UNIT_TOLERANCE for x in unit(*_axis(document, element))[:2]):
         what = f"planar joint {quoted(_owner(axis))} has an axis that is not its frame's z"
         raise document.error(line_of(axis), what, "turn <origin> instead, so that z is the plane's normal")
     return 0.0, 0.0, 1.0
@@ -176,14 +180,6 @@ def _axis(document: Document, element: etree._Element) -> Vector3:
         what = f"axis of joint {quoted(_owner(axis))} has zero length"
         raise document.error(line_of(axis), what, 'write a direction, such as xyz="0 0 1"')
     return xyz
-
-
-def _unit(x: float, y: float, z: float) -> Vector3:
-    """The direction; scaled first, so that the length cannot overflow, and + 0.0 turns -0.0 into 0.0."""
-    scale = max(abs(x), abs(y), abs(z))
-    x, y, z = x / scale, y / scale, z / scale
-    length = math.hypot(x, y, z)
-    return x / length + 0.0, y / length + 0.0, z / length + 0.0
 
 
 def _limit(document: Document, element: etree._Element, joint_type: JointType) -> Limit | None:
@@ -236,34 +232,6 @@ def _mimic_warnings(document: Document, joints: tuple[Joint, ...]) -> list[str]:
     return warnings
 
 
-def _inertia_warnings(document: Document, links: tuple[Link, ...]) -> list[str]:
-    """Links whose inertia no distribution of mass can have.
-
-    A body's second moment about its centre of mass, Sigma = tr(J)/2 1 - J, has no negative eigenvalue, the
-    triangle inequality of the principal moments (Wensing, Kim, Slotine, RA-L 2018), and no mass means no J.
-    """
-    bodies = [(link.name, link.inertial) for link in links if link.inertial is not None]
-    if not bodies:
-        return []
-    J = np.array([[[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]] for _, i in bodies])
-    # Scaled by the largest entry, so that no sum of finite numbers overflows; the floor keeps 0 / 0 away.
-    scale = np.maximum(np.abs(J).max(axis=(1, 2)), 1e-100)
-    J /= scale[:, None, None]
-    half_trace = np.trace(J, axis1=1, axis2=2) / 2.0
-    least = np.linalg.eigvalsh(half_trace[:, None, None] * np.eye(3) - J)[:, 0]
-    warnings = []
-    for (name, body), moment, size, unit in zip(
-        bodies, least.tolist(), half_trace.tolist(), scale.tolist(), strict=True
-    ):
-        if moment < -PHYSICAL_TOLERANCE * (abs(size) + body.mass / unit):
-            what = f"inertia of link {quoted(name)} violates the triangle inequality; used as it stands"
-            warnings.append(document.warning(body.line, what))
-        elif body.mass == 0.0 and size != 0.0:
-            what = f"link {quoted(name)} has rotational inertia but no mass; used as it stands"
-            warnings.append(document.warning(body.line, what))
-    return warnings
-
-
 def _missing_inertial_warnings(
     document: Document, elements: list[etree._Element], links: tuple[Link, ...], joints: tuple[Joint, ...]
 ) -> list[str]:
@@ -282,9 +250,4 @@ def _missing_inertial_warnings(
             or document.children(element, "collision")
         )
     ]
-    if not missing:
-        return []
-    named = ", ".join(quoted(link.name, 40) for link in missing[:8])
-    more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
-    what = f"no <inertial> in {'link' if len(missing) == 1 else 'links'} {named}{more}; taken as massless"
-    return [document.warning(missing[0].line, what)]
+    return missing_inertial_warnings(document.path, missing)

@@ -15,9 +15,10 @@ from rbdgen.model.inertia import NO_INERTIA, Inertia
 from rbdgen.model.joints import JOINT_TYPES, Floating, Helical, Joint, JointType, Revolute
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
 from rbdgen.model.regularity import unresisted
-from rbdgen.model.rotations import Snapped, rotation_from_rpy, snap_axis, snap_rotation
+from rbdgen.model.rotations import Snapped, snap_axis, snap_rotation
 from rbdgen.model.scales import out_of_scale
 from rbdgen.spatial.ops import NO_TRANSFORM, ZERO, Transform, Vector, mirrored
+from rbdgen.spatial.rpy import rotation_from_rpy
 
 Base: TypeAlias = Literal["fixed", "floating"]
 

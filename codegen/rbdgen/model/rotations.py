@@ -1,9 +1,9 @@
-"""Fixed rotations: from roll, pitch, yaw, and cleared of almost-zeros that cost operations."""
+"""Fixed rotations, cleared of almost-zeros that cost operations."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import cos, hypot, sin
+from math import hypot
 
 from rbdgen.spatial.ops import Matrix, Vector
 
@@ -14,16 +14,6 @@ class Snapped:
 
     joint: str
     change: float
-
-
-def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> Matrix:
-    """Rz(yaw) Ry(pitch) Rx(roll), URDF's convention."""
-    cr, sr, cp, sp, cy, sy = cos(roll), sin(roll), cos(pitch), sin(pitch), cos(yaw), sin(yaw)
-    return Matrix(
-        Vector(cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
-        Vector(sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-        Vector(-sp, cp * sr, cp * cr),
-    )
 
 
 def snap_rotation(rotation: Matrix, tolerance: float) -> tuple[Matrix, float]:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from rbdgen.description.urdf import read_urdf
+from rbdgen.description.builder import RobotBuilder
+from rbdgen.description.pinocchio import read_pinocchio
+from rbdgen.description.pruned import pruned
+from rbdgen.description.schema import Description
+from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
 from rbdgen.spatial.ops import Vector
@@ -16,21 +21,68 @@ LARGEST_GRAVITY = 1e9
 
 
 def load_robot(
-    path: str | Path,
-    base: Base = "fixed",
+    path: str | Path | RobotBuilder,
+    base: Base | None = None,
     snap: float = DEFAULT_SNAP,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    *,
+    xacro_args: Mapping[str, object] | None = None,
+    lock: Mapping[str, float] | None = None,
+    root: str | None = None,
+    tip: str | None = None,
 ) -> Robot:
-    """Read a URDF and make its model.
+    """Read a robot's description and make its model.
 
-    `base`: "fixed" or "floating"; `snap`: entries of fixed rotations this close to 0 become 0; `gravity`:
-    in m/s^2, world axes. Raises DescriptionError, ModelError or OptionError, each one line.
+    `path`: of a URDF, a xacro or an MJCF, the name of a bundled robot, or a builder; `base`: "fixed" or
+    "floating", None for what the file says, which is fixed but for an MJCF with a free joint;
+    `snap`: entries of fixed rotations this close to 0 become 0; `gravity`: in m/s^2, world axes;
+    `xacro_args`: of a xacro, by name; `lock`, `root`, `tip`: as in `pruned`. Raises DescriptionError,
+    ModelError or OptionError, each one line.
     """
-    if not (isinstance(base, str) and base in ("fixed", "floating")):
+    if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise OptionError(f"base {_told(base)} is not known; choose fixed or floating")
-    if not (isinstance(snap, numbers.Real) and 0 <= snap < 0.1):
-        raise OptionError(f"snap {_told(snap)} makes no sense; give a number from 0 (off) to 0.1")
-    return build_robot(read_urdf(path), base, float(snap), _gravity(gravity))
+    if not isinstance(path, (str, Path, RobotBuilder)):
+        raise OptionError(f"path {_told(path)} is no path; give that of a robot's file, or a robot's name")
+    arguments = {str(name): str(value) for name, value in _by_name("xacro_args", xacro_args).items()}
+    for what, link in (("root", root), ("tip", tip)):
+        if not (link is None or isinstance(link, str)):
+            raise OptionError(f"{what} {_told(link)} is no name; give that of a link")
+    description = pruned(read_description(path, arguments), _lock(lock), root, tip)
+    return build_robot(description, base or _base_of(description), _snap(snap), _gravity(gravity))
+
+
+def from_pinocchio(model: Any, snap: float = DEFAULT_SNAP) -> Robot:
+    """The robot of a Pinocchio model, with its gravity. Raises what `load_robot` does."""
+    if not hasattr(model, "jointPlacements"):
+        raise OptionError(f"{_told(model)} is no Pinocchio model; give a pinocchio.Model")
+    description = read_pinocchio(model)
+    gravity = _gravity(model.gravity.linear.tolist())
+    return build_robot(description, _base_of(description), _snap(snap), gravity)
+
+
+def _base_of(description: Description) -> Base:
+    return "floating" if description.floating else "fixed"
+
+
+def _snap(given: float) -> float:
+    if not (isinstance(given, numbers.Real) and 0 <= given < 0.1):
+        raise OptionError(f"snap {_told(given)} makes no sense; give a number from 0 (off) to 0.1")
+    return float(given)
+
+
+def _by_name(what: str, given: object) -> Mapping[object, object]:
+    if given is None or isinstance(given, Mapping):
+        return given or {}
+    raise OptionError(f"{what} {_told(given)} makes no sense; give a value by name, such as {{'name': 1}}")
+
+
+def _lock(given: object) -> dict[str, float]:
+    lock = {}
+    for joint, value in _by_name("lock", given).items():
+        if not isinstance(value, numbers.Real):
+            raise OptionError(f"lock of joint {_told(joint)} at {_told(value)}: give a number, rad or m")
+        lock[str(joint)] = float(value)
+    return lock
 
 
 def _gravity(given: Sequence[float]) -> Vector:

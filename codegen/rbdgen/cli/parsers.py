@@ -1,0 +1,309 @@
+"""The arguments of every command, and what they mean as options of a robot and of a generation."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from rbdgen.errors import OptionError
+from rbdgen.machine import REALS
+from rbdgen.options import TRIGS, Options
+from rbdgen.toolchain.targets import TARGETS, target_named
+from rbdgen.version import __version__
+
+if TYPE_CHECKING:
+    from rbdgen.model.build import Robot
+
+FAILED = 2
+
+GUIDE = """\
+Rigid-body dynamics of a robot as plain C99 and as fast Python callables.
+
+  rbdgen arm7                       write generated/arm7: C and a Python package
+  rbdgen my_robot.urdf -f rnea,aba  these functions only
+  rbdgen arm7 --target cortex-m4f   a folder for a small machine
+
+Other commands:
+  rbdgen list                       the functions there are
+  rbdgen inspect ROBOT              the tree, indices, masses, warnings
+  rbdgen check DIR|ROBOT            is the code right, on this machine, today?
+  rbdgen bench DIR|ROBOT            how fast is it from Python?
+
+ROBOT is a URDF, a xacro, an MJCF, or a bundled robot by name, such as arm7.
+"""
+
+MORE = "rbdgen --help shows all options, rbdgen COMMAND --help those of a command.\n"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, as all errors do."""
+
+    def __init__(self, prog: str, subject: str, description: str) -> None:
+        layout, usage = argparse.RawDescriptionHelpFormatter, f"{prog} {subject}[options]"
+        super().__init__(prog=prog, usage=usage, description=description, formatter_class=layout)
+
+    def error(self, message: str) -> NoReturn:
+        print(f"rbdgen: error: {' '.join(message.split())}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(FAILED)
+
+
+def guide_parser() -> argparse.ArgumentParser:
+    """Of the name alone, without arguments."""
+    return _Parser("rbdgen", "ROBOT ", GUIDE)
+
+
+def generate_parser() -> argparse.ArgumentParser:
+    parser = _Parser("rbdgen", "ROBOT ", GUIDE)
+    parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="DIR",
+        type=Path,
+        default=Path("generated"),
+        help="write DIR/NAME (default generated)",
+    )
+    parser.add_argument("--name", help="of folder, C prefix and Python package (default the robot's)")
+    parser.add_argument("--no-compile", action="store_true", help="write the C only")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    parser.add_argument(
+        "--version", action="version", version=f"rbdgen {__version__}", help="print the version"
+    )
+    _add_robot_options(parser)
+    _add_function_options(parser)
+    parser.add_argument(
+        "--ram",
+        metavar="BYTES",
+        type=int,
+        help="refuse functions whose stack and arguments take more on a small target (default its part's)",
+    )
+    return parser
+
+
+def list_parser() -> argparse.ArgumentParser:
+    parser = _Parser("rbdgen list", "", "The functions there are.")
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--forms", action="store_true", help="shapes, units, forms and their sources as well")
+    shown.add_argument(
+        "--counts", metavar="ROBOT", dest="robot", help="how many operations each takes for a robot"
+    )
+    _add_robot_options(parser, "of the robot of --counts")
+    return parser
+
+
+def inspect_parser() -> argparse.ArgumentParser:
+    parser = _Parser("rbdgen inspect", "ROBOT ", "A robot's tree, indices, masses, warnings.")
+    parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
+    _add_robot_options(parser)
+    return parser
+
+
+def check_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        "rbdgen check",
+        "DIR|ROBOT ",
+        "Is the generated code right, on this machine, today?\n\n"
+        "  rbdgen check DIR                 recompile a folder, run its self-test, try\n"
+        "                                   identities, compare with Pinocchio if installed\n"
+        "  rbdgen check ROBOT               the same for new code, of which nothing is kept\n"
+        "  rbdgen check ROBOT --real float  the relative error of every function in float\n",
+    )
+    _add_subject(parser)
+    return parser
+
+
+def bench_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        "rbdgen bench",
+        "DIR|ROBOT ",
+        "Times from Python: a call, a state in batches.",
+    )
+    _add_subject(parser)
+    return parser
+
+
+PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
+    "guide": guide_parser,
+    "generate": generate_parser,
+    "list": list_parser,
+    "inspect": inspect_parser,
+    "check": check_parser,
+    "bench": bench_parser,
+}
+
+
+def _add_subject(parser: argparse.ArgumentParser) -> None:
+    """A folder or a robot; the options below make sense with a robot only."""
+    parser.add_argument(
+        "subject",
+        metavar="DIR|ROBOT",
+        help="a generated folder, or a robot as for rbdgen",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    _add_robot_options(parser, "with a ROBOT: which part of it")
+    _add_function_options(parser, "with a ROBOT: what is generated")
+
+
+def _add_robot_options(parser: argparse.ArgumentParser, title: str = "the robot") -> None:
+    group = parser.add_argument_group(title)
+    group.add_argument(
+        "--base",
+        choices=("fixed", "floating"),
+        help="the root link is fixed to the world, or free (default fixed, but an MJCF with a free joint)",
+    )
+    group.add_argument(
+        "--snap",
+        metavar="TOL",
+        type=float,
+        default=1e-9,
+        help="entries of fixed rotations this close to 0 become 0 (default 1e-9; 0: none)",
+    )
+    group.add_argument(
+        "--xacro-arg",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="an argument of a xacro; give the option once for each",
+    )
+    group.add_argument(
+        "--lock",
+        metavar="JOINT=VALUE",
+        action="append",
+        default=[],
+        help="keep a joint fixed at this position, rad or m; give the option once for each",
+    )
+    group.add_argument("--root", metavar="LINK", help="take only what this link carries")
+    group.add_argument(
+        "--tip", metavar="LINK", help="take only the chain from the root to this link, no branches"
+    )
+
+
+def _add_function_options(parser: argparse.ArgumentParser, title: str = "the code") -> None:
+    defaults = Options()
+    group = parser.add_argument_group(title)
+    group.add_argument(
+        "-f",
+        "--functions",
+        metavar="NAME,NAME",
+        action="append",
+        help=f"which functions, see rbdgen list (default {','.join(defaults.functions)})",
+    )
+    group.add_argument(
+        "--real",
+        choices=REALS,
+        help="type of numbers (default double; float where the target has no other)",
+    )
+    group.add_argument(
+        "--target", default=defaults.target, help=f"what runs the C: {', '.join(TARGETS)} (default host)"
+    )
+    group.add_argument(
+        "--arch",
+        default=defaults.arch,
+        help="least processor of the host: native, x86-64-v2, x86-64-v3, x86-64-v4, aarch64 (default native)",
+    )
+    group.add_argument(
+        "--trig",
+        choices=TRIGS,
+        default=defaults.trig,
+        help="sines and cosines: rbdgen's own, those of libm, or given by the caller (default builtin)",
+    )
+    group.add_argument(
+        "--contract", action="store_true", help="let the compiler fuse products and sums: other last bits"
+    )
+    group.add_argument(
+        "--variant",
+        metavar="FUNCTION=FORM",
+        action="append",
+        default=[],
+        help="force a form of a function, see rbdgen list --forms",
+    )
+    group.add_argument("--no-savings", action="store_true", help="the textbook's forms in the model's frames")
+    group.add_argument(
+        "--engine",
+        choices=("casadi", "sympy", "graph"),
+        default=defaults.engine,
+        help="what traces the algorithms (default casadi)",
+    )
+    group.add_argument(
+        "--budget-operations",
+        metavar="N",
+        type=int,
+        default=defaults.budget,
+        help="refuse functions that unrolled would take more (default 2000000)",
+    )
+    group.add_argument(
+        "--budget-flash",
+        metavar="BYTES",
+        type=int,
+        help="smaller forms, that take more instructions, until all functions fit (measured, so compiled)",
+    )
+
+
+# ---- what they mean
+
+
+def options_of(parsed: argparse.Namespace) -> Options:
+    """The options of a generation."""
+    asked = Options().functions if parsed.functions is None else ",".join(parsed.functions).split(",")
+    return Options(
+        functions=tuple(name.strip() for name in asked if name.strip()),
+        name=getattr(parsed, "name", None),
+        real=target_named(parsed.target).reals[0] if parsed.real is None else parsed.real,
+        trig=parsed.trig,
+        target=parsed.target,
+        engine=parsed.engine,
+        variants=_pairs("--variant", parsed.variant, "FUNCTION=FORM"),
+        savings=not parsed.no_savings,
+        contract=parsed.contract,
+        arch=parsed.arch,
+        budget=parsed.budget_operations,
+        ram=getattr(parsed, "ram", None),
+        budget_flash=parsed.budget_flash,
+    )
+
+
+def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
+    """The robot, or the part of it, that the options ask for."""
+    from rbdgen.pipeline.robot import load_robot  # noqa: PLC0415  (heavy)
+
+    return load_robot(
+        source,
+        parsed.base,
+        parsed.snap,
+        xacro_args=_pairs("--xacro-arg", parsed.xacro_arg, "NAME=VALUE"),
+        lock=_positions(parsed.lock),
+        root=parsed.root,
+        tip=parsed.tip,
+    )
+
+
+def refuse_others(command: str, parsed: argparse.Namespace, known: Sequence[str], why: str) -> None:
+    """`OptionError` for an option that means nothing here, because of what another argument is."""
+    parser = PARSERS[command]()
+    for option, value in vars(parsed).items():
+        if option not in known and value != parser.get_default(option):
+            raise OptionError(f"{command}: --{option.replace('_', '-')} {why}")
+
+
+def _pairs(option: str, texts: Sequence[str], form: str) -> dict[str, str]:
+    """The values of an option that is given once for each name."""
+    values: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise OptionError(f"{option} {text}: not of the form {form}; see rbdgen --help")
+        if values.setdefault(name, value) != value:
+            raise OptionError(f"{option} {text}: '{name}' is already given {values[name]}; keep one")
+    return values
+
+
+def _positions(texts: Sequence[str]) -> dict[str, float]:
+    """Positions of joints by name."""
+    given: dict[str, Any] = _pairs("--lock", texts, "JOINT=VALUE")
+    try:
+        return {joint: float(text) for joint, text in given.items()}
+    except ValueError as error:
+        raise OptionError(f"--lock: {error}; give JOINT=VALUE, in rad or m") from None

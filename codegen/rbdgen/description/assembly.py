@@ -1,0 +1,60 @@
+"""Links and joints that come from no file become a description, held to what a file is held to."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from math import isfinite
+
+from rbdgen.description.quoting import quoted
+from rbdgen.description.schema import Description, Joint, Link
+from rbdgen.description.soundness import inertia_warnings, missing_inertial_warnings
+from rbdgen.description.tree import find_root
+from rbdgen.errors import DescriptionError
+
+
+def assembled(
+    name: str, links: Sequence[Link], joints: Sequence[Joint], path: str, warnings: Sequence[str] = ()
+) -> Description:
+    """The description; `path` stands for the file in messages, `line` of a link or joint for the line.
+
+    Raises DescriptionError for what no file could say either, and where there is no one tree.
+    """
+    if not links:
+        raise DescriptionError(path, None, "the robot has no body", "add one")
+    for kind, things in (("link", links), ("joint", joints)):
+        for thing in things:
+            _check(path, kind, thing)
+    root = find_root(path, links, joints)
+    moved = {joint.child for joint in joints if joint.type != "fixed"}
+    missing = [link for link in links if link.inertial is None and link.name in moved]
+    return Description(
+        name=name,
+        links=tuple(links),
+        joints=tuple(joints),
+        root=root,
+        path=path,
+        sha256=hashlib.sha256(repr((name, links, joints)).encode()).hexdigest(),
+        warnings=(*warnings, *inertia_warnings(path, links), *missing_inertial_warnings(path, missing)),
+    )
+
+
+def _check(path: str, kind: str, thing: Link | Joint) -> None:
+    """Refuse names that a file cannot hold, and numbers that are not finite or no mass."""
+    if not (thing.name.strip() and thing.name.isprintable()):
+        what = f"{quoted(thing.name)} is no name for a {kind}"
+        raise DescriptionError(path, thing.line, what, "give a text of printable letters")
+    if not all(map(isfinite, _numbers(thing))):
+        what = f"{kind} {quoted(thing.name)} has a number that is not finite"
+        raise DescriptionError(path, thing.line, what, "correct its placement and inertia")
+    if isinstance(thing, Link) and thing.inertial is not None and thing.inertial.mass < 0:
+        what = f"mass of link {quoted(thing.name)} is {thing.inertial.mass:g} kg, less than zero"
+        raise DescriptionError(path, thing.line, what, "give a mass of zero or more")
+
+
+def _numbers(thing: Link | Joint) -> Iterator[float]:
+    if isinstance(thing, Joint):
+        yield from (*thing.origin.xyz, *thing.origin.rpy, *thing.axis)
+    elif thing.inertial is not None:
+        i = thing.inertial
+        yield from (*i.origin.xyz, *i.origin.rpy, i.mass, i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz)

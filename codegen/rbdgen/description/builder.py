@@ -1,0 +1,255 @@
+"""A robot written in Python, body by body, instead of in a file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from numbers import Real
+from typing import Any, TypeVar, get_args
+
+from rbdgen.description.quoting import quoted
+from rbdgen.description.schema import (
+    Description,
+    Inertial,
+    Joint,
+    JointType,
+    Limit,
+    Link,
+    Origin,
+    Vector3,
+)
+from rbdgen.errors import DescriptionError
+
+_TYPES: tuple[JointType, ...] = get_args(JointType)
+_WITH_AXIS = ("revolute", "continuous", "prismatic", "helical", "universal")
+_NO_AXIS: dict[JointType, Vector3] = {"planar": (0.0, 0.0, 1.0)}
+_ZERO = (0.0, 0.0, 0.0)
+_SYMMETRY = 1e-9
+"""Entries of an inertia matrix may differ by this much across its diagonal, relative to the largest."""
+
+_Built = TypeVar("_Built", bound="RobotBuilder")
+
+
+class RobotBuilder:
+    """A robot in the making; `rbdgen.load_robot` takes it in place of a path.
+
+        arm = rbdgen.RobotBuilder("arm")
+        arm.add_body("base")
+        arm.add_body("upper", parent="base", type="revolute", axis=(0, 1, 0), xyz=(0, 0, 0.3),
+                     mass=2.0, com=(0, 0, 0.2), inertia=(0.02, 0.02, 0.001))
+        robot = rbdgen.load_robot(arm)
+
+    The first body is the root. Messages name a body by its number, `robot 'arm', body:2`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._path = f"robot {quoted(str(name))}, body"
+        self._links: list[Link] = []
+        self._joints: list[Joint] = []
+        self._name(name, "the robot")
+
+    def add_body(
+        self: _Built,
+        name: str,
+        *,
+        parent: str | None = None,
+        joint: str | None = None,
+        type: JointType | None = None,
+        axis: Sequence[float] | None = None,
+        second_axis: Sequence[float] | None = None,
+        pitch: float | None = None,
+        xyz: Sequence[float] = _ZERO,
+        rpy: Sequence[float] = _ZERO,
+        mass: float | None = None,
+        com: Sequence[float] = _ZERO,
+        inertia: Sequence[float] | Sequence[Sequence[float]] = _ZERO,
+        limit: tuple[float, float] | None = None,
+        effort: float | None = None,
+        velocity: float | None = None,
+    ) -> _Built:
+        """Add a body and the joint above it; the first body, the root, has no joint.
+
+        Args:
+            name: of the body.
+            parent: the body that carries it.
+            joint: the joint's name, None for NAME_joint.
+            type: "revolute", "continuous", "prismatic", "fixed", "planar" (in the x-y plane of its frame),
+                "floating", "spherical", "helical" or "universal".
+            axis: the joint's axis in the body's frame, of any length; none for a joint that has no single
+                one. The first of a universal joint, at q = 0.
+            second_axis: of a universal joint, in the body's frame.
+            pitch: of a helical joint, m/rad: a thread's lead is 2 pi times it.
+            xyz: where the body's frame stands in the parent's at q = 0, m.
+            rpy: how it is turned there, rad: about the parent's x, then y, then z.
+            mass: kg; None for a frame without mass.
+            com: the centre of mass in the body's frame, m.
+            inertia: about the centre of mass, in axes parallel to the body's, kg m^2: three numbers (ixx,
+                iyy, izz), six (ixx, ixy, ixz, iyy, iyz, izz), or a symmetric 3 x 3 matrix.
+            limit: the lowest and the highest position, rad or m; carried into the manifest, never enforced.
+            effort: the largest torque or force, N m or N; likewise.
+            velocity: the largest velocity, rad/s or m/s; likewise.
+
+        Returns:
+            The builder.
+
+        Raises:
+            DescriptionError: what is wrong with this body, one line. What it takes all bodies to see, such
+                as a loop, is found by `description`.
+        """
+        self._name(name, "the body")
+        origin = Origin(self._vector("xyz", xyz), self._vector("rpy", rpy))
+        link = Link(name, self._inertial(mass, com, inertia), self._line)
+        given = (axis, second_axis, pitch, limit, effort, velocity)
+        if self._links:
+            self._joints.append(self._joint(name, parent, joint, type, origin, *given))
+        elif (parent, joint, type, *given) != (None,) * 9 or origin != Origin():
+            what = f"{quoted(name)} is the first body, the root, which no joint moves"
+            raise self._error(what, "leave out parent, joint, type, axis, xyz, rpy and limits")
+        self._links.append(link)
+        return self
+
+    def description(self) -> Description:
+        """The robot as a URDF reader would give it. Raises DescriptionError where it is no tree."""
+        from rbdgen.description.assembly import assembled  # noqa: PLC0415  (keeps `import rbdgen` quick)
+
+        return assembled(self.name, self._links, self._joints, self._path)
+
+    @property
+    def _line(self) -> int:
+        return len(self._links) + 1
+
+    def _error(self, what: str, what_to_do: str) -> DescriptionError:
+        return DescriptionError(self._path, self._line, what, what_to_do)
+
+    def _name(self, name: object, of: str) -> None:
+        """What no file could hold either is refused."""
+        if not (isinstance(name, str) and name.strip() and name.isprintable()):
+            raise self._error(f"{quoted(str(name))} is no name for {of}", "give a text of printable letters")
+
+    def _type(self, joint: str, given: JointType | None) -> JointType:
+        for known in _TYPES:
+            if given == known:
+                return known
+        named = "no type" if given is None else f"the type {quoted(str(given))}, which is not supported"
+        raise self._error(f"joint {quoted(joint)} has {named}", f"choose from: {', '.join(_TYPES)}")
+
+    def _joint(
+        self,
+        name: str,
+        parent: str | None,
+        joint: str | None,
+        given: JointType | None,
+        origin: Origin,
+        axis: Sequence[float] | None,
+        second_axis: Sequence[float] | None,
+        pitch: float | None,
+        limit: Sequence[float] | None,
+        effort: float | None,
+        velocity: float | None,
+    ) -> Joint:
+        label = f"{name}_joint" if joint is None else joint
+        self._name(label, "the joint")
+        if parent is None:
+            raise self._error(f"{quoted(name)} has no parent", "name the body that carries it")
+        kind = self._type(label, given)
+        for what, value, wanted in (
+            ("axis", axis, kind in _WITH_AXIS),
+            ("second_axis", second_axis, kind == "universal"),
+            ("pitch", pitch, kind == "helical"),
+        ):
+            if wanted and value is None:
+                raise self._error(f"{kind} joint {quoted(label)} has no {what}", f"give {what}")
+            if value is not None and not wanted:
+                raise self._error(f"{kind} joint {quoted(label)} has a {what}", f"leave {what} out")
+        return Joint(
+            name=label,
+            type=kind,
+            parent=str(parent),
+            child=name,
+            origin=origin,
+            axis=_NO_AXIS.get(kind, (1.0, 0.0, 0.0)) if axis is None else self._unit("axis", label, axis),
+            limit=self._limit(kind, limit, effort, velocity),
+            damping=0.0,
+            friction=0.0,
+            mimic=None,
+            line=self._line,
+            pitch=0.0 if pitch is None else self._numbers("pitch", [pitch], (1,))[0],
+            second_axis=_ZERO if second_axis is None else self._unit("second_axis", label, second_axis),
+        )
+
+    def _unit(self, what: str, joint: str, axis: Sequence[float]) -> Vector3:
+        given = self._vector(what, axis)
+        if math.hypot(*given) < 1e-9:
+            told = f"{what} of joint {quoted(joint)} has zero length"
+            raise self._error(told, "give a direction, such as (0, 0, 1)")
+        from rbdgen.description.soundness import unit  # noqa: PLC0415  (keeps `import rbdgen` quick)
+
+        return unit(*given)
+
+    def _limit(
+        self,
+        kind: JointType,
+        limit: Sequence[float] | None,
+        effort: float | None,
+        velocity: float | None,
+    ) -> Limit | None:
+        if limit is None and effort is None and velocity is None:
+            return None
+        ends: Sequence[float | None] = (None, None)
+        if limit is not None:
+            if kind not in ("revolute", "prismatic", "helical"):
+                raise self._error(f"a {kind} joint has no limit of position", "leave limit out")
+            ends = self._numbers("limit", limit, (2,))
+        effort, velocity = (
+            None if value is None else self._numbers(what, [value], (1,))[0]
+            for what, value in (("effort", effort), ("velocity", velocity))
+        )
+        return Limit(ends[0], ends[1], effort, velocity)
+
+    def _inertial(
+        self,
+        mass: float | None,
+        com: Sequence[float],
+        inertia: Sequence[float] | Sequence[Sequence[float]],
+    ) -> Inertial | None:
+        center, moments = self._vector("com", com), self._moments(inertia)
+        if mass is None:
+            if any(center) or any(moments):
+                raise self._error("com and inertia are given without a mass", "give mass")
+            return None
+        (kilograms,) = self._numbers("mass", [mass], (1,))
+        if kilograms < 0:
+            raise self._error(f"mass is {kilograms:g} kg, less than zero", "give a mass of zero or more")
+        ixx, ixy, ixz, iyy, iyz, izz = moments
+        return Inertial(Origin(center), kilograms, ixx, ixy, ixz, iyy, iyz, izz, self._line)
+
+    def _moments(self, given: Sequence[float] | Sequence[Sequence[float]]) -> list[float]:
+        """ixx, ixy, ixz, iyy, iyz, izz."""
+        rows: list[Any] = list(given) if isinstance(given, Iterable) else []
+        if len(rows) == 3 and all(isinstance(row, Iterable) for row in rows):
+            m = self._numbers("inertia", list(chain.from_iterable(rows)), (9,))
+            most = _SYMMETRY * max(map(abs, m))
+            if max(abs(m[1] - m[3]), abs(m[2] - m[6]), abs(m[5] - m[7])) > most:
+                raise self._error("inertia is not symmetric", "give a symmetric matrix, or six numbers")
+            return [m[0], m[1], m[2], m[4], m[5], m[8]]
+        values = self._numbers("inertia", given, (3, 6))
+        return values if len(values) == 6 else [values[0], 0.0, 0.0, values[1], 0.0, values[2]]
+
+    def _vector(self, what: str, given: Sequence[float]) -> Vector3:
+        x, y, z = self._numbers(what, given, (3,))
+        return x, y, z
+
+    def _numbers(self, what: str, given: object, counts: tuple[int, ...]) -> list[float]:
+        """Finite numbers, as many as one of `counts`."""
+        values = []
+        if isinstance(given, Iterable):
+            values = [float(x) if isinstance(x, Real) else math.nan for x in given]
+        if len(values) not in counts or not all(map(math.isfinite, values)):
+            wanted = " or ".join(map(str, counts))
+            told = quoted(" ".join(repr(given).split()))[1:-1]
+            raise self._error(
+                f"{what} is {told}", f"give {wanted} finite number{'' if wanted == '1' else 's'}"
+            )
+        return values

@@ -1,0 +1,221 @@
+"""Reads MJCF by MuJoCo's own compiler: includes, defaults, angles and inertias of geoms are its business.
+
+What MuJoCo calls a body becomes a link whose frame is that body's. Several joints of a body become a chain of
+massless links, and a joint that is anchored beside the body's origin gets a link at its anchor. Coordinates
+are MuJoCo's `qpos`, but w is last: where `ref` is not 0, the placement is turned or shifted back by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rbdgen.description.assembly import assembled
+from rbdgen.description.document import Document, line_of
+from rbdgen.description.order import reordered
+from rbdgen.description.quoting import escaped, quoted
+from rbdgen.description.schema import Description, Inertial, Joint, JointType, Limit, Link, Origin
+from rbdgen.errors import DescriptionError
+from rbdgen.spatial.rpy import rpy_from_rotation
+
+_Array = npt.NDArray[np.float64]
+
+_FREE, _BALL, _SLIDE, _HINGE = range(4)  # mjtJoint
+_KINDS: dict[int, JointType] = {
+    _FREE: "floating",
+    _BALL: "spherical",
+    _SLIDE: "prismatic",
+    _HINGE: "revolute",
+}
+_WORLD = 0
+
+_IGNORED = {
+    "damping": "dof_damping",
+    "friction": "dof_frictionloss",
+    "armature": "dof_armature",
+    "stiffness": "jnt_stiffness",
+}
+"""What changes a joint's torque and is not read: how MJCF and how MuJoCo's model call it."""
+
+
+def read_mjcf(document: Document) -> Description:
+    """The description of an MJCF file; a free body that carries all other joints is a floating base.
+
+    A line is that of a named body in the file itself, 1 for what an include or a default says.
+    Raises DescriptionError where MuJoCo is missing or refuses the file.
+    """
+    model, told = _compiled(document.path)
+    with np.errstate(invalid="ignore", over="ignore"):  # numbers that are too large are refused in the end
+        return _described(document, model, told)
+
+
+def _described(document: Document, model: Any, told: list[str]) -> Description:
+    path = document.path
+    root = _root(model)
+    names = _names(model)
+    written = {element.get("name"): line_of(element) for element in document.root.iter("body")}
+    lines = [written.get(name, 1) for name in names]
+    links, joints = [Link(names[root], _inertial(model, root, lines), lines[root])], []
+    carried = {root}
+    for body in range(root + 1, model.nbody):
+        if model.body_parentid[body] in carried:
+            carried.add(body)
+            for joint in _joints(model, body, names):
+                own = joint.child == names[body]
+                inertial = _inertial(model, body, lines) if own else _massless(lines[body])
+                links.append(Link(joint.child, inertial, lines[body]))
+                joints.append(replace(joint, line=lines[body]))
+    warnings = (*told, *_warnings(model, path), *reordered(joints, names[root], path))
+    description = assembled(_name(model), links, joints, path, warnings)
+    return replace(description, floating=root != _WORLD)
+
+
+def _compiled(path: str) -> tuple[Any, list[str]]:
+    """MuJoCo's model, and its warnings, which it would otherwise write to a file in the current folder."""
+    try:
+        import mujoco  # noqa: PLC0415  (an extra)
+    except ImportError:
+        what = "this is an MJCF file, which is read by MuJoCo"
+        raise DescriptionError(path, None, what, "pip install 'rbdgen[mujoco]', or give a URDF") from None
+    told: list[str] = []
+    kept = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(told.append)
+    try:
+        model = mujoco.MjModel.from_xml_path(path)
+    except ValueError as error:
+        raise DescriptionError(path, None, _said(str(error)), "correct the file") from None
+    finally:
+        mujoco.set_mju_user_warning(kept)
+    return model, [f"{path}: {_said(text)}" for text in told]
+
+
+def _said(text: str) -> str:
+    return f"MuJoCo says: {escaped(' '.join(text.split()), 300)}"
+
+
+def _types(model: Any, body: int) -> list[int]:
+    first = model.body_jntadr[body]
+    return [int(kind) for kind in model.jnt_type[first : first + model.body_jntnum[body]]]
+
+
+def _root(model: Any) -> int:
+    """The free body that carries all other joints; else the world."""
+    moving = [b for b in range(1, model.nbody) if model.body_jntnum[b]]
+    free = bool(moving) and _FREE in _types(model, moving[0])
+    return moving[0] if free and all(model.body_rootid[b] == moving[0] for b in moving) else _WORLD
+
+
+def _names(model: Any) -> list[str]:
+    return [str(model.body(b).name) or f"body{b}" for b in range(model.nbody)]
+
+
+def _joint_name(model: Any, joint: int, body: str) -> str:
+    return str(model.joint(joint).name) or f"{body}_joint{joint}"
+
+
+def _joints(model: Any, body: int, names: list[str]) -> Iterator[Joint]:
+    """The joints above a body, outermost first; none makes a fixed one."""
+    name, parent = names[body], names[model.body_parentid[body]]
+    R, p, behind = _rotation(model.body_quat[body]), np.array(model.body_pos[body]), np.zeros(3)
+    first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
+    for j in range(first, first + count):
+        label = _joint_name(model, j, name)
+        kind = _KINDS[int(model.jnt_type[j])]
+        if kind == "floating":  # its coordinates are the pose itself
+            R, p = np.eye(3), np.zeros(3)
+        turning = kind in ("revolute", "prismatic")
+        axis = np.array(model.jnt_axis[j] if turning else (1, 0, 0))
+        anchor = np.array(model.jnt_pos[j] if kind != "floating" else (0, 0, 0))
+        ref = float(model.qpos0[model.jnt_qposadr[j]]) if turning else 0.0
+        at = p + R @ (anchor - behind)
+        if kind == "prismatic":
+            at = at - R @ axis * ref
+        elif kind == "revolute":
+            R = R @ _about(axis, -ref)
+        inmost = j == first + count - 1 and not anchor.any()
+        child = name if inmost else f"{name}_{label}"
+        yield _joint(label, kind, parent, child, R, at, axis, _limit(model, j))
+        parent, R, p, behind = child, np.eye(3), np.zeros(3), anchor
+    if parent != name:
+        label = f"{name}_fixed" if not count else f"{name}_origin"
+        yield _joint(label, "fixed", parent, name, R, p - behind, np.array([1.0, 0, 0]), None)
+
+
+def _joint(
+    name: str,
+    kind: JointType,
+    parent: str,
+    child: str,
+    R: _Array,
+    p: _Array,
+    axis: _Array,
+    limit: Limit | None,
+) -> Joint:
+    x, y, z = (p + 0.0).tolist()
+    a, b, c = (axis + 0.0).tolist()
+    kind = "continuous" if kind == "revolute" and limit is None else kind
+    origin = Origin((x, y, z), rpy_from_rotation(R.tolist()))
+    return Joint(name, kind, parent, child, origin, (a, b, c), limit, 0.0, 0.0, None, 1)
+
+
+def _limit(model: Any, joint: int) -> Limit | None:
+    if not model.jnt_limited[joint] or model.jnt_type[joint] == _BALL:
+        return None
+    lower, upper = map(float, model.jnt_range[joint])
+    return Limit(lower, upper, None, None)
+
+
+def _inertial(model: Any, body: int, lines: list[int]) -> Inertial | None:
+    """In the principal axes that MuJoCo found."""
+    mass, (ixx, iyy, izz) = float(model.body_mass[body]), map(float, model.body_inertia[body])
+    if mass == ixx == iyy == izz == 0:
+        return None
+    x, y, z = map(float, model.body_ipos[body])
+    axes = rpy_from_rotation(_rotation(model.body_iquat[body]).tolist())
+    return Inertial(Origin((x, y, z), axes), mass, ixx, 0.0, 0.0, iyy, 0.0, izz, lines[body])
+
+
+def _massless(line: int) -> Inertial:
+    """Of a link between two joints."""
+    return Inertial(Origin(), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, line)
+
+
+def _rotation(quaternion: Any) -> _Array:
+    """Of a unit quaternion, w first."""
+    w, x, y, z = map(float, quaternion)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def _about(axis: _Array, angle: float) -> _Array:
+    """The rotation about a unit axis."""
+    return _rotation([np.cos(angle / 2), *(np.sin(angle / 2) * axis)])
+
+
+def _name(model: Any) -> str:
+    return bytes(model.names).partition(b"\0")[0].decode(errors="replace") or "robot"
+
+
+def _warnings(model: Any, path: str) -> Iterator[str]:
+    """What changes the dynamics and is not read."""
+    for what, field in _IGNORED.items():
+        joints = np.flatnonzero(getattr(model, field))
+        if joints.size:
+            j = int(joints[0]) if field.startswith("jnt") else int(model.dof_jntid[joints[0]])
+            label = _joint_name(model, j, "the body")
+            yield f"{path}: joint {quoted(label)} and maybe others have {what}; ignored: add these torques"
+    if model.neq:
+        yield f"{path}: it has {model.neq} equality constraints; ignored: loops and couplings are not read"
+    if model.body_gravcomp.any():
+        yield f"{path}: it has gravity compensation (gravcomp); ignored"
+    if (gravity := model.opt.gravity.tolist()) != [0.0, 0.0, -9.81]:
+        yield f"{path}: its gravity is {tuple(gravity)}; ignored: give it as gravity"

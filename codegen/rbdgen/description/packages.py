@@ -1,0 +1,57 @@
+"""Where a ROS package lies, found without ROS: above the file that names it, or where ROS's variables say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from rbdgen.description.document import parse, read_bytes
+from rbdgen.description.quoting import quoted
+from rbdgen.errors import DescriptionError
+from rbdgen.options import environment_packages
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def find_package(name: str, start: Path) -> Path:
+    """The folder of a package, for a file in the folder `start`.
+
+    A package is a folder with a `package.xml` that says its name. It is looked for in `start` and above,
+    up to two folders below each of these, then likewise in the folders of ROS_PACKAGE_PATH; then as
+    `share/NAME` in those of AMENT_PREFIX_PATH. Raises DescriptionError where there is none.
+    """
+    sources, installed = environment_packages()
+    if _NAME.fullmatch(name):
+        here = start.resolve()
+        for folder in (here, *here.parents, *sources):
+            for candidate in _candidates(folder.resolve(), name):
+                if _named(candidate, name):
+                    return candidate
+        for prefix in installed:
+            if (share := prefix.resolve() / "share" / name).is_dir():
+                return share
+    raise DescriptionError(
+        str(start),
+        None,
+        f"no package.xml of package {quoted(name)} in this folder or above it",
+        "set ROS_PACKAGE_PATH to the folder that holds the package",
+    )
+
+
+def _candidates(folder: Path, name: str) -> Iterator[Path]:
+    yield folder
+    yield folder / name
+    yield from sorted(folder.glob(f"*/{name}"))
+
+
+def _named(folder: Path, name: str) -> bool:
+    """Whether this is the folder of that package."""
+    file = folder / "package.xml"
+    if not file.is_file():
+        return False
+    try:
+        root = parse(read_bytes(str(file)), str(file)).root
+    except DescriptionError:  # of a package that nobody asked for
+        return False
+    return (root.findtext("name") or "").strip() == name

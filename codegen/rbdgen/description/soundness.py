@@ -1,0 +1,60 @@
+"""What every description is held to, whichever way it came in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from rbdgen.description.quoting import quoted
+from rbdgen.description.schema import Link, Vector3
+
+PHYSICAL_TOLERANCE = 1e-12
+"""The least eigenvalue of the pseudo-inertia may be this far below zero, relative to its trace."""
+
+
+def unit(x: float, y: float, z: float) -> Vector3:
+    """The direction; scaled first, so that the length cannot overflow, and + 0.0 turns -0.0 into 0.0."""
+    scale = max(abs(x), abs(y), abs(z))
+    x, y, z = x / scale, y / scale, z / scale
+    length = math.hypot(x, y, z)
+    return x / length + 0.0, y / length + 0.0, z / length + 0.0
+
+
+def inertia_warnings(path: str, links: Sequence[Link]) -> list[str]:
+    """Links whose inertia no distribution of mass can have.
+
+    A body's second moment about its centre of mass, Sigma = tr(J)/2 1 - J, has no negative eigenvalue, the
+    triangle inequality of the principal moments (Wensing, Kim, Slotine, RA-L 2018), and no mass means no J.
+    """
+    bodies = [(link.name, link.inertial) for link in links if link.inertial is not None]
+    if not bodies:
+        return []
+    J = np.array([[[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]] for _, i in bodies])
+    # Scaled by the largest entry, so that no sum of finite numbers overflows; the floor keeps 0 / 0 away.
+    scale = np.maximum(np.abs(J).max(axis=(1, 2)), 1e-100)
+    J /= scale[:, None, None]
+    half_trace = np.trace(J, axis1=1, axis2=2) / 2.0
+    least = np.linalg.eigvalsh(half_trace[:, None, None] * np.eye(3) - J)[:, 0]
+    warnings = []
+    for (name, body), moment, size, unit in zip(
+        bodies, least.tolist(), half_trace.tolist(), scale.tolist(), strict=True
+    ):
+        if moment < -PHYSICAL_TOLERANCE * (abs(size) + body.mass / unit):
+            what = f"inertia of link {quoted(name)} violates the triangle inequality; used as it stands"
+            warnings.append(f"{path}:{body.line}: {what}")
+        elif body.mass == 0.0 and size != 0.0:
+            what = f"link {quoted(name)} has rotational inertia but no mass; used as it stands"
+            warnings.append(f"{path}:{body.line}: {what}")
+    return warnings
+
+
+def missing_inertial_warnings(path: str, missing: Sequence[Link]) -> list[str]:
+    """One warning for all links that look like bodies but have no mass."""
+    if not missing:
+        return []
+    named = ", ".join(quoted(link.name, 40) for link in missing[:8])
+    more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+    what = f"no <inertial> in {'link' if len(missing) == 1 else 'links'} {named}{more}; taken as massless"
+    return [f"{path}:{missing[0].line}: {what}"]

@@ -1,0 +1,78 @@
+"""From what a user names, a path or a bundled robot, to its description; the content tells the format."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from rbdgen.description.builder import RobotBuilder
+from rbdgen.description.document import parse, read_bytes
+from rbdgen.description.form import form_of
+from rbdgen.description.mjcf import read_mjcf
+from rbdgen.description.schema import Description
+from rbdgen.description.urdf import describe, parse_urdf
+from rbdgen.description.xacro import expand
+from rbdgen.errors import DescriptionError
+from rbdgen.resources import robot_root
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+"""A name has no suffix and no folder: `arm7` is one, `arm7.urdf` and `./arm7` are paths."""
+
+
+def bundled_robots() -> dict[str, Path]:
+    """The robots that come with rbdgen, by name."""
+    return {path.stem: path for path in sorted(robot_root().glob("*.urdf"))}
+
+
+def find(source: str | os.PathLike[str]) -> str:
+    """The path of a robot file, from its path or from the name of a bundled robot.
+
+    A name that is no file is looked up among the bundled robots; a file of that name goes first, a folder
+    does not. Raises DescriptionError for a name that is neither.
+    """
+    path = os.fspath(source)
+    if not _NAME.fullmatch(path) or (Path(path).exists() and not Path(path).is_dir()):
+        return path
+    robots = bundled_robots()
+    if path in robots:
+        return str(robots[path])
+    if Path(path).is_dir():
+        return path
+    near = get_close_matches(path, robots, n=1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    raise DescriptionError(
+        path, None, "no such file, and no bundled robot", f"{meant}these are bundled: {', '.join(robots)}"
+    )
+
+
+def read_description(
+    source: str | os.PathLike[str] | RobotBuilder, xacro_args: Mapping[str, str] | None = None
+) -> Description:
+    """Read a URDF, a xacro or an MJCF of at most 20 MB, or take what was built in Python.
+
+    `xacro_args`: a xacro's arguments by name. Raises DescriptionError, whose message is `FILE:LINE: what is
+    wrong; what to do`; the lines of a xacro are those of its expansion.
+    """
+    if isinstance(source, RobotBuilder):
+        description = source.description()
+        _refuse_arguments(description.path, xacro_args)
+        return description
+    path = find(source)
+    raw = read_bytes(path)
+    document = parse(raw, path)
+    form = form_of(document)
+    if form != "xacro":
+        _refuse_arguments(path, xacro_args)
+        return describe(document, raw) if form == "urdf" else read_mjcf(document)
+    expanded = expand(path, xacro_args or {})
+    description = parse_urdf(expanded.urdf, expanded.path)
+    return replace(description, warnings=(*expanded.warnings, *description.warnings))
+
+
+def _refuse_arguments(path: str, xacro_args: Mapping[str, str] | None) -> None:
+    if xacro_args:
+        raise DescriptionError(path, None, "this takes no xacro arguments", "leave them out")

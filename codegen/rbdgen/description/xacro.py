@@ -1,0 +1,197 @@
+"""Xacro to URDF, by the package `xacro` of its authors, which is kept from running code.
+
+The package's own `$(eval ...)` runs any Python, and its `${...}` can be made to. Both are evaluated here
+instead (`expressions.py`). ROS is not needed: `$(find PACKAGE)` looks for folders (`packages.py`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr
+from io import StringIO
+from pathlib import Path
+from threading import Lock
+from types import ModuleType
+from typing import Any, NamedTuple
+from xml.dom import minidom
+
+from rbdgen.description.document import parse, read_bytes
+from rbdgen.description.expressions import evaluate
+from rbdgen.description.packages import find_package
+from rbdgen.description.quoting import escaped, quoted
+from rbdgen.errors import DescriptionError
+
+_PACKAGE_PATH = re.compile(r"package://([^/]*)/(.*)", re.DOTALL)
+_LOCATIONS = (
+    "when instantiating macro:",
+    "instantiated from:",
+    "in file:",
+    "included from:",
+    "when processing",
+)
+_LONGEST = 300
+
+_running = Lock()
+"""The package keeps what it does in its own globals: one file at a time."""
+
+
+class Expanded(NamedTuple):
+    """A URDF, and what xacro warned of."""
+
+    urdf: bytes
+    path: str  # for messages about it
+    warnings: tuple[str, ...]
+
+
+def expand(path: str, arguments: Mapping[str, str]) -> Expanded:
+    """The URDF that a xacro file describes; its lines are those that `xacro PATH` prints.
+
+    Raises DescriptionError where the package is missing or refuses the file.
+    """
+    with _running:
+        xacro, substitution = _packages(path)
+        given, told = _Arguments(arguments), StringIO()
+        try:
+            with _Reader(xacro, substitution).guarding(), redirect_stderr(told):
+                text = xacro.process_file(path, mappings=given).toprettyxml(indent="  ")
+        except DescriptionError:
+            raise
+        except Exception as error:  # what the package raises is of any type
+            raise _as_description_error(error, (xacro.filestack or [path])[-1]) from None
+    place = f"{path} (expanded)"
+    unused = [name for name in arguments if name not in given.asked]
+    ignored = [f"{place}: the file asks for no xacro argument {quoted(name)}; ignored" for name in unused]
+    return Expanded(text.encode(), place, (*ignored, *_warnings(place, told.getvalue())))
+
+
+def _as_description_error(error: object, path: str) -> DescriptionError:
+    """One line. The package wraps one error in another, rbdgen's own as well, as `exc`."""
+    message = str(error)
+    while (cause := getattr(error, "exc", None)) is not None:
+        if message.startswith("<class "):
+            message = str(cause)
+        error = cause
+    if isinstance(error, DescriptionError):
+        return error
+    message = " ".join(message.split()) or type(error).__name__
+    return DescriptionError(path, None, f"xacro says: {escaped(message, _LONGEST)}", "correct the file")
+
+
+class _Arguments(dict[str, str]):
+    """The arguments by name; `asked`: the names that the file declares or takes."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        super().__init__(given)
+        self.asked: set[object] = set()
+
+    def __contains__(self, name: object) -> bool:
+        self.asked.add(name)
+        return super().__contains__(name)
+
+    def __getitem__(self, name: str) -> str:
+        self.asked.add(name)
+        return super().__getitem__(name)
+
+
+def _packages(path: str) -> tuple[ModuleType, ModuleType]:
+    """xacro and its module of substitutions; what they change in Python's own on import is changed back."""
+    write = minidom.Element.writexml
+    try:
+        import xacro  # noqa: PLC0415  (an extra)
+        from xacro import substitution_args  # noqa: PLC0415
+    except ImportError:
+        raise DescriptionError(
+            path,
+            None,
+            "this is a xacro, which is read by the package xacro",
+            "pip install 'rbdgen[xacro]', or give a URDF",
+        ) from None
+    finally:
+        minidom.Element.writexml = write  # type: ignore[method-assign]
+    return xacro, substitution_args
+
+
+class _Reader:
+    """What the package does by functions of its own, done by rbdgen's instead."""
+
+    def __init__(self, xacro: ModuleType, substitution: ModuleType) -> None:
+        self.xacro, self.substitution = xacro, substitution
+        self.load_yaml = xacro.load_yaml
+
+    @contextmanager
+    def guarding(self) -> Iterator[None]:
+        """Expressions, files and packages go through this reader, and symbols are those of one run."""
+        xacro = self.xacro
+        with (
+            _replaced(xacro, abs_filename_spec=self.path, parse=self.parse, load_yaml=self.yaml),
+            _replaced(xacro, safe_eval=evaluate, verbosity=0),
+            _replaced(self.substitution, _eval=self.eval, _eval_find=self.find, _eval_dirname=self.folder),
+            _replaced(minidom.Element, writexml=xacro.xmlutils.fixed_writexml),
+            _replaced(xacro, _global_symbols=xacro.create_global_symbols()),
+        ):
+            yield
+
+    def folder(self, _: object = None) -> str:
+        """That of the file that is read."""
+        return str(Path(self.xacro.filestack[-1]).resolve().parent)
+
+    def find(self, package: str) -> str:
+        return str(find_package(package, Path(self.folder())))
+
+    def path(self, name: str) -> str:
+        """Of a file by what another file calls it: `package://`, or relative to the file that is read."""
+        if found := _PACKAGE_PATH.fullmatch(name):
+            return str(Path(self.find(found[1])) / found[2])
+        return str(Path(self.xacro.filestack[-1]).parent / name)
+
+    def parse(self, _: object, path: str) -> minidom.Document:
+        if not Path(path).is_file():
+            self.xacro.filestack.pop()
+            raise self.xacro.XacroException(f"no file {path} to include", exc=FileNotFoundError())
+        data = read_bytes(path)
+        parse(data, path)  # refuses what is no XML, with its line
+        return minidom.parseString(data)
+
+    def yaml(self, name: str) -> Any:
+        path = self.path(name)
+        if not Path(path).is_file():
+            raise self.xacro.XacroException(f"no file {path} to load")
+        read_bytes(path)  # refuses what is too large
+        return self.load_yaml(path)
+
+    def eval(self, text: str, context: Mapping[str, Any]) -> str:
+        """The value of `$(eval ...)`."""
+        given, convert = context["arg"], self.substitution.convert_value
+        names = {name: convert(value, "auto") for name, value in given.items()}
+        functions = {
+            "arg": lambda name: convert(given[name], "auto"),
+            "find": self.find,
+            "env": self.substitution._eval_env,
+            "optenv": self.substitution._eval_optenv,
+            "dirname": self.folder,
+            **{kind.__name__: kind for kind in (list, dict, map, str, float, int)},
+        }
+        constants = {"true": True, "false": False}
+        return str(evaluate(text, {**vars(math), **names, **constants, **functions}))
+
+
+@contextmanager
+def _replaced(owner: Any, **values: Any) -> Iterator[None]:
+    """The owner with other attributes for a while."""
+    kept = {name: getattr(owner, name) for name in values}
+    try:
+        for name, value in values.items():
+            setattr(owner, name, value)
+        yield
+    finally:
+        for name, value in kept.items():
+            setattr(owner, name, value)
+
+
+def _warnings(path: str, told: str) -> Iterator[str]:
+    """What xacro printed, without the lines that say where it was."""
+    for line in told.splitlines():
+        if line.strip() and not line.startswith(_LOCATIONS):
+            yield f"{path}: xacro says: {escaped(line.removeprefix('warning: '), _LONGEST)}"

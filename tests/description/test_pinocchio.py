@@ -1,0 +1,203 @@
+"""A Pinocchio model becomes the same robot: same vectors, same results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from support.robots import BUNDLED
+
+import rbdgen
+from rbdgen.errors import DescriptionError
+
+
+def model_of(name: str, base: str) -> Any:
+    free = (pin.JointModelFreeFlyer(),) if base == "floating" else ()
+    return pin.buildModelFromUrdf(str(BUNDLED[name]), *free)
+
+
+def numbers(value: Any) -> list[float]:
+    """Of a number, a vector or a matrix."""
+    return [y for x in value for y in numbers(x)] if isinstance(value, Iterable) else [float(value)]
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("name", ["arm7", "quadruped12"])
+def test_a_urdf_by_way_of_pinocchio_gives_the_same_model(name: str, base: Any) -> None:
+    found = rbdgen.from_pinocchio(model_of(name, base))
+    expected = rbdgen.load_robot(BUNDLED[name], base=base)
+    assert (found.joint_names, found.base, found.warnings) == (expected.joint_names, base, ())
+    assert [a.link for a in found.attachments] == [a.link for a in expected.attachments]
+    for ours, theirs in zip(found.model.bodies, expected.model.bodies, strict=True):
+        assert (ours.name, ours.parent, ours.joint.type) == (theirs.name, theirs.parent, theirs.joint.type)
+        assert ours.joint.limit == theirs.joint.limit
+        for mine, its in (
+            (ours.joint.axis, theirs.joint.axis),
+            (ours.placement.translation, theirs.placement.translation),
+            (ours.placement.rotation, theirs.placement.rotation),
+            (ours.inertia.first_moment, theirs.inertia.first_moment),
+            (ours.inertia.rotational, theirs.inertia.rotational),
+        ):
+            np.testing.assert_allclose(numbers(mine), numbers(its), rtol=1e-13, atol=1e-15)
+
+
+def inertia(rng: np.random.Generator) -> Any:
+    """An ellipsoid's, anywhere."""
+    return pin.SE3.Random().act(pin.Inertia.FromEllipsoid(rng.uniform(1, 3), *rng.uniform(0.1, 0.5, 3)))
+
+
+def random_model(seed: int, joints: int, *, first: Any = None) -> Any:
+    """A chain with branches of Pinocchio's own random placements, inertias and axes."""
+    pin.seed(seed)
+    rng = np.random.default_rng(seed)
+    model = pin.Model()
+    model.name = "random"
+    model.gravity.linear = np.array([0.5, -1.0, -9.0])
+    parent = 0
+    if first is not None:
+        parent = model.addJoint(0, first, pin.SE3.Identity(), "root_joint")
+        model.appendBodyToJoint(parent, inertia(rng), pin.SE3.Identity())
+    for k in range(joints):
+        axis = rng.normal(size=3)
+        axis /= np.linalg.norm(axis)
+        turning, sliding = pin.JointModelRevoluteUnaligned(axis), pin.JointModelPrismaticUnaligned(axis)
+        kind = (turning, sliding, pin.JointModelRZ())[k % 3]
+        joint = model.addJoint(parent, kind, pin.SE3.Random(), f"j{k:02}")
+        model.appendBodyToJoint(joint, inertia(rng), pin.SE3.Random())
+        parent = joint if k % 4 else parent
+    return model
+
+
+@pytest.mark.parametrize("first", [None, pin.JointModelFreeFlyer()], ids=["fixed", "floating"])
+def test_results_are_those_of_pinocchio(first: Any) -> None:
+    model = random_model(7, 6, first=first)
+    robot = rbdgen.from_pinocchio(model, snap=0)
+    rnea, crba = rbdgen.trace(robot, "rnea"), rbdgen.trace(robot, "crba")
+    data, rng = model.createData(), np.random.default_rng(3)
+    assert robot.warnings == ()
+    for _ in range(5):
+        q = pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv))
+        v, a = rng.normal(size=(2, model.nv))
+        tau = pin.rnea(model, data, q, v, a)
+        np.testing.assert_allclose(rnea(q, v, a).full().ravel(), tau, rtol=1e-11, atol=1e-11)
+        M = np.triu(pin.crba(model, data, q))
+        np.testing.assert_allclose(np.triu(crba(q).full()), M, rtol=1e-11, atol=1e-11)
+
+
+def test_a_continuous_joint_has_its_angle() -> None:
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRUBY(), pin.SE3.Identity(), "wheel")
+    model.appendBodyToJoint(joint, pin.Inertia(2.0, np.array([0.1, 0, 0]), np.eye(3)), pin.SE3.Identity())
+    robot = rbdgen.from_pinocchio(model)
+    q, angle = np.array([np.cos(0.3), np.sin(0.3)]), [0.3]
+    expected = pin.computeGeneralizedGravity(model, model.createData(), q)
+    assert rbdgen.trace(robot, "gravity")(angle).full().ravel() == pytest.approx(expected)
+
+
+def test_fixed_links_are_known_by_name() -> None:
+    model = random_model(1, 2)
+    at = pin.SE3.Random()
+    model.addBodyFrame("tool", 2, at, 0)
+    (tool,) = (a for a in rbdgen.from_pinocchio(model, snap=0).attachments if a.link == "tool")
+    assert (tool.body, tool.merged) == (1, True)
+    np.testing.assert_allclose(numbers(tool.placement.rotation), numbers(at.rotation), atol=1e-15)
+    np.testing.assert_allclose(numbers(tool.placement.translation), at.translation)
+
+
+def test_what_is_not_read_is_told() -> None:
+    model = random_model(1, 3)
+    model.armature, model.damping = np.array([0, 0.1, 0]), np.array([0, 0, 0.2])
+    told = rbdgen.from_pinocchio(model).warnings
+    assert [warning.partition(": ")[2].partition(";")[0] for warning in told] == [
+        "joint 'j01' and others have armature",
+        "joint 'j02' and others have damping",
+    ]
+
+
+def test_another_order_is_told() -> None:
+    model = pin.Model()
+    for name in ("b", "a"):
+        joint = model.addJoint(0, pin.JointModelRX(), pin.SE3.Random(), name)
+        model.appendBodyToJoint(joint, inertia(np.random.default_rng(1)), pin.SE3.Identity())
+    robot = rbdgen.from_pinocchio(model)
+    assert robot.joint_names == ("a", "b")
+    assert robot.warnings[0].endswith("vectors follow the order of joint_names instead")
+
+
+X, Y = np.eye(3)[0], np.eye(3)[1]
+TYPES = {
+    "Planar": pin.JointModelPlanar(),
+    "Spherical": pin.JointModelSpherical(),
+    "FreeFlyer": pin.JointModelFreeFlyer(),
+    "HX": pin.JointModelHX(0.1),
+    "HelicalUnaligned": pin.JointModelHelicalUnaligned(0.6, 0.0, 0.8, -0.3),
+    "Universal": pin.JointModelUniversal(X, Y),
+}
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_joints_of_every_type(kind: str) -> None:
+    """Between two others; a planar joint has its angle here, and cos and sin in Pinocchio."""
+    model = random_model(4, 1)
+    rng = np.random.default_rng(4)
+    for name, type_ in (("k", TYPES[kind]), ("l", pin.JointModelRX())):
+        joint = model.addJoint(model.njoints - 1, type_, pin.SE3.Random(), name)
+        model.appendBodyToJoint(joint, inertia(rng), pin.SE3.Random())
+    robot = rbdgen.from_pinocchio(model, snap=0)
+    theirs = pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv))
+    v, a = rng.normal(size=(2, model.nv))
+    q = theirs
+    if kind == "Planar":
+        q = np.array([*theirs[:3], np.arctan2(theirs[4], theirs[3]), theirs[5]])
+    expected = pin.rnea(model, model.createData(), theirs, v, a)
+    found = rbdgen.trace(robot, "rnea")(q, v, a).full().ravel()
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", [pin.JointModelSphericalZYX(), pin.JointModelTranslation()])
+def test_another_type_is_refused_by_name(kind: Any) -> None:
+    model = random_model(1, 1)
+    model.addJoint(1, kind, pin.SE3.Identity(), "ball")
+    name = kind.shortname().removeprefix("JointModel")
+    with pytest.raises(DescriptionError, match=rf"^Pinocchio's model 'random':2: joint 'ball' is a {name}, "):
+        rbdgen.from_pinocchio(model)
+
+
+def test_a_free_body_away_from_the_origin_or_beside_others_is_no_base() -> None:
+    away, beside = pin.Model(), random_model(1, 1, first=pin.JointModelFreeFlyer())
+    away.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Random(), "free")
+    beside.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "beside")
+    for model in (away, beside):
+        joint = model.njoints - 1
+        model.appendBodyToJoint(joint, inertia(np.random.default_rng(1)), pin.SE3.Identity())
+        robot = rbdgen.from_pinocchio(model)
+        assert (robot.base, robot.model.nv) == ("fixed", model.nv)
+
+
+def spoilt(what: str) -> Any:
+    model = random_model(1, 1)
+    if what == "number":
+        model.jointPlacements[1].translation = np.array([0, np.nan, 0])
+    elif what == "mass":
+        model.inertias[1].mass = -1.0
+    else:
+        model.names[1] = "a\nb"
+    return model
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [("number", "a number that is not finite"), ("mass", "less than zero"), ("name", "is no name for a")],
+)
+def test_what_no_file_could_say_is_refused(what: str, told: str) -> None:
+    with pytest.raises(DescriptionError, match=told) as error:
+        rbdgen.from_pinocchio(spoilt(what))
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_no_model_is_refused() -> None:
+    with pytest.raises(rbdgen.RbdgenError, match="is no Pinocchio model; give a pinocchio"):
+        rbdgen.from_pinocchio("arm7")

@@ -91,7 +91,7 @@ def _argument(argument: Argument) -> str:
 def robot_tree(robot: Robot) -> Tree:
     """The tree of bodies with their joints, indices and masses, and the links merged into each."""
     model = robot.model
-    sizes = f"nq {model.nq}, nv {model.nv}, bodies {model.nbodies}"
+    sizes = f"nq {model.nq}, nv {model.nv}, bodies {model.sizes['nbodies']}"
     tree = Tree(escape(f"{escaped(model.name)}: {robot.base} base, {sizes}"))
     merged: dict[int, list[str]] = {}
     for link in robot.merged:

@@ -15,7 +15,6 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 from rbdgen.model.axes import AlignedBody, cleared
-from rbdgen.model.joints import Revolute
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.ops import ZERO, Matrix, Vector, mirrored
@@ -61,7 +60,7 @@ def on_fixed_axis(bodies: Sequence[AlignedBody]) -> list[bool]:
     fixed: list[bool] = []
     for body in bodies:
         parallel = body.parent == WORLD or (fixed[body.parent] and body.alpha.sin == 0)
-        fixed.append(isinstance(body.joint.type, Revolute) and parallel)
+        fixed.append(body.joint.type.turns and parallel)
     return fixed
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rbdgen.model.inertia import Inertia
-from rbdgen.model.joints import Coordinate, Floating, Joint
+from rbdgen.model.joints import Coordinate, Joint
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.spatial.ops import Transform, Vector
 
@@ -35,7 +35,7 @@ class Body:
     @property
     def floats(self) -> bool:
         """Whether it is free in the world, as a floating base is."""
-        return self.parent == WORLD and isinstance(self.joint.type, Floating)
+        return self.parent == WORLD and self.joint.type.free
 
     def transform(self, q: Coordinate) -> Transform:
         """The moved frame in the parent's frame."""

@@ -15,7 +15,7 @@ from rbdgen.errors import ModelError
 from rbdgen.model.angles import ZERO_ANGLE, constant_angle
 from rbdgen.model.axes import AlignedBody, align
 from rbdgen.model.base_parameters import regrouped, without_residue
-from rbdgen.model.joints import Angle, Coordinate, Joint, Revolute
+from rbdgen.model.joints import Angle, Coordinate, Joint
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.ops import ZERO, Force, Motion, Transform, Vector
@@ -191,7 +191,7 @@ def _angle(turn: Turn) -> Angle:
 def _check_parallel(bodies: Sequence[AlignedBody], parallel: Collection[int]) -> None:
     for i in parallel:
         body = bodies[i]
-        if not isinstance(body.joint.type, Revolute) or body.alpha != ZERO_ANGLE:
+        if not body.joint.type.turns or body.alpha != ZERO_ANGLE:
             raise ModelError(
                 f"body '{body.name}': its axis is not parallel to its parent's; leave it out of `parallel`"
             )
@@ -201,7 +201,7 @@ def _scaled(
     model: Model, bodies: list[AlignedBody], moments: list[MassMoments], unit: Scalar
 ) -> tuple[list[AlignedBody], list[MassMoments]]:
     """p / l, m l^2 and h l leave N m as they are; Sigma does not change."""
-    if any(not isinstance(body.joint.type, Revolute) for body in bodies):
+    if any(not body.joint.type.turns for body in bodies):
         raise ModelError(
             f"model '{model.name}': a unit of length needs a fixed base and revolute joints; leave it at 1"
         )

@@ -33,7 +33,7 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         base=robot.base,
         nq=model.nq,
         nv=model.nv,
-        nbodies=model.nbodies,
+        nbodies=model.sizes["nbodies"],
         joints=tuple(joints),
         manifold=model.manifold,
         bodies=tuple(map(_body_facts, model.bodies)),

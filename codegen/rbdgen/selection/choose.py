@@ -17,7 +17,6 @@ from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, TO_C, apply
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.model.angles import ZERO_ANGLE
-from rbdgen.model.joints import Revolute
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.selection.axes import BodyAxes, operations, search
@@ -84,7 +83,7 @@ def _unit_lengths(plain: ReducedModel) -> list[float]:
 
     Not those that are only rounding beside the longest: squares of that many units lose their range.
     """
-    if any(not isinstance(body.joint.type, Revolute) for body in plain.bodies):
+    if any(not body.joint.type.turns for body in plain.bodies):
         return []
     lengths = [abs(float(value)) for body in plain.bodies for value in body.translation]
     least = max(LEAST_UNIT * max(lengths), LEAST_UNIT)
@@ -94,18 +93,14 @@ def _unit_lengths(plain: ReducedModel) -> list[float]:
 
 def _parallel_bodies(plain: ReducedModel) -> list[int]:
     """Revolute bodies whose axis is parallel to that of their revolute parent."""
-    return [
-        i
-        for i, body in enumerate(plain.bodies)
-        if isinstance(body.joint.type, Revolute) and _continues(plain, i)
-    ]
+    return [i for i, body in enumerate(plain.bodies) if body.joint.type.turns and _continues(plain, i)]
 
 
 def _continues(plain: ReducedModel, i: int) -> bool:
     body = plain.bodies[i]
     if body.parent == WORLD or body.alpha != ZERO_ANGLE:
         return False
-    return isinstance(plain.bodies[body.parent].joint.type, Revolute)
+    return plain.bodies[body.parent].joint.type.turns
 
 
 def choose(

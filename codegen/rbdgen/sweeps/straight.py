@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rbdgen.model.joints import Floating
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Force
@@ -185,7 +184,7 @@ class Straight:
 
 def _floats(body: Any) -> bool:
     """Whether it is a floating base."""
-    return body.parent == WORLD and isinstance(body.joint.type, Floating)
+    return body.parent == WORLD and body.joint.type.free
 
 
 def straight(reduced: ReducedModel, x: State) -> Straight:

@@ -24,6 +24,7 @@ class Floating(JointType):
     nq = 7
     nv = 6
     one_axis = False
+    free = True
 
     def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:
         return tuple(Motion(ZERO, e) for e in IDENTITY) + tuple(Motion(e, ZERO) for e in IDENTITY)

@@ -29,7 +29,8 @@ class JointType(ABC):
     """A type of moving joint, its motion subspace S constant in the child's axes.
 
     `nq`, `nv`: elements of q and v; `kind`: the space that its part of q lies in; `one_axis`: whether it only
-    turns about one axis or slides along it, so that other axes of its body may be chosen, with z on it.
+    turns about one axis or slides along it, so that other axes of its body may be chosen, with z on it;
+    `turns`: whether it only turns about one; `free`: whether it takes away no freedom at all.
     """
 
     name: ClassVar[str]
@@ -37,6 +38,8 @@ class JointType(ABC):
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
     one_axis: ClassVar[bool] = True
+    turns: ClassVar[bool] = False
+    free: ClassVar[bool] = False
 
     @abstractmethod
     def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:

@@ -1,0 +1,99 @@
+"""A robot with joints of all types, from its description to compiled C: against Pinocchio."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
+
+import rbdgen
+from rbdgen.functions.table import TABLE
+from rbdgen.runtime import Library
+
+NAMES = tuple(TABLE)
+
+STATES = 5
+
+
+def body(builder: rbdgen.RobotBuilder, name: str, parent: str, type: Any, **joint: Any) -> None:
+    inertia = {"mass": 1.3, "com": (0.1, -0.05, 0.2), "inertia": (0.03, 0.04, 0.02)}
+    builder.add_body(
+        name, parent=parent, type=type, xyz=(0.1, 0.2, -0.1), rpy=(0.3, 0.0, 0.1), **joint, **inertia
+    )
+
+
+def every_type() -> rbdgen.RobotBuilder:
+    builder = rbdgen.RobotBuilder("every_type")
+    builder.add_body("ground")
+    body(builder, "cart", "ground", "planar")
+    body(builder, "screw", "cart", "helical", axis=(0, 0.6, 0.8), pitch=0.05)
+    body(builder, "ball", "screw", "spherical")
+    body(builder, "cross", "cart", "universal", axis=(1, 0, 0), second_axis=(0, 1, 0))
+    body(builder, "slide", "cross", "prismatic", axis=(0, 0, 1))
+    body(builder, "free", "slide", "floating")
+    body(builder, "hand", "free", "revolute", axis=(0, 1, 0))
+    return builder
+
+
+@pytest.fixture(scope="module", params=["double", "float"])
+def library(request: pytest.FixtureRequest) -> Library:
+    return rbdgen.build(rbdgen.load_robot(every_type()), functions=NAMES, real=request.param)
+
+
+@pytest.fixture(scope="module")
+def oracle() -> PinocchioOracle:
+    model = rbdgen.load_robot(every_type()).model
+    return PinocchioOracle(model_of_numbers(model), model)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_compiled_functions_are_pinocchios(library: Library, oracle: PinocchioOracle, name: str) -> None:
+    function = getattr(library, name)
+    inputs = library.manifold.random_inputs(
+        TABLE[name].signature.sized(library.manifest).inputs, np.random.default_rng(3), (STATES,)
+    )
+    inputs = {key: np.asarray(value, function.dtype) for key, value in inputs.items()}
+    inputs["q"] = library.normalize(inputs["q"])
+    outputs = function(*inputs.values())
+    expected = oracle(name, {key: value.astype(float) for key, value in inputs.items()})
+    tolerance = 1e-11 if function.dtype == np.float64 else 3e-3
+    for ours, theirs in zip(outputs if isinstance(outputs, tuple) else (outputs,), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance * np.abs(theirs).max())
+
+
+def test_names_and_indices(library: Library) -> None:
+    names = ["cart", "screw", "ball", "cross_joint_1", "cross_joint_2", "slide", "free", "hand"]
+    assert [name.removesuffix("_joint") for name in library.joint_names] == sorted_by_tree(names)
+    assert (library.manifest["nq"], library.manifest["nv"]) == (3 + 1 + 4 + 2 + 1 + 7 + 1, 17)
+    assert library.manifest["nbodies"] == 7
+    assert list(library.idx_q) == [row["idx_q"] for row in library.manifest["manifold"]]
+
+
+def sorted_by_tree(names: list[str]) -> list[str]:
+    """Depth first, children by the names of their joints: the cross comes before the screw."""
+    first, ball, cross = names[0], names[1:3], names[3:]
+    return [first, *cross, *ball]
+
+
+def test_the_folder_tells_layouts(tmp_path: Path) -> None:
+    rbdgen.generate(rbdgen.load_robot(every_type()), tmp_path, functions=["rnea"], compiled=False)
+    header = (tmp_path / "every_type" / "every_type.h").read_text()
+    assert "cart_joint; q: x y angle; v: along the moved x and y, about z */" in header
+    assert "ball_joint; q: quaternion x y z w; v: angular, in the moved axes */" in header
+    assert "#define EVERY_TYPE_NBODIES 7" in header
+
+
+def test_screws_need_their_angle(tmp_path: Path) -> None:
+    with pytest.raises(rbdgen.errors.OptionError, match=r"joint 'screw_joint' is helical.*--trig builtin"):
+        rbdgen.generate(rbdgen.load_robot(every_type()), tmp_path, functions=["rnea"], trig="input")
+    assert not list(tmp_path.iterdir())
+
+
+def test_loops_say_which_joint_they_cannot_do(tmp_path: Path) -> None:
+    with pytest.raises(rbdgen.errors.ModelError, match=r"joint 'cart_joint' is planar.*another form"):
+        rbdgen.generate(
+            rbdgen.load_robot(every_type()), tmp_path, functions=["rnea"], variants={"rnea": "looped"}
+        )

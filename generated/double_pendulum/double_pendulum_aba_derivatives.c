@@ -13,8 +13,8 @@ void double_pendulum_aba_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, c
     const double t8 = cosine[0] + 1.33; /* force[1,0].n.z */
     const double t10 = t8 * (-0.7518796992481203); /* -L[1,0] */
     const double t13 = cosine[1] * 9.81; /* -motion[0].a.y */
-    const double t17 = sine[1] * 9.81; /* -motion[0].a.x */
-    const double t18 = sine[0] * t17;
+    const double t16 = sine[1] * 9.81; /* -motion[0].a.x */
+    const double t18 = t16 * sine[0];
     const double t19 = cosine[0] * t13 - t18;
     const double t22 = cosine[0] + 1.5; /* composite[0].first.y */
     const double t24 = t18 - t10 * t19;
@@ -27,7 +27,7 @@ void double_pendulum_aba_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, c
     da_dq[0] = t33;
     const double t35 = t13 + v[0] * v[0];
     const double t38 = sine[1] * 14.715; /* force[0].n.z */
-    const double t41 = cosine[0] * t17 + sine[0] * t35; /* -motion[1].a.y */
+    const double t41 = cosine[0] * t16 + sine[0] * t35; /* -motion[1].a.y */
     const double t42 = v[0] + v[1]; /* motion[1].w.z */
     const double t43 = t42 * t42; /* force[1].f.x */
     const double t44 = sine[0] * t43; /* force[0].f.x */
@@ -35,7 +35,7 @@ void double_pendulum_aba_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, c
     const double t48 = tau[0] - t38 - t41;
     const double t50 = t10 * t45 + (t44 + t48);
     const double t51 = t32 * t50; /* qdd[0] */
-    const double t53 = sine[0] * (t17 + t51);
+    const double t53 = sine[0] * (t16 + t51);
     const double t54 = cosine[0] * t35 - t53; /* motion[1].a.x */
     const double t59 = t51 + t45 * 0.7518796992481203;
     const double t60 = t10 * t51 + t59; /* motion[1].wdot.z */
@@ -47,8 +47,8 @@ void double_pendulum_aba_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, c
     da_dq[2] = t10 * t33 - t19 * 0.7518796992481203;
     da_dq[3] = t10 * t66 - t54 * 0.7518796992481203;
     const double t73 = sine[0] + sine[0];
-    const double t74 = v[0] * t73; /* columns[1,0].row.z */
-    const double t76 = t42 * t73; /* -columns[1,0].by_v.n.z */
+    const double t74 = v[0] * t73; /* column[1,0].row.z */
+    const double t76 = t42 * t73; /* -column[1,0].by_v.n.z */
     const double t77 = t74 + t10 * t74;
     const double t79 = t32 * (t76 - t77);
     da_dv[0] = t79;

@@ -30,8 +30,9 @@ Kind = Literal[
 `cosines`: of the angles in a configuration. `values`: none of these.
 """
 
-CoordinatesKind = Literal["angle", "slide", "floating"]
-"""How a joint moves: by an angle in rad, by a displacement in m, or freely: q = [x y z qx qy qz qw]."""
+CoordinatesKind = Literal["angle", "slide", "screw", "planar", "spherical", "floating"]
+"""How a joint moves: by an angle in rad (`screw`: and slides in proportion), by a displacement in m, in a
+plane (q = [x y angle]), about a point (q = [qx qy qz qw]) or freely (q = [x y z qx qy qz qw])."""
 
 
 @dataclass(frozen=True)

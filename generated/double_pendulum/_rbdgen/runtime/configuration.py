@@ -1,8 +1,11 @@
 """The space of configurations: what q means, joint by joint, and how to move in it.
 
-A revolute joint has one coordinate, its angle, and so has a continuous one; a prismatic joint has its
-displacement. A floating base has q = [x y z qx qy qz qw], its place in the world and a unit quaternion, and
-v = [linear, angular] in its own axes. This is the layout that Pinocchio has. Nothing else knows it.
+A revolute joint has one coordinate, its angle, and so have a continuous and a helical one; a prismatic joint
+has its displacement. A planar joint has q = [x y angle] and v = [vx vy rate], a spherical one a unit
+quaternion q = [qx qy qz qw] and its angular velocity, a floating one, such as a floating base, both: q = [x y
+z qx qy qz qw] and v = [linear, angular]. All v are in the moved body's own axes. This is the layout that
+Pinocchio has, but for angles, where it has a cosine and a sine for continuous and planar joints. Nothing else
+knows it.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ArrayValueError
-from ..signature import JointCoordinates, SizedArgument
+from ..signature import CoordinatesKind, JointCoordinates, SizedArgument
 
 Array = npt.NDArray[Any]
 
@@ -34,7 +37,8 @@ _LEFT_INVERSE = [1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 13
 class Manifold:
     """The configurations of one robot, from its joints in order, a floating base first.
 
-    All methods take arrays of any leading axes, q (..., nq) and v (..., nv), and compute in double.
+    A product of lines (angles, displacements), SE(2), SO(3) and SE(3). All methods take arrays of any leading
+    axes, q (..., nq) and v (..., nv), and compute in double.
     """
 
     joints: tuple[JointCoordinates, ...]
@@ -55,22 +59,24 @@ class Manifold:
     @property
     def angles(self) -> frozenset[int]:
         """The elements of q that are angles: functions read their sines and cosines alone."""
-        return frozenset(joint.idx_q for joint in self.joints if joint.kind == "angle")
+        return frozenset(
+            joint.idx_q + joint.nq - 1 for joint in self.joints if joint.kind in ("angle", "planar")
+        )
 
     def neutral(self) -> Array:
         """All joints at zero, a floating base unturned in the world's origin."""
         q = np.zeros(self.nq)
-        for pose, _ in self._floating():
-            q[pose.start + 6] = 1
+        for quaternion in self._quaternions():
+            q[quaternion.stop - 1] = 1
         return q
 
     def random(self, generator: np.random.Generator, leading: Sequence[int] = ()) -> Array:
         """Angles within a full turn, displacements within 1 m, every attitude as likely as another."""
         q = generator.uniform(-1, 1, (*leading, self.nq))
-        q[..., sorted(self.angles)] *= np.pi
-        for pose, _ in self._floating():
-            quaternion = generator.standard_normal((*leading, 4))
-            q[..., pose.start + 3 : pose.stop] = _unit(quaternion, "random")
+        screws = {joint.idx_q for joint in self.joints if joint.kind == "screw"}
+        q[..., sorted(self.angles | screws)] *= np.pi
+        for quaternion in self._quaternions():
+            q[..., quaternion] = _unit(generator.standard_normal((*leading, 4)), "random")
         return q
 
     def random_inputs(
@@ -97,12 +103,12 @@ class Manifold:
     def normalize(self, q: npt.ArrayLike, caller: str = "normalize") -> Array:
         """A copy of q with every quaternion scaled to unit length; ArrayValueError where one has none."""
         result = np.array(q, float)
-        for pose, _ in self._floating():
-            result[..., pose.start + 3 : pose.stop] = _unit(result[..., pose.start + 3 : pose.stop], caller)
+        for quaternion in self._quaternions():
+            result[..., quaternion] = _unit(result[..., quaternion], caller)
         return result
 
     def integrate(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
-        """Where q comes to in one second at the constant velocity v, a floating base along a screw.
+        """Where q comes to in one second at the constant velocity v, a free body along a screw.
 
         Quaternions are scaled to unit length before. Of a quaternion and its negative, both one attitude, the
         result has the one that is nearer to that of q.
@@ -112,35 +118,49 @@ class Manifold:
         result = np.array(np.broadcast_to(start, (*leading, self.nq)))
         of_q, of_v = self._single()
         result[..., of_q] += rates[..., of_v]
-        for pose, motion in self._floating():
-            result[..., pose] = _moved(start[..., pose], rates[..., motion])
+        for q_i, v_i in self._of("planar"):
+            result[..., q_i] = _moved_in_plane(start[..., q_i], rates[..., v_i])
+        for q_i, v_i in self._of("spherical"):
+            result[..., q_i] = _turned_by(start[..., q_i], rates[..., v_i])
+        for q_i, v_i in self._of("floating"):
+            result[..., q_i] = _moved(start[..., q_i], rates[..., v_i])
         return result
 
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> Array:
         """The velocity that leads from q0 to q1 in one second: integrate(q0, difference(q0, q1)) is q1.
 
-        Angles are subtracted as they are; a floating base turns by half a turn at most.
+        Angles are subtracted as they are. What moves in a plane or has a quaternion turns by half a turn at
+        most: there an angle may come out whole turns away.
         """
         start, end = self.normalize(q0, "difference"), self.normalize(q1, "difference")
         leading = np.broadcast_shapes(start.shape[:-1], end.shape[:-1])
         result = np.empty((*leading, self.nv))
         of_q, of_v = self._single()
         result[..., of_v] = end[..., of_q] - start[..., of_q]
-        for pose, motion in self._floating():
-            result[..., motion] = _motion_between(start[..., pose], end[..., pose])
+        for q_i, v_i in self._of("planar"):
+            result[..., v_i] = _motion_in_plane(start[..., q_i], end[..., q_i])
+        for q_i, v_i in self._of("spherical"):
+            result[..., v_i] = _turn_between(start[..., q_i], end[..., q_i])
+        for q_i, v_i in self._of("floating"):
+            result[..., v_i] = _motion_between(start[..., q_i], end[..., q_i])
         return result
 
-    def _floating(self) -> list[tuple[slice, slice]]:
-        """The elements of q and v of every floating joint."""
+    def _of(self, kind: CoordinatesKind) -> list[tuple[slice, slice]]:
+        """The elements of q and v of every joint of a kind."""
         return [
-            (slice(joint.idx_q, joint.idx_q + 7), slice(joint.idx_v, joint.idx_v + 6))
+            (slice(joint.idx_q, joint.idx_q + joint.nq), slice(joint.idx_v, joint.idx_v + joint.nv))
             for joint in self.joints
-            if joint.kind == "floating"
+            if joint.kind == kind
         ]
 
+    def _quaternions(self) -> list[slice]:
+        """The elements of q of every quaternion."""
+        both = [*self._of("spherical"), *self._of("floating")]
+        return [slice(q_i.stop - 4, q_i.stop) for q_i, _ in both]
+
     def _single(self) -> tuple[list[int], list[int]]:
-        """The elements of q and v of all other joints, which have one each."""
-        single = [joint for joint in self.joints if joint.kind != "floating"]
+        """The elements of q and v of joints that have one each."""
+        single = [joint for joint in self.joints if joint.nq == 1]
         return [joint.idx_q for joint in single], [joint.idx_v for joint in single]
 
 
@@ -149,9 +169,50 @@ def _unit(quaternion: Array, caller: str) -> Array:
     vanishes."""
     largest = np.max(np.abs(quaternion), axis=-1, keepdims=True, initial=0)
     if np.any(largest == 0):
-        raise ArrayValueError(f"{caller}: a base quaternion has length zero; (0, 0, 0, 1) is no rotation")
+        raise ArrayValueError(f"{caller}: a quaternion has length zero; (0, 0, 0, 1) is no rotation")
     scaled = np.ldexp(quaternion, -np.frexp(largest)[1])
     return np.asarray(scaled / np.linalg.norm(scaled, axis=-1, keepdims=True))
+
+
+def _moved_in_plane(pose: Array, motion: Array) -> Array:
+    """A pose (x, y, angle) after a motion (vx, vy, rate) in its own axes."""
+    angle, rate = pose[..., 2:], motion[..., 2:]
+    # along the chord, in the direction of the middle
+    chord = np.sinc(rate / (2 * np.pi)) * motion[..., :2]
+    return np.concatenate([pose[..., :2] + _rotated(chord, angle + rate / 2), angle + rate], axis=-1)
+
+
+def _motion_in_plane(start: Array, end: Array) -> Array:
+    """The motion that leads from one pose (x, y, angle) to another, by half a turn at most."""
+    turned = end[..., 2:] - start[..., 2:]
+    rate = turned - 2 * np.pi * np.round(turned / (2 * np.pi))
+    chord = _rotated(end[..., :2] - start[..., :2], -start[..., 2:] - rate / 2)
+    return np.concatenate([chord / np.sinc(rate / (2 * np.pi)), rate], axis=-1)
+
+
+def _rotated(vector: Array, angle: Array) -> Array:
+    """A vector (x, y) turned by an angle."""
+    (x, y), c, s = (vector[..., :1], vector[..., 1:]), np.cos(angle), np.sin(angle)
+    return np.concatenate([c * x - s * y, s * x + c * y], axis=-1)
+
+
+def _turned_by(quaternion: Array, w: Array) -> Array:
+    """A quaternion times the exponential of a rotation in its own axes, the sign that is nearer."""
+    angle = np.linalg.norm(w, axis=-1, keepdims=True)
+    half = 0.5 * np.sinc(angle / (2 * np.pi))
+    result: Array = _product(quaternion, np.concatenate([half * w, np.cos(angle / 2)], axis=-1))
+    near = np.sum(result * quaternion, axis=-1, keepdims=True)
+    return _unit(np.where(near < 0, -result, result), "integrate")
+
+
+def _turn_between(start: Array, end: Array) -> Array:
+    """The logarithm of the attitude `end` as seen from `start`."""
+    relative = _product(start * [-1, -1, -1, 1], end)
+    relative = np.where(relative[..., 3:] < 0, -relative, relative)
+    vector, scalar = relative[..., :3], relative[..., 3:]
+    sine = np.linalg.norm(vector, axis=-1, keepdims=True)
+    angle = 2 * np.arctan2(sine, scalar)
+    return np.asarray(vector * np.divide(angle, sine, out=np.full_like(sine, 2), where=sine > 0))
 
 
 def _moved(pose: Array, motion: Array) -> Array:
@@ -162,25 +223,15 @@ def _moved(pose: Array, motion: Array) -> Array:
     second = _ratio(angle, _LEFT, lambda x: (x - np.sin(x)) / x**3)
     once = np.cross(w, linear)
     step = linear + first * once + second * np.cross(w, once)
-    half = 0.5 * np.sinc(angle / (2 * np.pi))
     position = pose[..., :3] + _turned(pose[..., 3:], step)
-    quaternion = _product(pose[..., 3:], np.concatenate([half * w, np.cos(angle / 2)], axis=-1))
-    near = np.sum(quaternion * pose[..., 3:], axis=-1, keepdims=True)
-    return np.concatenate(
-        [position, _unit(np.where(near < 0, -quaternion, quaternion), "integrate")], axis=-1
-    )
+    return np.concatenate([position, _turned_by(pose[..., 3:], w)], axis=-1)
 
 
 def _motion_between(start: Array, end: Array) -> Array:
     """The logarithm of the pose `end` as seen from `start`."""
-    back = start[..., 3:] * [-1, -1, -1, 1]
-    relative = _product(back, end[..., 3:])
-    relative = np.where(relative[..., 3:] < 0, -relative, relative)
-    vector, scalar = relative[..., :3], relative[..., 3:]
-    sine = np.linalg.norm(vector, axis=-1, keepdims=True)
-    angle = 2 * np.arctan2(sine, scalar)
-    w = vector * np.divide(angle, sine, out=np.full_like(sine, 2), where=sine > 0)
-    step = _turned(back, end[..., :3] - start[..., :3])
+    w = _turn_between(start[..., 3:], end[..., 3:])
+    angle = np.linalg.norm(w, axis=-1, keepdims=True)
+    step = _turned(start[..., 3:] * [-1, -1, -1, 1], end[..., :3] - start[..., :3])
     once = np.cross(w, step)
     second = _ratio(angle, _LEFT_INVERSE, lambda x: (1 - x / 2 / np.tan(x / 2)) / x**2)
     return np.concatenate([step - 0.5 * once + second * np.cross(w, once), w], axis=-1)

@@ -15,6 +15,8 @@ from rbdgen.runtime import Library
 
 NAMES = tuple(TABLE)
 
+IN_FLOAT = ("rnea", "aba")
+
 STATES = 5
 
 
@@ -40,7 +42,8 @@ def every_type() -> rbdgen.RobotBuilder:
 
 @pytest.fixture(scope="module", params=["double", "float"])
 def library(request: pytest.FixtureRequest) -> Library:
-    return rbdgen.build(rbdgen.load_robot(every_type()), functions=NAMES, real=request.param)
+    functions = NAMES if request.param == "double" else IN_FLOAT
+    return rbdgen.build(rbdgen.load_robot(every_type()), functions=functions, real=request.param)
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +54,9 @@ def oracle() -> PinocchioOracle:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_compiled_functions_are_pinocchios(library: Library, oracle: PinocchioOracle, name: str) -> None:
+    if name not in library.manifest["functions"]:
+        assert name not in IN_FLOAT
+        return
     function = getattr(library, name)
     inputs = library.manifold.random_inputs(
         TABLE[name].signature.sized(library.manifest).inputs, np.random.default_rng(3), (STATES,)

@@ -184,7 +184,7 @@ class Straight:
 
 def _floats(body: Any) -> bool:
     """Whether it is a floating base."""
-    return body.parent == WORLD and body.joint.type.free
+    return bool(body.parent == WORLD and body.joint.type.free)
 
 
 def straight(reduced: ReducedModel, x: State) -> Straight:

@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded example-embedded check format bench bench-batch bench-plain fuzz attack clean
+.PHONY: demo test test-embedded test-trees example-embedded check format bench bench-batch bench-plain fuzz attack clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -15,6 +15,10 @@ test: .venv/develop
 # Cortex-M and RISC-V boards under qemu, a part of `make test` too; skipped with a word where tools are missing.
 test-embedded: .venv/develop
 	$(BIN)/pytest -n 2 -m embedded -rs tests/embedded
+
+# 10 000 random trees of joints of all types against Pinocchio.
+test-trees: .venv/develop
+	$(BIN)/pytest -m campaign tests/functions
 
 # Campaigns of hostile cases, tests/attack/README.md says which: ATTACK="--only robots --seed 7 --size 500".
 attack: .venv/develop

@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded test-trees example-embedded check format bench bench-batch bench-plain fuzz attack clean
+.PHONY: demo test test-embedded test-trees robots example-embedded check format bench bench-batch bench-plain fuzz attack clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -19,6 +19,12 @@ test-embedded: .venv/develop
 # 10 000 random trees of joints of all types against Pinocchio.
 test-trees: .venv/develop
 	$(BIN)/pytest -m campaign tests/functions
+
+# Real robots against Pinocchio and MuJoCo, into docs/robots.md. Of dm_control only the models are downloaded.
+robots: .venv/develop
+	rm -rf build/dm_control
+	$(BIN)/pip download --quiet --disable-pip-version-check --no-deps -d build/dm_control dm_control
+	PYTHONPATH=tests $(BIN)/python -m agreement build/dm_control/*.whl
 
 # Campaigns of hostile cases, tests/attack/README.md says which: ATTACK="--only robots --seed 7 --size 500".
 attack: .venv/develop

@@ -105,8 +105,17 @@ def test_what_is_odd_is_warned_of() -> None:
     robot = pendulum(inertia=(0.1, 0.1, 0.9)).add_body("tip", parent="rod", type="fixed")
     (warning,) = rbdgen.load_robot(robot).warnings
     assert warning == (
-        "robot 'pendulum', body:2: inertia of link 'rod' violates the triangle inequality; used as it stands"
+        "robot 'pendulum', body:2: inertia of link 'rod' violates the triangle inequality: its largest "
+        "principal moment exceeds the sum of the others by 0.7 kg m^2; used as it stands"
     )
+
+
+def test_an_inertia_in_other_units_smells() -> None:
+    (warning,) = rbdgen.load_robot(pendulum(inertia=(1e4, 1e4, 1e4))).warnings
+    assert warning.startswith(
+        "robot 'pendulum', body:2: link 'rod' of 2 kg has a radius of gyration of 86.6 m"
+    )
+    assert not rbdgen.load_robot(pendulum(inertia=(500, 500, 500))).warnings
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {

@@ -180,7 +180,7 @@ def test_mimic_on_a_moving_joint_is_read_and_warned_of() -> None:
         (inertial(1, 1, 1, 1, xy=0.9), "triangle"),  # principal moments 0.1, 1.9, 1
         (inertial(1, 1e-13, 1e-13, 3e-13), None),  # lost in the rounding of a mass of 1 kg
         (inertial(1e-3, 1e-13, 1e-13, 3e-13), "triangle"),
-        (inertial(1, 1e308, 1e308, 1e308), None),
+        (inertial(1, 1e308, 1e308, 1e308), "radius of gyration"),
         (inertial(0, 1, 1, 1), "no mass"),
     ],
 )

@@ -32,6 +32,7 @@ _KINDS: dict[int, JointType] = {
     _HINGE: "revolute",
 }
 _WORLD = 0
+_NO_GRAVITY = 1 << 7  # mjDSBL_GRAVITY
 
 _IGNORED = {
     "damping": "dof_damping",
@@ -217,5 +218,8 @@ def _warnings(model: Any, path: str) -> Iterator[str]:
         yield f"{path}: it has {model.neq} equality constraints; ignored: loops and couplings are not read"
     if model.body_gravcomp.any():
         yield f"{path}: it has gravity compensation (gravcomp); ignored"
-    if (gravity := model.opt.gravity.tolist()) != [0.0, 0.0, -9.81]:
+    if model.ntendon:
+        yield f"{path}: it has {model.ntendon} tendons; ignored: their forces are not read"
+    weightless = model.opt.disableflags & _NO_GRAVITY
+    if (gravity := [0.0, 0.0, 0.0] if weightless else model.opt.gravity.tolist()) != [0.0, 0.0, -9.81]:
         yield f"{path}: its gravity is {tuple(gravity)}; ignored: give it as gravity"

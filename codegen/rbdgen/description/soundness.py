@@ -13,6 +13,9 @@ from rbdgen.description.schema import Link, Vector3
 PHYSICAL_TOLERANCE = 1e-12
 """The least eigenvalue of the pseudo-inertia may be this far below zero, relative to its trace."""
 
+FAR = 30.0
+"""In m: a larger radius of gyration smells of an inertia in other units, such as kg mm^2."""
+
 
 def unit(x: float, y: float, z: float) -> Vector3:
     """The direction; scaled first, so that the length cannot overflow, and + 0.0 turns -0.0 into 0.0."""
@@ -23,7 +26,7 @@ def unit(x: float, y: float, z: float) -> Vector3:
 
 
 def inertia_warnings(path: str, links: Sequence[Link]) -> list[str]:
-    """Links whose inertia no distribution of mass can have.
+    """Links whose inertia no distribution of mass can have, or only one that is as large as a house.
 
     A body's second moment about its centre of mass, Sigma = tr(J)/2 1 - J, has no negative eigenvalue, the
     triangle inequality of the principal moments (Wensing, Kim, Slotine, RA-L 2018), and no mass means no J.
@@ -38,14 +41,25 @@ def inertia_warnings(path: str, links: Sequence[Link]) -> list[str]:
     half_trace = np.trace(J, axis1=1, axis2=2) / 2.0
     least = np.linalg.eigvalsh(half_trace[:, None, None] * np.eye(3) - J)[:, 0]
     warnings = []
-    for (name, body), moment, size, unit in zip(
+    for (name, body), moment, size, largest in zip(
         bodies, least.tolist(), half_trace.tolist(), scale.tolist(), strict=True
     ):
-        if moment < -PHYSICAL_TOLERANCE * (abs(size) + body.mass / unit):
-            what = f"inertia of link {quoted(name)} violates the triangle inequality; used as it stands"
-            warnings.append(f"{path}:{body.line}: {what}")
+        radius = math.sqrt(max(size, 0.0)) * math.sqrt(largest) / math.sqrt(body.mass or math.inf)
+        what = ""
+        if moment < -PHYSICAL_TOLERANCE * (abs(size) + body.mass / largest):
+            what = (
+                f"inertia of link {quoted(name)} violates the triangle inequality: its largest principal "
+                f"moment exceeds the sum of the others by {-2 * moment * largest:.3g} kg m^2; used as it "
+                "stands"
+            )
         elif body.mass == 0.0 and size != 0.0:
             what = f"link {quoted(name)} has rotational inertia but no mass; used as it stands"
+        elif radius > FAR:
+            what = (
+                f"link {quoted(name)} of {body.mass:.3g} kg has a radius of gyration of {radius:.3g} m; used "
+                "as it stands: check the units of its inertia, kg m^2"
+            )
+        if what:
             warnings.append(f"{path}:{body.line}: {what}")
     return warnings
 

@@ -1,0 +1,55 @@
+"""Writes docs/robots.md: `make robots`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZipFile
+
+from agreement import mjcf, urdf
+from agreement.row import table
+
+PAGE = Path(__file__).parents[2] / "docs" / "robots.md"
+
+HEAD = """# Robots
+
+`make robots` writes this page anew. All figures are the largest of three random states, relative to the
+largest entry of a result.
+
+**URDF.** Every file of [example-robot-data](https://github.com/Gepetto/example-robot-data) is read with a
+fixed and with a floating base, no angle snapped. Every function is compared with Pinocchio's, in all forms in
+one straight line. A continuous joint has one coordinate in both.
+
+**MJCF.** The models of the suite of [dm_control](https://github.com/google-deepmind/dm_control) are compared
+with MuJoCo: M, the bias force, and the acceleration without contacts, actuators and passive forces.
+
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("wheel", type=Path, help="of dm_control, for its models")
+    wheel = parser.parse_args().wheel
+    urdfs = []
+    for row in urdf.rows():
+        print(" | ".join(row.cells(urdf.COLUMNS)), file=sys.stderr, flush=True)
+        urdfs.append(row)
+    with TemporaryDirectory() as folder, ZipFile(wheel) as packed:
+        packed.extractall(
+            folder, [name for name in packed.namelist() if name.startswith("dm_control/suite/")]
+        )
+        mjcfs = list(mjcf.rows(Path(folder) / "dm_control" / "suite"))
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(
+        HEAD
+        + table("URDF, against Pinocchio", urdf.COLUMNS, urdfs)
+        + "\n"
+        + table("MJCF, against MuJoCo", mjcf.COLUMNS, mjcfs),
+        encoding="utf-8",
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""MJCF models of dm_control against MuJoCo: M, bias force, acceleration without contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from support.forms import FORMS, run_on_floats
+
+from agreement.row import STATES, Row, distance
+from agreement.urdf import joints_of
+from rbdgen.errors import RbdgenError
+from rbdgen.model.build import Robot
+from rbdgen.pipeline.robot import load_robot
+
+COLUMNS = ("M", "bias", "acceleration")
+
+
+def rows(folder: Path) -> Iterator[Row]:
+    for path in sorted(folder.glob("*.xml")):
+        yield row_of(path)
+
+
+def row_of(path: Path) -> Row:
+    model = mujoco.MjModel.from_xml_path(str(path))
+    try:
+        robot = load_robot(str(path), snap=0.0, gravity=gravity_of(model))
+    except RbdgenError as error:
+        return Row(path.name, "", remark=str(error).removeprefix(f"{path}: "))
+    if robot.model.nv != model.nv:
+        return Row(path.name, joints_of(robot), remark=f"{model.nv} degrees of freedom in MuJoCo")
+    return Row(path.name, joints_of(robot), errors_of(robot, model), "; ".join(ignored(robot, str(path))))
+
+
+def gravity_of(model: Any) -> list[float]:
+    off = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
+    return [0.0, 0.0, 0.0] if off else list(model.opt.gravity)
+
+
+def ignored(robot: Robot, path: str) -> list[str]:
+    return [text.removeprefix(f"{path}: ") for text in robot.warnings if "ignored" in text]
+
+
+def errors_of(robot: Robot, model: Any) -> dict[str, float]:
+    model.dof_armature[:] = 0
+    flags = mujoco.mjtDisableBit
+    for flag in (flags.mjDSBL_CONSTRAINT, flags.mjDSBL_ACTUATION, *passive(flags)):
+        model.opt.disableflags |= flag
+    manifold, rng = robot.model.manifold, np.random.default_rng(0)
+    q, v = manifold.random(rng, (STATES,)), rng.standard_normal((STATES, manifold.nv))
+    found = [of_mujoco(robot, model, *state) for state in zip(q, v, strict=True)]
+    T, slip = (np.stack([motion(robot, *state)[k] for state in zip(q, v, strict=True)]) for k in (0, 1))
+    M, bias, acceleration = (np.stack(parts) for parts in zip(*found, strict=True))
+    back = T.transpose(0, 2, 1)
+    ours = {
+        name: results(name, robot, {"q": q, "v": v, "a": -slip, "tau": 0 * v})
+        for name in ("crba", "rnea", "aba")
+    }
+    return {
+        "M": distance(ours["crba"], back @ M @ T),
+        "bias": distance(ours["rnea"], (back @ bias[..., None])[..., 0]),
+        "acceleration": distance((T @ (ours["aba"] + slip)[..., None])[..., 0], acceleration),
+    }
+
+
+def passive(flags: Any) -> list[Any]:
+    """One flag in older versions of MuJoCo, two in newer ones."""
+    names = ("mjDSBL_PASSIVE", "mjDSBL_SPRING", "mjDSBL_DAMPER")
+    return [getattr(flags, name) for name in names if hasattr(flags, name)]
+
+
+def results(name: str, robot: Robot, inputs: dict[str, Any]) -> Any:
+    form = next(form for form in FORMS if form.function.name == name and form.form.reduced)
+    return run_on_floats(form, robot.model, inputs)[0]
+
+
+def motion(robot: Robot, q: Any, v: Any) -> tuple[Any, Any]:
+    """T with qvel = T v, and w x v of a free body: MuJoCo's linear velocities are in world axes."""
+    T, slip = np.eye(len(v)), np.zeros(len(v))
+    for joint in robot.model.manifold.joints:
+        if joint.kind == "floating":
+            x, y, z, w = q[joint.idx_q + 3 : joint.idx_q + 7]
+            R = np.empty(9)
+            mujoco.mju_quat2Mat(R, np.array([w, x, y, z]))
+            i = joint.idx_v
+            T[i : i + 3, i : i + 3] = R.reshape(3, 3)
+            slip[i : i + 3] = np.cross(v[i + 3 : i + 6], v[i : i + 3])
+    return T, slip
+
+
+def of_mujoco(robot: Robot, model: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
+    """M, bias and qacc with this robot's order of joints."""
+    data, (T, _) = mujoco.MjData(model), motion(robot, q, v)
+    to_q, to_v = orders(robot, model)
+    data.qpos[to_q], data.qvel[to_v] = q, T @ v
+    mujoco.mj_forward(model, data)
+    M = np.zeros((model.nv, model.nv))
+    for unit, column in zip(np.eye(model.nv), M, strict=True):
+        mujoco.mj_mulM(model, data, column, unit)
+    return M[np.ix_(to_v, to_v)], data.qfrc_bias[to_v], data.qacc[to_v]
+
+
+def orders(robot: Robot, model: Any) -> tuple[list[int], list[int]]:
+    """Where every element of this robot's q and v stands in MuJoCo's; a quaternion has w first there."""
+    to_q: list[int] = []
+    to_v: list[int] = []
+    numbers = {mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j): j for j in range(model.njnt)}
+    for k, joint in enumerate(robot.model.manifold.joints):
+        j = numbers.get(joint.name, k)
+        q, v = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
+        places = list(range(q, q + joint.nq))
+        if joint.kind in ("spherical", "floating"):
+            places = [*places[:-4], *places[-3:], places[-4]]
+        to_q, to_v = [*to_q, *places], [*to_v, *range(v, v + joint.nv)]
+    return to_q, to_v

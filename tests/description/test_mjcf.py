@@ -59,6 +59,7 @@ def test_a_fixed_tree_has_the_coordinates_and_dynamics_of_mujoco() -> None:
     robot = rbdgen.load_robot(path, snap=0)
     assert (robot.model.name, robot.base, robot.warnings) == ("some robot", "fixed", ())
     assert robot.joint_names == ("a_hinge", "b_slide", "c_hinge", "d_hinge")
+    assert robot.model.sizes["nbodies"] == 3  # no force acts between two joints of one body
     rng = np.random.default_rng(1)
     for q, v in rng.uniform(-1, 1, (5, 2, 4)):
         M, bias = expected(path, q, v)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.forms import forms_of, run_on_floats
 from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
 
 import rbdgen
@@ -82,6 +83,21 @@ def sorted_by_tree(names: list[str]) -> list[str]:
     """Depth first, children by the names of their joints: the cross comes before the screw."""
     first, ball, cross = names[0], names[1:3], names[3:]
     return [first, *cross, *ball]
+
+
+def test_no_external_force_acts_between_two_joints_in_series() -> None:
+    builder = rbdgen.RobotBuilder("crosses").add_body("ground")
+    for name, parent in (("first", "ground"), ("second", "first")):
+        body(builder, name, parent, "universal", axis=(1, 0, 0), second_axis=(0, 1, 0))
+    model = rbdgen.load_robot(builder).model
+    oracle, generator = PinocchioOracle(model_of_numbers(model), model), np.random.default_rng(4)
+    for form in forms_of("rnea_fext", "aba_fext"):
+        signature = form.function.signature.sized(model.sizes)
+        inputs = model.manifold.random_inputs(signature.inputs, generator, (STATES,))
+        assert inputs["fext"].shape == (STATES, 2, 6)
+        inputs["fext"] = inputs["fext"].reshape(STATES, -1)
+        (theirs,) = oracle(form.function.name, inputs)
+        np.testing.assert_allclose(run_on_floats(form, model, inputs)[0], theirs, rtol=1e-9, atol=1e-10)
 
 
 def test_the_folder_tells_layouts(tmp_path: Path) -> None:

@@ -65,10 +65,12 @@ def _described(document: Document, model: Any, told: list[str]) -> Description:
     for body in range(root + 1, model.nbody):
         if model.body_parentid[body] in carried:
             carried.add(body)
-            for joint in _joints(model, body, names):
+            chain = list(_joints(model, body, names))
+            between = [joint.child for joint in chain if joint.type != "fixed"][:-1]
+            for joint in chain:
                 own = joint.child == names[body]
                 inertial = _inertial(model, body, lines) if own else _massless(lines[body])
-                links.append(Link(joint.child, inertial, lines[body]))
+                links.append(Link(joint.child, inertial, lines[body], hidden=joint.child in between))
                 joints.append(replace(joint, line=lines[body]))
     warnings = (*told, *_warnings(model, path), *reordered(joints, names[root], path))
     description = assembled(_name(model), links, joints, path, warnings)

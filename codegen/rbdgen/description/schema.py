@@ -78,11 +78,15 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A rigid body; `inertial` is None where the file gives none."""
+    """A rigid body; `inertial` is None where the file gives none.
+
+    `hidden`: it only stands between two joints of one body, massless; no external force acts on it.
+    """
 
     name: str
     inertial: Inertial | None
     line: int
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,7 @@ class _Builder:
             axis = snap_axis(Vector(*joint.second_axis), self.snap)
             return self.add_body(link.name, second, Revolute(), axis, between, NO_TRANSFORM, joint)
         kind = Helical(joint.pitch) if joint.type == "helical" else JOINT_TYPES[joint.type]
-        return self.add_body(link.name, joint.name, kind, axis, parent, placement, joint)
+        return self.add_body(link.name, joint.name, kind, axis, parent, placement, joint, hidden=link.hidden)
 
     def add_body(
         self,

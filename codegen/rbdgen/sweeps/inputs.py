@@ -13,8 +13,11 @@ from rbdgen.model.angles import TracedAngle
 from rbdgen.model.joints import Angle, Coordinate, elements
 from rbdgen.model.model import Model
 from rbdgen.signature import Kind, SizedArgument
-from rbdgen.spatial.ops import NO_FORCE, Force, Vector
+from rbdgen.spatial.ops import ZERO, Force, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
+
+NO_ROW = Force(ZERO, ZERO)
+"""The force on a hidden body, which has no row in fext."""
 
 Trigonometric = Callable[[Scalar], Scalar]
 
@@ -46,7 +49,8 @@ class State:
     def vectors(self) -> dict[str, list[Scalar]]:
         """The inputs as the flat vectors of the interface; angles in q stay angles."""
         q = [value for q in self.q for value in elements(q)]
-        fext = [value for row in self.fext or () for value in (*row.force, *row.moment)]
+        felt = (row for row in self.fext or () if row is not NO_ROW)
+        fext = [value for row in felt for value in (*row.force, *row.moment)]
         return {"q": q, "v": list(self.v), "a": list(self.a), "tau": list(self.tau), "fext": fext}
 
     def of(self, names: Collection[str], arrays: Mapping[str, Sequence[Scalar]]) -> State:
@@ -108,4 +112,4 @@ def external_forces(flat: Sequence[Scalar]) -> list[Force]:
 def on_bodies(model: Model, forces: Sequence[Force]) -> list[Force]:
     """The force on every body; none on a hidden one."""
     row = iter(forces)
-    return [NO_FORCE if body.hidden else next(row) for body in model.bodies]
+    return [NO_ROW if body.hidden else next(row) for body in model.bodies]

@@ -9,7 +9,7 @@ factors of M, which `body.armature` serves where they are made. The terms are th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from rbdgen.access import Access
@@ -32,56 +32,59 @@ class Motion(NamedTuple):
     sign: Callable[[Scalar], Scalar]
 
 
-Term = Callable[[Resistance, Motion], Scalar]
+@dataclass(frozen=True)
+class Term:
+    """What resistance does at one degree of freedom. Called, it gives a number, structurally 0 without it.
+
+    `name`: of the table in loops; `fields`: what of the resistance it needs, where all that is not in
+    `SHAPES` is 0 there is none; `reads`: which of q, v and a it may need.
+    """
+
+    name: str
+    value: Callable[[Resistance, Motion], Scalar]
+    fields: tuple[str, ...]
+    reads: str = ""
+
+    def __call__(self, joint: Resistance, x: Motion) -> Scalar:
+        return self.value(joint, x)
+
+    def acts(self, joint: Resistance) -> bool:
+        """Whether there is any at this joint."""
+        return not all(is_zero(getattr(joint, name)) for name in self.fields if name not in SHAPES)
 
 
-def torque(joint: Resistance, x: Motion) -> Scalar:
-    """d v + f s(v) + k (q - q0)."""
-    return add(add(mul(joint.damping, x.v), mul(joint.friction, direction(joint, x))), spring(joint, x))
+SHAPES = ("smoothing", "reference")
+"""Fields that say how others act."""
 
 
-def direction(joint: Resistance, x: Motion) -> Scalar:
+def _torque(joint: Resistance, x: Motion) -> Scalar:
+    return add(add(mul(joint.damping, x.v), mul(joint.friction, _way(joint, x))), _spring(joint, x))
+
+
+def _way(joint: Resistance, x: Motion) -> Scalar:
     """s(v): the sign of v, or v / sqrt(v^2 + e^2)."""
     if is_zero(joint.friction) or is_zero(x.v):
         return 0
     return x.sign(x.v) if is_zero(joint.smoothing) else mul(x.v, _steepness(joint, x))
 
 
-def spring(joint: Resistance, x: Motion) -> Scalar:
-    """k (q - q0)."""
+def _spring(joint: Resistance, x: Motion) -> Scalar:
     return 0 if is_zero(joint.stiffness) else mul(joint.stiffness, sub(x.q, joint.reference))
 
 
-def rotor_torque(joint: Resistance, x: Motion) -> Scalar:
-    """A a."""
-    return mul(joint.armature, x.a)
-
-
-def by_position(joint: Resistance, x: Motion) -> Scalar:
-    """The torque's derivative by q, k."""
-    return joint.stiffness
-
-
-def by_velocity(joint: Resistance, x: Motion) -> Scalar:
-    """The torque's derivative by v, d + f s'(v): s' is 0 of the sign, else e^2 / sqrt(v^2 + e^2)^3."""
+def _by_velocity(joint: Resistance, x: Motion) -> Scalar:
+    """s'(v) is 0 of the sign, else e^2 / sqrt(v^2 + e^2)^3."""
     if is_zero(joint.friction) or is_zero(joint.smoothing):
         return joint.damping
     r = _steepness(joint, x)
     return add(joint.damping, mul(mul(joint.friction, mul(joint.smoothing, joint.smoothing)), r * r * r))
 
 
-def by_acceleration(joint: Resistance, x: Motion) -> Scalar:
-    """A."""
-    return joint.armature
-
-
-def rotor_energy(joint: Resistance, x: Motion) -> Scalar:
-    """A v^2 / 2."""
+def _rotor_energy(joint: Resistance, x: Motion) -> Scalar:
     return 0 if is_zero(joint.armature) else mul(joint.armature / 2, x.v * x.v)
 
 
-def spring_energy(joint: Resistance, x: Motion) -> Scalar:
-    """k (q - q0)^2 / 2."""
+def _spring_energy(joint: Resistance, x: Motion) -> Scalar:
     if is_zero(joint.stiffness):
         return 0
     stretch = sub(x.q, joint.reference)
@@ -93,30 +96,61 @@ def _steepness(joint: Resistance, x: Motion) -> Scalar:
     return 1 / x.sqrt(x.v * x.v + mul(joint.smoothing, joint.smoothing))
 
 
+_LOSSES = ("damping", "friction", "smoothing")
+
+torque = Term("torques", _torque, (*_LOSSES, "stiffness", "reference"), "qv")
+"""d v + f s(v) + k (q - q0)."""
+
+spring = Term("springs", _spring, ("stiffness", "reference"), "q")
+"""k (q - q0)."""
+
+rotor_torque = Term("rotors", lambda joint, x: mul(joint.armature, x.a), ("armature",), "a")
+"""A a."""
+
+by_position = Term("stiffness", lambda joint, _: joint.stiffness, ("stiffness",))
+"""The torque's derivative by q, k."""
+
+by_velocity = Term("slopes", _by_velocity, _LOSSES, "v")
+"""Its derivative by v, d + f s'(v)."""
+
+by_acceleration = Term("armature", lambda joint, _: joint.armature, ("armature",))
+"""A."""
+
+rotor_energy = Term("rotors", _rotor_energy, ("armature",), "v")
+"""A v^2 / 2."""
+
+spring_energy = Term("springs", _spring_energy, ("stiffness", "reference"), "q")
+"""k (q - q0)^2 / 2."""
+
+
 @dataclass(frozen=True)
 class Added:
     """What is added to an array, a number for a degree of freedom: to its element of a vector, to the
-    diagonal of a matrix, to a number.
-
-    `reads`: which of q, v and a the term may read; `array`: an output, or `tau`, from which it is taken.
-    """
+    diagonal of a matrix, to a number. `array`: an output, or `tau`, from which it is taken."""
 
     array: str
     term: Term
-    reads: str = ""
 
     def place(self, size: int, nv: int, k: int) -> int:
         """Where the element of degree of freedom k is, of so many."""
-        return {nv: k, nv * nv: k * (nv + 1)}.get(size, 0) if size > 1 else 0
+        return {nv: k, nv * nv: k * (nv + 1)}.get(size, 0)
 
 
-def freedoms(model: Model) -> Iterator[tuple[int, int, Resistance]]:
-    """Of every degree of freedom that resists: its place in q (of a joint of one), in v, and how."""
+class Freedom(NamedTuple):
+    """A degree of freedom: its place in q, where its joint has one alone, its place in v, how it resists."""
+
+    q: int
+    v: int
+    joint: Resistance
+
+
+def freedoms(model: Model) -> Iterator[Freedom]:
+    """Those that resist."""
     for body in model.bodies:
         joint = body.joint
         if joint.resistance.acts:
             for k in range(joint.nv):
-                yield joint.idx_q + min(k, joint.nq - 1), joint.idx_v + k, joint.resistance
+                yield Freedom(joint.idx_q, joint.idx_v + k, joint.resistance)
 
 
 def terms_of(model: Model, term: Term, x: State) -> list[Scalar]:
@@ -165,92 +199,76 @@ def with_added(model: Model, parts: Sequence[Added], outputs: Mapping[str, list[
 
 
 def loops_with_added(reduced: ReducedModel, form: LoopedForm, parts: Sequence[Added]) -> LoopedForm:
-    """The loops, then one for every part and kind of friction."""
-    loops, tables = list(form.loops), dict(form.tables)
-    chosen = list(freedoms(reduced.model))
+    """The loops, then those that add every part."""
     for part in parts:
-        for loop, rows in _loops(part, chosen, reduced.nv, form.outputs | form.scratch):
-            loops.append(loop)
-            tables |= rows
-    return replace(form, loops=tuple(loops), tables=tables)
+        chosen = [freedom for freedom in freedoms(reduced.model) if part.term.acts(freedom.joint)]
+        loops = list(
+            _loops(part, chosen, reduced.nv, {**form.outputs, **form.scratch}[part.array], part.array)
+        )
+        form = replace(form, loops=(*form.loops, *(loop for loop, _ in loops)), tables=_tables(form, loops))
+    return form
 
 
 def loops_with_less(reduced: ReducedModel, form: LoopedForm) -> LoopedForm:
     """First the torques less what resists, in a scratch array that the loops then read in place of tau."""
-    chosen = {k: (at, k, joint) for at, k, joint in freedoms(reduced.model)}
-    every = [chosen.get(k, (0, k, Resistance())) for k in range(reduced.nv)]
-    part = Added("tau", lambda joint, x: neg(torque(joint, x)), "qv")
-    first = list(_loops(part, every, reduced.nv, {"tau": reduced.nv}, "applied"))
-    moved = (
-        replace(
-            loop,
-            reads={
-                name: replace(at, array="applied") if at.array == "tau" else at
-                for name, at in loop.reads.items()
-            },
-        )
-        for loop in form.loops
-    )
+    nv, chosen = reduced.nv, {freedom.v: freedom for freedom in freedoms(reduced.model)}
+    if not any(torque.acts(freedom.joint) for freedom in chosen.values()):
+        return form
+    every = [chosen.get(k, Freedom(0, k, Resistance())) for k in range(nv)]
+    minus = replace(torque, value=lambda joint, x: neg(torque(joint, x)))
+    loops = list(_loops(Added("tau", minus), every, nv, nv, "applied"))
+
+    def moved(reads: Mapping[str, Access]) -> dict[str, Access]:
+        return {k: replace(at, array="applied") if at.array == "tau" else at for k, at in reads.items()}
+
     return replace(
         form,
-        loops=(*(loop for loop, _ in first), *moved),
-        scratch={**form.scratch, "applied": reduced.nv},
-        tables=form.tables | {name: rows for _, tables in first for name, rows in tables.items()},
+        loops=(
+            *(loop for loop, _ in loops),
+            *(replace(loop, reads=moved(loop.reads)) for loop in form.loops),
+        ),
+        scratch={**form.scratch, "applied": nv},
+        tables=_tables(form, loops),
     )
+
+
+def _tables(form: LoopedForm, loops: Sequence[tuple[FormLoop, Rows]]) -> dict[str, tuple[float, ...]]:
+    """Those of a form and of added loops."""
+    return {**form.tables, **{rows.name: rows.values for _, rows in loops if rows.varying}}
 
 
 def _loops(
-    part: Added,
-    chosen: Sequence[tuple[int, int, Resistance]],
-    nv: int,
-    sizes: Mapping[str, int],
-    to: str | None = None,
-) -> Iterator[tuple[FormLoop, dict[str, tuple[float, ...]]]]:
-    """Loops over degrees of freedom that add a part, or write the sum elsewhere, and the table they read.
+    part: Added, chosen: Sequence[Freedom], nv: int, size: int, to: str
+) -> Iterator[tuple[FormLoop, Rows]]:
+    """Loops over degrees of freedom that add a part and write the sum, and the table they read.
 
     Friction of the two kinds takes different operations, so that each has its loop.
     """
     for smooth in (False, True):
-        own = [freedom for freedom in chosen if smooth == (not is_zero(freedom[2].smoothing))]
-        if not own:
-            continue
-        rows = Rows(
-            f"resistances_{part.array}{'_smooth' if smooth else ''}",
-            tuple(astuple(joint) for _, _, joint in own),
-        )
-        yield _loop(part, own, rows, nv, sizes, to), {rows.name: rows.values} if rows.varying else {}
+        own = [freedom for freedom in chosen if smooth == (not is_zero(freedom.joint.smoothing))]
+        if own:
+            fields = part.term.fields
+            rows = tuple(tuple(getattr(freedom.joint, name) for name in fields) for freedom in own)
+            table = Rows(f"{part.term.name}{'_smooth' if smooth else ''}", rows)
+            yield _loop(part, own, table, [part.place(size, nv, freedom.v) for freedom in own], to), table
 
 
-def _loop(
-    part: Added,
-    own: Sequence[tuple[int, int, Resistance]],
-    rows: Rows,
-    nv: int,
-    sizes: Mapping[str, int],
-    to: str | None,
-) -> FormLoop:
-    places = tuple(part.place(sizes[part.array], nv, k) for _, k, _ in own)
-    reads = {name: Access(name, (0,), tuple(k for _, k, _ in own)) for name in part.reads if name != "q"}
-    if "q" in part.reads and any(not is_zero(joint.stiffness) for _, _, joint in own):
-        reads["q"] = Access("q", (0,), tuple(at for at, _, _ in own))
+def _loop(part: Added, own: Sequence[Freedom], table: Rows, places: Sequence[int], to: str) -> FormLoop:
+    reads = {name: Access(name, (0,), tuple(freedom.v for freedom in own)) for name in part.term.reads}
+    if reads.pop("q", None) and any(not is_zero(freedom.joint.stiffness) for freedom in own):
+        reads["q"] = Access("q", (0,), tuple(freedom.q for freedom in own))
 
     def trace(x: State) -> Arrays:
-        joint = Resistance(*rows.complete(x.arrays.get("resistance", ())))
+        values = table.complete(x.arrays.get("resistance", ()))
+        joint = Resistance(**dict(zip(part.term.fields, values, strict=True)))
         q, v, a = (x.arrays[name][0] if name in x.arrays else 0 for name in "qva")
         value = part.term(joint, Motion(q, v, a, x.sqrt, x.sign))
         return {"sum": [add(x.arrays["before"][0], value)]}
 
-    return FormLoop(
-        "resistance",
-        trace,
-        {"sum": Access(to or part.array, (0,), places)},
-        {
-            **reads,
-            "before": Access(part.array, (0,), places),
-            **({"resistance": rows.place(range(len(own)))} if rows.varying else {}),
-        },
-        count=len(own),
-    )
+    if table.varying:
+        reads["resistance"] = table.place(range(len(own)))
+    reads["before"] = Access(part.array, (0,), tuple(places))
+    return FormLoop("resistance", trace, {"sum": Access(to, (0,), tuple(places))}, reads, count=len(own))
 
 
 def model_of(robot: Any) -> Model:

@@ -96,18 +96,28 @@ class JointFactor:
         """U (S^T U + A)^-1 u."""
         return combination(self.U, self.solve(u))
 
+    def _moved_with_rotors(self) -> Sequence[Scalar] | None:
+        """Ia's columns along S: 0 without rotors, U D^-1 A along one coordinate axis; None elsewhere."""
+        if all(map(is_zero, self.armature)):
+            return [0] * 6
+        if len(self.S) > 1 or coordinate_components(self.S) is None:
+            return None
+        along = sum((*self.S[0].angular, *self.S[0].linear))  # of a coordinate axis 1 or -1
+        return [mul(mul(along, self.armature[0]), entry) for entry in _components(self.scaled[0])]
+
     def project(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
         """Ia = IA - U (S^T U + A)^-1 U^T: what the parent feels through the joint.
 
         Ia S = U (S^T U + A)^-1 A: along coordinate axes that makes rows and columns of exact zeros where
         there are no rotors.
         """
-        free = (coordinate_components(self.S) or []) if all(map(is_zero, self.armature)) else []
+        moved = self._moved_with_rotors()
+        free = [] if moved is None else coordinate_components(self.S) or []
         pairs = [(_components(scaled), _components(V)) for scaled, V in zip(self.scaled, self.V, strict=True)]
 
         def entry(M: Matrix, i: int, j: int, row: int, column: int) -> Scalar:
-            if row + i in free or column + j in free:
-                return 0
+            if moved is not None and (row + i in free or column + j in free):
+                return moved[row + i if column + j in free else column + j]
             value = M[i][j]
             for scaled, V in pairs:
                 value = sub(value, mul(scaled[row + i], V[column + j]))

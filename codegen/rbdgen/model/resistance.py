@@ -41,7 +41,7 @@ class Dissipation:
     def as_json(self) -> dict[str, bool | str | None]:
         """As the command line takes them."""
         friction = self.friction if self.friction in (None, "exact") else f"smooth:{self.smoothing!r}"
-        return {"damping": self.damping, "friction": friction}  # type: ignore[dict-item]
+        return {"damping": self.damping, "friction": friction}
 
 
 LOSSLESS = Dissipation()

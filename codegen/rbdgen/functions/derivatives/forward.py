@@ -101,7 +101,7 @@ def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:
     accelerations = looped(reduced, ("a",), *forward_dynamics())
     torques = looped(reduced, OUTPUTS[:2], *derivatives(OUTPUTS[:2], beside=True))
     if any(freedoms(reduced.model)):
-        slopes = Added("dtau_dq", by_position), Added("dtau_dv", by_velocity, "v")
+        slopes = Added("dtau_dq", by_position), Added("dtau_dv", by_velocity)
         accelerations = loops_with_less(reduced, accelerations)
         torques = loops_with_added(reduced, torques, slopes)
     parts = (

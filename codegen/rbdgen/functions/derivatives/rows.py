@@ -82,7 +82,7 @@ ROWS = (
         ),
         resistance=(
             Added("dtau_dq", by_position),
-            Added("dtau_dv", by_velocity, "v"),
+            Added("dtau_dv", by_velocity),
             Added("dtau_da", by_acceleration),
         ),
         derivative_of="rnea",

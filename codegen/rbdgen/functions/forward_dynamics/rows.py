@@ -22,7 +22,7 @@ def _aba(external: bool) -> tuple[Form, ...]:
     )
 
 
-RESISTED = (Added("tau", torque, "qv"),)
+RESISTED = (Added("tau", torque),)
 
 ROWS = (
     Function(

@@ -45,7 +45,7 @@ def _rnea(external: bool) -> tuple[Form, ...]:
     )
 
 
-RESISTED = (Added("tau", torque, "qv"), Added("tau", rotor_torque, "a"))
+RESISTED = (Added("tau", torque), Added("tau", rotor_torque))
 
 ROWS = (
     Function(
@@ -71,7 +71,7 @@ ROWS = (
         pinocchio=lambda pin, model, data, x: (
             pin.nonLinearEffects(model, data, x["q"], x["v"]) + x["resistance"].torque
         ),
-        resistance=(Added("tau", torque, "qv"),),
+        resistance=(Added("tau", torque),),
         identities=(
             Identity(
                 "ID(q, v, 0) = nle",
@@ -93,7 +93,7 @@ ROWS = (
         pinocchio=lambda pin, model, data, x: (
             pin.computeGeneralizedGravity(model, data, x["q"]) + x["resistance"].spring
         ),
-        resistance=(Added("tau", spring, "q"),),
+        resistance=(Added("tau", spring),),
     ),
 )
 

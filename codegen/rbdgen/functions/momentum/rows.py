@@ -37,7 +37,7 @@ ROWS = (
         ),
         operations=lambda size: 152 * size.bodies,
         pinocchio=_pinocchio_kinetic_energy,
-        resistance=(Added("T", rotor_energy, "v"),),
+        resistance=(Added("T", rotor_energy),),
         identities=(
             Identity(
                 "v^T M v / 2 = T",
@@ -69,6 +69,6 @@ ROWS = (
         pinocchio=lambda pin, model, data, x: (
             pin.computePotentialEnergy(model, data, x["q"]) + x["resistance"].energy
         ),
-        resistance=(Added("U", spring_energy, "q"),),
+        resistance=(Added("U", spring_energy),),
     ),
 )

@@ -114,8 +114,7 @@ def reference(
     bodies = [k for k, body in enumerate(manifest["bodies"], 1) if not body.get("hidden")]
     resistance = manifest.get("resistance", ())
     return {
-        function.name: _outputs(function, model, joints, bodies, resistance, inputs)
-        for function in functions
+        function.name: _outputs(function, model, joints, bodies, resistance, inputs) for function in functions
     }
 
 

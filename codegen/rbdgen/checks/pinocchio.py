@@ -147,7 +147,8 @@ def outputs_of_state(
     function: Function, model: Any, data: Any, state: Mapping[str, Any], resistance: Rows = ()
 ) -> list[Any]:
     """One array an output; Pinocchio's own would change with the next state."""
-    against = resisting(model, resistance, state["q"], state.get("v"))
+    kinds = {x.kind: state[x.name] for x in function.signature.inputs}
+    against = resisting(model, resistance, kinds["configuration"], kinds.get("velocity"))
     result = function.pinocchio(pin, model, data, {**state, "resistance": against})
     return [np.array(output, float) for output in (result if isinstance(result, tuple) else (result,))]
 

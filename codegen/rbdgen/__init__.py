@@ -45,6 +45,9 @@ def load_robot(
     lock: Mapping[str, float] | None = None,
     root: str | None = None,
     tip: str | None = None,
+    damping: bool = False,
+    friction: str | tuple[str, float] | None = None,
+    armature: str | Path | Mapping[str, Any] | None = None,
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -60,6 +63,12 @@ def load_robot(
         root: the link that becomes the root; only what it carries stays.
         tip: only the chain from the root to this link stays; what hangs off the chain is dropped, its mass
             as well. `robot.warnings` tells what was dropped.
+        damping: whether the joints' viscous damping d is part of the functions, as torques d v.
+        friction: None for none; "exact": their Coulomb friction f against the sign of v, 0 at rest (a joint
+            does not stick); ("smooth", e): f v / sqrt(v^2 + e^2), e in rad/s or m/s.
+        armature: rotors of motors, a TOML or JSON file, or a dict: joint to the inertia that the joint feels
+            in kg m^2 or kg, or to {"rotor_inertia": kg m^2, "gear_ratio": turns}. Rotors and springs that
+            the description has are always part of the functions.
 
     Returns:
         The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.
@@ -69,7 +78,19 @@ def load_robot(
     """
     from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    return robot.load_robot(path, base, snap, gravity, xacro_args=xacro_args, lock=lock, root=root, tip=tip)
+    return robot.load_robot(
+        path,
+        base,
+        snap,
+        gravity,
+        xacro_args=xacro_args,
+        lock=lock,
+        root=root,
+        tip=tip,
+        damping=damping,
+        friction=friction,
+        armature=armature,
+    )
 
 
 def from_pinocchio(model: Any, snap: float = 1e-9) -> Robot:

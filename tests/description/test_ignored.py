@@ -15,7 +15,7 @@ from rbdgen.description.urdf import parse_urdf, read_urdf
 
 BODY = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
 TORQUES = "ignored: add these torques yourself"
-GEARS = "ignored: torques are those at the joint, rotors have no inertia"
+GEARS = "ignored: torques are those at the joint; pass --armature for rotors"
 GAZEBO = "ignored: settings of Gazebo are not read"
 ELEMENT = "ignored: no element of URDF"
 ATTRIBUTE = "ignored: no attribute of URDF"
@@ -37,16 +37,13 @@ def transmission(inside: str) -> str:
 @pytest.mark.parametrize(
     ("element", "told"),
     [
-        ('<dynamics damping="0.5"/>', f"<dynamics> of joint 'j' has damping 0.5; {TORQUES}"),
-        (
-            '<dynamics damping="0" friction="1e-3" K="2"/>',
-            f"<dynamics> of joint 'j' has friction 1e-3, K 2; {TORQUES}",
-        ),
+        ('<dynamics damping="0" friction="1e-3" K="2"/>', f"<dynamics> of joint 'j' has K 2; {TORQUES}"),
         ("<dampening/>", f"joint 'j' has <dampening>; {ELEMENT}"),
         ("<drake:damping/>", f"joint 'j' has <damping>; {ELEMENT}"),
         ('<origin xzy="1 2 3"/>', f"<origin> of joint 'j' has an attribute xzy; {ATTRIBUTE}"),
         ('<origin drake:xyz="1 2 3"/>', f"<origin> of joint 'j' has an attribute xyz; {ATTRIBUTE}"),
         ("<dynamics/>", None),
+        ('<dynamics damping="0.5"/>', None),  # the model tells, which may use it
         ('<dynamics damping="0" friction="0.0"/>', None),
         ('<limit effort="1" current="2"/>', None),
         ('<safety_controller k_velocity="1"/><calibration rising="1"/>', None),
@@ -91,9 +88,18 @@ def test_in_a_link(element: str, told: str | None) -> None:
             f"transmission 't' has mechanicalReduction 50, motorInertia 1e-4; {GEARS}",
         ),
         (
-            transmission('<drake:gear_ratio value="160"/><drake:rotor_inertia value="3e-5"/>'),
+            transmission('<drake:gear_ratio value="160"/>'),
+            f"transmission 't' has gear_ratio 160; {GEARS}",
+        ),
+        (
+            transmission('<gear_ratio value="160"/><rotor_inertia value="3e-5"/>'),
             f"transmission 't' has gear_ratio 160, rotor_inertia 3e-5; {GEARS}",
         ),
+        (
+            transmission('<drake:rotor_inertia value="3e-5"/>').replace('"j"', '"k"'),
+            f"transmission 't' has rotor_inertia 3e-5; {GEARS}",
+        ),
+        (transmission('<drake:gear_ratio value="160"/><drake:rotor_inertia value="3e-5"/>'), None),
         (
             f"<ros2_control>{transmission('<mechanical_reduction>2</mechanical_reduction>')}</ros2_control>",
             f"transmission 't' has mechanical_reduction 2; {GEARS}",
@@ -125,9 +131,9 @@ def test_in_a_robot(element: str, told: str | None) -> None:
 
 
 def test_a_default_namespace_is_that_of_urdf() -> None:
-    text = urdf(joint='<dynamics damping="1"/>').replace(' name="r"', ' name="r" xmlns="http://x"', 1)
+    text = urdf(joint='<dynamics damped="1"/>').replace(' name="r"', ' name="r" xmlns="http://x"', 1)
     assert parse_urdf(text, "r.urdf").warnings == (
-        f"r.urdf:6: <dynamics> of joint 'j' has damping 1; {TORQUES}",
+        f"r.urdf:6: <dynamics> of joint 'j' has damped 1; {TORQUES}",
     )
 
 
@@ -172,7 +178,7 @@ def test_inspect_and_the_manifest_tell_all_and_generation_folds(
     many = MOST_WARNINGS + 1
     Path("r.urdf").write_text(damped(many))
     expected = [
-        f"{i + 2}: <dynamics> of joint 'j{i}' has damping 1; ignored: add these torques yourself"
+        f"{i + 2}: joint 'j{i}' has damping 1; left out: pass --damping, or add these torques yourself"
         for i in range(many)
     ]
     assert main(["inspect", "r.urdf"]) == 0

@@ -18,7 +18,7 @@ from rbdgen.graph.cost import Cost, cost
 
 TEXTBOOK = [form for form in FORMS if not form.form.reduced]
 
-KINDS = [kind.name for kind in fields(Cost)]
+KINDS = [kind.name for kind in fields(Cost) if kind.name != "sign"]  # the robots have no friction
 
 
 def table(name: str) -> str:

@@ -11,7 +11,7 @@ from rbdgen.description.schema import Limit
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import ModelError
 from rbdgen.model.build import Base, Robot, build_robot
-from rbdgen.model.joints import Floating, Prismatic, Revolute
+from rbdgen.model.joints import Floating, Prismatic, Resistance, Revolute
 from rbdgen.model.model import WORLD
 from rbdgen.spatial.ops import NO_TRANSFORM, Matrix, Transform, Vector
 
@@ -116,7 +116,7 @@ def test_deep_chains() -> None:
     assert robot.model.nv == count
 
 
-def test_limits_and_dynamics_are_carried() -> None:
+def test_limits_are_carried_and_dynamics_told() -> None:
     robot = build(
         link("root"),
         link("a"),
@@ -126,9 +126,13 @@ def test_limits_and_dynamics_are_carried() -> None:
     )
     first, second = robot.joints
     assert first.limit == Limit(lower=-1.0, upper=1.0, effort=5.0, velocity=3.0)
-    assert (first.damping, first.friction) == (0.5, 0.25)
+    assert first.resistance == second.resistance == Resistance()
     assert second.limit is None
-    assert (second.damping, second.friction) == (0.0, 0.0)
+    (told,) = robot.warnings
+    assert told.endswith(
+        "joint 'j' has damping 0.5, friction 0.25; left out: pass --damping --friction exact (or "
+        "smooth:VELOCITY), or add these torques yourself"
+    )
 
 
 # ---- fixed links

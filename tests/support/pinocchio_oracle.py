@@ -9,7 +9,13 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from rbdgen.checks.pinocchio import configuration_of, external_forces, joint_of, outputs_of_state
+from rbdgen.checks.pinocchio import (
+    add_rotors,
+    configuration_of,
+    external_forces,
+    joint_of,
+    outputs_of_state,
+)
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Base
 from rbdgen.model.inertia import Inertia
@@ -56,6 +62,19 @@ def _inertia(inertia: Inertia) -> Any:
     return pin.Inertia(m, center, J + m * skew @ skew)
 
 
+def resistance_of(model: Model) -> list[dict[str, Any]]:
+    """The rows that a manifest has."""
+    return [
+        {
+            "joint": body.joint.name,
+            "velocity_scale": body.joint.resistance.smoothing,
+            **vars(body.joint.resistance),
+        }
+        for body in model.bodies
+        if body.joint.resistance.acts
+    ]
+
+
 class PinocchioOracle:
     """Answers in the order of a `Model` from a Pinocchio model of the same robot, joints matched by name."""
 
@@ -74,6 +93,8 @@ class PinocchioOracle:
             raise ValueError(f"{model.name}: Pinocchio has joints that the model lacks")
         self._joints = model.manifold.joints
         self._v, self._bodies = np.array(v), bodies
+        self._resistance = resistance_of(model)
+        add_rotors(reference, self._resistance)
 
     def __call__(self, function: str, inputs: Inputs) -> list[Array]:
         """Outputs of a function of the catalogue, stacked over the states (first axis of every input)."""
@@ -81,7 +102,7 @@ class PinocchioOracle:
         rows = []
         for k in range(len(next(iter(inputs.values())))):
             state = {x.name: self._theirs(x.kind, inputs[x.name][k]) for x in row.signature.inputs}
-            rows.append(outputs_of_state(row, self.reference, self.data, state))
+            rows.append(outputs_of_state(row, self.reference, self.data, state, self._resistance))
         outputs = map(np.stack, zip(*rows, strict=True))
         return [self._ours(x.kind, y) for x, y in zip(row.signature.outputs, outputs, strict=True)]
 

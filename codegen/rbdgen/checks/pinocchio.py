@@ -6,7 +6,7 @@ Only `rbdgen check` needs this, and only where Pinocchio is installed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -14,6 +14,8 @@ import pinocchio as pin
 from rbdgen.functions.function import Function
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import JointCoordinates, Kind
+
+Rows = Sequence[Mapping[str, Any]]
 
 
 def model_of(manifest: Mapping[str, Any]) -> Any:
@@ -25,7 +27,48 @@ def model_of(manifest: Mapping[str, Any]) -> Any:
         rotation, translation = np.array(body["rotation"]), np.array(body["translation"])
         index = model.addJoint(body["parent"] + 1, joint, pin.SE3(rotation, translation), body["joint"])
         model.appendBodyToJoint(index, _inertia(body), pin.SE3.Identity())
+    add_rotors(model, manifest.get("resistance", ()))
     return model
+
+
+def add_rotors(model: Any, resistance: Rows) -> None:
+    """The inertia of rotors, which Pinocchio knows."""
+    armature = np.zeros(model.nv)
+    for row in resistance:
+        joint = model.joints[model.getJointId(row["joint"])]
+        armature[joint.idx_v : joint.idx_v + joint.nv] = row["armature"]
+    model.armature = armature
+
+
+class Resisting(NamedTuple):
+    """What else joints set against their motion at a state, in the order of Pinocchio's joints.
+
+    `torque`: of damping, friction and springs, `spring`: of springs alone; `slopes`: derivatives of the
+    torque by q and v, one number a degree of freedom; `energy`: of springs.
+    """
+
+    torque: Any
+    spring: Any
+    slopes: tuple[Any, Any]
+    energy: float
+
+
+def resisting(model: Any, resistance: Rows, q: Any, v: Any) -> Resisting:
+    """At a state of Pinocchio's, rest where there is no v. `resistance`: rows of a manifest."""
+    v = np.zeros(model.nv) if v is None else v
+    torque, spring, by_q, by_v, energy = (*np.zeros((4, model.nv)), 0.0)
+    for row in resistance:
+        joint = model.joints[model.getJointId(row["joint"])]
+        own, scale = slice(joint.idx_v, joint.idx_v + joint.nv), row["velocity_scale"]
+        speed = np.hypot(v[own], scale)
+        way = np.sign(v[own]) if scale == 0 else v[own] / speed
+        if row["stiffness"] != 0:
+            stretch = q[joint.idx_q] - row["reference"]
+            spring[own], by_q[own] = row["stiffness"] * stretch, row["stiffness"]
+            energy += row["stiffness"] * stretch**2 / 2
+        torque[own] = row["damping"] * v[own] + row["friction"] * way + spring[own]
+        by_v[own] = row["damping"] + (row["friction"] * scale**2 / speed**3 if scale != 0 else 0.0)
+    return Resisting(torque, spring, (by_q, by_v), energy)
 
 
 def joint_of(kind: str, axis: Sequence[float], pitch: float) -> Any:
@@ -69,7 +112,10 @@ def reference(
     model = model_of(manifest)
     joints = Manifold.of(manifest["manifold"]).joints
     bodies = [k for k, body in enumerate(manifest["bodies"], 1) if not body.get("hidden")]
-    return {function.name: _outputs(function, model, joints, bodies, inputs) for function in functions}
+    resistance = manifest.get("resistance", ())
+    return {
+        function.name: _outputs(function, model, joints, bodies, resistance, inputs) for function in functions
+    }
 
 
 def _outputs(
@@ -77,6 +123,7 @@ def _outputs(
     model: Any,
     joints: Sequence[JointCoordinates],
     bodies: Sequence[int],
+    resistance: Rows,
     inputs: Mapping[str, Any],
 ) -> tuple[Any, ...]:
     data = model.createData()
@@ -92,13 +139,17 @@ def _outputs(
     rows = []
     for k in range(states):
         state = {name: theirs(kind, values[k]) for name, (kind, values) in given.items()}
-        rows.append(outputs_of_state(function, model, data, state))
+        rows.append(outputs_of_state(function, model, data, state, resistance))
     return tuple(np.array(part) for part in zip(*rows, strict=True))
 
 
-def outputs_of_state(function: Function, model: Any, data: Any, state: Mapping[str, Any]) -> list[Any]:
+def outputs_of_state(
+    function: Function, model: Any, data: Any, state: Mapping[str, Any], resistance: Rows = ()
+) -> list[Any]:
     """One array an output; Pinocchio's own would change with the next state."""
-    result = function.pinocchio(pin, model, data, state)
+    kinds = {x.kind: state[x.name] for x in function.signature.inputs}
+    against = resisting(model, resistance, kinds["configuration"], kinds.get("velocity"))
+    result = function.pinocchio(pin, model, data, {**state, "resistance": against})
     return [np.array(output, float) for output in (result if isinstance(result, tuple) else (result,))]
 
 

@@ -175,6 +175,20 @@ def _add_robot_options(parser: argparse.ArgumentParser, title: str = "the robot"
         default=[],
         help="keep a joint fixed at this position, rad or m; give the option once for each",
     )
+    group.add_argument(
+        "--damping", action="store_true", help="the joints' viscous damping is part of the functions"
+    )
+    group.add_argument(
+        "--friction",
+        metavar="exact|smooth:VELOCITY",
+        help="so is their Coulomb friction: by the sign of v, or v / sqrt(v^2 + VELOCITY^2), in rad/s or m/s",
+    )
+    group.add_argument(
+        "--armature",
+        metavar="FILE",
+        type=Path,
+        help="rotors of motors, TOML or JSON: {joint: {rotor_inertia: kg m^2, gear_ratio: turns}}",
+    )
     group.add_argument("--root", metavar="LINK", help="take only what this link carries")
     group.add_argument(
         "--tip", metavar="LINK", help="take only the chain from the root to this link, no branches"
@@ -277,6 +291,9 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         lock=_positions(parsed.lock),
         root=parsed.root,
         tip=parsed.tip,
+        damping=parsed.damping,
+        friction=parsed.friction,
+        armature=parsed.armature,
     )
 
 

@@ -22,7 +22,7 @@ from rbdgen.description.quoting import escaped
 from rbdgen.functions.table import TABLE
 from rbdgen.graph.cost import Cost
 from rbdgen.model.build import Robot
-from rbdgen.model.joints import Joint
+from rbdgen.model.joints import Joint, Resistance
 from rbdgen.model.model import WORLD
 from rbdgen.signature import Argument
 
@@ -111,7 +111,20 @@ def _joint(joint: Joint) -> str:
     text = f"joint {escaped(joint.name)}, {joint.type.name}"
     if joint.type.one_axis:
         text += f" about ({', '.join(f'{float(x):.6g}' for x in joint.axis)})"
+    text += resisting(joint.resistance)
     return f"{text}, q[{_indices(joint.idx_q, joint.nq)}], v[{_indices(joint.idx_v, joint.nv)}]"
+
+
+def resisting(own: Resistance) -> str:
+    """What a joint sets against its motion."""
+    kind = f"smooth below {own.smoothing:g}" if own.smoothing else "exact"
+    told = {
+        "damping": f"{own.damping:.6g}",
+        "friction": f"{own.friction:.6g} ({kind})",
+        "stiffness": f"{own.stiffness:.6g} about {own.reference:.6g}",
+        "armature": f"{own.armature:.6g}",
+    }
+    return "".join(f", {what} {text}" for what, text in told.items() if getattr(own, what))
 
 
 def _indices(first: int, count: int) -> str:
@@ -169,7 +182,7 @@ def generation_table(functions: Mapping[str, Mapping[str, Any]]) -> Table:
         table.add_row(
             name,
             facts["form"],
-            str(counts["add"] + counts["sub"] + counts["neg"]),
+            str(counts["add"] + counts["sub"] + counts["neg"] + counts.get("sign", 0)),
             str(counts["mul"] + counts["sq"]),
             str(counts["div"] + counts["sqrt"]),
             str(counts["sin"] + counts["cos"]),
@@ -187,7 +200,7 @@ def counts_table(counted: Mapping[str, tuple[str, Cost]]) -> Table:
         table.add_row(
             name,
             form,
-            str(cost.additions + cost.neg),
+            str(cost.additions + cost.neg + cost.sign),
             str(cost.multiplications),
             str(cost.div + cost.sqrt),
             str(cost.trigonometric),

@@ -1,8 +1,9 @@
 """What a file says and the dynamics leave out: one warning each, so that nothing is dropped in silence.
 
-Damping, friction, gears, rotors and springs would change the torques. Names that URDF does not know are told
-as well: `<orgin>` for `<origin>` leaves a joint at the wrong place. Nothing is said of what never enters the
-dynamics: geometry, materials, contacts, sensors, plugins, limits, safety controllers, calibration.
+Gears, motors and springs would change the torques; of damping and friction the model tells. Names that URDF
+does not know are told as well: `<orgin>` for `<origin>` leaves a joint at the wrong place. Nothing is said of
+what never enters the dynamics: geometry, materials, contacts, sensors, plugins, limits, safety controllers,
+calibration.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from lxml import etree
 from rbdgen.description.document import Document, line_of, said
 from rbdgen.description.quoting import escaped, quoted
 from rbdgen.description.schema import Joint
+from rbdgen.description.transmissions import joint_driven, rotor_elements
 
 
 class _Known(NamedTuple):
@@ -77,7 +79,7 @@ def ignored_warnings(
     """The warnings, at most MOST and one of each kind; `elements` are those of the joints."""
     kinds = (
         _dynamics(document, elements, joints),
-        _transmissions(document),
+        _transmissions(document, joints),
         _gazebo(document),
         _unknown(document, document.root, "robot"),
     )
@@ -100,19 +102,24 @@ def _dynamics(
         values = [
             f"{escaped(name, 20)} {escaped(value, 20)}"
             for name, value in ((str(name), str(value)) for name, value in dynamics.items())
-            if not name.startswith(_XML) and _number(value) != 0
+            if name not in ("damping", "friction") and not name.startswith(_XML) and _number(value) != 0
         ]
         if values:
             what = f"<dynamics> of joint {quoted(joint.name)} has {_listed(values)}"
             yield document.warning(line_of(dynamics), f"{what}; ignored: add these torques yourself")
 
 
-def _transmissions(document: Document) -> Iterator[str]:
+def _transmissions(document: Document, joints: Sequence[Joint]) -> Iterator[str]:
+    """What they set beside the rotors that are read."""
     owners = [document.root, *document.children(document.root, "ros2_control")]
     for element in (found for owner in owners for found in document.children(owner, "transmission")):
-        if values := _settings(element.iter("*"), _GEARS):
+        read: set[etree._Element] = set()
+        if element.getparent() is document.root and joint_driven(document, element, joints) is not None:
+            for actuator in document.children(element, "actuator"):
+                read |= {*rotor_elements(actuator).values()}
+        if values := _settings((inner for inner in element.iter("*") if inner not in read), _GEARS):
             what = f"{said(element)} has {_listed(values)}"
-            what_was_done = "ignored: torques are those at the joint, rotors have no inertia"
+            what_was_done = "ignored: torques are those at the joint; pass --armature for rotors"
             yield document.warning(line_of(element), f"{what}; {what_was_done}")
 
 

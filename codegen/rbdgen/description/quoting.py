@@ -12,3 +12,9 @@ def quoted(name: str, most: int = 80) -> str:
 def escaped(text: str, most: int = 80) -> str:
     """As `quoted`, for what needs no quotes: an element's tag, another program's message."""
     return quoted(text, most)[1:-1]
+
+
+def told(value: object) -> str:
+    """A value that was passed, on one line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -74,6 +74,9 @@ class Joint:
     line: int
     pitch: float = 0.0  # m/rad, of a helical joint: a thread's lead is 2 pi times it
     second_axis: Vector3 = (0.0, 0.0, 0.0)  # of a universal joint, in the child's axes
+    armature: float = 0.0  # kg m^2 or kg: of a motor's rotor as the joint feels it
+    stiffness: float = 0.0  # N m/rad or N/m, of a spring
+    spring_reference: float = 0.0  # rad or m: where the spring rests
 
 
 @dataclass(frozen=True, slots=True)

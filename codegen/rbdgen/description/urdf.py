@@ -30,6 +30,7 @@ from rbdgen.description.schema import (
     Vector3,
 )
 from rbdgen.description.soundness import inertia_warnings, missing_inertial_warnings, unit
+from rbdgen.description.transmissions import with_rotors
 from rbdgen.description.tree import find_root
 
 UNIT_TOLERANCE = 1e-6
@@ -70,7 +71,7 @@ def describe(document: Document, raw: bytes) -> Description:
         raise document.error(line_of(document.root), f"robot {quoted(name)} has no links", "add a <link>")
     links = tuple(_link(document, element) for element in link_elements)
     joint_elements = document.children(document.root, "joint")
-    joints = tuple(_joint(document, element) for element in joint_elements)
+    joints = with_rotors(document, [_joint(document, element) for element in joint_elements])
     return Description(
         name=name,
         links=links,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rbdgen.emit.names import comment_text, unique_identifiers
-from rbdgen.emit.package import EmitOptions, FunctionSource, JointFacts, RobotFacts
+from rbdgen.emit.package import EmitOptions, FunctionSource, JointFacts, ResistanceFacts, RobotFacts
 from rbdgen.emit.real import real_type
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import LAYOUTS, SizedArgument
@@ -53,7 +53,10 @@ class CJoint:
 
 @dataclass(frozen=True)
 class CRobot:
-    """What every C file of a robot shares; texts from the description are escaped for comments."""
+    """What every C file of a robot shares; texts from the description are escaped for comments.
+
+    `resistance`: what joints set against their motion, a line a joint.
+    """
 
     name: str
     macro: str
@@ -68,6 +71,7 @@ class CRobot:
     trig: str
     target: str
     joints: tuple[CJoint, ...]
+    resistance: tuple[str, ...]
 
 
 def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:
@@ -91,6 +95,7 @@ def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:
             CJoint(macro.upper(), comment_text(_joint_text(joint, facts.manifold)), joint.idx_q, joint.idx_v)
             for macro, joint in zip(macros, facts.joints, strict=True)
         ),
+        tuple(map(_resistance, facts.resistance)),
     )
 
 
@@ -98,6 +103,19 @@ def _joint_text(joint: JointFacts, manifold: Manifold) -> str:
     """Its name, and what its elements are where it has several."""
     (kind,) = (row.kind for row in manifold.joints if row.idx_q == joint.idx_q)
     return f"{joint.name}; {LAYOUTS[kind]}" if kind in LAYOUTS else joint.name
+
+
+def _resistance(row: ResistanceFacts) -> str:
+    values = {
+        "d": row.damping,
+        "f": row.friction,
+        "e": row.velocity_scale,
+        "k": row.stiffness,
+        "q0": row.reference,
+        "A": row.armature,
+    }
+    told = ", ".join(f"{name} = {value!r}" for name, value in values.items() if value != 0)
+    return f"{comment_text(row.joint)}: {told}"
 
 
 def function_context(facts: RobotFacts, function: FunctionSource, real: str) -> CFunction:

@@ -36,6 +36,7 @@ def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
         "manifold": [asdict(joint) for joint in facts.manifold.joints],
         "joints": [asdict(joint) for joint in facts.joints],
         "bodies": [_body(body) for body in facts.bodies],
+        **({"resistance": [asdict(row) for row in facts.resistance]} if facts.resistance else {}),
         "merged_links": [{"link": link, "body": body} for link, body in facts.merged],
         "snapped": [{"joint": joint, "change": change} for joint, change in facts.snapped],
         "warnings": list(facts.warnings),
@@ -74,8 +75,9 @@ def loop_counts(program: Program) -> list[int]:
 
 
 def operation_counts(cost: Cost) -> dict[str, int]:
-    """Operations by kind, and their total."""
-    return {**asdict(cost), "total": cost.total}
+    """Operations by kind, and their total; signs, which only friction takes, where there are some."""
+    counts = {kind: count for kind, count in asdict(cost).items() if count or kind != "sign"}
+    return {**counts, "total": cost.total}
 
 
 def _argument(argument: SizedArgument) -> dict[str, Any]:

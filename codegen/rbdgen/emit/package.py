@@ -67,6 +67,22 @@ class BodyFacts:
 
 
 @dataclass(frozen=True)
+class ResistanceFacts:
+    """What a joint sets against its motion: tau = ID + d v + f s(v) + k (q - q0) + A a, in SI units.
+
+    `velocity_scale`: e of s(v) = v / sqrt(v^2 + e^2), 0 for the sign of v; the others in the order above.
+    """
+
+    joint: str
+    damping: float
+    friction: float
+    velocity_scale: float
+    stiffness: float
+    reference: float
+    armature: float
+
+
+@dataclass(frozen=True)
 class RobotFacts:
     """All that the emitted files say of a robot.
 
@@ -75,7 +91,7 @@ class RobotFacts:
     what the elements of q and v are, the base's with them. `merged`:
     (link, body it was merged into). `snapped`: (joint, largest change of an entry of its rotation).
     `warnings`: `LINE: what is odd in the URDF; what was done about it`.
-    `options`: what generated it, as JSON values.
+    `options`: what generated it, as JSON values. `resistance`: of the joints that have some.
     """
 
     name: str
@@ -94,6 +110,7 @@ class RobotFacts:
     snapped: tuple[tuple[str, float], ...] = ()
     warnings: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+    resistance: tuple[ResistanceFacts, ...] = ()
 
     def __post_init__(self) -> None:
         check_robot_name(self.name)

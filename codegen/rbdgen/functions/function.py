@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from rbdgen.errors import OptionError
+from rbdgen.functions.resistance import (
+    Added,
+    freedoms,
+    less,
+    loops_with_added,
+    loops_with_less,
+    model_of,
+    with_added,
+)
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.model.tree_size import TreeSize
@@ -64,8 +73,10 @@ class Function:
     `summary`: one line of what it computes; `forms`: the first one is the textbook's; `operations`: about how
     many that one takes; `pinocchio`: the outputs by Pinocchio, from its module, a model, data of the model,
     and one state's inputs by name, external forces as it wants them; `identities`: of this function and
-    those of rows above; `derivative_of`: the function whose derivatives its outputs are, by every vector of
-    the tangent space and force that it takes, in order.
+    those of rows above; `resistance`: what joints' resistance adds to its outputs, or takes from the torques
+    that it is given, where its forms do not see to that themselves (Pinocchio's knows rotors alone, the rest
+    comes with the inputs); `derivative_of`: the function whose derivatives its outputs are, by every vector
+    of the tangent space and force that it takes, in order.
     """
 
     signature: Signature
@@ -74,6 +85,7 @@ class Function:
     operations: Callable[[TreeSize], int]
     pinocchio: Callable[[Any, Any, Any, Mapping[str, Any]], Any]
     identities: tuple[Identity, ...] = ()
+    resistance: tuple[Added, ...] = ()
     derivative_of: str | None = None
 
     @property
@@ -92,6 +104,39 @@ class Function:
                 return form
         known = ", ".join(form.name for form in self.forms)
         raise OptionError(f"function '{self.name}' has no form '{name}'; choose from: {known}")
+
+
+def resisting(function: Function) -> Function:
+    """The function with forms that know what joints set against their motion."""
+    inputs = {x.name for x in function.signature.inputs}
+    taken = any(part.array in inputs for part in function.resistance)
+    added = [part for part in function.resistance if part.array not in inputs]
+    outputs = [x.name for x in function.signature.outputs]
+
+    def resisted(form: Form) -> Form:
+        made = form.loops
+
+        def trace(robot: Model | ReducedModel, x: State) -> Outputs:
+            model = model_of(robot)
+            given = form.trace(robot, replace(x, tau=less(model, x)) if taken else x)
+            arrays = dict(zip(outputs, map(list, given), strict=True))
+            with_added(model, added, arrays, x)
+            return list(arrays.values())
+
+        def loops(reduced: ReducedModel) -> LoopedForm:
+            assert made is not None
+            looped = made(reduced)
+            if not any(freedoms(reduced.model)):
+                return looped
+            if taken:
+                looped = loops_with_less(reduced, looped)
+            return loops_with_added(reduced, looped, added)
+
+        if made is None:
+            return replace(form, trace=trace)
+        return in_loops(form.source, loops, form.name, compact=form.compact)
+
+    return replace(function, forms=tuple(map(resisted, function.forms))) if function.resistance else function
 
 
 def cheap(name: str, source: str, algorithm: Callable[[ReducedModel, State], Outputs]) -> Form:

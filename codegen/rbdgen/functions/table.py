@@ -9,7 +9,7 @@ from typing import Final
 from rbdgen.errors import OptionError
 from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
-from rbdgen.functions.function import Function
+from rbdgen.functions.function import Function, resisting
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.momentum import rows as momentum
@@ -24,7 +24,7 @@ _ROWS: Final = (
     *momentum.ROWS,
 )
 
-TABLE: Final[Mapping[str, Function]] = MappingProxyType({row.name: row for row in _ROWS})
+TABLE: Final[Mapping[str, Function]] = MappingProxyType({row.name: resisting(row) for row in _ROWS})
 
 
 def lookup(name: str) -> Function:

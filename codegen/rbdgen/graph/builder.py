@@ -11,7 +11,7 @@ Nodes of a builder, arguments are edges, `+` an edge of positive sign:
     input                   flat position in `positions`
     add   a+ b              b of either sign; add a+ a+ is a doubling
     mul   a+ b+             a constant comes first
-    sq cos sin inv   a+     inv is 1 / a; `lower` joins x inv(a) to x / a where inv(a) has no other use
+    sq cos sin sign inv   a+    inv is 1 / a; `lower` joins x inv(a) to x / a where inv(a) has no other use
     sqrt  a                 of either sign
 """
 
@@ -37,8 +37,8 @@ Number: TypeAlias = int | float | Fraction
 class Expr:
     """A scalar under construction: arithmetic with expressions of the same builder and with numbers.
 
-    Immutable. `+ - * /` and unary minus build; `sin`, `cos` and `sqrt` are methods, which NumPy's
-    functions of the same names find on arrays of expressions.
+    Immutable. `+ - * /` and unary minus build; `sin`, `cos`, `sqrt` and `sign` are methods. NumPy's
+    functions find the first three on arrays of expressions.
     """
 
     __slots__ = ("builder", "edge")
@@ -117,6 +117,10 @@ class Expr:
     def sqrt(self) -> Expr:
         """Square root."""
         return Expr(self.builder, self.builder.square_root(self.edge))
+
+    def sign(self) -> Expr:
+        """1, 0 or -1."""
+        return Expr(self.builder, self.builder.signum(self.edge))
 
 
 class Builder:
@@ -200,7 +204,12 @@ class Builder:
             elif op == "sq":
                 edge = self.product(edges[args[0]], edges[args[0]])
             else:
-                unary = {"sin": self.sine, "cos": self.cosine, "sqrt": self.square_root}[op]
+                unary = {
+                    "sin": self.sine,
+                    "cos": self.cosine,
+                    "sqrt": self.square_root,
+                    "sign": self.signum,
+                }[op]
                 edge = unary(edges[args[0]])
             edges.append(edge)
         for index, text in graph.labels.items():
@@ -297,6 +306,11 @@ class Builder:
     def cosine(self, a: int) -> int:
         """Edge of cos a = cos(-a)."""
         return self._elementary("cos", a & -2, math.cos)
+
+    def signum(self, a: int) -> int:
+        """Edge of sign a = -sign(-a)."""
+        sign = a & 1
+        return self._elementary("sign", a - sign, lambda x: float(x > 0)) ^ sign
 
     def square_root(self, a: int) -> int:
         """Edge of the square root of a."""

@@ -15,6 +15,9 @@ DIVISION_WORK = 4
 """Work of a division or square root in additions: its throughput on current cores is at least that much
 worse, so sharing one reciprocal among two quotients pays although it is one operation more."""
 
+SIGN_WORK = 5
+"""Work of a sign in additions: two comparisons, two sums and a product."""
+
 TRIGONOMETRY_WORK = 20
 """Work of a sine or cosine in additions: the operations of a short polynomial and its reduction."""
 
@@ -32,13 +35,12 @@ class Cost:
     sqrt: int = 0
     sin: int = 0
     cos: int = 0
+    sign: int = 0
 
     @property
     def total(self) -> int:
         """All operations, each counted once."""
-        return (
-            self.add + self.sub + self.mul + self.div + self.neg + self.sq + self.sqrt + self.sin + self.cos
-        )
+        return sum(getattr(self, kind) for kind in OPERATIONS)
 
     @property
     def additions(self) -> int:
@@ -61,6 +63,7 @@ class Cost:
         return (
             self.total
             + (DIVISION_WORK - 1) * (self.div + self.sqrt)
+            + (SIGN_WORK - 1) * self.sign
             + (TRIGONOMETRY_WORK - 1) * self.trigonometric
         )
 
@@ -74,6 +77,7 @@ class Cost:
         return (
             f"{self.total} = {self.multiplications} mul + {self.additions} add + {self.div} div"
             f" + {self.neg} neg + {self.sqrt} sqrt + {self.trigonometric} trig"
+            + (f" + {self.sign} sign" if self.sign else "")
         )
 
 

@@ -1,8 +1,8 @@
 """The expression engines an algorithm can be traced with; each ends in the same `Graph`.
 
-An engine makes symbols, knows their sine and cosine, is told the names of intermediate quantities, and
-turns what was computed into a graph. `casadi` is the default, `sympy` gives readable formulas, `graph`
-traces straight into the intermediate representation and is what searches count with.
+An engine makes symbols, knows their sine, cosine, root and sign, is told the names of intermediate
+quantities, and turns what was computed into a graph. `casadi` is the default, `sympy` gives readable
+formulas, `graph` traces straight into the intermediate representation and is what searches count with.
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ class Engine(Protocol):
     def cos(self, x: Scalar) -> Scalar: ...
 
     def sin(self, x: Scalar) -> Scalar: ...
+
+    def sqrt(self, x: Scalar) -> Scalar: ...
+
+    def sign(self, x: Scalar) -> Scalar: ...
 
     def named(self, label: str, value: Scalar) -> Scalar:
         """Told the name of an intermediate quantity; gives back what to compute on with."""
@@ -62,6 +66,12 @@ class CasadiEngine:
 
     def sin(self, x: Scalar) -> Scalar:
         return self._casadi.sin(x)
+
+    def sqrt(self, x: Scalar) -> Scalar:
+        return self._casadi.sqrt(x)
+
+    def sign(self, x: Scalar) -> Scalar:
+        return self._casadi.sign(x)
 
     def named(self, label: str, value: Scalar) -> Scalar:
         if isinstance(value, self._casadi.SX):
@@ -102,6 +112,12 @@ class SympyEngine:
     def sin(self, x: Scalar) -> Scalar:
         return self._sympy.sin(x)
 
+    def sqrt(self, x: Scalar) -> Scalar:
+        return self._sympy.sqrt(x)
+
+    def sign(self, x: Scalar) -> Scalar:
+        return self._sympy.sign(x)
+
     def named(self, label: str, value: Scalar) -> Scalar:
         if not isinstance(value, self._sympy.Expr) or value.is_Atom:
             return value
@@ -135,6 +151,12 @@ class GraphEngine:
 
     def sin(self, x: Scalar) -> Scalar:
         return x.sin()
+
+    def sqrt(self, x: Scalar) -> Scalar:
+        return x.sqrt()
+
+    def sign(self, x: Scalar) -> Scalar:
+        return x.sign()
 
     def named(self, label: str, value: Scalar) -> Scalar:
         self._builder.label(value, label)

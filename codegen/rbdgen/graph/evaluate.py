@@ -22,6 +22,7 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
     "div": lambda a, b: a / b,
     "neg": lambda a: -a,
     "sq": lambda a: a * a,
+    "sign": lambda a: (a > 0) * 1 - (a < 0) * 1 + 0 * a,
 }
 
 

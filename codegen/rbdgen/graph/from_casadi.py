@@ -28,6 +28,7 @@ _RULES: dict[str, Callable[..., int]] = {
     "OP_SQRT": lambda builder, a: builder.square_root(a),
     "OP_SIN": lambda builder, a: builder.sine(a),
     "OP_COS": lambda builder, a: builder.cosine(a),
+    "OP_SIGN": lambda builder, a: builder.signum(a),
 }
 """CasADi's operations on edges of a builder."""
 
@@ -99,6 +100,6 @@ def _replay(
             results[result][element] = work[function.instruction_input(k)[0]]
         else:
             raise GraphError(
-                f"CasADi's {name} is outside the graph's grammar; trace with + - * / sin cos sqrt"
+                f"CasADi's {name} is outside the graph's grammar; trace with + - * / sin cos sqrt sign"
             )
     return results

@@ -81,10 +81,14 @@ class _Translation:
             return builder.sine(self.edge(expression.args[0]))
         if expression.func == self.sympy.cos:
             return builder.cosine(self.edge(expression.args[0]))
+        if expression.func == self.sympy.sign:
+            return builder.signum(self.edge(expression.args[0]))
         if expression.is_Symbol:
             raise GraphError(f"the outputs depend on {expression}, which no input or assignment declares")
         name = type(expression).__name__
-        raise GraphError(f"SymPy's {name} is outside the graph's grammar; trace with + - * / sin cos sqrt")
+        raise GraphError(
+            f"SymPy's {name} is outside the graph's grammar; trace with + - * / sin cos sqrt sign"
+        )
 
     def _product(self, expression: Any) -> int:
         """Constants last: a product of the variables alone may occur elsewhere too."""

@@ -8,6 +8,7 @@ Grammar
              | input                 0 arguments, value is the flat position: see `Graph.inputs`
              | add sub mul div       2 arguments
              | neg sq sqrt sin cos   1 argument   (sq(x) = x * x)
+             | sign                  1 argument   (x > 0) - (x < 0) + 0 x: 0 at 0, NaN of NaN and infinity
     output ::= name, shape, one node index an element, row-major
 
 A graph holds no width, no type and no language: the printer of a target adds those. Two nodes with
@@ -36,6 +37,7 @@ ARITY: Final[Mapping[str, int]] = MappingProxyType(
         "sqrt": 1,
         "sin": 1,
         "cos": 1,
+        "sign": 1,
     }
 )
 

@@ -15,6 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Any, Final
 
+ODD: Final = ("sin", "sign")
+"""Functions with f(-x) = -f(x)."""
+
 MAX_PATHS: Final = 12
 """Ways to turn an output that are looked at."""
 
@@ -96,7 +99,7 @@ class _Signs:
             return a in self.constants or (node in flipped) == ((a in flipped) != (b in flipped))
         if op == "inv":
             return node not in self.joined or (node in flipped) == (edges[0] >> 1 in flipped)
-        if op == "sin":
+        if op in ODD:
             return (node in flipped) == (edges[0] >> 1 in flipped)
         return node not in flipped
 
@@ -112,7 +115,7 @@ class _Signs:
         seen = {node}
         for path in paths:
             candidate = path[0]
-            if self.nodes[candidate][0] in ("add", "mul", "sin", "inv") and not self._is_free(candidate):
+            if self.nodes[candidate][0] in ("add", "mul", "inv", *ODD) and not self._is_free(candidate):
                 operands = dict.fromkeys(edge >> 1 for edge in self.nodes[candidate][1:])
                 paths += [[operand, *path] for operand in operands if operand not in seen]
                 seen.update(operands)

@@ -57,15 +57,16 @@ class ArticulatedInertia:
 
 @dataclass(frozen=True)
 class JointFactor:
-    """U = IA S and S^T U = L^T D L of one joint, `D` the factor.
+    """U = IA S and S^T U + A = L^T D L of one joint, `D` the factor; A: the diagonal of its `armature`.
 
-    With V = U L^-1 the degrees of freedom are decoupled: U (S^T U)^-1 U^T is the sum of v_k v_k^T / D_k. A
-    joint of one degree of freedom has V = U.
+    With V = U L^-1 the degrees of freedom are decoupled: U (S^T U + A)^-1 U^T is the sum of v_k v_k^T / D_k.
+    A joint of one degree of freedom has V = U.
     """
 
     S: tuple[Motion, ...]
     U: tuple[Force, ...]
     D: LDL
+    armature: tuple[Scalar, ...]
 
     @cached_property
     def V(self) -> tuple[Force, ...]:
@@ -84,28 +85,39 @@ class JointFactor:
         return [row[j] for i, row in enumerate(self.D.lower) for j in range(i)]
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
-        """(S^T U)^-1 right."""
+        """(S^T U + A)^-1 right."""
         return self.D.solve(right)
 
     def decoupled(self, right: Sequence[Scalar]) -> list[Scalar]:
-        """z = D^-1 L^-T right: U (S^T U)^-1 right is V z, and (S^T U)^-1 right is L^-1 z."""
+        """z = D^-1 L^-T right: U (S^T U + A)^-1 right is V z, and (S^T U + A)^-1 right is L^-1 z."""
         return self.D.scale(self.D.back_substitute(right))
 
     def force(self, u: Sequence[Scalar]) -> Force:
-        """U (S^T U)^-1 u."""
+        """U (S^T U + A)^-1 u."""
         return combination(self.U, self.solve(u))
 
-    def project(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
-        """Ia = IA - U (S^T U)^-1 U^T: what the parent feels through the joint.
+    def _moved_with_rotors(self) -> Sequence[Scalar] | None:
+        """Ia's columns along S: 0 without rotors, U D^-1 A along one coordinate axis; None elsewhere."""
+        if all(map(is_zero, self.armature)):
+            return [0] * 6
+        if len(self.S) > 1 or coordinate_components(self.S) is None:
+            return None
+        along = sum((*self.S[0].angular, *self.S[0].linear))  # of a coordinate axis 1 or -1
+        return [mul(mul(along, self.armature[0]), entry) for entry in _components(self.scaled[0])]
 
-        Ia S = 0: along coordinate axes that makes rows and columns of exact zeros.
+    def project(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
+        """Ia = IA - U (S^T U + A)^-1 U^T: what the parent feels through the joint.
+
+        Ia S = U (S^T U + A)^-1 A: along coordinate axes that makes rows and columns of exact zeros where
+        there are no rotors.
         """
-        free = coordinate_components(self.S) or []
+        moved = self._moved_with_rotors()
+        free = [] if moved is None else coordinate_components(self.S) or []
         pairs = [(_components(scaled), _components(V)) for scaled, V in zip(self.scaled, self.V, strict=True)]
 
         def entry(M: Matrix, i: int, j: int, row: int, column: int) -> Scalar:
-            if row + i in free or column + j in free:
-                return 0
+            if moved is not None and (row + i in free or column + j in free):
+                return moved[row + i if column + j in free else column + j]
             value = M[i][j]
             for scaled, V in pairs:
                 value = sub(value, mul(scaled[row + i], V[column + j]))
@@ -149,10 +161,15 @@ def _force(components: Sequence[Scalar]) -> Force:
     return Force(Vector(*components[:3]), Vector(*components[3:]))
 
 
-def factor_joint(inertia: ArticulatedInertia, S: tuple[Motion, ...]) -> JointFactor:
+def factor_joint(
+    inertia: ArticulatedInertia, S: tuple[Motion, ...], armature: tuple[Scalar, ...]
+) -> JointFactor:
     """U and D at a joint of any number of degrees of freedom; the base's 6 x 6 D by unrolled LDL^T."""
     U = tuple(inertia.apply(column) for column in S)
-    return JointFactor(S, U, ldl([[row.dot(column) for column in U] for row in S]))
+    power = [[row.dot(column) for column in U] for row in S]
+    for k, rotor in enumerate(armature):
+        power[k][k] = add(power[k][k], rotor)
+    return JointFactor(S, U, ldl(power), armature)
 
 
 def _symmetric(a: Matrix, b: Matrix) -> Matrix:

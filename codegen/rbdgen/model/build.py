@@ -12,9 +12,18 @@ from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
 from rbdgen.model.attachments import Attachment
 from rbdgen.model.inertia import NO_INERTIA, Inertia
-from rbdgen.model.joints import JOINT_TYPES, Floating, Helical, Joint, JointType, Revolute
+from rbdgen.model.joints import (
+    JOINT_TYPES,
+    Floating,
+    Helical,
+    Joint,
+    JointType,
+    Resistance,
+    Revolute,
+)
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
 from rbdgen.model.regularity import unresisted
+from rbdgen.model.resistance import LOSSLESS, Dissipation, left_out, resistance_of
 from rbdgen.model.rotations import Snapped, snap_axis, snap_rotation
 from rbdgen.model.scales import out_of_scale
 from rbdgen.spatial.ops import NO_TRANSFORM, ZERO, Transform, Vector, mirrored
@@ -45,6 +54,7 @@ class Robot:
     attachments: tuple[Attachment, ...]
     snapped: tuple[Snapped, ...]
     warnings: tuple[str, ...]
+    dissipation: Dissipation = LOSSLESS
 
     @property
     def merged(self) -> tuple[Attachment, ...]:
@@ -67,13 +77,15 @@ def build_robot(
     base: Base = "fixed",
     snap: float = DEFAULT_SNAP,
     gravity: Vector = STANDARD_GRAVITY,
+    dissipation: Dissipation = LOSSLESS,
 ) -> Robot:
     """The model of a described robot.
 
-    `snap`: entries of fixed rotations within this of 0 become 0 (0: none). Raises ModelError where the
+    `snap`: entries of fixed rotations within this of 0 become 0 (0: none); `dissipation`: whether damping and
+    friction of the joints enter the model. Raises ModelError where the
     mechanics are impossible: no moving joint, a joint that nothing resists.
     """
-    builder = _Builder(description, snap)
+    builder = _Builder(description, snap, dissipation)
     builder.walk(base)
     model = Model(description.name, tuple(builder.finished_bodies()), gravity)
     _check_moving(model, description)
@@ -86,15 +98,17 @@ def build_robot(
         snap,
         tuple(builder.attachments),
         tuple(builder.snapped),
-        description.warnings + tuple(builder.warnings),
+        (*description.warnings, *builder.warnings, *left_out(description, dissipation)),
+        dissipation,
     )
 
 
 class _Builder:
     """The walk over the links: `bodies` grows depth first, `inertias` collects what is merged."""
 
-    def __init__(self, description: Description, snap: float) -> None:
+    def __init__(self, description: Description, snap: float, dissipation: Dissipation) -> None:
         self.description = description
+        self.dissipation = dissipation
         self.snap = snap
         self.links = {link.name: link for link in description.links}
         self.children: dict[str, list[DescribedJoint]] = defaultdict(list)
@@ -179,14 +193,19 @@ class _Builder:
             self.nq,
             self.nv,
             described.limit if described else None,
-            described.damping if described else 0.0,
-            described.friction if described else 0.0,
+            self.resistance_of(described),
         )
         self.nq += joint.nq
         self.nv += joint.nv
         self.bodies.append(Body(name, parent, joint, placement, NO_INERTIA, hidden))
         self.inertias.append(NO_INERTIA)
         return len(self.bodies) - 1
+
+    def resistance_of(self, described: DescribedJoint | None) -> Resistance:
+        """Of a joint that is described; none of a base."""
+        if described is None:
+            return Resistance()
+        return resistance_of(described, self.dissipation, self.description.path)
 
     def attach(self, link: Link, body: int, frame: Transform, *, merged: bool) -> None:
         """Add a link's inertia to the body that carries it; what the world carries does not move."""

@@ -46,6 +46,11 @@ class ReducedBody:
     moments: MassMoments
     lag: Angle | None
 
+    @property
+    def armature(self) -> tuple[Scalar, ...]:
+        """The inertia of its joint's rotors, one number a degree of freedom."""
+        return self.joint.armature
+
     def external_force(self, fext: Force, frame: Transform, unit_length: Scalar) -> Force:
         """A force given in the joint's own frame, in which `frame` is this body's, seen in its axes."""
         own = frame.force_to_child(fext)

@@ -25,9 +25,10 @@ GOLDEN = (sqrt(5) - 1) / 2
 def unresisted(model: Model) -> int | None:
     """The outermost body whose joint nothing resists in any position; None where M can be inverted.
 
-    M is singular where a motion of the joints gives no body momentum: all that a joint moves is massless, or
-    the joints below it cancel its motion, as the only limb of a massless base can. The determinant of M is
-    analytic in q: if it vanishes in one position of no special kind, it does so everywhere.
+    M is singular where a motion of the joints gives no momentum, of bodies or of rotors: all that a joint
+    moves is massless, or the joints below it cancel its motion, as the only limb of a massless base can. The
+    determinant of M is analytic in q: if it vanishes in one position of no special kind, it does so
+    everywhere.
 
     The matrix from joint velocities to the bodies' momenta is brought to triangular form from the leaves to
     the root, orthogonally: small pivots keep twice the digits that they have in M, which is its square.
@@ -38,8 +39,12 @@ def unresisted(model: Model) -> int | None:
     for i in reversed(range(model.nbodies)):
         body, rows = model.bodies[i], momenta[i]
         least = SINGULAR * sqrt(composite[i].diagonal().max())
-        for S in body.joint.motion_subspace:
+        for S, rotor in zip(body.joint.motion_subspace, body.joint.armature, strict=True):
             column = rows @ np.array([*S.angular, *S.linear], float)
+            if rotor != 0:
+                # the rotor's momentum, a row in which only this column is not 0
+                column = np.append(column, sqrt(rotor) / (unit if any(S.angular) else 1.0))
+                rows = np.vstack([rows, np.zeros(6)])
             size = np.linalg.norm(column)
             if size <= least:
                 return i

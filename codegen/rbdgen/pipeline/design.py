@@ -38,11 +38,23 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
         lookup(name)
     looped = {name for name, form in options.variants.items() if lookup(name).form(form).compact}
     check_budget(robot.model, [name for name in options.functions if name not in looped], options.budget)
+    if options.trig == "input":
+        check_springs(robot)
     facts_of(robot, options)  # a name that cannot be used is refused before the work, not after
     axes = search(robot.model) if options.savings else None
     progress("searched body axes")
     tasks = {name: (robot, name, axes, options) for name in options.functions}
     return in_parallel(design_function, tasks, lambda name: progress(f"designed {name}"))
+
+
+def check_springs(robot: Robot) -> None:
+    """OptionError for the spring of an angle, which is not given where its sine and cosine are."""
+    for joint in robot.joints:
+        if joint.resistance.stiffness and joint.idx_q in robot.model.manifold.angles:
+            raise OptionError(
+                f"--trig input: joint '{joint.name}' has a spring, which needs the angle itself; take --trig "
+                "builtin or libm"
+            )
 
 
 def design_function(task: tuple[Robot, str, BodyAxes | None, Options]) -> FunctionSource:

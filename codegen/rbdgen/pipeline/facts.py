@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rbdgen.emit.names import renaming, robot_identifier
-from rbdgen.emit.package import BodyFacts, JointFacts, RobotFacts
+from rbdgen.emit.package import BodyFacts, JointFacts, ResistanceFacts, RobotFacts
 from rbdgen.model.build import Robot
-from rbdgen.model.joints import Helical
+from rbdgen.model.joints import Helical, Joint
 from rbdgen.model.model import Body
 from rbdgen.options import Options
 from rbdgen.version import __version__
@@ -43,7 +43,21 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         merged=tuple((merged.link, body_names[merged.body]) for merged in robot.merged),
         snapped=tuple((snapped.joint, snapped.change) for snapped in robot.snapped),
         warnings=tuple(text.removeprefix(f"{robot.description.path}:") for text in robot.warnings),
-        options={**options.as_json(), "snap": robot.snap},
+        options={**options.as_json(), "snap": robot.snap, **robot.dissipation.as_json()},
+        resistance=tuple(_resistance_facts(joint) for joint in robot.joints if joint.resistance.acts),
+    )
+
+
+def _resistance_facts(joint: Joint) -> ResistanceFacts:
+    own = joint.resistance
+    return ResistanceFacts(
+        joint.name,
+        float(own.damping),
+        float(own.friction),
+        float(own.smoothing) if own.friction else 0.0,
+        float(own.stiffness),
+        float(own.reference) if own.stiffness else 0.0,
+        float(own.armature),
     )
 
 

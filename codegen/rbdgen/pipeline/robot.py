@@ -10,10 +10,12 @@ from typing import Any
 from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.pinocchio import read_pinocchio
 from rbdgen.description.pruned import pruned
+from rbdgen.description.quoting import told
 from rbdgen.description.schema import Description
 from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
+from rbdgen.pipeline.resistance import dissipation_of, with_rotors
 from rbdgen.spatial.ops import Vector
 
 LARGEST_GRAVITY = 1e9
@@ -30,31 +32,36 @@ def load_robot(
     lock: Mapping[str, float] | None = None,
     root: str | None = None,
     tip: str | None = None,
+    damping: bool = False,
+    friction: str | tuple[str, float] | None = None,
+    armature: str | Path | Mapping[str, Any] | None = None,
 ) -> Robot:
     """Read a robot's description and make its model.
 
     `path`: of a URDF, a xacro or an MJCF, the name of a bundled robot, or a builder; `base`: "fixed" or
     "floating", None for what the file says, which is fixed but for an MJCF with a free joint;
     `snap`: entries of fixed rotations this close to 0 become 0; `gravity`: in m/s^2, world axes;
-    `xacro_args`: of a xacro, by name; `lock`, `root`, `tip`: as in `pruned`. Raises DescriptionError,
-    ModelError or OptionError, each one line.
+    `xacro_args`: of a xacro, by name; `lock`, `root`, `tip`: as in `pruned`; `damping`, `friction`,
+    `armature`: as of `rbdgen.load_robot`. Raises DescriptionError, ModelError or OptionError, each one line.
     """
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
-        raise OptionError(f"base {_told(base)} is not known; choose fixed or floating")
+        raise OptionError(f"base {told(base)} is not known; choose fixed or floating")
     if not isinstance(path, (str, Path, RobotBuilder)):
-        raise OptionError(f"path {_told(path)} is no path; give that of a robot's file, or a robot's name")
+        raise OptionError(f"path {told(path)} is no path; give that of a robot's file, or a robot's name")
     arguments = {str(name): str(value) for name, value in _by_name("xacro_args", xacro_args).items()}
     for what, link in (("root", root), ("tip", tip)):
         if not (link is None or isinstance(link, str)):
-            raise OptionError(f"{what} {_told(link)} is no name; give that of a link")
-    description = pruned(read_description(path, arguments), _lock(lock), root, tip)
-    return build_robot(description, base or _base_of(description), _snap(snap), _gravity(gravity))
+            raise OptionError(f"{what} {told(link)} is no name; give that of a link")
+    dissipation = dissipation_of(damping, friction)
+    description = pruned(with_rotors(read_description(path, arguments), armature), _lock(lock), root, tip)
+    base = base or _base_of(description)
+    return build_robot(description, base, _snap(snap), _gravity(gravity), dissipation)
 
 
 def from_pinocchio(model: Any, snap: float = DEFAULT_SNAP) -> Robot:
     """The robot of a Pinocchio model, with its gravity. Raises what `load_robot` does."""
     if not hasattr(model, "jointPlacements"):
-        raise OptionError(f"{_told(model)} is no Pinocchio model; give a pinocchio.Model")
+        raise OptionError(f"{told(model)} is no Pinocchio model; give a pinocchio.Model")
     description = read_pinocchio(model)
     gravity = _gravity(model.gravity.linear.tolist())
     return build_robot(description, _base_of(description), _snap(snap), gravity)
@@ -66,21 +73,21 @@ def _base_of(description: Description) -> Base:
 
 def _snap(given: float) -> float:
     if not (isinstance(given, numbers.Real) and 0 <= given < 0.1):
-        raise OptionError(f"snap {_told(given)} makes no sense; give a number from 0 (off) to 0.1")
+        raise OptionError(f"snap {told(given)} makes no sense; give a number from 0 (off) to 0.1")
     return float(given)
 
 
 def _by_name(what: str, given: object) -> Mapping[object, object]:
     if given is None or isinstance(given, Mapping):
         return given or {}
-    raise OptionError(f"{what} {_told(given)} makes no sense; give a value by name, such as {{'name': 1}}")
+    raise OptionError(f"{what} {told(given)} makes no sense; give a value by name, such as {{'name': 1}}")
 
 
 def _lock(given: object) -> dict[str, float]:
     lock = {}
     for joint, value in _by_name("lock", given).items():
         if not isinstance(value, numbers.Real):
-            raise OptionError(f"lock of joint {_told(joint)} at {_told(value)}: give a number, rad or m")
+            raise OptionError(f"lock of joint {told(joint)} at {told(value)}: give a number, rad or m")
         lock[str(joint)] = float(value)
     return lock
 
@@ -91,11 +98,5 @@ def _gravity(given: Sequence[float]) -> Vector:
     if len(values) == 3 and all(isinstance(x, numbers.Real) and abs(x) <= LARGEST_GRAVITY for x in values):
         return Vector(*map(float, values))
     raise OptionError(
-        f"gravity {_told(given)} makes no sense; give three numbers in m/s^2, such as (0, 0, -9.81)"
+        f"gravity {told(given)} makes no sense; give three numbers in m/s^2, such as (0, 0, -9.81)"
     )
-
-
-def _told(value: object) -> str:
-    """A value that was passed, on one line."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -11,7 +11,6 @@ from rbdgen.functions.function import Form, Function
 from rbdgen.graph.engine import Engine, new_engine
 from rbdgen.graph.node import Graph, Input
 from rbdgen.graph.programs.program import Loop, Program, Result
-from rbdgen.model.joints import Angle
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import SizedSignature
@@ -100,5 +99,6 @@ def _state(
         tracer.sin,
         sums=sums,
         naming=tracer.named,
-        angle=lambda x: Angle(tracer.cos(x), tracer.sin(x)),
+        sqrt=tracer.sqrt,
+        sign=tracer.sign,
     )

@@ -9,7 +9,7 @@ from rbdgen.model.articulated import ArticulatedInertia, coordinate_components
 from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.ops import NO_MOTION, ZERO, Force, Motion, Vector
 from rbdgen.spatial.planar import FactoredRotation
-from rbdgen.spatial.scalar import Scalar
+from rbdgen.spatial.scalar import Scalar, is_zero
 
 
 class Placed(Protocol):
@@ -23,10 +23,14 @@ class Placed(Protocol):
 
 
 class Jointed(Protocol):
-    """What moves on a joint: `subspace` is S in its axes, one motion a degree of freedom."""
+    """What moves on a joint: `subspace` is S in its axes, one motion a degree of freedom, `armature` the
+    inertia of its rotors, one number a degree of freedom."""
 
     @property
     def subspace(self) -> tuple[Motion, ...]: ...
+
+    @property
+    def armature(self) -> tuple[Scalar, ...]: ...
 
 
 class Massive(Protocol):
@@ -48,6 +52,11 @@ class Unplaced(NamedTuple):
     rotation: FactoredRotation = FactoredRotation()
     translation: Vector = ZERO
 
+    @property
+    def armature(self) -> tuple[Scalar, ...]:
+        """None: a base has no motor."""
+        return (0,) * len(self.subspace)
+
 
 def along_joint(body: Jointed, force: Force) -> list[Scalar]:
     """S^T f."""
@@ -63,11 +72,14 @@ def relative_motion(body: Jointed, rates: Sequence[Scalar]) -> Motion:
 
 
 def known_components(body: Jointed) -> list[int] | None:
-    """Which of a motion's components (angular, linear) the columns of S are; None where one is no such axis.
+    """Which of a motion's components (angular, linear) the columns of S are; None where one is no such axis,
+    or where rotors take a part of the torque.
 
     Where they are, the power S^T f is just these components of a force, and what the parent feels through
     the joint has exact zeros there.
     """
+    if not all(map(is_zero, body.armature)):
+        return None
     found = coordinate_components(body.subspace)
     ahead = found and all((*S.angular, *S.linear)[k] == 1 for S, k in zip(body.subspace, found, strict=True))
     return found if ahead else None

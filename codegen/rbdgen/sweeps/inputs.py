@@ -7,7 +7,9 @@ spatial force in a row of fext is [force, moment].
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from rbdgen.model.angles import TracedAngle
 from rbdgen.model.joints import Angle, Coordinate, elements
@@ -32,8 +34,9 @@ def angle_as_given(q: Scalar) -> Angle:
 class State:
     """Inputs of a function by name; those it does not take are empty (fext: None).
 
-    `arrays`: what a loop reads beside them, see `sweeps/loops.py`; `angle` makes an angle of an element
-    of q that is read so.
+    `positions`: the elements of q themselves; `arrays`: what a loop reads beside them, see `sweeps/loops.py`;
+    `angle` makes an angle of an element of q that is read so; `sqrt`, `sign`: functions of the scalars, the
+    sign of 0 being 0.
     """
 
     q: Sequence[Coordinate]
@@ -44,11 +47,14 @@ class State:
     naming: Naming = unnamed
     arrays: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     angle: Callable[[Scalar], Angle] = angle_as_given
+    positions: Sequence[Scalar] = ()
+    sqrt: Trigonometric = np.sqrt
+    sign: Trigonometric = np.sign
 
     @property
     def vectors(self) -> dict[str, list[Scalar]]:
-        """The inputs as the flat vectors of the interface; angles in q stay angles."""
-        q = [value for q in self.q for value in elements(q)]
+        """The inputs as the flat vectors of the interface; where only angles are known, q has those."""
+        q = list(self.positions) or [value for q in self.q for value in elements(q)]
         felt = (row for row in self.fext or () if row is not NO_ROW)
         fext = [value for row in felt for value in (*row.force, *row.moment)]
         return {"q": q, "v": list(self.v), "a": list(self.a), "tau": list(self.tau), "fext": fext}
@@ -57,7 +63,8 @@ class State:
         """These inputs alone, and arrays."""
         fext = self.fext if "fext" in names else None
         q, v, a, tau = (getattr(self, name) if name in names else () for name in ("q", "v", "a", "tau"))
-        return State(q, v, a, tau, fext, self.naming, arrays)
+        positions = self.positions if "q" in names else ()
+        return replace(self, q=q, v=v, a=a, tau=tau, fext=fext, arrays=arrays, positions=positions)
 
 
 def state_of(
@@ -68,7 +75,8 @@ def state_of(
     *,
     sums: bool = True,
     naming: Naming = unnamed,
-    angle: Callable[[Scalar], Angle] = angle_as_given,
+    sqrt: Trigonometric = np.sqrt,
+    sign: Trigonometric = np.sign,
 ) -> State:
     """The inputs of a function, each with its elements, in the terms of the algorithms; `sums` as below."""
     given: dict[Kind, Sequence[Scalar]] = {argument.kind: elements for argument, elements in inputs}
@@ -80,7 +88,10 @@ def state_of(
         tau=given.get("force", ()),
         fext=None if fext is None else on_bodies(model, external_forces(fext)),
         naming=naming,
-        angle=angle,
+        angle=lambda x: Angle(cos(x), sin(x)),
+        positions=() if q is None else q,
+        sqrt=sqrt,
+        sign=sign,
     )
 
 

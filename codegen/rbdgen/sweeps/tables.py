@@ -90,19 +90,26 @@ class LoopedBody:
     rotation: FactoredRotation
     translation: Vector
     subspace: tuple[Motion, ...]
+    armature: tuple[Scalar, ...]
     moments: MassMoments | None
 
 
 class Screw(NamedTuple):
-    """How a joint moves its body about z and along it."""
+    """How a joint moves its body about z and along it, and the inertia of its rotor."""
 
     turning: Scalar
     sliding: Scalar
+    rotor: Scalar
 
     @property
     def subspace(self) -> tuple[Motion, ...]:
         """S."""
         return (Motion(Vector(0, 0, self.turning), Vector(0, 0, self.sliding)),)
+
+    @property
+    def armature(self) -> tuple[Scalar, ...]:
+        """A."""
+        return (self.rotor,)
 
 
 @dataclass(frozen=True)
@@ -112,7 +119,8 @@ class LoopedBodies:
     `root`: from the axes of row 0 to those of the world or the floating base; `bodies`: in frames for loops;
     `parents`: the row of every body's parent; `depths`: how many bodies are above, the root included;
     `freedoms`: the degree of freedom of every body. Tables: `zeros`, the angles where q is 0; `placements`,
-    gamma, alpha and the origin; `kinds`, turning and sliding; `moments`; `frames`, of external forces.
+    gamma, alpha and the origin; `kinds`, turning, sliding and rotors; `moments`; `frames`, of external
+    forces.
     """
 
     reduced: ReducedModel
@@ -220,7 +228,7 @@ class LoopedBodies:
     @property
     def joint_width(self) -> int:
         """Numbers a joint: cosine and sine, and where joints slide how far it has slid."""
-        return 3 if any(sliding for _, sliding in self.kinds.rows) else 2
+        return 3 if any(sliding for _, sliding, _ in self.kinds.rows) else 2
 
     @property
     def positions(self) -> FormLoop:
@@ -266,7 +274,8 @@ class LoopedBodies:
         translation = Vector(*origin) + axis * slid[0] if slid else Vector(*origin)
         read = not self.moments.varying or "moments" in x.arrays
         moments = of(MassMoments, self.row(self.moments, x)) if read else None
-        return LoopedBody(rotation, translation, Screw(*self.row(self.kinds, x)).subspace, moments)
+        screw = Screw(*self.row(self.kinds, x))
+        return LoopedBody(rotation, translation, screw.subspace, screw.armature, moments)
 
     def row(self, rows: Rows, x: State) -> list[Scalar]:
         """The row of a table that was read."""
@@ -361,9 +370,9 @@ def _below(body: AlignedBody, turn: Angle) -> AlignedBody:
     return replace(body.moved(ZERO_ANGLE, 0, turn, 0), turn=body.turn, slide=body.slide)
 
 
-def _kind(body: AlignedBody) -> tuple[Scalar, Scalar]:
+def _kind(body: AlignedBody) -> Screw:
     (S,) = body.joint.type.motion_subspace(Vector(0, 0, 1))
-    return S.angular.z, S.linear.z
+    return Screw(S.angular.z, S.linear.z, body.joint.resistance.armature)
 
 
 def cleared(array: str, size: int) -> FormLoop:

@@ -35,6 +35,14 @@ CoordinatesKind = Literal["angle", "slide", "screw", "planar", "spherical", "flo
 plane (q = [x y angle]), about a point (q = [qx qy qz qw]) or freely (q = [x y z qx qy qz qw])."""
 
 
+LAYOUTS: Final[Mapping[CoordinatesKind, str]] = {
+    "planar": "q: x y angle; v: along the moved x and y, about z",
+    "spherical": "q: quaternion x y z w; v: angular, in the moved axes",
+    "floating": "q: x y z, quaternion x y z w; v: linear, angular, in the moved axes",
+}
+"""In words, of joints with several elements."""
+
+
 @dataclass(frozen=True)
 class JointCoordinates:
     """A joint's elements of q and v: q[idx_q : idx_q + nq] and v[idx_v : idx_v + nv]."""

@@ -58,16 +58,20 @@ class CLaneFunction:
 
 @dataclass(frozen=True)
 class CLanes:
-    """What the header of the vector type needs; `index`: an integer as wide as a number; `tile`: numbers."""
+    """What the header of the vector type needs.
+
+    `index`: an integer as wide as a number; `tile`: numbers; `sign`: whether a function takes signs.
+    """
 
     widths: tuple[CWidth, ...]
     functions: tuple[CLaneFunction, ...]
     index: str
     tile: int
     tile_bytes: int
+    sign: bool
 
 
-def lanes_context(options: EmitOptions) -> CLanes:
+def lanes_context(options: EmitOptions, *, sign: bool = False) -> CLanes:
     """The vector type's widths and functions."""
     size = REAL_BYTES[options.real]
     real = real_type(options.real)
@@ -76,7 +80,7 @@ def lanes_context(options: EmitOptions) -> CLanes:
         functions += [CLaneFunction("sin", real.sin), CLaneFunction("cos", real.cos)]
     widths = tuple(_width(condition, register // size, 16 // size) for condition, register in _REGISTERS)
     index = "long long" if size == 8 else "int"
-    return CLanes(widths, tuple(functions), index, vector_lanes(options.real), VECTOR_BYTES)
+    return CLanes(widths, tuple(functions), index, vector_lanes(options.real), VECTOR_BYTES, sign)
 
 
 def _width(condition: str, width: int, group: int) -> CWidth:
@@ -121,7 +125,8 @@ def _exchange(distance: int, lower: Sequence[int], upper: Sequence[int]) -> CExc
 
 def lanes_file(folder: Folder) -> dict[str, str]:
     """The header of the vector type."""
-    lanes = lanes_context(folder.options)
+    sign = any(function.source.program.cost.sign for function in folder.functions)
+    lanes = lanes_context(folder.options, sign=sign)
     return {f"{folder.name}_lanes.h": filled("c/ROBOT_lanes.h.jinja", robot=folder.robot, lanes=lanes)}
 
 
@@ -135,7 +140,7 @@ def vectors_of(folder: Folder) -> Vectors | None:
 def lanes_style(folder: Folder) -> Style:
     """How statements on vectors look."""
     kind, options = f"{folder.name}_lanes", folder.options
-    functions = {name: f"{kind}_{name}" for name in ("sqrt", "sin", "cos")}
+    functions = {name: f"{kind}_{name}" for name in ("sqrt", "sin", "cos", "sign")}
     sincos = Sincos(kind, None, lanes=True) if options.trig == "builtin" else None
     constant = f"{folder.robot.macro}_ALL({{}})"
     return Style(real_type(options.real), kind, functions, sincos, options.nesting, constant)

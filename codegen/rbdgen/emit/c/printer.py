@@ -56,11 +56,11 @@ class Sincos:
 class Style:
     """How statements look.
 
-    `value_type` is the C type of one value; `functions` names the C function of sqrt, sin and cos; with
-    `sincos` the last two are not called; `nesting` is how many levels of single-use operations may stand
-    inside one statement; `constant` makes a value of a literal; `element` is how element k of an input or
-    output is read and written; with `memset`, neighbouring zeros of outputs are written by that, `address`
-    being where in its array an element stands.
+    `value_type` is the C type of one value; `functions` names the C function of sqrt, sin and cos, of
+    vectors also of sign; with `sincos` sin and cos are not called; `nesting` is how many levels of
+    single-use operations may stand inside one statement; `constant` makes a value of a literal; `element`
+    is how element k of an input or output is read and written; with `memset`, neighbouring zeros of outputs
+    are written by that, `address` being where in its array an element stands.
     """
 
     real: Real
@@ -301,9 +301,19 @@ class Printer:
         (operand,) = operands
         if op == "neg":
             return _Expression(f"-{_within(operand, _UNARY, signed=False)}", _UNARY, depth)
+        if op == "sign" and op not in self._style.functions:
+            return self._sign(operand)
         if op == "sq":  # read twice, so never a nested operation: repeating its text costs nothing
             return _Expression(_infix(operand, "*", operand, 2), 2, depth)
         return _Expression(f"{self._style.functions[op]}({operand.text})", _ATOM, depth)
+
+    def _sign(self, x: _Expression) -> _Expression:
+        """(x > 0) - (x < 0) without a branch, and 0 x for what is no number; `x` is a leaf, as of `sq`."""
+        real, zero = self._style.real.name, literal(0.0, self._style.real.name)
+        text = _within(x, 2)
+        return _Expression(
+            f"({real})(({text} > {zero}) - ({text} < {zero})) + {zero} * {text}", 1, x.depth + 1
+        )
 
     def _print_sincos(self, sincos: Sincos, angles: Mapping[int, int]) -> None:
         texts = [self._operand(index).text for index in angles]
@@ -349,13 +359,13 @@ def _live(graph: Graph) -> list[int]:
 
 
 def _uses(graph: Graph, nodes: Iterable[int], stores: Mapping[int, Sequence[Element]]) -> Counter[int]:
-    """How often `nodes` read and store each node. `sq` reads its argument twice."""
+    """How often `nodes` read and store each node. `sq` and `sign` read their argument more than once."""
     uses: Counter[int] = Counter()
     for index in nodes:
         op, args, _ = graph.nodes[index]
         uses[index] += len(stores.get(index, ()))
         for argument in args:
-            uses[argument] += 2 if op == "sq" else 1
+            uses[argument] += 2 if op in ("sq", "sign") else 1
     return uses
 
 

@@ -33,6 +33,7 @@ from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse
 from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
 from rbdgen.functions.inertia_matrix.moments import crba_composite
 from rbdgen.functions.inverse_dynamics.classical import rnea_classical
+from rbdgen.functions.resistance import add_to_diagonal, less, slopes
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
@@ -155,9 +156,14 @@ def _torques(reduced: ReducedModel, x: State, by_q: Sequence[int], by_v: Sequenc
     ]
     still = without_base_translation(reduced, x.v)
     bias = rnea_classical(reduced, x.q, still, [0] * nv, x.fext, x.naming)
-    qdd = _solved(W, factor.inverse_diagonal, [sub(t, b) for t, b in zip(x.tau, bias, strict=True)])
+    qdd = _solved(
+        W, factor.inverse_diagonal, [sub(t, b) for t, b in zip(less(reduced.model, x), bias, strict=True)]
+    )
     qdd = [x.naming(f"qdd[{k}]", value) for k, value in enumerate(qdd)]
     torque = rnea_derivatives_local(reduced, x.q, still, qdd, x.fext, x.naming)
+    resistance = slopes(reduced.model, x)
+    add_to_diagonal(torque.dtau_dq, resistance.by_q)
+    add_to_diagonal(torque.dtau_dv, resistance.by_v)
     arrays = {
         "transposed_W": [row.get(j, 0) for j in range(nv) for row in W],
         "inverse_D": factor.inverse_diagonal,

@@ -20,6 +20,7 @@ from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse, weighted
 from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
 from rbdgen.functions.inertia_matrix.moments import crba_composite
 from rbdgen.functions.inverse_dynamics.classical import rnea_classical
+from rbdgen.functions.resistance import Slopes, add_to_diagonal
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl
@@ -37,8 +38,12 @@ def aba_derivatives_factored(
     tau: Sequence[Scalar],
     fext: Sequence[Force] | None = None,
     naming: Naming = unnamed,
+    resistance: Slopes | None = None,
 ) -> ForwardDynamicsDerivatives:
-    """dFD/dq, dFD/dv and dFD/dtau; arguments as in `rnea_classical`, `fext` constant in the bodies."""
+    """dFD/dq, dFD/dv and dFD/dtau; arguments as in `rnea_classical`, `fext` constant in the bodies.
+
+    tau: less what joints set against it, `resistance` its slopes.
+    """
     factor = ldl(crba_composite(reduced, q, naming), reduced.ancestors, naming)
     W = [
         {k: naming(f"W[{i},{k}]", value) for k, value in row.items()}
@@ -50,6 +55,9 @@ def aba_derivatives_factored(
     qdd = factor.solve([sub(t, b) for t, b in zip(tau, bias, strict=True)])
     qdd = [naming(f"qdd[{k}]", value) for k, value in enumerate(qdd)]
     torque = rnea_derivatives_local(reduced, q, still, qdd, fext, naming)
+    if resistance is not None:
+        add_to_diagonal(torque.dtau_dq, resistance.by_q)
+        add_to_diagonal(torque.dtau_dv, resistance.by_v)
 
     def solved(column: Sequence[Scalar]) -> list[Scalar]:
         z = factor.back_substitute([neg(value) for value in column])

@@ -19,6 +19,16 @@ from rbdgen.functions.forward_dynamics.articulated_body import aba
 from rbdgen.functions.forward_dynamics.bias import forward_dynamics
 from rbdgen.functions.inertia_matrix.inverse import inverse
 from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_looped
+from rbdgen.functions.resistance import (
+    Added,
+    Slopes,
+    add_to_diagonal,
+    by_position,
+    by_velocity,
+    freedoms,
+    loops_with_added,
+    loops_with_less,
+)
 from rbdgen.model.joints import Coordinate, Joint
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
@@ -45,10 +55,19 @@ def aba_derivatives(
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
     naming: Naming = unnamed,
+    resistance: Slopes | None = None,
 ) -> ForwardDynamicsDerivatives:
-    """dFD/dq, dFD/dv and dFD/dtau; arguments as in `aba`."""
+    """dFD/dq, dFD/dv and dFD/dtau; arguments as in `aba`.
+
+    tau: less what joints set against it, `resistance` its slopes.
+    """
     qdd = aba(model, q, v, tau, naming=naming)
     inverse_dynamics = rnea_derivatives(model, q, v, qdd, naming, beside=True)
+    rotors = [A for body in model.bodies for A in body.joint.armature]
+    add_to_diagonal(inverse_dynamics.dtau_da, rotors)
+    if resistance is not None:
+        add_to_diagonal(inverse_dynamics.dtau_dq, resistance.by_q)
+        add_to_diagonal(inverse_dynamics.dtau_dv, resistance.by_v)
     factor = ldl(inverse_dynamics.dtau_da, [model.ancestor_dofs(k) for k in range(model.nv)], naming)
     Minv = inverse(factor)
     da_dq = negative_product(Minv, inverse_dynamics.dtau_dq)
@@ -79,9 +98,15 @@ def negative_product(A: Rows, B: Rows) -> Rows:
 def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:
     """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
     nv = reduced.nv
+    accelerations = looped(reduced, ("a",), *forward_dynamics())
+    torques = looped(reduced, OUTPUTS[:2], *derivatives(OUTPUTS[:2], beside=True))
+    if any(freedoms(reduced.model)):
+        slopes = Added("dtau_dq", by_position), Added("dtau_dv", by_velocity)
+        accelerations = loops_with_less(reduced, accelerations)
+        torques = loops_with_added(reduced, torques, slopes)
     parts = (
-        _renamed(looped(reduced, ("a",), *forward_dynamics()), {"a": "qdd"}),
-        _renamed(looped(reduced, OUTPUTS[:2], *derivatives(OUTPUTS[:2], beside=True)), {"a": "qdd"}),
+        _renamed(accelerations, {"a": "qdd"}),
+        _renamed(torques, {"a": "qdd"}),
         _renamed(minv_looped(reduced), {"Minv": "da_dtau"}),
     )
     first, *others = parts

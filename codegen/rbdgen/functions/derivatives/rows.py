@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from rbdgen.functions.derivatives.columns import aba_derivatives_columns
 from rbdgen.functions.derivatives.factored import aba_derivatives_factored
 from rbdgen.functions.derivatives.forward import aba_derivatives, aba_derivatives_looped
@@ -25,17 +27,21 @@ from rbdgen.functions.function import (
     swept_in_loops,
     symmetric,
 )
+from rbdgen.functions.resistance import Added, by_acceleration, by_position, by_velocity, less, slopes
 from rbdgen.signature import Signature
 
 
 def _pinocchio_rnea_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
     pin.computeRNEADerivatives(model, data, x["q"], x["v"], x["a"])
-    return data.dtau_dq, data.dtau_dv, symmetric(data.M)
+    by_q, by_v = x["resistance"].slopes
+    return data.dtau_dq + np.diag(by_q), data.dtau_dv + np.diag(by_v), symmetric(data.M)
 
 
 def _pinocchio_aba_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
-    pin.computeABADerivatives(model, data, x["q"], x["v"], x["tau"])
-    return data.ddq_dq, data.ddq_dv, symmetric(data.Minv)
+    pin.computeABADerivatives(model, data, x["q"], x["v"], x["tau"] - x["resistance"].torque)
+    by_q, by_v = x["resistance"].slopes
+    Minv = symmetric(data.Minv)
+    return data.ddq_dq - Minv * by_q, data.ddq_dv - Minv * by_v, Minv
 
 
 ROWS = (
@@ -74,6 +80,11 @@ ROWS = (
                 lambda call, _: (call("rnea_derivatives")[2], call("crba")),
             ),
         ),
+        resistance=(
+            Added("dtau_dq", by_position),
+            Added("dtau_dv", by_velocity),
+            Added("dtau_da", by_acceleration),
+        ),
         derivative_of="rnea",
     ),
     Function(
@@ -91,13 +102,25 @@ ROWS = (
             Form(
                 "product",
                 "Carpentier and Mansard, RSS 2018, eq. 24",
-                lambda model, x: list(map(flat, aba_derivatives(model, x.q, x.v, x.tau, x.naming))),
+                lambda model, x: list(
+                    map(flat, aba_derivatives(model, x.q, x.v, less(model, x), x.naming, slopes(model, x)))
+                ),
             ),
             cheap(
                 "factor_factor",
                 "eq. 24 on mass moments: qdd by the factor form, columns by the factor",
                 lambda reduced, x: list(
-                    map(flat, aba_derivatives_factored(reduced, x.q, x.v, x.tau, naming=x.naming))
+                    map(
+                        flat,
+                        aba_derivatives_factored(
+                            reduced,
+                            x.q,
+                            x.v,
+                            less(reduced.model, x),
+                            naming=x.naming,
+                            resistance=slopes(reduced.model, x),
+                        ),
+                    )
                 ),
             ),
             in_loops(

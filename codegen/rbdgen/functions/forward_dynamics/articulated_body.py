@@ -30,7 +30,7 @@ def aba(
     for i in reversed(range(model.nbodies)):
         body, X = model.bodies[i], transforms[i]
         columns = body.joint.motion_subspace
-        factor = factors[i] = factor_joint(articulated[i], columns)
+        factor = factors[i] = factor_joint(articulated[i], columns, body.joint.armature)
         u[i] = [sub(tau[k], S.dot(bias[i])) for k, S in enumerate(columns, body.joint.idx_v)]
         if body.parent != WORLD:
             remaining = factor.project(articulated[i])

@@ -53,9 +53,9 @@ def hand_on(body: Body, factor: JointFactor, x: Given) -> Gives:
 
 def articulated(body: Body, x: Given) -> Gives:
     """One joint's D^-1 L^-T u; the inertia and the bias force that its parent feels."""
-    factor = factor_joint(x.inertia, body.subspace)
+    factor = factor_joint(x.inertia, body.subspace, body.armature)
     rates = factor.decoupled([sub(tau, p) for tau, p in zip(x.tau, along_joint(body, x.force), strict=True)])
-    # S^T p + S^T U (S^T U)^-1 (tau - S^T p) is tau
+    # without rotors S^T p + S^T U (S^T U)^-1 (tau - S^T p) is tau
     passed = with_joint_force(body, x.force + combination(factor.V, rates), x.tau)
     return {**hand_on(body, factor, x), "a": rates, "force": force_to_parent(body, passed)}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rbdgen.functions.forward_dynamics.articulated_body import aba
 from rbdgen.functions.forward_dynamics.bias import forward_dynamics
 from rbdgen.functions.function import FEXT, TAU, A, Form, Function, Identity, Q, V, swept, swept_in_loops
+from rbdgen.functions.resistance import Added, torque
 from rbdgen.signature import Signature
 
 
@@ -21,13 +22,18 @@ def _aba(external: bool) -> tuple[Form, ...]:
     )
 
 
+RESISTED = (Added("tau", torque),)
+
 ROWS = (
     Function(
         Signature("aba", (Q, V, TAU), (A,)),
         "forward dynamics, a = FD(q, v, tau)",
         _aba(external=False),
         operations=lambda size: 830 * size.bodies,
-        pinocchio=lambda pin, model, data, x: pin.aba(model, data, x["q"], x["v"], x["tau"]),
+        pinocchio=lambda pin, model, data, x: pin.aba(
+            model, data, x["q"], x["v"], x["tau"] - x["resistance"].torque
+        ),
+        resistance=RESISTED,
         identities=(
             Identity(
                 "FD(ID(a)) = a", ("rnea", "aba"), lambda call, x: (call("aba", tau=call("rnea")), x["a"])
@@ -41,5 +47,8 @@ WITH_FORCES = Function(
     "forward dynamics with external forces",
     _aba(external=True),
     operations=lambda size: 840 * size.bodies,
-    pinocchio=lambda pin, model, data, x: pin.aba(model, data, x["q"], x["v"], x["tau"], x["fext"]),
+    pinocchio=lambda pin, model, data, x: pin.aba(
+        model, data, x["q"], x["v"], x["tau"] - x["resistance"].torque, x["fext"]
+    ),
+    resistance=RESISTED,
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD, Model
-from rbdgen.spatial.scalar import Naming, Scalar, unnamed
+from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
 
 
 def crba(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[list[Scalar]]:
@@ -23,7 +23,9 @@ def crba(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> lis
             composite[body.parent] = (composite[body.parent] + composite[i].transformed(transforms[i])).named(
                 naming, f"Ic[{body.parent}]"
             )
-        for k, S in enumerate(body.joint.motion_subspace, body.joint.idx_v):
+        for k, (S, rotor) in enumerate(
+            zip(body.joint.motion_subspace, body.joint.armature, strict=True), body.joint.idx_v
+        ):
             force = composite[i].apply(S)
             j = i
             while j != WORLD:
@@ -34,4 +36,5 @@ def crba(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> lis
                 if model.bodies[j].parent != WORLD:
                     force = transforms[j].force_to_parent(force)
                 j = model.bodies[j].parent
+            M[k][k] = add(M[k][k], rotor)
     return M

@@ -44,7 +44,7 @@ def _inward(
     factors: list[JointFactor] = []
     for i in reversed(range(model.nbodies)):
         body, X, first = model.bodies[i], transforms[i], model.bodies[i].joint.idx_v
-        factor = factor_joint(articulated[i], body.joint.motion_subspace)
+        factor = factor_joint(articulated[i], body.joint.motion_subspace, body.joint.armature)
         factors.insert(0, factor)
         own = range(first, first + body.joint.nv)
         subtree = range(first, model.subtree_dof_end[i])

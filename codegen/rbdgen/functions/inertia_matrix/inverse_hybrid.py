@@ -34,11 +34,11 @@ from rbdgen.sweeps.sweep import BASE_LOWER, Climb, Given, Gives, Inward, Sum
 
 def factor(body: Body, x: Given) -> Gives:
     """L and 1 / D of a joint, its own block of W, and what a unit torque at each of its degrees of freedom
-    leaves: the force U (S^T U)^-1 e_k, whose power along the joint is 1 for k, 0 for others."""
-    joint = factor_joint(x.inertia, body.subspace)
+    leaves: the force U D^-1 e_k, whose power along a joint without rotors is 1 for k, 0 for others."""
+    joint = factor_joint(x.inertia, body.subspace, body.armature)
     W, n = unit_lower_inverse(joint.D), range(len(body.subspace))
     units = [[int(j == k) for j in n] for k in n]
-    # L^-1 z = (S^T U)^-1 e_k with U = V L
+    # L^-1 z = (S^T U + A)^-1 e_k with U = V L
     forces = [combination(joint.V, joint.decoupled(unit)) for unit in units]
     return {
         **hand_on(body, joint, x),
@@ -56,7 +56,7 @@ def response(above: Jointed, x: Given) -> Gives:
 def remainder(above: Jointed, x: Given) -> Force:
     """The force of a unit torque that goes on from there to the root.
 
-    Along that joint it is zero: the joint moves freely.
+    Along that joint it is zero where no rotor holds the joint: it moves freely.
     """
     rest = x.force + combination(x.scaled, x.W_below)
     return with_joint_force(above, rest, [0] * len(above.subspace))

@@ -14,7 +14,7 @@ from rbdgen.model.joints import Coordinate
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Force
-from rbdgen.spatial.scalar import Naming, Scalar, unnamed
+from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
 from rbdgen.sweeps.bodies import Body, Jointed, along_joint, force_to_parent
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.records import Each, Entry
@@ -31,8 +31,10 @@ def composite(body: Body, x: Given) -> Gives:
     """A subtree's mass moments, handed on to the parent; what unit accelerations of its joint take."""
     forces = unit_forces(body, x.composite)
     moved = x.composite.rotated(body.rotation).translated(body.translation)
-    own = [value for force in forces for value in along_joint(body, force)]
-    return {"composite": moved, "force": forces, "M": own}
+    own = [along_joint(body, force) for force in forces]
+    for k, rotor in enumerate(body.armature):
+        own[k][k] = add(own[k][k], rotor)
+    return {"composite": moved, "force": forces, "M": [value for row in own for value in row]}
 
 
 def felt(above: Jointed, x: Given) -> Gives:

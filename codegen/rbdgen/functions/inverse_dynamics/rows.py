@@ -19,6 +19,7 @@ from rbdgen.functions.function import (
 )
 from rbdgen.functions.inverse_dynamics.classical import inverse_dynamics
 from rbdgen.functions.inverse_dynamics.newton_euler import gravity_torque, nonlinear_effects, rnea
+from rbdgen.functions.resistance import Added, rotor_torque, spring, torque
 from rbdgen.model.model import Model
 from rbdgen.signature import Signature
 from rbdgen.sweeps.inputs import State
@@ -44,13 +45,18 @@ def _rnea(external: bool) -> tuple[Form, ...]:
     )
 
 
+RESISTED = (Added("tau", torque), Added("tau", rotor_torque))
+
 ROWS = (
     Function(
         Signature("rnea", (Q, V, A), (TAU,)),
         "inverse dynamics, tau = ID(q, v, a)",
         _rnea(external=False),
         operations=lambda size: 340 * size.bodies,
-        pinocchio=lambda pin, model, data, x: pin.rnea(model, data, x["q"], x["v"], x["a"]),
+        pinocchio=lambda pin, model, data, x: (
+            pin.rnea(model, data, x["q"], x["v"], x["a"]) + x["resistance"].torque
+        ),
+        resistance=RESISTED,
     ),
     Function(
         Signature("nle", (Q, V), (TAU,)),
@@ -62,7 +68,10 @@ ROWS = (
             inverse_dynamics(accelerated=False),
         ),
         operations=lambda size: 320 * size.bodies,
-        pinocchio=lambda pin, model, data, x: pin.nonLinearEffects(model, data, x["q"], x["v"]),
+        pinocchio=lambda pin, model, data, x: (
+            pin.nonLinearEffects(model, data, x["q"], x["v"]) + x["resistance"].torque
+        ),
+        resistance=(Added("tau", torque),),
         identities=(
             Identity(
                 "ID(q, v, 0) = nle",
@@ -81,7 +90,10 @@ ROWS = (
             inverse_dynamics(moving=False, accelerated=False),
         ),
         operations=lambda size: 145 * size.bodies,
-        pinocchio=lambda pin, model, data, x: pin.computeGeneralizedGravity(model, data, x["q"]),
+        pinocchio=lambda pin, model, data, x: (
+            pin.computeGeneralizedGravity(model, data, x["q"]) + x["resistance"].spring
+        ),
+        resistance=(Added("tau", spring),),
     ),
 )
 
@@ -90,5 +102,8 @@ WITH_FORCES = Function(
     "inverse dynamics with external forces",
     _rnea(external=True),
     operations=lambda size: 350 * size.bodies,
-    pinocchio=lambda pin, model, data, x: pin.rnea(model, data, x["q"], x["v"], x["a"], x["fext"]),
+    pinocchio=lambda pin, model, data, x: (
+        pin.rnea(model, data, x["q"], x["v"], x["a"], x["fext"]) + x["resistance"].torque
+    ),
+    resistance=RESISTED,
 )

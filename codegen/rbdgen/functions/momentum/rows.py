@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from rbdgen.functions.function import Form, Function, Identity, Q, V, swept, swept_in_loops
 from rbdgen.functions.momentum.energy import KINETIC, POTENTIAL, kinetic_energy, potential_energy
+from rbdgen.functions.resistance import Added, rotor_energy, spring_energy
 from rbdgen.signature import Argument, Signature
+
+
+def _pinocchio_kinetic_energy(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
+    """Rotors apart: Pinocchio 4.1 leaves out those of helical joints."""
+    armature = model.armature.copy()
+    model.armature = 0 * armature
+    bodies = pin.computeKineticEnergy(model, data, x["q"], x["v"])
+    model.armature = armature
+    return bodies + armature @ x["v"] ** 2 / 2
+
 
 ROWS = (
     Function(
@@ -22,7 +36,8 @@ ROWS = (
             swept_in_loops("the same in a loop over bodies", ("T",), (KINETIC,)),
         ),
         operations=lambda size: 152 * size.bodies,
-        pinocchio=lambda pin, model, data, x: pin.computeKineticEnergy(model, data, x["q"], x["v"]),
+        pinocchio=_pinocchio_kinetic_energy,
+        resistance=(Added("T", rotor_energy),),
         identities=(
             Identity(
                 "v^T M v / 2 = T",
@@ -40,7 +55,7 @@ ROWS = (
             (Q,),
             (Argument("U", "scalar", (), "J", "potential energy, 0 for a mass at the world's origin"),),
         ),
-        "potential energy of gravity",
+        "potential energy of gravity and springs",
         (
             Form(
                 "bodies",
@@ -51,6 +66,9 @@ ROWS = (
             swept_in_loops("the same in a loop over bodies", ("U",), (POTENTIAL,)),
         ),
         operations=lambda size: 91 * size.bodies,
-        pinocchio=lambda pin, model, data, x: pin.computePotentialEnergy(model, data, x["q"]),
+        pinocchio=lambda pin, model, data, x: (
+            pin.computePotentialEnergy(model, data, x["q"]) + x["resistance"].energy
+        ),
+        resistance=(Added("U", spring_energy),),
     ),
 )

@@ -19,6 +19,7 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "sqrt": math.sqrt,
     "sin": math.sin,
     "cos": math.cos,
+    "sign": lambda x: float(x > 0) - float(x < 0),
 }
 
 

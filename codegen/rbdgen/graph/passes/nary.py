@@ -80,6 +80,7 @@ class Forest:
                     "sin": builder.sine,
                     "cos": builder.cosine,
                     "sqrt": builder.square_root,
+                    "sign": builder.signum,
                 }[op]
                 edge = function(edges[operand >> 1] ^ (operand & 1))
             edges[node] = edge

@@ -25,6 +25,7 @@ from rbdgen.model.joints.joint import Joint
 from rbdgen.model.joints.joint_type import Displacement, JointType
 from rbdgen.model.joints.planar import Planar
 from rbdgen.model.joints.prismatic import Prismatic
+from rbdgen.model.joints.resistance import Resistance
 from rbdgen.model.joints.revolute import Revolute
 from rbdgen.model.joints.spherical import Spherical
 
@@ -51,6 +52,7 @@ __all__ = [
     "PlanarPose",
     "Pose",
     "Prismatic",
+    "Resistance",
     "Revolute",
     "ScrewPosition",
     "Spherical",

@@ -25,6 +25,7 @@ class Floating(JointType):
     nv = 6
     one_axis = False
     free = True
+    resists = False
 
     def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:
         return tuple(Motion(ZERO, e) for e in IDENTITY) + tuple(Motion(e, ZERO) for e in IDENTITY)

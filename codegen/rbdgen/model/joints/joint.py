@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rbdgen.description.schema import Limit
 from rbdgen.model.joints.coordinates import Coordinate
 from rbdgen.model.joints.joint_type import JointType
+from rbdgen.model.joints.resistance import NONE, Resistance
 from rbdgen.signature import JointCoordinates
 from rbdgen.spatial.ops import Motion, Transform, Vector
 from rbdgen.spatial.scalar import Scalar
@@ -18,7 +19,7 @@ class Joint:
     """A moving joint. `axis` is a unit vector in the joint's frame; unused where `type` has no one axis.
 
     The joint's frame is that of its child body; at q = 0 it stands at the joint's placement in the parent.
-    Limits are carried, never enforced.
+    Limits are carried, never enforced. `resistance` is that of each of its degrees of freedom.
     """
 
     name: str
@@ -27,8 +28,7 @@ class Joint:
     idx_q: int
     idx_v: int
     limit: Limit | None = None
-    damping: float = 0.0
-    friction: float = 0.0
+    resistance: Resistance = NONE
 
     @property
     def nq(self) -> int:
@@ -37,6 +37,11 @@ class Joint:
     @property
     def nv(self) -> int:
         return self.type.nv
+
+    @property
+    def armature(self) -> tuple[Scalar, ...]:
+        """The inertia of rotors, one number a degree of freedom."""
+        return (self.resistance.armature,) * self.nv
 
     @property
     def coordinates(self) -> JointCoordinates:

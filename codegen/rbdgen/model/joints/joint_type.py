@@ -30,7 +30,8 @@ class JointType(ABC):
 
     `nq`, `nv`: elements of q and v; `kind`: the space that its part of q lies in; `one_axis`: whether it only
     turns about one axis or slides along it, so that other axes of its body may be chosen, with z on it;
-    `turns`: whether it only turns about one; `free`: whether it takes away no freedom at all.
+    `turns`: whether it only turns about one; `free`: whether it takes away no freedom at all;
+    `resists`: whether damping, friction and rotors can act on its degrees of freedom.
     """
 
     name: ClassVar[str]
@@ -40,6 +41,7 @@ class JointType(ABC):
     one_axis: ClassVar[bool] = True
     turns: ClassVar[bool] = False
     free: ClassVar[bool] = False
+    resists: ClassVar[bool] = True
 
     @abstractmethod
     def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:

@@ -24,6 +24,7 @@ class Planar(JointType):
     nq = 3
     nv = 3
     one_axis = False
+    resists = False
 
     def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:
         x, y, z = IDENTITY

@@ -1,0 +1,96 @@
+"""Inertia of motors' rotors from a file of its own, beside a description that cannot say it.
+
+TOML or JSON, an entry a joint: its armature, the inertia that the joint feels, in kg m^2 or kg, or what it
+comes from, `rotor_inertia` in kg m^2 and `gear_ratio`, turns of the rotor for one of the joint. In TOML:
+
+    shoulder = { rotor_inertia = 1e-5, gear_ratio = 100 }
+    elbow = { armature = 0.02 }
+    wrist = 0.01
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from rbdgen.description.quoting import escaped, quoted
+from rbdgen.description.schema import Description
+from rbdgen.errors import DescriptionError
+
+MOST_BYTES: Final = 1_000_000
+
+FIELDS: Final = ({"armature"}, {"rotor_inertia"}, {"rotor_inertia", "gear_ratio"})
+
+
+def read_armature(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The entries of a file, TOML where its name ends so, else JSON. Raises DescriptionError."""
+    name = os.fspath(path)
+    try:
+        with Path(name).open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise ValueError(f"it is larger than {MOST_BYTES / 1e6:g} MB")
+        text = data.decode()
+        found = _toml(text) if name.endswith(".toml") else json.loads(text, object_pairs_hook=_once)
+    except OSError as error:
+        what = f"cannot be read ({error.strerror})"
+        raise DescriptionError(name, None, what, "give a TOML or JSON file of armatures") from None
+    except (ValueError, RecursionError) as error:
+        what = f"is no TOML or JSON ({escaped(str(error), 100)})"
+        raise DescriptionError(name, None, what, "write {joint: {rotor_inertia, gear_ratio}}") from None
+    if not isinstance(found, dict):
+        raise DescriptionError(name, None, "has no entries", "write {joint: {rotor_inertia, gear_ratio}}")
+    return found
+
+
+def _toml(text: str) -> Any:
+    if sys.version_info < (3, 11):
+        raise ValueError("TOML needs Python 3.11; write JSON")
+    import tomllib  # noqa: PLC0415  (not there before)
+
+    return tomllib.loads(text)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON whose names differ."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name occurs twice")
+    return found
+
+
+def with_armature(description: Description, entries: Mapping[str, Any], source: str) -> Description:
+    """The description with these rotors in place of its own. `source`: what messages call them.
+
+    Raises DescriptionError for a joint that does not move or is not there, and for other entries than above.
+    """
+    moving = {joint.name for joint in description.joints if joint.type != "fixed"}
+    for name in entries:
+        if name not in moving:
+            what = f"joint {quoted(str(name))} is no moving joint of {quoted(description.name)}"
+            raise DescriptionError(source, None, what, "see rbdgen inspect for their names")
+    found = {name: _armature(name, entry, source) for name, entry in entries.items()}
+    joints = (replace(joint, armature=found.get(joint.name, joint.armature)) for joint in description.joints)
+    return replace(description, joints=tuple(joints))
+
+
+def _armature(name: str, entry: Any, source: str) -> float:
+    """n^2 J, or the armature itself."""
+    given = entry if isinstance(entry, Mapping) else {"armature": entry}
+    if set(given) not in FIELDS:
+        what = f"joint {quoted(name)} has {', '.join(escaped(str(key)) for key in given) or 'nothing'}"
+        raise DescriptionError(source, None, what, "write armature, or rotor_inertia and gear_ratio")
+    for key, value in given.items():
+        sound = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if not sound or (value < 0 and key != "gear_ratio"):
+            what = f"{key} of joint {quoted(name)} is {escaped(repr(value), 40)}"
+            raise DescriptionError(source, None, what, "write a number of 0 or more")
+    if "armature" in given:
+        return float(given["armature"])
+    return float(given["rotor_inertia"]) * float(given.get("gear_ratio", 1)) ** 2

@@ -1,0 +1,276 @@
+"""Damping, friction, springs and rotors, added to what functions give: a text for every form.
+
+Every term acts on one degree of freedom and reads nothing but its own q, v and a, so that it is added to the
+outputs of a form, or taken from the torques that it is given, whatever its algorithm. Rotors also enter
+factors of M, which `body.armature` serves where they are made. The terms are those of
+`model/joints/resistance.py`; a function's row of the table names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from rbdgen.access import Access
+from rbdgen.model.joints import Resistance
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.scalar import Scalar, add, is_zero, mul, neg, sub
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
+from rbdgen.sweeps.tables import Rows
+
+
+class Motion(NamedTuple):
+    """How one degree of freedom moves, and the engine's functions."""
+
+    q: Scalar
+    v: Scalar
+    a: Scalar
+    sqrt: Callable[[Scalar], Scalar]
+    sign: Callable[[Scalar], Scalar]
+
+
+@dataclass(frozen=True)
+class Term:
+    """What resistance does at one degree of freedom. Called, it gives a number, structurally 0 without it.
+
+    `name`: of the table in loops; `fields`: what of the resistance it needs, where all that is not in
+    `SHAPES` is 0 there is none; `reads`: which of q, v and a it may need.
+    """
+
+    name: str
+    value: Callable[[Resistance, Motion], Scalar]
+    fields: tuple[str, ...]
+    reads: str = ""
+
+    def __call__(self, joint: Resistance, x: Motion) -> Scalar:
+        return self.value(joint, x)
+
+    def acts(self, joint: Resistance) -> bool:
+        """Whether there is any at this joint."""
+        return not all(is_zero(getattr(joint, name)) for name in self.fields if name not in SHAPES)
+
+
+SHAPES = ("smoothing", "reference")
+"""Fields that say how others act."""
+
+
+def _torque(joint: Resistance, x: Motion) -> Scalar:
+    return add(add(mul(joint.damping, x.v), mul(joint.friction, _way(joint, x))), _spring(joint, x))
+
+
+def _way(joint: Resistance, x: Motion) -> Scalar:
+    """s(v): the sign of v, or v / sqrt(v^2 + e^2)."""
+    if is_zero(joint.friction) or is_zero(x.v):
+        return 0
+    return x.sign(x.v) if is_zero(joint.smoothing) else mul(x.v, _steepness(joint, x))
+
+
+def _spring(joint: Resistance, x: Motion) -> Scalar:
+    return 0 if is_zero(joint.stiffness) else mul(joint.stiffness, sub(x.q, joint.reference))
+
+
+def _by_velocity(joint: Resistance, x: Motion) -> Scalar:
+    """s'(v) is 0 of the sign, else e^2 / sqrt(v^2 + e^2)^3."""
+    if is_zero(joint.friction) or is_zero(joint.smoothing):
+        return joint.damping
+    r = _steepness(joint, x)
+    return add(joint.damping, mul(mul(joint.friction, mul(joint.smoothing, joint.smoothing)), r * r * r))
+
+
+def _rotor_energy(joint: Resistance, x: Motion) -> Scalar:
+    return 0 if is_zero(joint.armature) else mul(joint.armature / 2, x.v * x.v)
+
+
+def _spring_energy(joint: Resistance, x: Motion) -> Scalar:
+    if is_zero(joint.stiffness):
+        return 0
+    stretch = sub(x.q, joint.reference)
+    return mul(joint.stiffness / 2, stretch * stretch)
+
+
+def _steepness(joint: Resistance, x: Motion) -> Scalar:
+    """1 / sqrt(v^2 + e^2)."""
+    return 1 / x.sqrt(x.v * x.v + mul(joint.smoothing, joint.smoothing))
+
+
+_LOSSES = ("damping", "friction", "smoothing")
+
+torque = Term("torques", _torque, (*_LOSSES, "stiffness", "reference"), "qv")
+"""d v + f s(v) + k (q - q0)."""
+
+spring = Term("springs", _spring, ("stiffness", "reference"), "q")
+"""k (q - q0)."""
+
+rotor_torque = Term("rotors", lambda joint, x: mul(joint.armature, x.a), ("armature",), "a")
+"""A a."""
+
+by_position = Term("stiffness", lambda joint, _: joint.stiffness, ("stiffness",))
+"""The torque's derivative by q, k."""
+
+by_velocity = Term("slopes", _by_velocity, _LOSSES, "v")
+"""Its derivative by v, d + f s'(v)."""
+
+by_acceleration = Term("armature", lambda joint, _: joint.armature, ("armature",))
+"""A."""
+
+rotor_energy = Term("rotors", _rotor_energy, ("armature",), "v")
+"""A v^2 / 2."""
+
+spring_energy = Term("springs", _spring_energy, ("stiffness", "reference"), "q")
+"""k (q - q0)^2 / 2."""
+
+
+@dataclass(frozen=True)
+class Added:
+    """What is added to an array, a number for a degree of freedom: to its element of a vector, to the
+    diagonal of a matrix, to a number. `array`: an output, or `tau`, from which it is taken."""
+
+    array: str
+    term: Term
+
+    def place(self, size: int, nv: int, k: int) -> int:
+        """Where the element of degree of freedom k is, of so many."""
+        return {nv: k, nv * nv: k * (nv + 1)}.get(size, 0)
+
+
+class Freedom(NamedTuple):
+    """A degree of freedom: its place in q, where its joint has one alone, its place in v, how it resists."""
+
+    q: int
+    v: int
+    joint: Resistance
+
+
+def freedoms(model: Model) -> Iterator[Freedom]:
+    """Those that resist."""
+    for body in model.bodies:
+        joint = body.joint
+        if joint.resistance.acts:
+            for k in range(joint.nv):
+                yield Freedom(joint.idx_q, joint.idx_v + k, joint.resistance)
+
+
+def terms_of(model: Model, term: Term, x: State) -> list[Scalar]:
+    """The term of every degree of freedom, 0 where nothing resists."""
+    found: list[Scalar] = [0] * model.nv
+    for at, k, joint in freedoms(model):
+        v, a = (values[k] if values else 0 for values in (x.v, x.a))
+        q = x.positions[at] if x.positions else 0
+        found[k] = term(joint, Motion(q, v, a, x.sqrt, x.sign))
+    return found
+
+
+def less(model: Model, x: State) -> list[Scalar]:
+    """tau less damping, friction and springs: what is left for bodies and rotors."""
+    return [sub(tau, own) for tau, own in zip(x.tau, terms_of(model, torque, x), strict=True)]
+
+
+class Slopes(NamedTuple):
+    """The derivatives of the torques that resist, by q and by v, one number a degree of freedom."""
+
+    by_q: Sequence[Scalar]
+    by_v: Sequence[Scalar]
+
+
+def slopes(model: Model, x: State) -> Slopes:
+    """At a state; 0 where nothing resists."""
+    return Slopes(terms_of(model, by_position, x), terms_of(model, by_velocity, x))
+
+
+def add_to_diagonal(matrix: Sequence[list[Scalar]], values: Sequence[Scalar]) -> None:
+    """M + diag(values), in place."""
+    for k, value in enumerate(values):
+        matrix[k][k] = add(matrix[k][k], value)
+
+
+# ---- every form of a function
+
+
+def with_added(model: Model, parts: Sequence[Added], outputs: Mapping[str, list[Scalar]], x: State) -> None:
+    """Add to the elements of outputs, in place."""
+    for part in parts:
+        elements = outputs[part.array]
+        for k, value in enumerate(terms_of(model, part.term, x)):
+            place = part.place(len(elements), model.nv, k)
+            elements[place] = add(elements[place], value)
+
+
+def loops_with_added(reduced: ReducedModel, form: LoopedForm, parts: Sequence[Added]) -> LoopedForm:
+    """The loops, then those that add every part."""
+    for part in parts:
+        chosen = [freedom for freedom in freedoms(reduced.model) if part.term.acts(freedom.joint)]
+        loops = list(
+            _loops(part, chosen, reduced.nv, {**form.outputs, **form.scratch}[part.array], part.array)
+        )
+        form = replace(form, loops=(*form.loops, *(loop for loop, _ in loops)), tables=_tables(form, loops))
+    return form
+
+
+def loops_with_less(reduced: ReducedModel, form: LoopedForm) -> LoopedForm:
+    """First the torques less what resists, in a scratch array that the loops then read in place of tau."""
+    nv, chosen = reduced.nv, {freedom.v: freedom for freedom in freedoms(reduced.model)}
+    if not any(torque.acts(freedom.joint) for freedom in chosen.values()):
+        return form
+    every = [chosen.get(k, Freedom(0, k, Resistance())) for k in range(nv)]
+    minus = replace(torque, value=lambda joint, x: neg(torque(joint, x)))
+    loops = list(_loops(Added("tau", minus), every, nv, nv, "applied"))
+
+    def moved(reads: Mapping[str, Access]) -> dict[str, Access]:
+        return {k: replace(at, array="applied") if at.array == "tau" else at for k, at in reads.items()}
+
+    return replace(
+        form,
+        loops=(
+            *(loop for loop, _ in loops),
+            *(replace(loop, reads=moved(loop.reads)) for loop in form.loops),
+        ),
+        scratch={**form.scratch, "applied": nv},
+        tables=_tables(form, loops),
+    )
+
+
+def _tables(form: LoopedForm, loops: Sequence[tuple[FormLoop, Rows]]) -> dict[str, tuple[float, ...]]:
+    """Those of a form and of added loops."""
+    return {**form.tables, **{rows.name: rows.values for _, rows in loops if rows.varying}}
+
+
+def _loops(
+    part: Added, chosen: Sequence[Freedom], nv: int, size: int, to: str
+) -> Iterator[tuple[FormLoop, Rows]]:
+    """Loops over degrees of freedom that add a part and write the sum, and the table they read.
+
+    Friction of the two kinds takes different operations, so that each has its loop.
+    """
+    for smooth in (False, True):
+        own = [freedom for freedom in chosen if smooth == (not is_zero(freedom.joint.smoothing))]
+        if own:
+            fields = part.term.fields
+            rows = tuple(tuple(getattr(freedom.joint, name) for name in fields) for freedom in own)
+            table = Rows(f"{part.term.name}{'_smooth' if smooth else ''}", rows)
+            yield _loop(part, own, table, [part.place(size, nv, freedom.v) for freedom in own], to), table
+
+
+def _loop(part: Added, own: Sequence[Freedom], table: Rows, places: Sequence[int], to: str) -> FormLoop:
+    reads = {name: Access(name, (0,), tuple(freedom.v for freedom in own)) for name in part.term.reads}
+    if reads.pop("q", None) and any(not is_zero(freedom.joint.stiffness) for freedom in own):
+        reads["q"] = Access("q", (0,), tuple(freedom.q for freedom in own))
+
+    def trace(x: State) -> Arrays:
+        values = table.complete(x.arrays.get("resistance", ()))
+        joint = Resistance(**dict(zip(part.term.fields, values, strict=True)))
+        q, v, a = (x.arrays[name][0] if name in x.arrays else 0 for name in "qva")
+        value = part.term(joint, Motion(q, v, a, x.sqrt, x.sign))
+        return {"sum": [add(x.arrays["before"][0], value)]}
+
+    if table.varying:
+        reads["resistance"] = table.place(range(len(own)))
+    reads["before"] = Access(part.array, (0,), tuple(places))
+    return FormLoop("resistance", trace, {"sum": Access(to, (0,), tuple(places))}, reads, count=len(own))
+
+
+def model_of(robot: Any) -> Model:
+    """The model of what a form is traced on."""
+    return robot if isinstance(robot, Model) else robot.model

@@ -1,0 +1,101 @@
+"""Which resistance that a description gives its joints enters the model, and what is left out.
+
+Rotors and springs store energy: they are used wherever they are given, as masses are. Damping and friction
+take energy: they are used only where they are asked for, as many programs add torques of their own for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from rbdgen.description.quoting import quoted
+from rbdgen.description.schema import Description
+from rbdgen.description.schema import Joint as DescribedJoint
+from rbdgen.errors import ModelError
+from rbdgen.model.joints import JOINT_TYPES, Resistance
+
+Friction: TypeAlias = Literal["exact"] | tuple[Literal["smooth"], float]
+
+LARGEST = 1e30
+"""No value is larger, in SI units: products of it stay finite."""
+
+
+@dataclass(frozen=True)
+class Dissipation:
+    """Whether damping and friction are used.
+
+    `friction`: None for not at all, "exact" for the sign of the velocity, 0 at rest, ("smooth", e) for
+    v / sqrt(v^2 + e^2), e in rad/s or m/s.
+    """
+
+    damping: bool = False
+    friction: Friction | None = None
+
+    @property
+    def smoothing(self) -> float:
+        """e, 0 for the sign itself."""
+        return self.friction[1] if isinstance(self.friction, tuple) else 0.0
+
+    def as_json(self) -> dict[str, bool | str | None]:
+        """As the command line takes them."""
+        friction = self.friction if self.friction in (None, "exact") else f"smooth:{self.smoothing!r}"
+        return {"damping": self.damping, "friction": friction}
+
+
+LOSSLESS = Dissipation()
+
+
+def resistance_of(joint: DescribedJoint, dissipation: Dissipation, path: str) -> Resistance:
+    """Of each degree of freedom of a moving joint.
+
+    Raises ModelError for a spring where it has no one coordinate to act on, and for values below 0.
+    """
+    if joint.stiffness != 0 and _several(joint):
+        raise ModelError(
+            f"{path}:{joint.line}: joint {quoted(joint.name)} is {joint.type} and has a stiffness, "
+            f"{joint.stiffness:g}; springs act on joints of one degree of freedom: leave it out"
+        )
+    if not _resists(joint):
+        return Resistance()
+    used = {
+        "damping": joint.damping if dissipation.damping else 0.0,
+        "friction": joint.friction if dissipation.friction else 0.0,
+        "stiffness": joint.stiffness,
+        "armature": joint.armature,
+    }
+    for what, value in used.items():
+        if not 0 <= value <= LARGEST:
+            raise ModelError(
+                f"{path}:{joint.line}: joint {quoted(joint.name)} has {what} {value:g}; write a number from "
+                f"0 to {LARGEST:g}"
+            )
+    return Resistance(smoothing=dissipation.smoothing, reference=joint.spring_reference, **used)
+
+
+def left_out(description: Description, dissipation: Dissipation) -> Iterator[str]:
+    """What is given and not used, one line a joint."""
+    for joint in description.joints:
+        if joint.type == "fixed":
+            continue
+        given = {"damping": joint.damping, "friction": joint.friction, "armature": joint.armature}
+        remedy = f"ignored: {joint.type} joints have none"
+        if _resists(joint):
+            used = {"damping": dissipation.damping, "friction": dissipation.friction, "armature": True}
+            given = {what: value for what, value in given.items() if not used[what]}
+            options = {"damping": "--damping", "friction": "--friction exact (or smooth:VELOCITY)"}
+            asked = " ".join(options[what] for what, value in given.items() if value != 0)
+            remedy = f"left out: pass {asked}, or add these torques yourself"
+        values = ", ".join(f"{what} {value:g}" for what, value in given.items() if value != 0)
+        if values:
+            where = f"{description.path}:{joint.line}"
+            yield f"{where}: joint {quoted(joint.name)} has {values}; {remedy}"
+
+
+def _resists(joint: DescribedJoint) -> bool:
+    return joint.type not in JOINT_TYPES or JOINT_TYPES[joint.type].resists
+
+
+def _several(joint: DescribedJoint) -> bool:
+    return joint.type == "universal" or (joint.type in JOINT_TYPES and JOINT_TYPES[joint.type].nv > 1)

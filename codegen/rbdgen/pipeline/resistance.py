@@ -1,0 +1,55 @@
+"""What is asked for of joints' resistance: damping, friction, and rotors that a description does not have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rbdgen.description.armature import read_armature, with_armature
+from rbdgen.description.quoting import told
+from rbdgen.description.schema import Description
+from rbdgen.errors import OptionError
+from rbdgen.model.resistance import Dissipation, Friction
+
+LEAST_VELOCITY = 1e-9
+"""Of smooth friction, in rad/s or m/s, and its inverse the largest: floats hold squares of such."""
+
+
+def dissipation_of(damping: bool, friction: str | tuple[str, float] | None) -> Dissipation:
+    """From the arguments of `rbdgen.load_robot`; OptionError for other values."""
+    if not isinstance(damping, bool):
+        raise OptionError(f"damping {told(damping)} makes no sense; give True or False")
+    return Dissipation(damping, _friction(friction))
+
+
+def _friction(given: str | tuple[str, float] | None) -> Friction | None:
+    """None, "exact", or "smooth" with its velocity, also as the command line has it, smooth:0.01."""
+    if given is None:
+        return None
+    if given == "exact":
+        return "exact"
+    parts: Iterable[Any] = given.split(":", 1) if isinstance(given, str) else given
+    try:
+        form, velocity = parts
+        scale = float(velocity)
+    except (TypeError, ValueError):
+        form, scale = None, math.nan
+    if form != "smooth" or not LEAST_VELOCITY <= scale <= 1 / LEAST_VELOCITY:
+        raise OptionError(
+            f"friction {told(given)} makes no sense; give exact, or smooth:VELOCITY with a velocity from "
+            "1e-9 to 1e9 rad/s or m/s, such as smooth:0.01"
+        )
+    return "smooth", scale
+
+
+def with_rotors(description: Description, given: str | Path | Mapping[str, Any] | None) -> Description:
+    """The description with these rotors, a file or by joint, in place of its own."""
+    if given is None:
+        return description
+    if isinstance(given, Mapping):
+        return with_armature(description, given, "armature")
+    if not isinstance(given, (str, Path)):
+        raise OptionError(f"armature {told(given)} makes no sense; give a file or {{joint: number}}")
+    return with_armature(description, read_armature(given), str(given))

@@ -1,0 +1,165 @@
+"""Damping, friction, springs and rotors in every form of every function.
+
+Against Pinocchio, which knows rotors, and the sum of the other terms; against differences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from functions.test_joint_types import in_loops, random_tree
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from support.forms import (
+    FORMS,
+    FunctionForm,
+    forms_of,
+    interpreted,
+    parametrize,
+    relative_error,
+    run_on_floats,
+)
+from support.mujoco_oracle import MujocoOracle
+from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
+from support.robots import PATHS, robot
+from support.states import random_inputs
+
+from rbdgen.errors import ModelError
+from rbdgen.graph.programs.run import run
+from rbdgen.graph.programs.verify import verify_program
+from rbdgen.model.joints import Resistance
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import reduce
+from rbdgen.selection.trace import trace_graph, trace_program
+
+TOLERANCE = 1e-11
+"""Relative, times the condition number of M where it is inverted."""
+
+STATES = 3
+
+
+def resisting_tree(seed: int, most: int) -> Model:
+    """A random tree; every joint that can has some of the terms, two kinds of friction in one robot."""
+    model, random = random_tree(seed, most), Random(seed)
+
+    def some(low: float, high: float) -> float:
+        return random.uniform(low, high) if random.random() < 0.6 else 0.0
+
+    bodies = []
+    for body in model.bodies:
+        own = Resistance(some(0.1, 2), some(0.1, 2), some(0.05, 0.5))
+        own = replace(own, armature=some(0.01, 3))
+        if body.joint.nv == 1:
+            own = replace(own, stiffness=some(0.5, 5), reference=random.uniform(-1, 1))
+        if not body.joint.type.resists:
+            own = Resistance()
+        bodies.append(replace(body, joint=replace(body.joint, resistance=own)))
+    return replace(model, bodies=tuple(bodies))
+
+
+def check(seed: int, most: int) -> None:
+    """Every form that can do the tree."""
+    model = resisting_tree(seed, most)
+    oracle = PinocchioOracle(model_of_numbers(model), model)
+    arguments = {x.name: x for form in FORMS for x in form.function.signature.sized(model.sizes).inputs}
+    inputs = model.manifold.random_inputs(arguments.values(), np.random.default_rng(seed), (STATES,))
+    inputs["fext"] = inputs["fext"].reshape(STATES, -1)
+    M = oracle("crba", inputs)[0]
+    for form in FORMS:
+        if form.form.compact and not in_loops(model):
+            with pytest.raises(ModelError, match="choose another form"):
+                run_on_floats(form, model, inputs)
+            continue
+        outputs = run_on_floats(form, model, inputs)
+        inverted = any(x.kind == "force" for x in form.function.signature.inputs) or "inverse" in str(
+            form.function.summary
+        )
+        factor = np.linalg.cond(M).max() if inverted else 1.0
+        for ours, theirs in zip(outputs, oracle(form.function.name, inputs), strict=True):
+            assert relative_error(ours, theirs, floor=1.0) < TOLERANCE * factor, (seed, str(form))
+
+
+@settings(max_examples=100, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(seed=st.integers(0, 2**32 - 1))
+def test_random_trees(seed: int) -> None:
+    check(seed, 6)
+
+
+STEP = 1e-6
+
+
+def arm(resistance: Resistance) -> Model:
+    """The puma with this at every joint."""
+    model = robot("puma560").model
+    bodies = (replace(b, joint=replace(b.joint, resistance=resistance)) for b in model.bodies)
+    return replace(model, bodies=tuple(bodies))
+
+
+@parametrize("rnea_derivatives", "aba_derivatives")
+def test_differences(form: FunctionForm) -> None:
+    """By q and v, of the function itself; a sign has no slope where the joint moves."""
+    for smoothing in (0.0, 0.3):
+        model = arm(Resistance(0.7, 0.5, smoothing, 3.0, 0.2, 0.4))
+        (function,) = forms_of(form.function.derivative_of or "")[:1]
+        inputs = random_inputs(model, function.function.signature, 3)
+        analytic = run_on_floats(form, model, inputs)
+        for name, derivative in zip(("q", "v"), analytic, strict=False):
+            columns = []
+            for e in STEP * np.eye(model.nv):
+                ends = [{**inputs, name: inputs[name] + side * e} for side in (1, -1)]
+                above, below = (run_on_floats(function, model, end)[0] for end in ends)
+                columns.append((above - below) / (2 * STEP))
+            assert relative_error(np.stack(columns, axis=2), derivative) < 1e-7
+
+
+def test_energy_is_what_torques_do() -> None:
+    """dU/dq = gravity: what holds a robot at rest holds its springs."""
+    model = arm(Resistance(0.7, 0.5, 0.0, 3.0, 0.2, 0.4))
+    (gravity, *_), (potential, *_) = forms_of("gravity"), forms_of("potential_energy")
+    inputs = random_inputs(model, gravity.function.signature, 3)
+    columns = []
+    for e in STEP * np.eye(model.nv):
+        above, below = (run_on_floats(potential, model, {"q": inputs["q"] + side * e})[0] for side in (1, -1))
+        columns.append((above - below) / (2 * STEP))
+    assert relative_error(np.stack(columns, axis=1), run_on_floats(gravity, model, inputs)[0]) < 1e-7
+
+
+def test_mujoco_agrees() -> None:
+    """Its damping, springs and rotors; its friction is a constraint of another kind."""
+    own = Resistance(damping=0.7, stiffness=3.0, reference=0.2, armature=0.4)
+    model = arm(own)
+    oracle = MujocoOracle(PATHS["puma560"].read_text(), robot("puma560").model, "fixed")
+    oracle.mj.dof_damping[:], oracle.mj.dof_armature[:] = own.damping, own.armature
+    oracle.mj.jnt_stiffness[:], oracle.mj.qpos_spring[:] = own.stiffness, own.reference
+    for form in forms_of("aba"):
+        inputs = random_inputs(model, form.function.signature, 5)
+        states = zip(inputs["q"], inputs["v"], inputs["tau"], strict=True)
+        theirs = np.stack([oracle.aba(*state) for state in states])
+        assert relative_error(run_on_floats(form, model, inputs)[0], theirs) < 1e-10
+
+
+@pytest.mark.parametrize("engine", ["casadi", "sympy", "graph"])
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+def test_every_engine_traces_it(engine: str, smoothing: float) -> None:
+    model = robot("double_pendulum").model
+    own = Resistance(0.7, 0.5, smoothing, 3.0, 0.2, 0.4)
+    bodies = (replace(b, joint=replace(b.joint, resistance=own)) for b in model.bodies)
+    model = replace(model, bodies=tuple(bodies))
+    for form in forms_of("rnea", "aba", "aba_derivatives"):
+        inputs = random_inputs(model, form.function.signature, 3)
+        expected = run_on_floats(form, model, inputs)
+        if form.form.loops is not None:
+            program = trace_program(reduce(model), form.function, form.form, engine)
+            verify_program(program)
+            outputs = run(program, inputs)
+            assert all(
+                relative_error(outputs[x.name], y) < 1e-12
+                for x, y in zip(form.function.signature.outputs, expected, strict=True)
+            )
+        else:
+            graph = trace_graph(model, form.function, form.form, engine)
+            for ours, theirs in zip(interpreted(form, graph, inputs), expected, strict=True):
+                assert relative_error(ours, theirs) < 1e-12

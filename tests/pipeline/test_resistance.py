@@ -84,7 +84,7 @@ def test_folders_tell_it_and_pass_their_checks(
     assert manifest["warnings"] == []
     findings = check(folder)
     assert any("Pinocchio" in finding.what for finding in findings)
-    assert all(finding.passed for finding in findings), findings
+    assert all(finding.passed is not False for finding in findings), findings
     capsys.readouterr()
     assert main(["inspect", *given]) == 0
     shown = capsys.readouterr().out
@@ -129,7 +129,7 @@ def test_what_makes_no_sense(options: Any, told: str) -> None:
 
 def test_the_table_of_functions_has_no_robot(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "--damping"]) == 2
-    assert "list --damping: is of a robot" in capsys.readouterr().err
+    assert "list: --damping " in capsys.readouterr().err
 
 
 def test_loops(puma: Path) -> None:

@@ -15,7 +15,7 @@ from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.ops import Force, Matrix, Symmetric, Vector
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
 from rbdgen.spatial.scalar import Scalar
-from rbdgen.sweeps.records import Entry, Total, flat, named, of, turned, width
+from rbdgen.sweeps.records import Each, Entry, Total, flat, named, of, turned, width
 
 WIDTHS = {
     Scalar: 1,
@@ -51,7 +51,7 @@ def test_a_symmetric_matrix_is_whole_again() -> None:
 
 def test_six_values_of_a_floating_base() -> None:
     directions = [of(Direction, range(k, k + 24)) for k in range(6)]
-    assert flat(Direction, directions) == [value for k in range(6) for value in range(k, k + 24)]
+    assert flat(Each(Direction), directions) == [value for k in range(6) for value in range(k, k + 24)]
     assert flat(Scalar, [1, 2, 3]) == [1, 2, 3]
 
 

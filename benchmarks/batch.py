@@ -82,7 +82,7 @@ def main() -> None:
 
 def measure_robot(contest: Contest, repetitions: int, effort: Effort) -> Json:
     """Nanoseconds a state, by function and way."""
-    robot = load_robot(contest.urdf, contest.base)
+    robot = load_robot(contest.urdf, contest.base, mimic="independent")
     with TemporaryDirectory() as folder:
         double, single = (copies(robot, real, effort.relinks, Path(folder) / real) for real in REALS)
         rows: Json = {}
@@ -126,7 +126,7 @@ def measure_peers(
 
 def add_frax(report: Json, contest: Contest, repetitions: int) -> None:
     """Its nanoseconds a state, None where it is not installed or lacks the function."""
-    robot = load_robot(contest.urdf, contest.base)
+    robot = load_robot(contest.urdf, contest.base, mimic="independent")
     frax = attempt("frax", lambda: frax_batch.measure(contest.urdf, robot, STATES, repetitions)) or {}
     for name, row in report["functions"].items():
         row["frax"] = frax.get(name)

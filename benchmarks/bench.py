@@ -153,7 +153,7 @@ def measure_robot(contest: Contest, options: Options, effort: Effort) -> Json:
 def design_and_build(contest: Contest, options: Options, folder: Path) -> Designed:
     """Generation from the URDF to the loaded module, nothing from a cache, with its time and memory."""
     start = time.perf_counter()
-    robot = load_robot(contest.urdf, contest.base)
+    robot = load_robot(contest.urdf, contest.base, mimic="independent")
     functions = design_functions(robot, options)
     sources = emit(robot, functions, options)
     middle = time.perf_counter()

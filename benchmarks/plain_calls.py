@@ -46,7 +46,9 @@ def main() -> None:
 
 def measured(contest: Contest, repetitions: int) -> Table:
     """Microseconds a call, by function and states."""
-    library = build_library(load_robot(contest.urdf, contest.base), Options.of(functions=FUNCTIONS))
+    library = build_library(
+        load_robot(contest.urdf, contest.base, mimic="independent"), Options.of(functions=FUNCTIONS)
+    )
     table = Table(title=f"{contest.name}: microseconds a call", caption=processor())
     for heading in ("function", "states", "out=", "plain", "ratio", "fresh", "ratio"):
         table.add_column(heading, justify="left" if heading == "function" else "right")

@@ -48,6 +48,7 @@ def load_robot(
     damping: bool = False,
     friction: str | tuple[str, float] | None = None,
     armature: str | Path | Mapping[str, Any] | None = None,
+    mimic: Literal["eliminate", "independent"] = "eliminate",
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -69,6 +70,8 @@ def load_robot(
         armature: rotors of motors, a TOML or JSON file, or a dict: joint to the inertia that the joint feels
             in kg m^2 or kg, or to {"rotor_inertia": kg m^2, "gear_ratio": turns}. Rotors and springs that
             the description has are always part of the functions.
+        mimic: "eliminate": mimic joints follow others, q has the others alone; "independent": they are
+            joints like all others, as Pinocchio has them by default.
 
     Returns:
         The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.
@@ -90,6 +93,7 @@ def load_robot(
         damping=damping,
         friction=friction,
         armature=armature,
+        mimic=mimic,
     )
 
 
@@ -188,5 +192,5 @@ def trace(robot: Robot, function: str, engine: str = "casadi", variant: str | No
     from rbdgen.selection.trace import trace_expression  # noqa: PLC0415
 
     row = lookup(function)
-    form = row.forms[0] if variant is None else row.form(variant)
+    form = row.forms_for(robot.model)[0] if variant is None else row.form_for(robot.model, variant)
     return trace_expression(robot.model, row, form, engine)

@@ -16,7 +16,7 @@ from support.robots import BASES, BUNDLED
 
 from rbdgen.graph.cost import Cost, cost
 
-TEXTBOOK = [form for form in FORMS if not form.form.reduced]
+TEXTBOOK = [form for form in FORMS if not form.form.reduced and not form.form.coupled]
 
 KINDS = [kind.name for kind in fields(Cost) if kind.name != "sign"]  # the robots have no friction
 

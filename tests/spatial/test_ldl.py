@@ -45,7 +45,7 @@ def random_factor(ancestors: tuple[tuple[int, ...], ...], seed: int) -> tuple[LD
     L = dense([{i: 1, **row} for i, row in enumerate(lower)])
     DL = [[d * x for x in row] for d, row in zip(D, L, strict=True)]
     H = product([list(column) for column in zip(*L, strict=True)], DL)
-    return LDL(lower, tuple(1 / d for d in D), ancestors), H
+    return LDL(lower, tuple(1 / d for d in D), ancestors, tuple(range(len(D)))), H
 
 
 @given(trees(), st.integers(0, 2**32))

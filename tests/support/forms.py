@@ -35,7 +35,7 @@ class FunctionForm(NamedTuple):
 
     def trace(self, model: Model, state: State) -> Outputs:
         """Run the algorithm on any scalars: elements of every output, row-major."""
-        return self.form.trace(model, state)
+        return self.function.trace(self.form, model, state)
 
 
 FORMS = tuple(FunctionForm(row, form) for row in TABLE.values() for form in row.forms)

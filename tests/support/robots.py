@@ -38,5 +38,5 @@ PATHS = {**BUNDLED, **PUBLIC}
 
 @cache
 def robot(name: str, base: Base = "fixed", snap: float = DEFAULT_SNAP) -> Robot:
-    """The robot of this name, built as a user would."""
-    return build_robot(read_urdf(PATHS[name]), base=base, snap=snap)
+    """The robot of this name, its mimic joints independent, as Pinocchio has them unless told otherwise."""
+    return build_robot(read_urdf(PATHS[name]), base=base, snap=snap, mimic="independent")

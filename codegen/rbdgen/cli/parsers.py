@@ -193,6 +193,12 @@ def _add_robot_options(parser: argparse.ArgumentParser, title: str = "the robot"
     group.add_argument(
         "--tip", metavar="LINK", help="take only the chain from the root to this link, no branches"
     )
+    group.add_argument(
+        "--mimic",
+        choices=("eliminate", "independent"),
+        default="eliminate",
+        help="mimic joints follow others, without a place in q, or are joints as others (default eliminate)",
+    )
 
 
 def _add_function_options(parser: argparse.ArgumentParser, title: str = "the code") -> None:
@@ -294,6 +300,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         damping=parsed.damping,
         friction=parsed.friction,
         armature=parsed.armature,
+        mimic=parsed.mimic,
     )
 
 

@@ -91,7 +91,7 @@ def _argument(argument: Argument) -> str:
 def robot_tree(robot: Robot) -> Tree:
     """The tree of bodies with their joints, indices and masses, and the links merged into each."""
     model = robot.model
-    sizes = f"nq {model.nq}, nv {model.nv}, bodies {model.sizes['nbodies']}"
+    sizes = "nq {nq}, nv {nv}, bodies {nbodies}".format_map(model.sizes)
     tree = Tree(escape(f"{escaped(model.name)}: {robot.base} base, {sizes}"))
     merged: dict[int, list[str]] = {}
     for link in robot.merged:
@@ -112,6 +112,8 @@ def _joint(joint: Joint) -> str:
     if joint.type.one_axis:
         text += f" about ({', '.join(f'{float(x):.6g}' for x in joint.axis)})"
     text += resisting(joint.resistance)
+    if joint.follows is not None:
+        return f"{text}, follows {joint.follows.multiplier:.6g} q[{joint.follows.idx_q}]"
     return f"{text}, q[{_indices(joint.idx_q, joint.nq)}], v[{_indices(joint.idx_v, joint.nv)}]"
 
 

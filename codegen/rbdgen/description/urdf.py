@@ -81,7 +81,6 @@ def describe(document: Document, raw: bytes) -> Description:
         sha256=hashlib.sha256(raw).hexdigest(),
         warnings=(
             *_axis_warnings(document, joint_elements, joints),
-            *_mimic_warnings(document, joints),
             *inertia_warnings(document.path, links),
             *_missing_inertial_warnings(document, link_elements, links, joints),
             *ignored_warnings(document, joint_elements, joints),
@@ -219,17 +218,6 @@ def _axis_warnings(
         if abs(length - 1.0) > UNIT_TOLERANCE:
             what = f"axis of joint {quoted(joint.name)} has length {length:.9g}; normalised"
             warnings.append(document.warning(joint.line, what))
-    return warnings
-
-
-def _mimic_warnings(document: Document, joints: tuple[Joint, ...]) -> list[str]:
-    names = {joint.name for joint in joints}
-    warnings = []
-    for joint in joints:
-        if joint.mimic is not None:
-            unknown = "" if joint.mimic.joint in names else ", which is no joint of this file"
-            what = f"joint {quoted(joint.name)} mimics {quoted(joint.mimic.joint)}{unknown}"
-            warnings.append(document.warning(joint.line, f"{what}; taken as an independent joint"))
     return warnings
 
 

@@ -35,6 +35,7 @@ def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
         "gravity": list(facts.gravity),
         "manifold": [asdict(joint) for joint in facts.manifold.joints],
         "joints": [asdict(joint) for joint in facts.joints],
+        **({"mimic": [asdict(follower) for follower in facts.followers]} if facts.followers else {}),
         "bodies": [_body(body) for body in facts.bodies],
         **({"resistance": [asdict(row) for row in facts.resistance]} if facts.resistance else {}),
         "merged_links": [{"link": link, "body": body} for link, body in facts.merged],

@@ -22,7 +22,7 @@ PRIVATE: Final = "_rbdgen"
 
 ATTRIBUTES: Final = frozenset(
     {"library", "manifest", "joint_names", "idx_q", "idx_v"}
-    | {"normalize", "integrate", "difference", "neutral", "random"}
+    | {"normalize", "integrate", "difference", "neutral", "random", "full_configuration"}
     | {"release_memory", "limit_memory"}
 )
 """What a generated package offers beside its functions."""
@@ -40,6 +40,19 @@ class JointFacts:
     upper: float | None = None
     effort: float | None = None
     velocity: float | None = None
+
+
+@dataclass(frozen=True)
+class FollowerFacts:
+    """A joint that another one moves, as the manifest lists it: q = multiplier q_primary + offset.
+
+    It has no place in q and v. `offset` in rad or m; a joint with the multiplier 0 stands still.
+    """
+
+    joint: str
+    primary: str
+    multiplier: float
+    offset: float
 
 
 @dataclass(frozen=True)
@@ -88,7 +101,7 @@ class RobotFacts:
 
     `name` is the checked identifier that prefixes every C name and names the Python package; `robot_name`
     is what the URDF says, any text. `joints` are the moving joints in order, without the base; `manifold`:
-    what the elements of q and v are, the base's with them. `merged`:
+    what the elements of q and v are, the base's with them; `followers`: joints that others move. `merged`:
     (link, body it was merged into). `snapped`: (joint, largest change of an entry of its rotation).
     `warnings`: `LINE: what is odd in the URDF; what was done about it`.
     `options`: what generated it, as JSON values. `resistance`: of the joints that have some.
@@ -104,6 +117,7 @@ class RobotFacts:
     urdf_sha256: str
     version: str
     manifold: Manifold
+    followers: tuple[FollowerFacts, ...] = ()
     bodies: tuple[BodyFacts, ...] = ()
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     merged: tuple[tuple[str, str], ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -33,13 +33,19 @@ Outputs = Sequence[Sequence[Scalar]]
 """The elements of every output, row-major, in the order of the signature."""
 
 
+Over: TypeAlias = Literal["all", "independent", "tree"]
+
+
 @dataclass(frozen=True)
 class Form:
     """One form of an algorithm: how it is named, where it is from, how it is traced.
 
     `reduced`: whether it is written for a `ReducedModel`; given a plain model it then reduces it first.
     `loops`: of a form that repeats straight lines; `trace` then runs them one after the other. `compact`:
-    for the size of its code alone, never for its operations.
+    for the size of its code alone, never for its operations. `over`: of which degrees of freedom its outputs
+    are: of `all`, to be folded where joints follow others; of those that are `independent`, as it folds by
+    itself; or it is for a `tree` alone, where no joint follows another. `coupled`: whether it is worth a
+    trial where one does, and nowhere else.
     """
 
     name: str
@@ -48,6 +54,12 @@ class Form:
     reduced: bool = False
     loops: Callable[[ReducedModel], LoopedForm] | None = None
     compact: bool = False
+    over: Over = "all"
+    coupled: bool = False
+
+    def does(self, model: Model) -> bool:
+        """Whether it can do this robot."""
+        return self.over != "tree" or model.coupling.is_trivial
 
 
 Call = Callable[..., Any]
@@ -76,7 +88,8 @@ class Function:
     those of rows above; `resistance`: what joints' resistance adds to its outputs, or takes from the torques
     that it is given, where its forms do not see to that themselves (Pinocchio's knows rotors alone, the rest
     comes with the inputs); `derivative_of`: the function whose derivatives its outputs are, by every vector
-    of the tangent space and force that it takes, in order.
+    of the tangent space and force that it takes, in order; `projected`: the outputs by those of other
+    functions, where G^T f G of all degrees of freedom is not what they are, see `model/coupling.py`.
     """
 
     signature: Signature
@@ -87,6 +100,7 @@ class Function:
     identities: tuple[Identity, ...] = ()
     resistance: tuple[Added, ...] = ()
     derivative_of: str | None = None
+    projected: Callable[[Call, Mapping[str, Any]], Any] | None = None
 
     @property
     def name(self) -> str:
@@ -97,6 +111,10 @@ class Function:
         """The form with the least code, None where there is none for that."""
         return next((form for form in self.forms if form.compact), None)
 
+    def smallest_for(self, model: Model) -> Form | None:
+        """The same, if it is for this robot."""
+        return self.smallest if self.smallest is not None and self.smallest.does(model) else None
+
     def form(self, name: str) -> Form:
         """The form of this name; OptionError if there is none."""
         for form in self.forms:
@@ -104,6 +122,33 @@ class Function:
                 return form
         known = ", ".join(form.name for form in self.forms)
         raise OptionError(f"function '{self.name}' has no form '{name}'; choose from: {known}")
+
+    def forms_for(self, model: Model) -> list[Form]:
+        """The forms worth a trial for a robot, the textbook's first."""
+        plain = model.coupling.is_trivial
+        return [form for form in self.forms if form.does(model) and not (plain and form.coupled)]
+
+    def form_for(self, model: Model, name: str) -> Form:
+        """The form of this name; OptionError if there is none, or if it cannot do this robot."""
+        form = self.form(name)
+        if not form.does(model):
+            known = ", ".join(form.name for form in self.forms_for(model))
+            raise OptionError(
+                f"form '{name}' of '{self.name}' cannot do mimic joints, which '{model.name}' has; "
+                f"choose from: {known}"
+            )
+        return form
+
+    def trace(self, form: Form, robot: Model | ReducedModel, x: State) -> Outputs:
+        """The outputs of a form, over the independent degrees of freedom."""
+        model = robot if isinstance(robot, Model) else robot.model
+        outputs = form.trace(robot, x)
+        if form.over != "all" or model.coupling.is_trivial:
+            return outputs
+        return [
+            folded(model, argument, output)
+            for argument, output in zip(self.signature.outputs, outputs, strict=True)
+        ]
 
 
 def resisting(function: Function) -> Function:
@@ -134,36 +179,66 @@ def resisting(function: Function) -> Function:
 
         if made is None:
             return replace(form, trace=trace)
-        return in_loops(form.source, loops, form.name, compact=form.compact)
+        return in_loops(form.source, loops, form.name, compact=form.compact, over=form.over)
 
     return replace(function, forms=tuple(map(resisted, function.forms))) if function.resistance else function
 
 
-def cheap(name: str, source: str, algorithm: Callable[[ReducedModel, State], Outputs]) -> Form:
+def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequence[Scalar]:
+    """An output over all degrees of freedom as one over those that are independent."""
+    if argument.kind == "matrix":
+        rows = [output[k : k + model.nv] for k in range(0, len(output), model.nv)]
+        return flat(model.coupling.folded_matrix(rows))
+    assert argument.kind in ("force", "scalar")
+    return model.coupling.folded(output) if argument.kind == "force" else output
+
+
+def cheap(
+    name: str,
+    source: str,
+    algorithm: Callable[[ReducedModel, State], Outputs],
+    over: Over = "all",
+    *,
+    coupled: bool = False,
+) -> Form:
     """A form for reduced models."""
-    return Form(name, source, lambda robot, x: algorithm(_reduced(robot), x), reduced=True)
+    return Form(
+        name,
+        source,
+        lambda robot, x: algorithm(_reduced(robot), x),
+        reduced=True,
+        over=over,
+        coupled=coupled,
+    )
 
 
-def swept(name: str, source: str, outputs: Sequence[str], sweeps: Sequence[Sweep]) -> Form:
+def swept(
+    name: str, source: str, outputs: Sequence[str], sweeps: Sequence[Sweep], over: Over = "all"
+) -> Form:
     """A form in one straight line of what sweeps give as these outputs."""
 
     def algorithm(reduced: ReducedModel, x: State) -> Outputs:
         given = straight(reduced, x).run(*sweeps)
         return [flat(given[name]) if isinstance(given[name][0], list) else given[name] for name in outputs]
 
-    return cheap(name, source, algorithm)
+    return cheap(name, source, algorithm, over)
 
 
 def in_loops(
-    source: str, loops: Callable[[ReducedModel], LoopedForm], name: str = "looped", *, compact: bool = True
+    source: str,
+    loops: Callable[[ReducedModel], LoopedForm],
+    name: str = "looped",
+    *,
+    compact: bool = True,
+    over: Over = "all",
 ) -> Form:
     """A form in loops."""
-    return Form(name, source, lambda robot, x: loops(_reduced(robot)).run(x), True, loops, compact)
+    return Form(name, source, lambda robot, x: loops(_reduced(robot)).run(x), True, loops, compact, over)
 
 
-def swept_in_loops(source: str, outputs: Sequence[str], sweeps: Sequence[Sweep]) -> Form:
+def swept_in_loops(source: str, outputs: Sequence[str], sweeps: Sequence[Sweep], over: Over = "all") -> Form:
     """A form in loops over bodies of what sweeps give as these outputs."""
-    return in_loops(source, lambda reduced: looped(reduced, outputs, *sweeps))
+    return in_loops(source, lambda reduced: looped(reduced, outputs, *sweeps), over=over)
 
 
 def flat(matrix: Sequence[Sequence[Scalar]]) -> list[Scalar]:

@@ -165,7 +165,8 @@ def terms_of(model: Model, term: Term, x: State) -> list[Scalar]:
 
 def less(model: Model, x: State) -> list[Scalar]:
     """tau less damping, friction and springs: what is left for bodies and rotors."""
-    return [sub(tau, own) for tau, own in zip(x.tau, terms_of(model, torque, x), strict=True)]
+    against = model.coupling.folded(terms_of(model, torque, x))
+    return [sub(tau, own) for tau, own in zip(x.tau, against, strict=True)]
 
 
 class Slopes(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import atan2, cos, sin
 
 from rbdgen.model.joints.coordinates import Angle
-from rbdgen.spatial.scalar import Scalar, add, is_zero
+from rbdgen.spatial.scalar import Scalar, add, is_zero, neg
 
 ZERO_ANGLE = Angle(1, 0)
 
@@ -26,11 +26,6 @@ def exact(angle: Angle) -> Angle:
     if abs(angle.cos) <= ROUNDING:
         return Angle(0, 1 if angle.sin > 0 else -1)
     return angle
-
-
-def inverse(angle: Angle) -> Angle:
-    """The opposite of a known angle."""
-    return Angle(angle.cos, -angle.sin)
 
 
 def radians_of(angle: Angle) -> float:
@@ -75,3 +70,13 @@ class TracedAngle(Angle):
 
     def __radd__(self, other: Angle) -> Angle:
         return self + other
+
+    @property
+    def opposite(self) -> Angle:
+        result = super().__new__(TracedAngle, self.cos, neg(self.sin))
+        result.radians, result.functions, result.offset = (
+            neg(self.radians),
+            self.functions,
+            self.offset.opposite,
+        )
+        return result

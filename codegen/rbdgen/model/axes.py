@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import hypot, isqrt, sqrt
 
-from rbdgen.model.angles import ZERO_ANGLE, exact, inverse
+from rbdgen.model.angles import ZERO_ANGLE, exact
 from rbdgen.model.joints import Angle, Joint
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.moments import MassMoments
@@ -67,7 +67,7 @@ class AlignedBody:
     def moved(self, turn: Angle, slide: Scalar, parent_turn: Angle, parent_slide: Scalar) -> AlignedBody:
         """An unmoved body in a frame turned by `turn` about z and slid by `slide`, its parent's likewise."""
         gamma, theta0 = _merged(
-            exact(inverse(parent_turn) + self.gamma), self.alpha, exact(self.theta0 + turn)
+            exact(parent_turn.opposite + self.gamma), self.alpha, exact(self.theta0 + turn)
         )
         origin = _less_residue(self.translation, self.axis * slide, parent_slide)
         (x, y, z), (c, s) = origin, parent_turn
@@ -141,7 +141,7 @@ def _merged(gamma: Angle, alpha: Angle, theta0: Angle) -> tuple[Angle, Angle]:
     """gamma taken into theta0 where both turn about one line."""
     if alpha.sin != 0:
         return gamma, theta0
-    return ZERO_ANGLE, exact((gamma if alpha.cos > 0 else inverse(gamma)) + theta0)
+    return ZERO_ANGLE, exact((gamma if alpha.cos > 0 else gamma.opposite) + theta0)
 
 
 def _root(square: Scalar) -> Scalar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -10,17 +11,20 @@ from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Description, Link
 from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
+from rbdgen.model.angles import constant_angle
 from rbdgen.model.attachments import Attachment
 from rbdgen.model.inertia import NO_INERTIA, Inertia
 from rbdgen.model.joints import (
     JOINT_TYPES,
     Floating,
+    Follows,
     Helical,
     Joint,
     JointType,
     Resistance,
     Revolute,
 )
+from rbdgen.model.mimic import Follower, Mimics, followers_of, told
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
 from rbdgen.model.regularity import unresisted
 from rbdgen.model.resistance import LOSSLESS, Dissipation, left_out, resistance_of
@@ -55,6 +59,7 @@ class Robot:
     snapped: tuple[Snapped, ...]
     warnings: tuple[str, ...]
     dissipation: Dissipation = LOSSLESS
+    followers: tuple[Follower, ...] = ()
 
     @property
     def merged(self) -> tuple[Attachment, ...]:
@@ -63,13 +68,14 @@ class Robot:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Moving joints in order, without the base."""
+        """Moving joints in order, without the base and without those that follow others."""
         return tuple(joint.name for joint in self.joints)
 
     @property
     def joints(self) -> tuple[Joint, ...]:
-        """Moving joints in order, without the base."""
-        return tuple(body.joint for body in self.model.bodies[self.base == "floating" :])
+        """Moving joints in order, without the base and without those that follow others."""
+        moving = (body.joint for body in self.model.bodies[self.base == "floating" :])
+        return tuple(joint for joint in moving if joint.follows is None)
 
 
 def build_robot(
@@ -78,14 +84,17 @@ def build_robot(
     snap: float = DEFAULT_SNAP,
     gravity: Vector = STANDARD_GRAVITY,
     dissipation: Dissipation = LOSSLESS,
+    mimic: Mimics = "eliminate",
 ) -> Robot:
     """The model of a described robot.
 
     `snap`: entries of fixed rotations within this of 0 become 0 (0: none); `dissipation`: whether damping and
-    friction of the joints enter the model. Raises ModelError where the
-    mechanics are impossible: no moving joint, a joint that nothing resists.
+    friction of the joints enter the model; `mimic`: whether mimic joints follow others, or are
+    "independent". Raises ModelError where the mechanics are impossible: no moving joint, a joint that nothing
+    resists, one that follows none that could lead it.
     """
-    builder = _Builder(description, snap, dissipation)
+    followers = followers_of(description) if mimic == "eliminate" else {}
+    builder = _Builder(description, snap, dissipation, followers)
     builder.walk(base)
     model = Model(description.name, tuple(builder.finished_bodies()), gravity)
     _check_moving(model, description)
@@ -98,18 +107,31 @@ def build_robot(
         snap,
         tuple(builder.attachments),
         tuple(builder.snapped),
-        (*description.warnings, *builder.warnings, *left_out(description, dissipation)),
+        (
+            *description.warnings,
+            *told(description, mimic),
+            *builder.warnings,
+            *left_out(description, dissipation),
+        ),
         dissipation,
+        tuple(followers.values()),
     )
 
 
 class _Builder:
     """The walk over the links: `bodies` grows depth first, `inertias` collects what is merged."""
 
-    def __init__(self, description: Description, snap: float, dissipation: Dissipation) -> None:
+    def __init__(
+        self,
+        description: Description,
+        snap: float,
+        dissipation: Dissipation,
+        followers: Mapping[str, Follower],
+    ) -> None:
         self.description = description
         self.dissipation = dissipation
         self.snap = snap
+        self.followers = followers
         self.links = {link.name: link for link in description.links}
         self.children: dict[str, list[DescribedJoint]] = defaultdict(list)
         for joint in description.joints:
@@ -119,7 +141,6 @@ class _Builder:
         self.attachments: list[Attachment] = []
         self.snapped: list[Snapped] = []
         self.warnings: list[str] = []
-        self.nq = self.nv = 0
 
     def walk(self, base: Base) -> None:
         """Depth first, the children of a link by joint name; a stack, so that no chain is too deep."""
@@ -133,7 +154,7 @@ class _Builder:
             joint, parent, frame = stack.pop()
             link = self.links[joint.child]
             placement = self.cleaned(frame @ self.placement(joint))
-            if joint.type == "fixed":
+            if self.stands_still(joint):
                 self.attach(link, parent, placement, merged=True)
                 stack += self.pending(link, parent, placement)
             else:
@@ -146,7 +167,10 @@ class _Builder:
         return [(joint, body, frame) for joint in ordered]
 
     def placement(self, joint: DescribedJoint) -> Transform:
-        """The joint's origin as a transform, its rotation snapped by itself, so that chains stay exact."""
+        """Where the joint stands at q = 0, its rotation snapped by itself, so that chains stay exact.
+
+        What follows another joint by k q + c stands as it does at c, so that it then follows by k q.
+        """
         rotation, change = snap_rotation(rotation_from_rpy(*joint.origin.rpy), self.snap)
         if change > ROUNDING:
             self.snapped.append(Snapped(joint.name, change))
@@ -157,7 +181,20 @@ class _Builder:
                 f"right angle, which costs operations; if it is meant to be right, pass "
                 f"--snap {2 * smallest:.0e}"
             )
-        return Transform(rotation, Vector(*joint.origin.xyz))
+        origin = Transform(rotation, Vector(*joint.origin.xyz))
+        if joint.name not in self.followers:
+            return origin
+        kind, offset = _type_of(joint), self.followers[joint.name].offset
+        moved = kind.transform(self.axis(joint), kind.coordinate([offset], constant_angle))
+        return origin @ moved
+
+    def stands_still(self, joint: DescribedJoint) -> bool:
+        """Whether it is fixed, or follows another 0 times."""
+        follower = self.followers.get(joint.name)
+        return joint.type == "fixed" or (follower is not None and follower.multiplier == 0)
+
+    def axis(self, joint: DescribedJoint) -> Vector:
+        return snap_axis(Vector(*joint.axis), self.snap)
 
     def cleaned(self, placement: Transform) -> Transform:
         """Rounding left over from a chain of fixed rotations, snapped as well."""
@@ -165,14 +202,15 @@ class _Builder:
 
     def add_moving(self, link: Link, joint: DescribedJoint, parent: int, placement: Transform) -> int:
         """The body of a moving joint's link; a universal joint is two revolute ones in series."""
-        axis = snap_axis(Vector(*joint.axis), self.snap)
+        axis = self.axis(joint)
         if joint.type == "universal":
             first, second = (f"{joint.name}_{k}" for k in (1, 2))
             between = self.add_body(link.name, first, Revolute(), axis, parent, placement, joint, hidden=True)
             axis = snap_axis(Vector(*joint.second_axis), self.snap)
             return self.add_body(link.name, second, Revolute(), axis, between, NO_TRANSFORM, joint)
-        kind = Helical(joint.pitch) if joint.type == "helical" else JOINT_TYPES[joint.type]
-        return self.add_body(link.name, joint.name, kind, axis, parent, placement, joint, hidden=link.hidden)
+        return self.add_body(
+            link.name, joint.name, _type_of(joint), axis, parent, placement, joint, hidden=link.hidden
+        )
 
     def add_body(
         self,
@@ -190,13 +228,11 @@ class _Builder:
             joint_name,
             kind,
             axis,
-            self.nq,
-            self.nv,
+            0,
+            0,
             described.limit if described else None,
             self.resistance_of(described),
         )
-        self.nq += joint.nq
-        self.nv += joint.nv
         self.bodies.append(Body(name, parent, joint, placement, NO_INERTIA, hidden))
         self.inertias.append(NO_INERTIA)
         return len(self.bodies) - 1
@@ -231,9 +267,33 @@ class _Builder:
         return Inertia.from_center_of_mass(given.mass, Vector(*given.origin.xyz), about_center)
 
     def finished_bodies(self) -> list[Body]:
-        return [
-            replace(body, inertia=inertia) for body, inertia in zip(self.bodies, self.inertias, strict=True)
-        ]
+        """Their joints with places in q and v: in order, those that follow others behind all that do not."""
+        bodies = [replace(body, inertia=own) for body, own in zip(self.bodies, self.inertias, strict=True)]
+        independent: dict[str, Joint] = {}
+        nq = nv = 0
+        for i in sorted(range(len(bodies)), key=lambda i: self.follower(bodies[i]) is not None):
+            joint, follower = replace(bodies[i].joint, idx_q=nq, idx_v=nv), self.follower(bodies[i])
+            if follower is None:
+                independent[joint.name] = joint
+            else:
+                primary = independent[follower.primary]
+                follows = Follows(primary.idx_q, primary.idx_v, follower.multiplier)
+                # its q is without the offset, which stands in the placement
+                own = joint.resistance
+                rest = own.reference - follower.offset if own.stiffness else own.reference
+                joint = replace(joint, follows=follows, resistance=replace(own, reference=rest))
+            bodies[i] = replace(bodies[i], joint=joint)
+            nq, nv = nq + joint.nq, nv + joint.nv
+        return bodies
+
+    def follower(self, body: Body) -> Follower | None:
+        """How its joint follows another; a floating base does not, whatever joint has its name."""
+        return None if body.floats else self.followers.get(body.joint.name)
+
+
+def _type_of(joint: DescribedJoint) -> JointType:
+    """The type of a moving joint that is one joint here."""
+    return Helical(joint.pitch) if joint.type == "helical" else JOINT_TYPES[joint.type]
 
 
 def _check_moving(model: Model, description: Description) -> None:

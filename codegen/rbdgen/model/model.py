@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from rbdgen.model.coupling import Coupling, Elimination, coupling_of, elimination_of
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Coordinate, Joint
 from rbdgen.runtime.configuration import Manifold
@@ -46,7 +47,8 @@ class Body:
 class Model:
     """Bodies numbered depth first: parents come first, and subtrees are contiguous.
 
-    `gravity` in m/s^2, in world axes.
+    `gravity` in m/s^2, in world axes. `nq`, `nv`: of all joints, those that follow others among them;
+    `sizes`: without those, as functions have them.
     """
 
     name: str
@@ -68,12 +70,25 @@ class Model:
     @property
     def sizes(self) -> Mapping[str, int]:
         """The symbolic sizes of signatures."""
-        return {"nq": self.nq, "nv": self.nv, "nbodies": self.nbodies - sum(b.hidden for b in self.bodies)}
+        followers = self.nv - self.coupling.independent
+        bodies = self.nbodies - sum(body.hidden for body in self.bodies)
+        return {"nq": self.nq - followers, "nv": self.nv - followers, "nbodies": bodies}
 
     @cached_property
     def manifold(self) -> Manifold:
         """The configurations of the robot."""
-        return Manifold(tuple(body.joint.coordinates for body in self.bodies))
+        independent = (body.joint for body in self.bodies if body.joint.follows is None)
+        return Manifold(tuple(joint.coordinates for joint in independent))
+
+    @cached_property
+    def coupling(self) -> Coupling:
+        """Which joints follow which."""
+        return coupling_of(self)
+
+    @cached_property
+    def elimination(self) -> Elimination:
+        """In which order to factor M of the independent degrees of freedom."""
+        return elimination_of(self, self.coupling)
 
     @property
     def is_floating(self) -> bool:
@@ -106,11 +121,14 @@ class Model:
     @cached_property
     def parent_dof(self) -> tuple[int, ...]:
         """lambda(k), the next degree of freedom towards the root, WORLD at the root (Featherstone 6.5)."""
-        parents: list[int] = []
+        parents = [WORLD] * self.nv
         for body in self.bodies:
-            above = self.bodies[body.parent].joint if body.parent != WORLD else None
-            first = WORLD if above is None else above.idx_v + above.nv - 1
-            parents += [first, *range(body.joint.idx_v, body.joint.idx_v + body.joint.nv - 1)]
+            own = body.joint
+            if body.parent != WORLD:
+                above = self.bodies[body.parent].joint
+                parents[own.idx_v] = above.idx_v + above.nv - 1
+            for k in range(own.idx_v + 1, own.idx_v + own.nv):
+                parents[k] = k - 1
         return tuple(parents)
 
     def ancestor_dofs(self, dof: int) -> list[int]:

@@ -7,9 +7,10 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from rbdgen.model.angles import constant_angle
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Coordinate, Joint
-from rbdgen.model.model import WORLD, Model
+from rbdgen.model.model import WORLD, Body, Model
 from rbdgen.spatial.ops import Matrix, Transform
 
 Numbers = npt.NDArray[np.float64]
@@ -33,6 +34,8 @@ def unresisted(model: Model) -> int | None:
     The matrix from joint velocities to the bodies' momenta is brought to triangular form from the leaves to
     the root, orthogonally: small pivots keep twice the digits that they have in M, which is its square.
     """
+    if not model.coupling.is_trivial:
+        return _unresisted_group(model)
     unit = typical_length(model)
     composite = [_inertia_matrix(body.inertia, unit) for body in model.bodies]
     momenta = [_scaled(inertia) for inertia in composite]
@@ -56,6 +59,67 @@ def unresisted(model: Model) -> int | None:
     return None
 
 
+@np.errstate(all="ignore")
+def _unresisted_group(model: Model) -> int | None:
+    """The same where joints follow others: their columns are added up, and nothing is local to a body.
+
+    A follower that nothing resists is no fault where something resists a joint that it moves with.
+    """
+    unit, momenta, sizes, moving = typical_length(model), [], np.zeros(model.nv), {}
+    steps = [
+        _motion_matrix(body.transform(position), unit)
+        for body, position in zip(model.bodies, _positions(model, unit), strict=True)
+    ]
+    composite = [_inertia_matrix(body.inertia, unit) for body in model.bodies]
+    columns: list[Numbers] = []
+    for i, body in enumerate(model.bodies):
+        columns.append(np.zeros((6, model.nv)) if body.parent == WORLD else steps[i] @ columns[body.parent])
+        for k, S in enumerate(body.joint.motion_subspace, body.joint.idx_v):
+            columns[i][:, k] = [*S.angular, *(x / unit for x in S.linear)]
+            moving[k] = i
+        momenta.append(_scaled(composite[i]) @ columns[i])
+    for i in reversed(range(model.nbodies)):
+        own, parent = model.bodies[i].joint, model.bodies[i].parent
+        part = slice(own.idx_v, own.idx_v + own.nv)
+        sizes[part] = sqrt(composite[i].diagonal().max()) * np.linalg.norm(columns[i][:, part], axis=0)
+        if parent != WORLD:
+            composite[parent] = composite[parent] + steps[i].T @ composite[i] @ steps[i]
+    rotors = [rotor for body in _by_freedom(model) for rotor in body.joint.armature]
+    rows = np.concatenate([*momenta, np.diag(np.sqrt(np.array(rotors, float)) / unit)])
+    folded = np.stack([model.coupling.folded(list(row)) for row in rows])
+    for group in reversed(model.elimination.order):
+        members, column = model.coupling.groups[group], folded[:, group]
+        size = np.linalg.norm(column)
+        if size <= SINGULAR * max(abs(k) * sizes[i] for i, k in members):
+            return moving[members[0][0]]
+        folded = folded - np.outer(column / size, column / size @ folded)
+    return None
+
+
+def _by_freedom(model: Model) -> list[Body]:
+    """The bodies in the order of their degrees of freedom."""
+    return sorted(model.bodies, key=lambda body: body.joint.idx_v)
+
+
+def _positions(model: Model, unit: float) -> list[Coordinate]:
+    """Where the joints stand: followers where others lead them."""
+    q = [0.0] * model.nq
+    for i, body in enumerate(model.bodies):
+        if body.joint.nq == 1 and body.joint.follows is None:
+            q[body.joint.idx_q] = _some_value(i) * (unit if body.joint.type.kind == "slide" else 1)
+    return [
+        _some_position(body.joint, i, unit)
+        if body.joint.nq > 1
+        else body.joint.type.coordinate([_led(body.joint, q)], constant_angle)
+        for i, body in enumerate(model.bodies)
+    ]
+
+
+def _led(joint: Joint, q: list[float]) -> float:
+    follows = joint.follows
+    return q[joint.idx_q] if follows is None else follows.multiplier * q[follows.idx_q]
+
+
 def typical_length(model: Model) -> float:
     """A radius of gyration in m, the unit in which masses and moments compare."""
     mass = sum(float(body.inertia.mass) for body in model.bodies)
@@ -71,8 +135,11 @@ def _scaled(inertia: Numbers) -> Numbers:
 
 def _some_position(joint: Joint, i: int, unit: float) -> Coordinate:
     """Between 1 and 2 rad or units, no two joints at the same value: no axes coincide there by chance."""
-    value = 1 + (i + 1) * GOLDEN % 1
-    return joint.type.some_position(value, unit)
+    return joint.type.some_position(_some_value(i), unit)
+
+
+def _some_value(i: int) -> float:
+    return 1 + (i + 1) * GOLDEN % 1
 
 
 def _inertia_matrix(inertia: Inertia, unit: float) -> Numbers:

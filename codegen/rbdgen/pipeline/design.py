@@ -63,7 +63,7 @@ def design_function(task: tuple[Robot, str, BodyAxes | None, Options]) -> Functi
     function, vectors = lookup(name), target_named(options.target).extensions
     forced = options.variants.get(name)
     if forced is None and not options.savings:
-        forced = function.forms[0].name
+        forced = function.forms_for(robot.model)[0].name
     choice = choose(
         function,
         robot.model,

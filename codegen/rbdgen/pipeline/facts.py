@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 from rbdgen.emit.names import renaming, robot_identifier
-from rbdgen.emit.package import BodyFacts, JointFacts, ResistanceFacts, RobotFacts
+from rbdgen.emit.package import BodyFacts, FollowerFacts, JointFacts, ResistanceFacts, RobotFacts
 from rbdgen.model.build import Robot
 from rbdgen.model.joints import Helical, Joint
 from rbdgen.model.model import Body
@@ -31,11 +33,12 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         name=robot_identifier(model.name) if options.name is None else options.name,
         robot_name=model.name,
         base=robot.base,
-        nq=model.nq,
-        nv=model.nv,
+        nq=model.sizes["nq"],
+        nv=model.sizes["nv"],
         nbodies=model.sizes["nbodies"],
         joints=tuple(joints),
         manifold=model.manifold,
+        followers=tuple(FollowerFacts(*astuple(follower)) for follower in robot.followers),
         bodies=tuple(map(_body_facts, model.bodies)),
         urdf_sha256=robot.description.sha256,
         version=__version__,

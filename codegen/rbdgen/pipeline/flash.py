@@ -75,7 +75,8 @@ def smaller_forms(robot: Robot, options: Options, progress: Progress) -> dict[st
     """
     if not_in_loops(robot.model) is not None:
         return {}
-    forms = {name: form.name for name in options.functions if (form := lookup(name).smallest)}
+    smallest = {name: lookup(name).smallest_for(robot.model) for name in options.functions}
+    forms = {name: form.name for name, form in smallest.items() if form}
     forms = {name: form for name, form in forms.items() if name not in options.variants}
     if not forms:
         return {}

@@ -15,6 +15,7 @@ from rbdgen.description.schema import Description
 from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
+from rbdgen.model.mimic import Mimics
 from rbdgen.pipeline.resistance import dissipation_of, with_rotors
 from rbdgen.spatial.ops import Vector
 
@@ -35,6 +36,7 @@ def load_robot(
     damping: bool = False,
     friction: str | tuple[str, float] | None = None,
     armature: str | Path | Mapping[str, Any] | None = None,
+    mimic: Mimics = "eliminate",
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -42,12 +44,15 @@ def load_robot(
     "floating", None for what the file says, which is fixed but for an MJCF with a free joint;
     `snap`: entries of fixed rotations this close to 0 become 0; `gravity`: in m/s^2, world axes;
     `xacro_args`: of a xacro, by name; `lock`, `root`, `tip`: as in `pruned`; `damping`, `friction`,
-    `armature`: as of `rbdgen.load_robot`. Raises DescriptionError, ModelError or OptionError, each one line.
+    `armature`: as of `rbdgen.load_robot`; `mimic`: "eliminate" (mimic joints follow others and have no place
+    in q) or "independent". Raises DescriptionError, ModelError or OptionError, each one line.
     """
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise OptionError(f"base {told(base)} is not known; choose fixed or floating")
     if not isinstance(path, (str, Path, RobotBuilder)):
         raise OptionError(f"path {told(path)} is no path; give that of a robot's file, or a robot's name")
+    if not (isinstance(mimic, str) and mimic in ("eliminate", "independent")):
+        raise OptionError(f"mimic {told(mimic)} is not known; choose eliminate or independent")
     arguments = {str(name): str(value) for name, value in _by_name("xacro_args", xacro_args).items()}
     for what, link in (("root", root), ("tip", tip)):
         if not (link is None or isinstance(link, str)):
@@ -55,7 +60,7 @@ def load_robot(
     dissipation = dissipation_of(damping, friction)
     description = pruned(with_rotors(read_description(path, arguments), armature), _lock(lock), root, tip)
     base = base or _base_of(description)
-    return build_robot(description, base, _snap(snap), _gravity(gravity), dissipation)
+    return build_robot(description, base, _snap(snap), _gravity(gravity), dissipation, mimic)
 
 
 def from_pinocchio(model: Any, snap: float = DEFAULT_SNAP) -> Robot:

@@ -165,13 +165,13 @@ class _Descent:
 
 
 def _only(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
-    """The reduced model of some bodies only, with the moments they have in the whole."""
+    """The reduced model of some bodies only, with the moments they have in the whole; none follows."""
     number = {WORLD: WORLD} | {old: new for new, old in enumerate(chosen)}
     framed: list[AlignedBody] = []
     bodies: list[Body] = []
     nq = nv = 0
     for old in chosen:
-        joint = replace(reduced.bodies[old].joint, idx_q=nq, idx_v=nv)
+        joint = replace(reduced.bodies[old].joint, idx_q=nq, idx_v=nv, follows=None)
         nq, nv = nq + joint.nq, nv + joint.nv
         parent = number[reduced.bodies[old].parent]
         framed.append(replace(reduced.bodies[old], joint=joint, parent=parent))

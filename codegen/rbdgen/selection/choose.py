@@ -119,9 +119,9 @@ def choose(
     axes; the cheapest then gets a search of its own and is counted in all others. `lanes`: values of the
     vectors that neighbouring runs of a loop may share, 1 for none. Compact forms are chosen only if forced.
     """
-    forms = [form for form in function.forms if not form.compact]
+    forms = [form for form in function.forms_for(model) if not form.compact]
     if forced is not None:
-        forms = [function.form(forced)]
+        forms = [function.form_for(model, forced)]
     words, plain = next(subjects(model, axes, sums=sums))
     straight = [form for form in forms if form.loops is None]
     staged = [form for form in forms if form.loops is not None and (lanes > 1 or forced is not None)]

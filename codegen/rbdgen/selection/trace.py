@@ -15,6 +15,7 @@ from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import SizedSignature
 from rbdgen.spatial.scalar import Scalar
+from rbdgen.sweeps.coupled import coupled
 from rbdgen.sweeps.inputs import State, state_of
 from rbdgen.sweeps.loops import FormLoop
 
@@ -45,7 +46,7 @@ def trace_on(
     model = subject if isinstance(subject, Model) else subject.model
     signature = function.signature.sized(model.sizes)
     names = [argument.name for argument in signature.inputs]
-    results = form.trace(subject, _state(tracer, model, signature, names, sums=sums))
+    results = function.trace(form, subject, _state(tracer, model, signature, names, sums=sums))
     return [
         (argument.name, argument.shape, elements)
         for argument, elements in zip(signature.outputs, results, strict=True)
@@ -57,8 +58,10 @@ def trace_program(
 ) -> Program:
     """A form in loops as a program: every loop traced once, loops that are alike share their graph."""
     assert form.loops is not None
-    looped = form.loops(reduced)
     signature = function.signature.sized(reduced.model.sizes)
+    looped = form.loops(reduced)
+    if form.over == "all" and not reduced.model.coupling.is_trivial:
+        looped = coupled(looped, reduced.model, signature)
     kernels: list[Graph] = []
     loops = []
     for loop in looped.loops:

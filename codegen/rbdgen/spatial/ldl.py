@@ -17,25 +17,26 @@ from rbdgen.spatial.scalar import Naming, Scalar, mul, reciprocal, sub, unnamed
 class LDL:
     """`lower[i]` maps an ancestor j of i to L_ij; `inverse_diagonal[i]` = 1 / D_i.
 
-    `ancestors[i]` stand nearest first.
+    `ancestors[i]` stand nearest first; `order` has every i behind its ancestors.
     """
 
     lower: tuple[dict[int, Scalar], ...]
     inverse_diagonal: tuple[Scalar, ...]
     ancestors: tuple[tuple[int, ...], ...]
+    order: tuple[int, ...]
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
         """H^-1 right."""
         y = self.scale(self.back_substitute(right))
-        for i, above in enumerate(self.ancestors):
-            for j in above:
+        for i in self.order:
+            for j in self.ancestors[i]:
                 y[i] = sub(y[i], mul(self.lower[i][j], y[j]))
         return y
 
     def back_substitute(self, right: Sequence[Scalar]) -> list[Scalar]:
         """L^-T right."""
         y = list(right)
-        for i in reversed(range(len(y))):
+        for i in reversed(self.order):
             for j in self.ancestors[i]:
                 y[j] = sub(y[j], mul(self.lower[i][j], y[i]))
         return y
@@ -69,17 +70,22 @@ def ldl(
     H: Sequence[Sequence[Scalar]],
     ancestors: Sequence[Sequence[int]] | None = None,
     naming: Naming = unnamed,
+    order: Sequence[int] | None = None,
 ) -> LDL:
-    """Factor H, symmetric, n x n; without `ancestors` every earlier index is one (a dense matrix)."""
+    """Factor H, symmetric, n x n; without `ancestors` every earlier index is one (a dense matrix).
+
+    `order`: every index behind its ancestors, None where they have lower numbers.
+    """
     n = len(H)
+    places = tuple(range(n)) if order is None else tuple(order)
     chains = tuple(tuple(reversed(range(i))) if ancestors is None else tuple(ancestors[i]) for i in range(n))
     rest = [list(row) for row in H]
     lower: list[dict[int, Scalar]] = [{} for _ in range(n)]
     inverse: list[Scalar] = [0] * n
-    for k in reversed(range(n)):
+    for k in reversed(places):
         inverse[k] = naming(f"1/D[{k}]", reciprocal(rest[k][k]))
         for position, i in enumerate(chains[k]):
             factor = lower[k][i] = naming(f"L[{k},{i}]", mul(rest[k][i], inverse[k]))
             for j in chains[k][position:]:
                 rest[i][j] = rest[j][i] = sub(rest[i][j], mul(factor, rest[k][j]))
-    return LDL(tuple(lower), tuple(inverse), chains)
+    return LDL(tuple(lower), tuple(inverse), chains, places)

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rbdgen.model.angles import TracedAngle
-from rbdgen.model.joints import Angle, Coordinate, elements
+from rbdgen.model.joints import Angle, Coordinate, Follows, Joint, elements
 from rbdgen.model.model import Model
 from rbdgen.signature import Kind, SizedArgument
 from rbdgen.spatial.ops import ZERO, Force, Vector
-from rbdgen.spatial.scalar import Naming, Scalar, unnamed
+from rbdgen.spatial.scalar import Naming, Scalar, mul, unnamed
 
 NO_ROW = Force(ZERO, ZERO)
 """The force on a hidden body, which has no row in fext."""
@@ -34,9 +34,10 @@ def angle_as_given(q: Scalar) -> Angle:
 class State:
     """Inputs of a function by name; those it does not take are empty (fext: None).
 
+    q has a coordinate a body. q, v and a are those of all joints; tau is of those that follow no other.
     `positions`: the elements of q themselves; `arrays`: what a loop reads beside them, see `sweeps/loops.py`;
     `angle` makes an angle of an element of q that is read so; `sqrt`, `sign`: functions of the scalars, the
-    sign of 0 being 0.
+    sign of 0 being 0; `order`: the bodies in the order of their coordinates, empty where that is theirs.
     """
 
     q: Sequence[Coordinate]
@@ -50,11 +51,13 @@ class State:
     positions: Sequence[Scalar] = ()
     sqrt: Trigonometric = np.sqrt
     sign: Trigonometric = np.sign
+    order: Sequence[int] = ()
 
     @property
     def vectors(self) -> dict[str, list[Scalar]]:
         """The inputs as the flat vectors of the interface; where only angles are known, q has those."""
-        q = list(self.positions) or [value for q in self.q for value in elements(q)]
+        in_order = [self.q[i] for i in self.order] if self.order else self.q
+        q = list(self.positions) or [value for coordinate in in_order for value in elements(coordinate)]
         felt = (row for row in self.fext or () if row is not NO_ROW)
         fext = [value for row in felt for value in (*row.force, *row.moment)]
         return {"q": q, "v": list(self.v), "a": list(self.a), "tau": list(self.tau), "fext": fext}
@@ -78,18 +81,22 @@ def state_of(
     sqrt: Trigonometric = np.sqrt,
     sign: Trigonometric = np.sign,
 ) -> State:
-    """The inputs of a function, each with its elements, in the terms of the algorithms; `sums` as below."""
+    """The inputs of a function, each with its elements, in the terms of the algorithms; `sums` as below.
+
+    Joints that follow others get their positions, velocities and accelerations from them.
+    """
     given: dict[Kind, Sequence[Scalar]] = {argument.kind: elements for argument, elements in inputs}
+    extended = model.coupling.extended
     q, fext = given.get("configuration"), given.get("external_forces")
     return State(
         q=() if q is None else coordinates(model, q, cos, sin, sums=sums),
-        v=given.get("velocity", ()),
-        a=given.get("acceleration", ()),
+        v=extended(given["velocity"]) if "velocity" in given else (),
+        a=extended(given["acceleration"]) if "acceleration" in given else (),
         tau=given.get("force", ()),
         fext=None if fext is None else on_bodies(model, external_forces(fext)),
         naming=naming,
         angle=lambda x: Angle(cos(x), sin(x)),
-        positions=() if q is None else q,
+        positions=() if q is None else positions(model, q),
         sqrt=sqrt,
         sign=sign,
     )
@@ -98,7 +105,7 @@ def state_of(
 def coordinates(
     model: Model, q: Sequence[Scalar], cos: Trigonometric, sin: Trigonometric, *, sums: bool = True
 ) -> list[Coordinate]:
-    """One coordinate a body from the nq elements of q.
+    """One coordinate a body from the elements of q, those of joints that follow no other.
 
     `sums`: whether cosines of sums of angles may be asked for; where only the sine and cosine of every
     single coordinate are to be had, sums are made by the addition theorems.
@@ -110,9 +117,30 @@ def coordinates(
     result: list[Coordinate] = []
     for body in model.bodies:
         joint = body.joint
-        part = q[joint.idx_q : joint.idx_q + joint.nq]
-        result.append(joint.type.coordinate(part, angle))
+        if joint.follows is None:
+            result.append(joint.type.coordinate(q[joint.idx_q : joint.idx_q + joint.nq], angle))
+        else:
+            result.append(_following(joint, joint.follows, q, angle))
     return result
+
+
+def positions(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
+    """The elements of q of all joints, those that follow others behind the others; a follower's offset stands
+    in its placement."""
+    followers = sorted((body.joint for body in model.bodies if body.joint.follows), key=lambda x: x.idx_q)
+    led = [joint.follows for joint in followers if joint.follows]
+    return [*q, *(mul(follows.multiplier, q[follows.idx_q]) for follows in led)]
+
+
+def _following(
+    joint: Joint, follows: Follows, q: Sequence[Scalar], angle: Callable[[Scalar], Angle]
+) -> Coordinate:
+    """The coordinate of a joint that follows another; the opposite angle has the sine and cosine known."""
+    primary = q[follows.idx_q]
+    multiple = [mul(follows.multiplier, primary)]
+    if follows.multiplier == -1:
+        return joint.type.coordinate(multiple, lambda _: angle(primary).opposite)
+    return joint.type.coordinate(multiple, angle)
 
 
 def external_forces(flat: Sequence[Scalar]) -> list[Force]:

@@ -29,13 +29,12 @@ from rbdgen.functions.derivatives.factored import (
     without_base_translation,
 )
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
-from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse
+from rbdgen.functions.inertia_matrix.inverse import factored, unit_lower_inverse
 from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
 from rbdgen.functions.inertia_matrix.moments import crba_composite
 from rbdgen.functions.inverse_dynamics.classical import rnea_classical
 from rbdgen.functions.resistance import add_to_diagonal, less, slopes
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
@@ -49,7 +48,7 @@ Rows = Sequence[Mapping[int, Scalar]]
 
 def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
-    nv, ancestors = reduced.nv, reduced.ancestors
+    nv, ancestors = reduced.model.coupling.independent, reduced.model.elimination.ancestors
     related = _related(ancestors)
     bases = floating_bases(reduced)
     by_q = [k for k in range(nv) if k not in known_columns(bases, KNOWN_BY_Q)]
@@ -148,27 +147,28 @@ def _turning_blocks(bases: Sequence[int]) -> list[tuple[int, int]]:
 
 def _torques(reduced: ReducedModel, x: State, by_q: Sequence[int], by_v: Sequence[int]) -> Arrays:
     """The inverse factor of M, the columns to be solved, and what is known of a floating base's."""
-    nv = reduced.nv
-    factor = ldl(crba_composite(reduced, x.q, x.naming), reduced.ancestors, x.naming)
+    coupling, nv = reduced.model.coupling, reduced.model.coupling.independent
+    factor = factored(reduced.model, crba_composite(reduced, x.q, x.naming), x.naming)
     W = [
         {k: x.naming(f"W[{i},{k}]", value) for k, value in row.items()}
         for i, row in enumerate(unit_lower_inverse(factor))
     ]
     still = without_base_translation(reduced, x.v)
-    bias = rnea_classical(reduced, x.q, still, [0] * nv, x.fext, x.naming)
+    bias = coupling.folded(rnea_classical(reduced, x.q, still, [0] * reduced.nv, x.fext, x.naming))
     qdd = _solved(
         W, factor.inverse_diagonal, [sub(t, b) for t, b in zip(less(reduced.model, x), bias, strict=True)]
     )
     qdd = [x.naming(f"qdd[{k}]", value) for k, value in enumerate(qdd)]
-    torque = rnea_derivatives_local(reduced, x.q, still, qdd, x.fext, x.naming)
+    torque = rnea_derivatives_local(reduced, x.q, still, coupling.extended(qdd), x.fext, x.naming)
     resistance = slopes(reduced.model, x)
     add_to_diagonal(torque.dtau_dq, resistance.by_q)
     add_to_diagonal(torque.dtau_dv, resistance.by_v)
+    by_position, by_velocity = map(coupling.folded_matrix, (torque.dtau_dq, torque.dtau_dv))
     arrays = {
         "transposed_W": [row.get(j, 0) for j in range(nv) for row in W],
         "inverse_D": factor.inverse_diagonal,
-        "minus_dq": [neg(row[k]) for row in torque.dtau_dq for k in by_q],
-        "minus_dv": [neg(row[k]) for row in torque.dtau_dv for k in by_v],
+        "minus_dq": [neg(row[k]) for row in by_position for k in by_q],
+        "minus_dv": [neg(row[k]) for row in by_velocity for k in by_v],
     }
     bases = floating_bases(reduced)
     if not bases:

@@ -16,14 +16,13 @@ from collections.abc import Sequence
 from rbdgen.functions.derivatives.forward import ForwardDynamicsDerivatives, add_base_velocity
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
 from rbdgen.functions.derivatives.one_frame import Rows
-from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse, weighted_square
+from rbdgen.functions.inertia_matrix.inverse import factored, unit_lower_inverse, weighted_square
 from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
 from rbdgen.functions.inertia_matrix.moments import crba_composite
 from rbdgen.functions.inverse_dynamics.classical import rnea_classical
 from rbdgen.functions.resistance import Slopes, add_to_diagonal
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.ops import IDENTITY, Force
 from rbdgen.spatial.scalar import Naming, Scalar, neg, sub, unnamed
 
@@ -40,21 +39,23 @@ def aba_derivatives_factored(
     naming: Naming = unnamed,
     resistance: Slopes | None = None,
 ) -> ForwardDynamicsDerivatives:
-    """dFD/dq, dFD/dv and dFD/dtau; arguments as in `rnea_classical`, `fext` constant in the bodies.
+    """dFD/dq, dFD/dv and dFD/dtau over the independent degrees of freedom; arguments as in
+    `composite_moments`, `fext` constant in the bodies.
 
     tau: less what joints set against it, `resistance` its slopes.
     """
-    factor = ldl(crba_composite(reduced, q, naming), reduced.ancestors, naming)
+    coupling = reduced.model.coupling
+    factor = factored(reduced.model, crba_composite(reduced, q, naming), naming)
     W = [
         {k: naming(f"W[{i},{k}]", value) for k, value in row.items()}
         for i, row in enumerate(unit_lower_inverse(factor))
     ]
     Minv = weighted_square(W, factor.inverse_diagonal)
     still = without_base_translation(reduced, v)
-    bias = rnea_classical(reduced, q, still, [0] * reduced.nv, fext, naming)
+    bias = coupling.folded(rnea_classical(reduced, q, still, [0] * reduced.nv, fext, naming))
     qdd = factor.solve([sub(t, b) for t, b in zip(tau, bias, strict=True)])
     qdd = [naming(f"qdd[{k}]", value) for k, value in enumerate(qdd)]
-    torque = rnea_derivatives_local(reduced, q, still, qdd, fext, naming)
+    torque = rnea_derivatives_local(reduced, q, still, coupling.extended(qdd), fext, naming)
     if resistance is not None:
         add_to_diagonal(torque.dtau_dq, resistance.by_q)
         add_to_diagonal(torque.dtau_dv, resistance.by_v)
@@ -63,13 +64,12 @@ def aba_derivatives_factored(
         z = factor.back_substitute([neg(value) for value in column])
         return scaled_product(W, factor.inverse_diagonal, z)
 
-    by_q = [
-        [0] * reduced.nv if known else solved(c) for known, c in _columns(reduced, torque.dtau_dq, KNOWN_BY_Q)
-    ]
-    by_v = [
-        [0] * reduced.nv if known else solved(c) for known, c in _columns(reduced, torque.dtau_dv, KNOWN_BY_V)
-    ]
-    da_dq, da_dv = ([list(row) for row in zip(*solutions, strict=True)] for solutions in (by_q, by_v))
+    def solutions(rows: Rows, count: int) -> list[list[Scalar]]:
+        columns = _columns(reduced, coupling.folded_matrix(rows), count)
+        return [[0] * coupling.independent if known else solved(column) for known, column in columns]
+
+    by_q, by_v = solutions(torque.dtau_dq, KNOWN_BY_Q), solutions(torque.dtau_dv, KNOWN_BY_V)
+    da_dq, da_dv = ([list(row) for row in zip(*columns, strict=True)] for columns in (by_q, by_v))
     add_base_terms(reduced, q, v, da_dq, da_dv)
     return ForwardDynamicsDerivatives(da_dq, da_dv, Minv)
 

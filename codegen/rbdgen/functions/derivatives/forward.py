@@ -17,22 +17,24 @@ from rbdgen.access import Access, column, whole
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, Rows, derivatives, rnea_derivatives
 from rbdgen.functions.forward_dynamics.articulated_body import aba
 from rbdgen.functions.forward_dynamics.bias import forward_dynamics
-from rbdgen.functions.inertia_matrix.inverse import inverse
+from rbdgen.functions.forward_dynamics.composite import forward_dynamics_composite
+from rbdgen.functions.inertia_matrix.inverse import factored, inverse
 from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_looped
 from rbdgen.functions.resistance import (
     Added,
     Slopes,
     add_to_diagonal,
+    by_acceleration,
     by_position,
     by_velocity,
     freedoms,
     loops_with_added,
     loops_with_less,
+    terms_of,
 )
 from rbdgen.model.joints import Coordinate, Joint
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.ops import IDENTITY, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, dot, neg, sub, unnamed
 from rbdgen.sweeps.inputs import State
@@ -57,21 +59,21 @@ def aba_derivatives(
     naming: Naming = unnamed,
     resistance: Slopes | None = None,
 ) -> ForwardDynamicsDerivatives:
-    """dFD/dq, dFD/dv and dFD/dtau; arguments as in `aba`.
+    """dFD/dq, dFD/dv and dFD/dtau over the independent degrees of freedom; arguments as in `aba`.
 
     tau: less what joints set against it, `resistance` its slopes.
     """
-    qdd = aba(model, q, v, tau, naming=naming)
+    coupling = model.coupling
+    forward = aba if coupling.is_trivial else forward_dynamics_composite
+    qdd = coupling.extended(forward(model, q, v, tau, naming=naming))
     inverse_dynamics = rnea_derivatives(model, q, v, qdd, naming, beside=True)
-    rotors = [A for body in model.bodies for A in body.joint.armature]
-    add_to_diagonal(inverse_dynamics.dtau_da, rotors)
+    add_to_diagonal(inverse_dynamics.dtau_da, terms_of(model, by_acceleration, State(q)))
     if resistance is not None:
         add_to_diagonal(inverse_dynamics.dtau_dq, resistance.by_q)
         add_to_diagonal(inverse_dynamics.dtau_dv, resistance.by_v)
-    factor = ldl(inverse_dynamics.dtau_da, [model.ancestor_dofs(k) for k in range(model.nv)], naming)
-    Minv = inverse(factor)
-    da_dq = negative_product(Minv, inverse_dynamics.dtau_dq)
-    da_dv = negative_product(Minv, inverse_dynamics.dtau_dv)
+    Minv = inverse(factored(model, inverse_dynamics.dtau_da, naming))
+    da_dq = negative_product(Minv, coupling.folded_matrix(inverse_dynamics.dtau_dq))
+    da_dv = negative_product(Minv, coupling.folded_matrix(inverse_dynamics.dtau_dv))
     for body in model.bodies:
         if body.floats:
             add_base_velocity(body.joint, v, da_dv)

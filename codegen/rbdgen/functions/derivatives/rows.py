@@ -15,6 +15,7 @@ from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives, rnea_de
 from rbdgen.functions.function import (
     TAU,
     A,
+    Call,
     Form,
     Function,
     Identity,
@@ -42,6 +43,12 @@ def _pinocchio_aba_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str, 
     by_q, by_v = x["resistance"].slopes
     Minv = symmetric(data.Minv)
     return data.ddq_dq - Minv * by_q, data.ddq_dv - Minv * by_v, Minv
+
+
+def _by_inverse_dynamics(call: Call, _: object) -> Any:
+    by_q, by_v, M = call("rnea_derivatives", a=call("aba"))
+    Minv = np.linalg.inv(M)
+    return -Minv @ by_q, -Minv @ by_v, Minv
 
 
 ROWS = (
@@ -105,6 +112,7 @@ ROWS = (
                 lambda model, x: list(
                     map(flat, aba_derivatives(model, x.q, x.v, less(model, x), x.naming, slopes(model, x)))
                 ),
+                over="independent",
             ),
             cheap(
                 "factor_factor",
@@ -122,14 +130,20 @@ ROWS = (
                         ),
                     )
                 ),
+                "independent",
             ),
             in_loops(
                 "eq. 24 on mass moments, one sparse product W D^-1 W^T run for every column",
                 aba_derivatives_columns,
                 "columns",
                 compact=False,
+                over="independent",
             ),
-            in_loops("eq. 24 of the looped forms of aba, rnea_derivatives and minv", aba_derivatives_looped),
+            in_loops(
+                "eq. 24 of the looped forms of aba, rnea_derivatives and minv",
+                aba_derivatives_looped,
+                over="tree",
+            ),
         ),
         operations=lambda size: (
             1450 * size.bodies + 69 * size.ancestors + 2 * size.factor + size.inverse + 4 * size.products
@@ -143,5 +157,6 @@ ROWS = (
             ),
         ),
         derivative_of="aba",
+        projected=_by_inverse_dynamics,
     ),
 )

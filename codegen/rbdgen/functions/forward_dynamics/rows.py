@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
 from rbdgen.functions.forward_dynamics.articulated_body import aba
 from rbdgen.functions.forward_dynamics.bias import forward_dynamics
-from rbdgen.functions.function import FEXT, TAU, A, Form, Function, Identity, Q, V, swept, swept_in_loops
+from rbdgen.functions.forward_dynamics.composite import composite_moments, forward_dynamics_composite
+from rbdgen.functions.function import (
+    FEXT,
+    TAU,
+    A,
+    Call,
+    Form,
+    Function,
+    Identity,
+    Q,
+    V,
+    cheap,
+    swept,
+    swept_in_loops,
+)
 from rbdgen.functions.resistance import Added, torque
 from rbdgen.signature import Signature
 
@@ -16,13 +35,33 @@ def _aba(external: bool) -> tuple[Form, ...]:
             "articulated",
             "Featherstone 2008, table 7.1",
             lambda model, x: [aba(model, x.q, x.v, x.tau, x.fext, x.naming)],
+            over="tree",
         ),
-        swept("bias", "bias forces of inverse dynamics at qdd = 0, mass moments", ("a",), sweeps),
-        swept_in_loops("the bias form in loops over bodies", ("a",), sweeps),
+        Form(
+            "composite",
+            "M a = tau - nle, M folded and factored; Featherstone 2008, section 6.5",
+            lambda model, x: [forward_dynamics_composite(model, x.q, x.v, x.tau, x.fext, x.naming)],
+            over="independent",
+            coupled=True,
+        ),
+        swept("bias", "bias forces of inverse dynamics at qdd = 0, mass moments", ("a",), sweeps, "tree"),
+        cheap(
+            "composite_moments",
+            "M a = tau - nle on mass moments",
+            lambda reduced, x: [composite_moments(reduced, x.q, x.v, x.tau, x.fext, x.naming)],
+            "independent",
+            coupled=True,
+        ),
+        swept_in_loops("the bias form in loops over bodies", ("a",), sweeps, "tree"),
     )
 
 
 RESISTED = (Added("tau", torque),)
+
+
+def _solved(call: Call, x: Mapping[str, Any], bias: Any) -> Any:
+    return np.linalg.solve(call("crba"), (x["tau"] - bias)[..., None])[..., 0]
+
 
 ROWS = (
     Function(
@@ -39,6 +78,7 @@ ROWS = (
                 "FD(ID(a)) = a", ("rnea", "aba"), lambda call, x: (call("aba", tau=call("rnea")), x["a"])
             ),
         ),
+        projected=lambda call, x: _solved(call, x, call("nle")),
     ),
 )
 
@@ -51,4 +91,5 @@ WITH_FORCES = Function(
         model, data, x["q"], x["v"], x["tau"] - x["resistance"].torque, x["fext"]
     ),
     resistance=RESISTED,
+    projected=lambda call, x: _solved(call, x, call("rnea_fext", a=0 * x["tau"])),
 )

@@ -31,7 +31,7 @@ def crba(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> lis
             while j != WORLD:
                 row = model.bodies[j].joint
                 for r, S_r in enumerate(row.motion_subspace, row.idx_v):
-                    if r <= k:
+                    if j != i or r <= k:
                         M[r][k] = M[k][r] = naming(f"M[{r},{k}]", S_r.dot(force))
                 if model.bodies[j].parent != WORLD:
                     force = transforms[j].force_to_parent(force)

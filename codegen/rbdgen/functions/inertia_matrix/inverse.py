@@ -97,8 +97,13 @@ def _outward(
 
 def minv_factored(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[list[Scalar]]:
     """M(q)^-1, nv x nv, full symmetric, from CRBA and sparse L^T D L."""
-    factor = ldl(crba(model, q, naming), [model.ancestor_dofs(k) for k in range(model.nv)], naming)
-    return inverse(factor)
+    return inverse(factored(model, crba(model, q, naming), naming))
+
+
+def factored(model: Model, M: Sequence[Sequence[Scalar]], naming: Naming = unnamed) -> LDL:
+    """The factor of M, over all degrees of freedom, folded to those that are independent."""
+    elimination = model.elimination
+    return ldl(model.coupling.folded_matrix(M), elimination.ancestors, naming, elimination.order)
 
 
 def inverse(factor: LDL) -> list[list[Scalar]]:
@@ -108,16 +113,16 @@ def inverse(factor: LDL) -> list[list[Scalar]]:
 
 def unit_lower_inverse(factor: LDL) -> list[dict[int, Scalar]]:
     """W = L^-1 by rows; row i is nonzero only at i, which is 1, and its ancestors."""
-    W: list[dict[int, Scalar]] = []
-    for i in range(len(factor.lower)):
+    W: list[dict[int, Scalar]] = [{} for _ in factor.lower]
+    for i in factor.order:
         row: dict[int, Scalar] = {i: 1}
         for j in factor.ancestors[i]:
             value: Scalar = 0
             for k in factor.ancestors[i]:
-                if k >= j and j in W[k]:
+                if j in W[k]:
                     value = sub(value, mul(factor.lower[i][k], W[k][j]))
             row[j] = value
-        W.append(row)
+        W[i] = row
     return W
 
 

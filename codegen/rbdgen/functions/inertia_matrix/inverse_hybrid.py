@@ -15,12 +15,12 @@ from dataclasses import replace
 
 from rbdgen.access import Access, column, whole
 from rbdgen.functions.forward_dynamics.bias import hand_on, own_inertia
-from rbdgen.functions.inertia_matrix.inverse import inverse, unit_lower_inverse, weighted_square
+from rbdgen.functions.inertia_matrix.inverse import factored, inverse, unit_lower_inverse, weighted_square
 from rbdgen.functions.inertia_matrix.moments import crba_composite
 from rbdgen.model.articulated import ArticulatedInertia, combination, factor_joint
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ldl import back_substituted, ldl
+from rbdgen.spatial.ldl import back_substituted
 from rbdgen.spatial.ops import Force
 from rbdgen.spatial.scalar import Naming, Scalar, dot, mul, neg, unnamed
 from rbdgen.sweeps.bodies import Body, Jointed, along_joint, force_to_parent, with_joint_force
@@ -130,4 +130,4 @@ def minv_composite(
     reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed
 ) -> list[list[Scalar]]:
     """M(q)^-1, nv x nv, full symmetric, from CRBA and sparse L^T D L."""
-    return inverse(ldl(crba_composite(reduced, q, naming), reduced.ancestors, naming))
+    return inverse(factored(reduced.model, crba_composite(reduced, q, naming), naming))

@@ -56,28 +56,35 @@ ROWS = (
                 "recursive",
                 "Carpentier, LAAS 2018, corrected",
                 lambda model, x: [flat(minv_recursive(model, x.q, x.naming))],
+                over="tree",
             ),
             Form(
                 "factored",
                 "CRBA and sparse L^T D L, Featherstone 2008, section 6.5",
                 lambda model, x: [flat(minv_factored(model, x.q, x.naming))],
+                over="independent",
             ),
             cheap(
                 "moments",
                 "CRBA by composite mass moments and sparse L^T D L",
                 lambda reduced, x: [flat(minv_composite(reduced, x.q, x.naming))],
+                "independent",
             ),
             cheap(
                 "hybrid",
                 "the articulated inward pass as a factorisation, Minv = W D^-1 W^T",
                 lambda reduced, x: [flat(minv_hybrid(reduced, x.q, x.naming))],
+                "tree",
             ),
             in_loops(
-                "as hybrid, factored in loops over bodies, one product run for every column", minv_looped
+                "as hybrid, factored in loops over bodies, one product run for every column",
+                minv_looped,
+                over="tree",
             ),
         ),
         operations=lambda size: 290 * size.bodies + 67 * size.ancestors + 29 * size.connected,
         pinocchio=lambda pin, model, data, x: symmetric(pin.computeMinverse(model, data, x["q"])),
         identities=(Identity("M Minv = 1", ("crba", "minv"), _product_is_one),),
+        projected=lambda call, _: np.linalg.inv(call("crba")),
     ),
 )

@@ -21,7 +21,7 @@ from rbdgen.model.joints.coordinates import (
 )
 from rbdgen.model.joints.floating import Floating
 from rbdgen.model.joints.helical import Helical
-from rbdgen.model.joints.joint import Joint
+from rbdgen.model.joints.joint import Follows, Joint
 from rbdgen.model.joints.joint_type import Displacement, JointType
 from rbdgen.model.joints.planar import Planar
 from rbdgen.model.joints.prismatic import Prismatic
@@ -45,6 +45,7 @@ __all__ = [
     "Coordinate",
     "Displacement",
     "Floating",
+    "Follows",
     "Helical",
     "Joint",
     "JointType",

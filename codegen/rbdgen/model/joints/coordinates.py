@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from rbdgen.spatial.ops import Matrix, Vector
 from rbdgen.spatial.quaternion import Quaternion
-from rbdgen.spatial.scalar import Scalar, add, mul, sub
+from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
 
 
 class Angle(NamedTuple):
@@ -23,6 +23,11 @@ class Angle(NamedTuple):
             sub(mul(self.cos, other.cos), mul(self.sin, other.sin)),
             add(mul(self.sin, other.cos), mul(self.cos, other.sin)),
         )
+
+    @property
+    def opposite(self) -> Angle:
+        """The angle with the other sign."""
+        return Angle(self.cos, neg(self.sin))
 
 
 class ScrewPosition(NamedTuple):

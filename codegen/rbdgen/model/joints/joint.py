@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rbdgen.description.schema import Limit
 from rbdgen.model.joints.coordinates import Coordinate
@@ -14,12 +15,21 @@ from rbdgen.spatial.ops import Motion, Transform, Vector
 from rbdgen.spatial.scalar import Scalar
 
 
+class Follows(NamedTuple):
+    """How a joint follows another: q = multiplier q[idx_q] and v = multiplier v[idx_v]."""
+
+    idx_q: int
+    idx_v: int
+    multiplier: float
+
+
 @dataclass(frozen=True)
 class Joint:
     """A moving joint. `axis` is a unit vector in the joint's frame; unused where `type` has no one axis.
 
     The joint's frame is that of its child body; at q = 0 it stands at the joint's placement in the parent.
-    Limits are carried, never enforced. `resistance` is that of each of its degrees of freedom.
+    Limits are carried, never enforced. `resistance` is that of each of its degrees of freedom. A joint that
+    follows another stands behind all that do not.
     """
 
     name: str
@@ -29,6 +39,7 @@ class Joint:
     idx_v: int
     limit: Limit | None = None
     resistance: Resistance = NONE
+    follows: Follows | None = None
 
     @property
     def nq(self) -> int:

@@ -1,0 +1,144 @@
+"""Joints that follow others: how velocities spread to them, and forces and matrices fold back.
+
+With followers the bodies keep a degree of freedom each. All of them move as x = G y by those that are
+independent, y, and G is constant: a row is a unit vector, or a multiple k of one where q_m = k q_p. So
+
+    v = G w,  a = G wdot,  tau = G^T ID(q, G w, G wdot),  M = G^T M_x G
+
+and an algorithm over bodies needs no word of it. Independent degrees of freedom come first, in the order of
+the bodies; followers stand behind them. Constraint embedding: Jain, Robot and Multibody Dynamics, 2011.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rbdgen.spatial.scalar import Scalar, add, mul
+
+if TYPE_CHECKING:
+    from rbdgen.model.model import Model
+
+Matrix = Sequence[Sequence[Scalar]]
+Member = tuple[int, float]
+"""A degree of freedom and its multiple of the independent one that it follows; 1 for that one itself."""
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """G by its columns: `groups[i]` are the members of independent degree of freedom i, itself first."""
+
+    groups: tuple[tuple[Member, ...], ...]
+
+    @property
+    def independent(self) -> int:
+        """How many degrees of freedom are independent."""
+        return len(self.groups)
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether no joint follows another."""
+        return all(len(members) == 1 for members in self.groups)
+
+    def extended(self, y: Sequence[Scalar]) -> list[Scalar]:
+        """G y."""
+        if self.is_trivial:
+            return list(y)
+        x: dict[int, Scalar] = {
+            i: mul(k, value) for members, value in zip(self.groups, y, strict=True) for i, k in members
+        }
+        return [x[i] for i in range(len(x))]
+
+    def folded(self, x: Sequence[Scalar]) -> list[Scalar]:
+        """G^T x."""
+        return [_sum([mul(k, x[i]) for i, k in members]) for members in self.groups]
+
+    def folded_matrix(self, A: Matrix) -> list[list[Scalar]]:
+        """G^T A G; of a symmetric matrix both halves are the same expressions."""
+        if self.is_trivial:
+            return [list(row) for row in A]
+        n = range(self.independent)
+        return [[self._entry(A, i, j) for j in n] for i in n]
+
+    def _entry(self, A: Matrix, i: int, j: int) -> Scalar:
+        """The terms of the one with the lower number are the outer ones, in both halves."""
+        rows, columns = self.groups[i], self.groups[j]
+        if i < j:
+            return _sum([mul(k, _sum([mul(m, A[r][c]) for c, m in columns])) for r, k in rows])
+        if j < i:
+            return _sum([mul(m, _sum([mul(k, A[r][c]) for r, k in rows])) for c, m in columns])
+        terms = [mul(k * k, A[r][r]) for r, k in rows]
+        for at, (r, k) in enumerate(rows):
+            for c, m in rows[at + 1 :]:
+                same = A[r][c] is A[c][r]
+                terms.append(mul(2 * k * m, A[r][c]) if same else mul(k * m, add(A[r][c], A[c][r])))
+        return _sum(terms)
+
+
+def _sum(terms: Sequence[Scalar]) -> Scalar:
+    total: Scalar = 0
+    for term in terms:
+        total = add(total, term)
+    return total
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """In which order to factor M, and what fills: `order` from the root to the leaves; `ancestors[i]`: the
+    independent degrees of freedom above i in the elimination tree, nearest first."""
+
+    order: tuple[int, ...]
+    ancestors: tuple[tuple[int, ...], ...]
+
+
+def coupling_of(model: Model) -> Coupling:
+    """The groups of a model."""
+    groups: dict[int, list[Member]] = {}
+    followers: list[tuple[int, int, float]] = []
+    for body in model.bodies:
+        joint = body.joint
+        if joint.follows is None:
+            for k in range(joint.idx_v, joint.idx_v + joint.nv):
+                groups[k] = [(k, 1)]
+        else:
+            followers.append((joint.idx_v, joint.follows.idx_v, joint.follows.multiplier))
+    for own, primary, multiplier in sorted(followers):
+        groups[primary].append((own, multiplier))
+    return Coupling(tuple(tuple(groups[k]) for k in range(len(groups))))
+
+
+def elimination_of(model: Model, coupling: Coupling) -> Elimination:
+    """An order that fills little, and the elimination tree that it leads to.
+
+    Without followers: the tree of the robot (Featherstone 2008, section 6.5). A group stands right below the
+    lowest body that is above all its members: with one group, or several whose ways there do not cross,
+    nothing fills. Otherwise something may, so the pattern is found by eliminating.
+    """
+    nv = model.nv
+    above = [model.ancestor_dofs(k) for k in range(nv)]
+    if coupling.is_trivial:
+        return Elimination(tuple(range(nv)), tuple(map(tuple, above)))
+    lines = [frozenset((k, *chain)) for k, chain in enumerate(above)]
+    owner = {i: g for g, members in enumerate(coupling.groups) for i, _ in members}
+    depths = []
+    for members in coupling.groups:
+        shared = frozenset.intersection(*(frozenset(above[i]) for i, _ in members))
+        depths.append(len(shared) + (0.5 if len(members) == 1 else 0))
+    order = sorted(range(coupling.independent), key=lambda g: (depths[g], g))
+    place = {g: at for at, g in enumerate(order)}
+    upper: list[set[int]] = [set() for _ in order]
+    for i, line in enumerate(lines):
+        for j in line:
+            later, earlier = sorted((owner[i], owner[j]), key=place.__getitem__, reverse=True)
+            if later != earlier:
+                upper[later].add(earlier)
+    parents: dict[int, int] = {}
+    for g in reversed(order):
+        if upper[g]:
+            parents[g] = parent = max(upper[g], key=place.__getitem__)
+            upper[parent] |= upper[g] - {parent}
+    ancestors: list[tuple[int, ...]] = [()] * len(order)
+    for g, parent in sorted(parents.items(), key=lambda pair: place[pair[0]]):
+        ancestors[g] = (parent, *ancestors[parent])
+    return Elimination(tuple(order), tuple(ancestors))

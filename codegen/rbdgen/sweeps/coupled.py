@@ -1,0 +1,131 @@
+"""Loops over all bodies of a robot on which joints follow others: spread before them, folded after them.
+
+What they read of q, v and a they read of longer arrays, which loops of one line fill first; what they would
+give they write into scratch arrays, from which a last loop adds up the outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from rbdgen.access import Access
+from rbdgen.model.model import Model
+from rbdgen.signature import Kind, SizedSignature
+from rbdgen.spatial.scalar import add, mul
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
+from rbdgen.sweeps.tables import cleared
+
+SPREAD: tuple[Kind, ...] = ("configuration", "velocity", "acceleration")
+
+
+def coupled(form: LoopedForm, model: Model, signature: SizedSignature) -> LoopedForm:
+    """The loops for the function's own arrays, from those for all degrees of freedom of all bodies."""
+    read = {access.array for loop in form.loops for access in loop.reads.values()}
+    spread = {x.name: x.kind for x in signature.inputs if x.kind in SPREAD and x.name in read}
+    folded = {x.name: x.kind for x in signature.outputs if x.kind in ("force", "matrix")}
+    longer = {name: f"all_{name}" for name in (*spread, *folded)}
+    folds = [loop for name, kind in folded.items() for loop in _folding(name, longer[name], kind, model)]
+    multiples = {name: f"{name}_multiples" for name in spread}
+    tables = {table: _multiples(model, spread[name]) for name, table in multiples.items()}
+    tables |= {f"{name}_weights": _weights(model, kind) for name, kind in folded.items()}
+    return LoopedForm(
+        (
+            *(_spreading(name, longer[name], kind, model) for name, kind in spread.items()),
+            *(_renamed(loop, longer) for loop in form.loops),
+            *folds,
+        ),
+        {x.name: x.size for x in signature.outputs},
+        {
+            **form.scratch,
+            **{
+                longer[name]: model.nq if kind == "configuration" else model.nv
+                for name, kind in spread.items()
+            },
+            **{longer[name]: form.outputs[name] for name in folded},
+        },
+        {**form.tables, **tables},
+    )
+
+
+def _renamed(loop: FormLoop, names: Mapping[str, str]) -> FormLoop:
+    """The same loop on other arrays in place of these."""
+
+    def moved(accesses: Mapping[str, Access]) -> dict[str, Access]:
+        return {name: replace(at, array=names.get(at.array, at.array)) for name, at in accesses.items()}
+
+    return replace(loop, reads=moved(loop.reads), writes=moved(loop.writes))
+
+
+def _sources(model: Model, kind: Kind) -> list[tuple[int, float]]:
+    """For every element of a longer array, which one of the function's it follows, and how many times."""
+    found: dict[int, tuple[int, float]] = {}
+    for body in model.bodies:
+        joint, follows = body.joint, body.joint.follows
+        first, count = (joint.idx_q, joint.nq) if kind == "configuration" else (joint.idx_v, joint.nv)
+        for k in range(first, first + count):
+            found[k] = (k, 1.0)
+        if follows is not None:
+            primary = follows.idx_q if kind == "configuration" else follows.idx_v
+            found[first] = (primary, float(follows.multiplier))
+    return [found[k] for k in range(len(found))]
+
+
+def _multiples(model: Model, kind: Kind) -> tuple[float, ...]:
+    return tuple(multiple for _, multiple in _sources(model, kind))
+
+
+def _spreading(name: str, longer: str, kind: Kind, model: Model) -> FormLoop:
+    """G times an input."""
+    sources, table = _sources(model, kind), f"{name}_multiples"
+
+    def trace(x: State) -> Arrays:
+        return {"spread": [mul(x.arrays["multiple"][0], x.arrays["own"][0])]}
+
+    every = tuple(range(len(sources)))
+    return FormLoop(
+        f"spread_{name}",
+        trace,
+        {"spread": Access(longer, (0,), every)},
+        {"own": Access(name, (0,), tuple(k for k, _ in sources)), "multiple": Access(table, (0,), every)},
+        count=len(sources),
+    )
+
+
+def _places(model: Model, kind: Kind) -> list[tuple[int, float]]:
+    """For every element of a longer output, where in the function's it is added, and how many times."""
+    rows = _sources(model, "velocity")
+    if kind == "force":
+        return rows
+    n = model.coupling.independent
+    return [(n * i + j, k * m) for i, k in rows for j, m in rows]
+
+
+def _weights(model: Model, kind: Kind) -> tuple[float, ...]:
+    return tuple(weight for _, weight in _places(model, kind))
+
+
+def _folding(name: str, longer: str, kind: Kind, model: Model) -> list[FormLoop]:
+    """G^T times an output, and G^T . G of a matrix."""
+    places = _places(model, kind)
+    where, every = tuple(place for place, _ in places), tuple(range(len(places)))
+
+    def trace(x: State) -> Arrays:
+        (before,), (weight,), (own,) = (x.arrays[array] for array in ("before", "weight", "own"))
+        return {"sum": [add(before, mul(weight, own))]}
+
+    return [
+        cleared(name, 1 + max(where)),
+        FormLoop(
+            f"fold_{name}",
+            trace,
+            {"sum": Access(name, (0,), where)},
+            {
+                "before": Access(name, (0,), where),
+                "weight": Access(f"{name}_weights", (0,), every),
+                "own": Access(longer, (0,), every),
+            },
+            count=len(places),
+        ),
+    ]

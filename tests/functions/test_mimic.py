@@ -1,0 +1,73 @@
+"""Mimic joints by elimination: every form against the robot with all joints free, projected by NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from support.forms import FunctionForm, relative_error, run_on_floats
+from support.mimic import Projection, with_mimics
+from support.random_urdf import robots
+from support.robots import PATHS
+
+from rbdgen.description.urdf import parse_urdf, read_urdf
+from rbdgen.functions.table import TABLE
+from rbdgen.graph.programs.run import run
+from rbdgen.model.build import Base
+from rbdgen.model.model import WORLD, Model
+from rbdgen.model.reduce import reduce
+from rbdgen.selection.trace import trace_program
+
+TOLERANCE = 1e-12
+"""Relative, times the condition number of M where it is inverted."""
+
+STATES = 3
+
+
+def check(projection: Projection, seed: int, *, programs: bool = False) -> None:
+    """Every form that can do the robot; `programs`: also the loops of those in loops, as C runs them."""
+    model = projection.coupled.model
+    arguments = {x.name: x for row in TABLE.values() for x in row.signature.sized(model.sizes).inputs}
+    inputs = model.manifold.random_inputs(arguments.values(), np.random.default_rng(seed), (STATES,))
+    inputs["fext"] = inputs["fext"].reshape(STATES, -1)
+    condition = np.linalg.cond(projection.outputs(TABLE["crba"], inputs)[0]).max()
+    for row in TABLE.values():
+        expected = projection.outputs(row, inputs)
+        scale = TOLERANCE * (condition if row.projected else 1.0)
+        for form in row.forms:
+            if not form.does(model) or (form.compact and not in_loops(model)):
+                continue
+            results = [run_on_floats(FunctionForm(row, form), model, inputs)]
+            if programs and form.loops is not None:
+                program = trace_program(reduce(model), row, form, "graph")
+                found = run(program, {x.name: inputs[x.name] for x in row.signature.inputs})
+                results.append([found[argument.name] for argument in row.signature.outputs])
+            for outputs in results:
+                for output, wanted in zip(outputs, expected, strict=True):
+                    ours, theirs = output.reshape(wanted.shape), wanted
+                    if row.name == "potential_energy":  # what stands still in the world adds a constant
+                        ours, theirs = ours - ours[0], theirs - theirs[0]
+                    assert relative_error(ours, theirs, floor=1.0) < scale, (row.name, form.name)
+
+
+def in_loops(model: Model) -> bool:
+    """Whether forms in loops over bodies can do the tree."""
+    first = 1 if model.is_floating else 0
+    beside = any(body.parent == WORLD for body in model.bodies[first:])
+    return all(body.joint.type.one_axis for body in model.bodies[first:]) and not (first and beside)
+
+
+@settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(robots(max_joints=8), st.integers(0, 2**32 - 1), st.sampled_from(("fixed", "floating")))
+def test_random_trees(text: str, seed: int, base: Base) -> None:
+    description = with_mimics(parse_urdf(text), np.random.default_rng(seed))
+    projection = Projection.of(description, base)
+    check(projection, seed, programs=seed % 8 == 0)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_a_public_gripper(base: Base) -> None:
+    projection = Projection.of(read_urdf(PATHS["panda"]), base)
+    assert projection.coupled.joint_names[-2:] == ("panda_joint7", "panda_finger_joint1")
+    check(projection, 1, programs=True)

@@ -1,0 +1,123 @@
+"""Robots with mimic joints, at random, and what their functions are by the robot with all joints free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from support.forms import FunctionForm, run_on_floats
+
+from rbdgen.description.schema import Description, Joint, Mimic
+from rbdgen.functions.function import Function
+from rbdgen.functions.table import lookup
+from rbdgen.model.build import Base, Robot, build_robot
+
+Array = NDArray[np.float64]
+
+MULTIPLIERS = (1.0, -1.0, 2.0, -0.5, 0.3, 0.0)
+OFFSETS = (0.0, np.pi / 2, 0.4, -1.1)
+
+
+def with_mimics(description: Description, rng: np.random.Generator) -> Description:
+    """The robot with some joints of other types, and some that follow others in any order and in chains."""
+    types = {
+        "revolute": ("revolute", "helical", "spherical", "planar"),
+        "prismatic": ("prismatic", "helical"),
+    }
+    joints: list[Joint] = []
+    for joint in description.joints:
+        kind = (
+            str(rng.choice(types[joint.type])) if joint.type in types and rng.random() < 0.4 else joint.type
+        )
+        joints.append(replace(joint, type=kind, pitch=0.2 if kind == "helical" else 0.0))  # type: ignore[arg-type]
+    single = [k for k, x in enumerate(joints) if x.type in ("revolute", "continuous", "prismatic", "helical")]
+    rng.shuffle(single)
+    for at, k in enumerate(single[1:], 1):
+        if rng.random() < 0.6:
+            leader = joints[single[rng.integers(at)]].name
+            mimic = Mimic(leader, float(rng.choice(MULTIPLIERS)), float(rng.choice(OFFSETS)))
+            joints[k] = replace(joints[k], mimic=mimic)
+    return replace(description, joints=tuple(joints))
+
+
+@dataclass(frozen=True)
+class Projection:
+    """The answers of a robot with followers from those of the robot with all joints free.
+
+    tau = G^T ID(G q + c, G v, G a), M = G^T M G and so on, by NumPy.
+    """
+
+    coupled: Robot
+    free: Robot
+    G: Array
+    S: Array
+    c: Array
+
+    @classmethod
+    def of(cls, description: Description, base: Base = "fixed") -> Projection:
+        coupled = build_robot(description, base, snap=0.0)
+        free = build_robot(description, base, snap=0.0, mimic="independent")
+        ours = {joint.name: joint for joint in coupled.model.manifold.joints}
+        sizes, model = coupled.model.sizes, free.model
+        G, S, c = np.zeros((model.nv, sizes["nv"])), np.zeros((model.nq, sizes["nq"])), np.zeros(model.nq)
+        for joint in model.manifold.joints:
+            name, k, offset = followed(description, joint.name)
+            for i in range(joint.nv):
+                G[joint.idx_v + i, ours[name].idx_v + i] = k
+            for i in range(joint.nq):
+                S[joint.idx_q + i, ours[name].idx_q + i] = k
+                c[joint.idx_q + i] = offset
+        return cls(coupled, free, G, S, c)
+
+    def outputs(self, function: Function, inputs: Mapping[str, Array]) -> list[Array]:
+        """The outputs over the states."""
+        if function.projected is None:
+            return self._folded(function, inputs)
+
+        def call(name: str, **changed: Array) -> Any:
+            found = self.outputs(lookup(name), {**inputs, **changed})
+            return found[0] if len(found) == 1 else tuple(found)
+
+        found = function.projected(call, inputs)
+        return list(found) if isinstance(found, tuple) else [found]
+
+    def _folded(self, function: Function, inputs: Mapping[str, Array]) -> list[Array]:
+        full = dict(inputs)
+        for argument in function.signature.inputs:
+            x = inputs[argument.name]
+            if argument.kind == "configuration":
+                full[argument.name] = x @ self.S.T + self.c
+            elif argument.kind in ("velocity", "acceleration"):
+                full[argument.name] = x @ self.G.T
+            elif argument.kind == "external_forces":
+                full[argument.name] = self._on_bodies(x)
+        textbook = FunctionForm(function, function.forms[0])
+        outputs = run_on_floats(textbook, self.free.model, full)
+        folds = {
+            "force": lambda y: y @ self.G,
+            "matrix": lambda y: self.G.T @ y @ self.G,
+            "scalar": lambda y: y,
+        }
+        return [folds[x.kind](y) for x, y in zip(function.signature.outputs, outputs, strict=True)]
+
+    def _on_bodies(self, fext: Array) -> Array:
+        """A body whose joint stands still is a part of its parent: no force acts on it by itself."""
+        rows = {body.name: k for k, body in enumerate(self.coupled.model.bodies)}
+        given = fext.reshape(len(fext), -1, 6)
+        found = np.zeros((len(fext), self.free.model.nbodies, 6))
+        for k, body in enumerate(self.free.model.bodies):
+            if body.name in rows:
+                found[:, k] = given[:, rows[body.name]]
+        return found.reshape(len(fext), -1)
+
+
+def followed(description: Description, name: str) -> tuple[str, float, float]:
+    """The independent joint that a joint follows, how many times, and from where; any chain of them."""
+    mimic = {joint.name: joint.mimic for joint in description.joints}.get(name)
+    if mimic is None:
+        return name, 1.0, 0.0
+    primary, k, c = followed(description, mimic.joint)
+    return primary, mimic.multiplier * k, mimic.multiplier * c + mimic.offset

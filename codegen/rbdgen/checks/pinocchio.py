@@ -12,6 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from rbdgen.functions.function import Function
+from rbdgen.functions.table import lookup
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import JointCoordinates, Kind
 
@@ -108,39 +109,87 @@ def _inertia(body: Mapping[str, Any]) -> Any:
 def reference(
     manifest: Mapping[str, Any], functions: Sequence[Function], inputs: Mapping[str, Any]
 ) -> dict[str, tuple[Any, ...]]:
-    """The outputs of every function by Pinocchio at the states of `inputs`, arrays over the states."""
-    model = model_of(manifest)
-    joints = Manifold.of(manifest["manifold"]).joints
-    bodies = [k for k, body in enumerate(manifest["bodies"], 1) if not body.get("hidden")]
-    resistance = manifest.get("resistance", ())
-    return {
-        function.name: _outputs(function, model, joints, bodies, resistance, inputs) for function in functions
-    }
+    """The outputs of every function by Pinocchio at the states of `inputs`, arrays over the states.
+
+    Joints that follow others are joints like all others there; what comes of them is projected.
+    """
+    robot = _Robot.of(manifest)
+
+    def outputs(function: Function, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
+        if not robot.followers or function.projected is None:
+            return robot.outputs(function, inputs)
+
+        def call(name: str, **changed: Any) -> Any:
+            found = outputs(lookup(name), {**inputs, **changed})
+            return found if len(found) > 1 else found[0]
+
+        found = function.projected(call, inputs)
+        return found if isinstance(found, tuple) else (found,)
+
+    return {function.name: outputs(function, inputs) for function in functions}
 
 
-def _outputs(
-    function: Function,
-    model: Any,
-    joints: Sequence[JointCoordinates],
-    bodies: Sequence[int],
-    resistance: Rows,
-    inputs: Mapping[str, Any],
-) -> tuple[Any, ...]:
-    data = model.createData()
+class _Robot(NamedTuple):
+    """A manifest's robot: `followers`: rows of joints that move with others, `bodies`: those in fext."""
 
-    def theirs(kind: Kind, values: Any) -> Any:
+    model: Any
+    joints: Sequence[JointCoordinates]
+    followers: Rows
+    bodies: Sequence[int]
+    resistance: Rows
+
+    @classmethod
+    def of(cls, manifest: Mapping[str, Any]) -> _Robot:
+        moving = {body["joint"] for body in manifest["bodies"]}
+        return cls(
+            model_of(manifest),
+            Manifold.of(manifest["manifold"]).joints,
+            [row for row in manifest.get("mimic", ()) if row["joint"] in moving],
+            [k for k, body in enumerate(manifest["bodies"], 1) if not body.get("hidden")],
+            manifest.get("resistance", ()),
+        )
+
+    def spread(self) -> Any:
+        """G, from our degrees of freedom to those of Pinocchio's joints."""
+        ours = {joint.name: joint for joint in self.joints}
+        G = np.zeros((self.model.nv, sum(joint.nv for joint in self.joints)))
+        for name, joint in ours.items():
+            first = self.model.joints[self.model.getJointId(name)].idx_v
+            G[first : first + joint.nv, joint.idx_v : joint.idx_v + joint.nv] = np.eye(joint.nv)
+        for row in self.followers:
+            theirs = self.model.joints[self.model.getJointId(row["joint"])].idx_v
+            G[theirs, ours[row["primary"]].idx_v] = row["multiplier"]
+        return G
+
+    def theirs(self, kind: Kind, values: Any) -> Any:
         """One input of one state."""
         if kind == "external_forces":
-            return external_forces(values, bodies, model.njoints)
-        return configuration_of(model, joints, values) if kind == "configuration" else values
+            return external_forces(values, self.bodies, self.model.njoints)
+        if kind == "configuration":
+            q = configuration_of(self.model, self.joints, values)
+            first = {joint.name: joint.idx_q for joint in self.joints}
+            for row in self.followers:  # their offsets stand in the placements
+                own = self.model.joints[self.model.getJointId(row["joint"])].idx_q
+                q[own] = row["multiplier"] * values[first[row["primary"]]]
+            return q
+        return self.spread() @ values if self.followers and kind in ("velocity", "acceleration") else values
 
-    given = {x.name: (x.kind, inputs[x.name]) for x in function.signature.inputs}
-    states = len(next(iter(inputs.values())))
-    rows = []
-    for k in range(states):
-        state = {name: theirs(kind, values[k]) for name, (kind, values) in given.items()}
-        rows.append(outputs_of_state(function, model, data, state, resistance))
-    return tuple(np.array(part) for part in zip(*rows, strict=True))
+    def ours(self, kind: Kind, value: Any) -> Any:
+        """One output of one state."""
+        if not self.followers or kind == "scalar":
+            return value
+        G = self.spread()
+        return G.T @ value @ G if kind == "matrix" else G.T @ value
+
+    def outputs(self, function: Function, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Over the states."""
+        data, rows = self.model.createData(), []
+        for k in range(len(next(iter(inputs.values())))):
+            state = {x.name: self.theirs(x.kind, inputs[x.name][k]) for x in function.signature.inputs}
+            found = outputs_of_state(function, self.model, data, state, self.resistance)
+            pairs = zip(function.signature.outputs, found, strict=True)
+            rows.append([self.ours(x.kind, value) for x, value in pairs])
+        return tuple(np.array(part) for part in zip(*rows, strict=True))
 
 
 def outputs_of_state(

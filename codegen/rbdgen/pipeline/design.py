@@ -113,10 +113,22 @@ def count(robot: Robot, functions: Sequence[str], progress: Progress = silent) -
 
 
 def _check_angles(robot: Robot) -> None:
-    """Refuse screws where sines are handed in: they slide by the angle itself."""
+    """Refuse joints that need more than the sines that are handed in: a screw slides by the angle itself,
+    and a follower may turn by a multiple of it."""
     screw = next((joint.name for joint in robot.model.manifold.joints if joint.kind == "screw"), None)
     if screw is not None:
         raise OptionError(
             f"--trig input: joint {quoted(screw)} is helical and needs its angle beside the sine; take "
             "--trig builtin"
         )
+    angles = robot.model.manifold.angles
+    for body in robot.model.bodies:
+        joint, follows = body.joint, body.joint.follows
+        if follows is None:
+            continue
+        led, turns = follows.idx_q in angles, joint.type.kind == "angle"
+        if led != turns or (turns and abs(follows.multiplier) != 1):
+            raise OptionError(
+                f"--trig input: joint {quoted(joint.name)} mimics another {follows.multiplier:g} times, "
+                f"and needs more than the sine of q[{follows.idx_q}]; take --trig builtin"
+            )

@@ -24,6 +24,7 @@ idx_v = library.idx_v
 normalize = library.normalize
 integrate = library.integrate
 difference = library.difference
+full_configuration = library.full_configuration
 neutral = library.neutral
 random = library.random
 release_memory = library.release_memory
@@ -40,6 +41,7 @@ __all__ = [
     "aba_derivatives",
     "crba",
     "difference",
+    "full_configuration",
     "idx_q",
     "idx_v",
     "integrate",

@@ -63,6 +63,16 @@ class Manifold:
             joint.idx_q + joint.nq - 1 for joint in self.joints if joint.kind in ("angle", "planar")
         )
 
+    def positions(self, q: npt.ArrayLike) -> dict[str, Array]:
+        """The elements of q of every joint by name: (...) where it has one, else (..., its nq)."""
+        given = np.asarray(q, float)
+        return {
+            joint.name: given[..., joint.idx_q : joint.idx_q + joint.nq]
+            if joint.nq > 1
+            else given[..., joint.idx_q]
+            for joint in self.joints
+        }
+
     def neutral(self) -> Array:
         """All joints at zero, a floating base unturned in the world's origin."""
         q = np.zeros(self.nq)

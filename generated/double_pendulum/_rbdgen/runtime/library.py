@@ -80,6 +80,18 @@ class Library:
         start, end = self._arrays("difference", q0=(q0, self.manifold.nq), q1=(q1, self.manifold.nq))
         return self._result(self.manifold.difference(start, end))
 
+    def full_configuration(self, q: npt.ArrayLike) -> dict[str, Array]:
+        """The positions of all joints by name, of those too that others move: for q (..., nq) arrays (...).
+
+        A joint with several elements of q, such as a floating base, has them all: (..., its nq). Its name is
+        `root_joint`.
+        """
+        (given,) = self._arrays("full_configuration", q=(q, self.manifold.nq))
+        found = self.manifold.positions(given)
+        for row in self.manifest.get("mimic", ()):
+            found[row["joint"]] = row["multiplier"] * found[row["primary"]] + row["offset"]
+        return {name: self._result(position) for name, position in found.items()}
+
     def neutral(self) -> Array:
         """The configuration (nq,) with all joints at zero and an unturned base."""
         return self._result(self.manifold.neutral())

@@ -20,6 +20,7 @@ idx_v = library.idx_v
 normalize = library.normalize
 integrate = library.integrate
 difference = library.difference
+full_configuration = library.full_configuration
 neutral = library.neutral
 random = library.random
 release_memory = library.release_memory
@@ -29,6 +30,7 @@ inertia = library.inertia
 
 __all__ = [
     "difference",
+    "full_configuration",
     "idx_q",
     "idx_v",
     "inertia",

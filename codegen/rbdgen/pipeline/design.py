@@ -49,8 +49,9 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
 
 def check_springs(robot: Robot) -> None:
     """OptionError for the spring of an angle, which is not given where its sine and cosine are."""
-    for joint in robot.joints:
-        if joint.resistance.stiffness and joint.idx_q in robot.model.manifold.angles:
+    for joint in (body.joint for body in robot.model.bodies):
+        at = joint.idx_q if joint.follows is None else joint.follows.idx_q
+        if joint.resistance.stiffness and at in robot.model.manifold.angles:
             raise OptionError(
                 f"--trig input: joint '{joint.name}' has a spring, which needs the angle itself; take --trig "
                 "builtin or libm"

@@ -47,7 +47,9 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         snapped=tuple((snapped.joint, snapped.change) for snapped in robot.snapped),
         warnings=tuple(text.removeprefix(f"{robot.description.path}:") for text in robot.warnings),
         options={**options.as_json(), "snap": robot.snap, **robot.dissipation.as_json()},
-        resistance=tuple(_resistance_facts(joint) for joint in robot.joints if joint.resistance.acts),
+        resistance=tuple(
+            _resistance_facts(body.joint) for body in model.bodies if body.joint.resistance.acts
+        ),
     )
 
 

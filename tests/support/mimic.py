@@ -14,6 +14,7 @@ from rbdgen.description.schema import Description, Joint, Mimic
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Base, Robot, build_robot
+from rbdgen.model.resistance import Dissipation
 
 Array = NDArray[np.float64]
 
@@ -40,6 +41,9 @@ def with_mimics(description: Description, rng: np.random.Generator) -> Descripti
             leader = joints[single[rng.integers(at)]].name
             mimic = Mimic(leader, float(rng.choice(MULTIPLIERS)), float(rng.choice(OFFSETS)))
             joints[k] = replace(joints[k], mimic=mimic)
+    for k in single:
+        d, f, A, K, q0 = (float(x) for x in rng.uniform(0, 2, 5) * rng.integers(0, 2, 5))
+        joints[k] = replace(joints[k], damping=d, friction=f, armature=A, stiffness=K, spring_reference=q0)
     return replace(description, joints=tuple(joints))
 
 
@@ -58,8 +62,9 @@ class Projection:
 
     @classmethod
     def of(cls, description: Description, base: Base = "fixed") -> Projection:
-        coupled = build_robot(description, base, snap=0.0)
-        free = build_robot(description, base, snap=0.0, mimic="independent")
+        losses = Dissipation(damping=True, friction=("smooth", 0.3))
+        coupled = build_robot(description, base, snap=0.0, dissipation=losses)
+        free = build_robot(description, base, snap=0.0, dissipation=losses, mimic="independent")
         ours = {joint.name: joint for joint in coupled.model.manifold.joints}
         sizes, model = coupled.model.sizes, free.model
         G, S, c = np.zeros((model.nv, sizes["nv"])), np.zeros((model.nq, sizes["nq"])), np.zeros(model.nq)

@@ -37,7 +37,7 @@ def rows() -> Iterator[Row]:
 def row_of(path: Path, base: Base) -> Row:
     name = f"{path.relative_to(FOLDER)}, {base}"
     try:
-        robot = load_robot(str(path), base, snap=0.0)
+        robot = load_robot(str(path), base, snap=0.0, mimic="independent")
     except RbdgenError as error:
         return Row(name, "", remark=str(error).removeprefix(f"{path}:"))
     try:

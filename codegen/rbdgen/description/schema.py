@@ -100,7 +100,7 @@ LoopKind = Literal["point", "frame"]
 class Loop:
     """Two frames that stay together: each `origin` in a link, or in the world.
 
-    `where`: how messages name the place that says so.
+    `where`: how messages name the place that says so; `asked`: whether the user did, not a file.
     """
 
     frame1: str
@@ -109,6 +109,7 @@ class Loop:
     where: str
     origin1: Origin = Origin()
     origin2: Origin = Origin()
+    asked: bool = True
 
 
 @dataclass(frozen=True, slots=True)

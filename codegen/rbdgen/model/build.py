@@ -24,7 +24,7 @@ from rbdgen.model.joints import (
     Resistance,
     Revolute,
 )
-from rbdgen.model.loops import model_loop
+from rbdgen.model.loops import model_loops
 from rbdgen.model.mimic import Follower, Mimics, followers_of, told
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
 from rbdgen.model.regularity import unresisted
@@ -101,8 +101,8 @@ def build_robot(
     followers = followers_of(description) if mimic == "eliminate" else {}
     builder = _Builder(description, snap, dissipation, followers)
     builder.walk(base)
-    loops = tuple(model_loop(loop, builder.attachments) for loop in description.loops)
-    model = Model(description.name, tuple(builder.finished_bodies()), gravity, loops)
+    loops, still = model_loops(description.loops, builder.attachments)
+    model = Model(description.name, tuple(builder.finished_bodies()), gravity, tuple(loops))
     _check_moving(model, description)
     _check_scales(model, description)
     _check_resisted(model, description)
@@ -117,6 +117,7 @@ def build_robot(
             *description.warnings,
             *told(description, mimic),
             *builder.warnings,
+            *still,
             *left_out(description, dissipation),
         ),
         dissipation,

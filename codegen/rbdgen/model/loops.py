@@ -46,18 +46,33 @@ class Loop:
         return 3 if self.kind == "point" else 6
 
 
-def model_loop(described: DescribedLoop, attachments: Sequence[Attachment]) -> Loop:
-    """The loop on the bodies. Raises ModelError for an unknown frame, and where no joint could move it."""
+def model_loops(
+    described: Sequence[DescribedLoop], attachments: Sequence[Attachment]
+) -> tuple[list[Loop], list[str]]:
+    """The loops on the bodies, and warnings of those in a file that no joint moves.
+
+    Raises ModelError for an unknown frame, and where no joint moves a loop that the user asked for.
+    """
+    loops, warnings = [], []
+    for one in described:
+        loop = _model_loop(one, attachments)
+        if loop.first.body != loop.second.body:
+            loops.append(loop)
+            continue
+        frames = f"frames {quoted(loop.first.frame)} and {quoted(loop.second.frame)}"
+        what = f"{one.where}: {frames} are on one body, so no joint moves this loop"
+        if one.asked:
+            raise ModelError(f"{what}; name frames with a joint between them")
+        warnings.append(f"{what}; ignored")
+    return loops, warnings
+
+
+def _model_loop(described: DescribedLoop, attachments: Sequence[Attachment]) -> Loop:
     first = _anchor(described, described.frame1, described.origin1, attachments)
     second = _anchor(described, described.frame2, described.origin2, attachments)
     if described.frame1 == described.frame2:
         raise ModelError(
             f"{described.where}: a loop of frame {quoted(first.frame)} with itself; name two frames"
-        )
-    if first.body == second.body:
-        raise ModelError(
-            f"{described.where}: frames {quoted(first.frame)} and {quoted(second.frame)} are on one body, so "
-            "no joint moves this loop; name frames with a joint between them"
         )
     return Loop(first, second, described.kind)
 

@@ -75,7 +75,7 @@ def load_robot(
             joints like all others, as Pinocchio has them by default.
         loops: closed loops beside those of the description, each "FRAME1=FRAME2:KIND": frames are links, or
             "world"; KIND is "frame", which is what none means, or "point": their axes stay free. For example
-            ["coupler_tip=rocker_tip:point"]. Functions that start with `loop_` are of them.
+            ["coupler_tip=rocker_tip:point"]. Functions `loop_...` are of them, all others of the open tree.
 
     Returns:
         The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.

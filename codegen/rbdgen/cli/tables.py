@@ -100,6 +100,9 @@ def robot_tree(robot: Robot) -> Tree:
     for i, body in enumerate(model.bodies):
         label = f"{escaped(body.name)}: {float(body.inertia.mass):.6g} kg; {_joint(body.joint)}"
         branches[i] = branches[body.parent].add(escape(_with_merged(label, merged.get(i))))
+    for loop in model.loops:
+        frames = f"{escaped(loop.first.frame)} and {escaped(loop.second.frame)}"
+        tree.add(escape(f"loop: {frames} stay together ({loop.kind}, {loop.rows} rows)"))
     return tree
 
 

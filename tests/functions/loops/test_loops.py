@@ -16,6 +16,7 @@ from support.rationals import Rationals
 from support.synthetic import urdf
 
 import rbdgen
+from rbdgen import RobotBuilder
 from rbdgen.checks.check import check
 from rbdgen.checks.pinocchio import configuration_of
 from rbdgen.cli import main
@@ -243,7 +244,7 @@ def test_a_loop_that_cannot_close_is_told() -> None:
 
 def test_half_a_turn_is_not_closed() -> None:
     """The sine of its angle is 0 as well."""
-    built = rbdgen.RobotBuilder("slide").add_body("ground")
+    built = RobotBuilder("slide").add_body("ground")
     built.add_body("cart", parent="ground", type="prismatic", axis=(1, 0, 0), mass=1)
     built.add_body("back", parent="cart", type="fixed", rpy=(0, 0, np.pi))
     assert rbdgen.load_robot(built, loops=["ground=cart"]).independent_rows == (0,)
@@ -358,3 +359,20 @@ def test_estimates_are_near_what_is_traced(kind: LoopKind) -> None:
         tracer = GraphEngine()
         counted = tracer.cost(trace_on(tracer, model, row, row.forms[0])).total
         assert 0.8 < row.operations(tree_size(model)) / counted < 1.25, row.name
+
+
+def test_inspect_shows_loops(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", "double_pendulum", "--loop", "lower=world:point"]) == 0
+    assert "loop: lower and world stay together (point, 3 rows)" in capsys.readouterr().out
+
+
+def test_a_long_robot_is_closed_as_well() -> None:
+    """Rounding grows with its lengths."""
+    long = 1e5
+    built = RobotBuilder("long").add_body("ground")
+    turning: dict[str, Any] = {"type": "revolute", "axis": (0, 0, 1), "mass": 1.0, "com": (1, 0, 0)}
+    for side, x in enumerate((0.0, 1.2 * long)):
+        built.add_body(f"a{side}", parent="ground", xyz=(x, 0, 0), **turning)
+        built.add_body(f"b{side}", parent=f"a{side}", xyz=(long, 0, 0), **turning)
+        built.add_body(f"tip{side}", parent=f"b{side}", type="fixed", xyz=(long, 0, 0))
+    assert rbdgen.load_robot(built.add_loop("tip0", "tip1", "point")).independent_rows == (0, 1)

@@ -28,8 +28,11 @@ STEPS = 60
 LONGEST_STEP = 0.5
 """Of all velocities together, in rad or m: far from closed loops a full step leads astray."""
 
+ENOUGH = 8
+"""Closed positions; once there are as many, no more are looked for."""
+
 CLOSED = 1e-10
-"""In m or rad, relative to distances above 1 m: a loop that is open by less is closed."""
+"""In rad or m, or in lengths of the robot where that is longer: a loop that is open by less is closed."""
 
 DEPENDENT = 1e-7
 """A singular value below this, relative to the largest, is 0."""
@@ -56,19 +59,29 @@ def closed_positions(model: Model) -> _Array:
     """Configurations (n, nq) in which all loops are closed, by Newton's method from STARTS random ones."""
     q = model.manifold.random(np.random.default_rng(0), (STARTS,))
     for _ in range(STEPS):
+        enough = np.sum(_is_closed(model, q)) >= ENOUGH
         step = -(np.linalg.pinv(_jacobians(model, q), rcond=DEPENDENT) @ _open(model, q)[..., None])[..., 0]
         longest = np.maximum(np.linalg.norm(step, axis=1, keepdims=True) / LONGEST_STEP, 1)
         q = model.manifold.integrate(q, step / longest)
+        if enough:  # and this last step has squared their errors
+            break
     return q[_is_closed(model, q)]
 
 
 def _is_closed(model: Model, q: _Array) -> npt.NDArray[np.bool_]:
-    closed = np.abs(_open(model, q)).max(axis=1) < CLOSED
+    closed = np.abs(_open(model, q)).max(axis=1) < CLOSED * max(1.0, _length(model))
     for loop in model.loops:
         R = walk(model, loop, _coordinates(model, q))[1].rotation
         if loop.kind == "frame":  # half a turn is not closed
             closed = closed & (np.asarray(R.trace(), float) > 0)
     return np.asarray(closed)
+
+
+def _length(model: Model) -> float:
+    """Of everything in a row, in m."""
+    anchors = [anchor.placement for loop in model.loops for anchor in (loop.first, loop.second)]
+    placements = [*(body.placement for body in model.bodies), *anchors]
+    return sum(float(abs(x)) for placement in placements for x in placement.translation)
 
 
 def _pivots(jacobian: _Array, rank: int) -> tuple[int, ...]:

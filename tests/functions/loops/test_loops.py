@@ -19,13 +19,11 @@ import rbdgen
 from rbdgen import RobotBuilder
 from rbdgen.checks.check import check
 from rbdgen.checks.pinocchio import configuration_of
-from rbdgen.cli import main
 from rbdgen.description.schema import LoopKind
 from rbdgen.description.urdf import parse_urdf
-from rbdgen.errors import DescriptionError, ModelError, OptionError
 from rbdgen.functions.loops.independent import closed_positions
 from rbdgen.functions.loops.relative_motion import loop_drift, loop_jacobian, loop_position
-from rbdgen.functions.table import OF_LOOPS, rows_of
+from rbdgen.functions.table import OF_LOOPS
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Robot, build_robot
 from rbdgen.model.loops import Anchor, Loop
@@ -279,76 +277,6 @@ def test_generated_folder_tells_and_checks(tmp_path: Path) -> None:
     assert any("drift" in finding.what and finding.passed for finding in findings)
 
 
-def test_builder_and_option_say_the_same() -> None:
-    built = rbdgen.load_robot(four_bar().add_loop("tip", "end", "point"))
-    asked = rbdgen.load_robot(four_bar(), loops=["tip=end:point"])
-    assert built.model == asked.model
-    assert built.model.loops[0].rows == 3
-    assert rbdgen.load_robot(four_bar(), loops=["tip=end"]).model.loops[0].rows == 6
-
-
-def test_the_world_is_a_frame() -> None:
-    robot = rbdgen.load_robot(four_bar(), loops=["tip=world"], base="floating")
-    assert robot.model.loops[0].second.body == WORLD
-
-
-@pytest.mark.parametrize(
-    ("loop", "said"),
-    [
-        (
-            "tip=ende:point",
-            "--loop tip=ende:point: a loop of frame 'ende', which there is none of; did you mean ",
-        ),
-        ("xyz=end", "name links, or the world; rbdgen inspect shows them"),
-        ("tip=tip", "--loop tip=tip: a loop of frame 'tip' with itself; name two frames"),
-        ("tip=coupler", "frames 'tip' and 'coupler' are on one body, so no joint moves this loop"),
-        ("ground=plane", "frames 'ground' and 'plane' are on one body"),
-    ],
-)
-def test_impossible_loops_are_refused(loop: str, said: str) -> None:
-    with pytest.raises(ModelError) as caught:
-        rbdgen.load_robot(four_bar(), loops=[loop])
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("given", ["tip=end", ["tip"], ["=end"], ["tip="], 3])
-def test_what_is_no_list_of_loops_is_refused(given: Any) -> None:
-    with pytest.raises(OptionError, match=r"hand=handle:point|FRAME1=FRAME2"):
-        rbdgen.load_robot(four_bar(), loops=given)
-
-
-def test_another_kind_is_refused() -> None:
-    kind: Any = "line"
-    with pytest.raises(DescriptionError, match=r"kind 'line'.*give frame or point"):
-        four_bar().add_loop("tip", "end", kind)
-
-
-def test_a_loop_to_what_was_dropped_is_told() -> None:
-    robot = rbdgen.load_robot(four_bar().add_loop("tip", "end"), tip="tip")
-    assert robot.model.loops == ()
-    assert any("'tip' and 'end' goes to a part that was dropped" in text for text in robot.warnings)
-
-
-def test_only_robots_with_loops_have_the_functions(capsys: pytest.CaptureFixture[str]) -> None:
-    plain = rbdgen.load_robot(four_bar())
-    assert not set(OF_LOOPS) & set(rows_of(plain.model))
-    said = "'loop_drift' is of closed loops, and 'four_bar' has none; give --loop FRAME1=FRAME2"
-    with pytest.raises(OptionError, match=said):
-        rbdgen.build(plain, functions=["loop_drift"])
-    with pytest.raises(OptionError, match=said):
-        rbdgen.trace(plain, "loop_drift")
-    assert main(["list"]) == 0
-    printed = capsys.readouterr().out
-    assert all(f"{name}(q" in printed for name in OF_LOOPS)
-
-
-def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    given = ["double_pendulum", "--loop", "lower=world:point", "-f", "loop_jacobian", "-o", str(tmp_path)]
-    assert main([*given, "--no-compile", "-q"]) == 0, capsys.readouterr().err
-    assert "loop_jacobian" in (tmp_path / "double_pendulum" / "manifest.json").read_text()
-
-
 @each_kind
 def test_estimates_are_near_what_is_traced(kind: LoopKind) -> None:
     """On two limbs with no special axes and places, and frames that are no special ones."""
@@ -359,11 +287,6 @@ def test_estimates_are_near_what_is_traced(kind: LoopKind) -> None:
         tracer = GraphEngine()
         counted = tracer.cost(trace_on(tracer, model, row, row.forms[0])).total
         assert 0.8 < row.operations(tree_size(model)) / counted < 1.25, row.name
-
-
-def test_inspect_shows_loops(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["inspect", "double_pendulum", "--loop", "lower=world:point"]) == 0
-    assert "loop: lower and world stay together (point, 3 rows)" in capsys.readouterr().out
 
 
 def test_a_long_robot_is_closed_as_well() -> None:

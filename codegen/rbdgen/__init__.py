@@ -49,6 +49,7 @@ def load_robot(
     friction: str | tuple[str, float] | None = None,
     armature: str | Path | Mapping[str, Any] | None = None,
     mimic: Literal["eliminate", "independent"] = "eliminate",
+    loops: Sequence[str] = (),
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -72,6 +73,9 @@ def load_robot(
             the description has are always part of the functions.
         mimic: "eliminate": mimic joints follow others, q has the others alone; "independent": they are
             joints like all others, as Pinocchio has them by default.
+        loops: closed loops beside those of the description, each "FRAME1=FRAME2:KIND": frames are links, or
+            "world"; KIND is "frame", which is what none means, or "point": their axes stay free. For example
+            ["coupler_tip=rocker_tip:point"]. Functions `loop_...` are of them, all others of the open tree.
 
     Returns:
         The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.
@@ -94,6 +98,7 @@ def load_robot(
         friction=friction,
         armature=armature,
         mimic=mimic,
+        loops=loops,
     )
 
 
@@ -191,6 +196,6 @@ def trace(robot: Robot, function: str, engine: str = "casadi", variant: str | No
     from rbdgen.functions.table import lookup  # noqa: PLC0415
     from rbdgen.selection.trace import trace_expression  # noqa: PLC0415
 
-    row = lookup(function)
+    row = lookup(function, robot.model)
     form = row.forms_for(robot.model)[0] if variant is None else row.form_for(robot.model, variant)
     return trace_expression(robot.model, row, form, engine)

@@ -15,7 +15,7 @@ from support.robots import robot
 from support.states import random_inputs
 
 from rbdgen.functions.function import Function
-from rbdgen.functions.table import TABLE
+from rbdgen.functions.table import ALL, TABLE
 from rbdgen.model.model import Model
 from rbdgen.model.tree_size import tree_size
 from rbdgen.resources import package_root
@@ -128,8 +128,8 @@ def compared(text: str) -> Iterator[tuple[str, int]]:
                     yield part.value, part.lineno
 
 
-NAMES = frozenset(TABLE) | {
-    x.name for row in TABLE.values() for x in row.signature.inputs + row.signature.outputs
+NAMES = frozenset(ALL) | {
+    x.name for row in ALL.values() for x in row.signature.inputs + row.signature.outputs
 }
 
 

@@ -61,6 +61,9 @@ def check(folder: Path) -> list[Finding]:
     tolerance = TOLERANCE[library.manifest["real"]]
     for name, expected in reference(library.manifest, rows, inputs).items():
         findings.append(_compared(f"{name} = Pinocchio's", _call(library, name, inputs), expected, tolerance))
+    for row in rows:
+        if row.pinocchio is None:
+            findings.append(Finding(f"{row.name} = Pinocchio's", None, "rbdgen asks it for no loops"))
     return findings
 
 
@@ -77,7 +80,7 @@ def check_robot(robot: Robot, options: Options, progress: Progress = silent) -> 
 
 def states(library: Library, rows: Sequence[Function], count: int = STATES) -> dict[str, Any]:
     """Random inputs of all functions, and of their rows in the table: q, even with `--trig input`."""
-    sizes = {name: library.manifest[name] for name in ("nq", "nv", "nbodies")}
+    sizes = {name: library.manifest.get(name, 0) for name in ("nq", "nv", "nbodies", "nloop")}
     taken = [x for row in rows for x in row.signature.sized(sizes).inputs]
     taken += [x for function in library.functions.values() for x in function.signature.inputs]
     return library.manifold.random_inputs(taken, np.random.default_rng(1), (count,))

@@ -126,7 +126,7 @@ def reference(
         found = function.projected(call, inputs)
         return found if isinstance(found, tuple) else (found,)
 
-    return {function.name: outputs(function, inputs) for function in functions}
+    return {row.name: outputs(row, inputs) for row in functions if row.pinocchio is not None}
 
 
 class _Robot(NamedTuple):
@@ -196,6 +196,7 @@ def outputs_of_state(
     function: Function, model: Any, data: Any, state: Mapping[str, Any], resistance: Rows = ()
 ) -> list[Any]:
     """One array an output; Pinocchio's own would change with the next state."""
+    assert function.pinocchio is not None
     kinds = {x.kind: state[x.name] for x in function.signature.inputs}
     against = resisting(model, resistance, kinds["configuration"], kinds.get("velocity"))
     result = function.pinocchio(pin, model, data, {**state, "resistance": against})

@@ -93,11 +93,13 @@ def _list(parsed: argparse.Namespace) -> int:
         refuse_others("list", parsed, ["forms"], "is an option of a robot; give one with --counts ROBOT")
         console.print(tables.forms_table() if parsed.forms else tables.functions_table())
         return 0
-    from rbdgen.functions.table import TABLE  # noqa: PLC0415
+    from rbdgen.functions.table import rows_of  # noqa: PLC0415
     from rbdgen.pipeline.design import count  # noqa: PLC0415
 
-    with tables.progress(errors, len(TABLE) + 1) as done:
-        counted = count(robot_of(parsed, parsed.robot), tuple(TABLE), done)
+    robot = robot_of(parsed, parsed.robot)
+    functions = tuple(rows_of(robot.model))
+    with tables.progress(errors, len(functions) + 1) as done:
+        counted = count(robot, functions, done)
     console.print(tables.counts_table(counted))
     return 0
 

@@ -189,6 +189,13 @@ def _add_robot_options(parser: argparse.ArgumentParser, title: str = "the robot"
         type=Path,
         help="rotors of motors, TOML or JSON: {joint: {rotor_inertia: kg m^2, gear_ratio: turns}}",
     )
+    group.add_argument(
+        "--loop",
+        metavar="FRAME=FRAME[:point]",
+        action="append",
+        default=[],
+        help="two links that stay together, a closed loop: in all, or their origins; give it once for each",
+    )
     group.add_argument("--root", metavar="LINK", help="take only what this link carries")
     group.add_argument(
         "--tip", metavar="LINK", help="take only the chain from the root to this link, no branches"
@@ -301,6 +308,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         friction=parsed.friction,
         armature=parsed.armature,
         mimic=parsed.mimic,
+        loops=parsed.loop,
     )
 
 

@@ -19,7 +19,7 @@ from rbdgen.checks.accuracy import Accuracy
 from rbdgen.checks.check import Finding
 from rbdgen.checks.timing import Time
 from rbdgen.description.quoting import escaped
-from rbdgen.functions.table import TABLE
+from rbdgen.functions.table import ALL
 from rbdgen.graph.cost import Cost
 from rbdgen.model.build import Robot
 from rbdgen.model.joints import Joint, Resistance
@@ -60,7 +60,7 @@ def functions_table() -> Table:
     table = Table(box=None, pad_edge=False, caption_justify="left", width=80)
     table.add_column("function", no_wrap=True)
     table.add_column("computes", overflow="fold")
-    for function in TABLE.values():
+    for function in ALL.values():
         inputs = ", ".join(argument.name for argument in function.signature.inputs)
         table.add_row(f"{function.name}({inputs})", escape(function.summary))
     table.caption = "rbdgen list --forms: shapes, units, sources; --counts ROBOT: operations"
@@ -72,7 +72,7 @@ def forms_table() -> Table:
     table = Table(title="functions", title_justify="left")
     for column in ("function", "inputs", "outputs", "computes", "forms (source)"):
         table.add_column(column, overflow="fold")
-    for function in TABLE.values():
+    for function in ALL.values():
         table.add_row(
             function.name,
             "\n".join(map(_argument, function.signature.inputs)),
@@ -100,6 +100,9 @@ def robot_tree(robot: Robot) -> Tree:
     for i, body in enumerate(model.bodies):
         label = f"{escaped(body.name)}: {float(body.inertia.mass):.6g} kg; {_joint(body.joint)}"
         branches[i] = branches[body.parent].add(escape(_with_merged(label, merged.get(i))))
+    for loop in model.loops:
+        frames = f"{escaped(loop.first.frame)} and {escaped(loop.second.frame)}"
+        tree.add(escape(f"loop: {frames} stay together ({loop.kind}, {loop.rows} rows)"))
     return tree
 
 

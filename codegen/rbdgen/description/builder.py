@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from numbers import Real
 from typing import Any, TypeVar, get_args
@@ -16,6 +17,8 @@ from rbdgen.description.schema import (
     JointType,
     Limit,
     Link,
+    Loop,
+    LoopKind,
     Origin,
     Vector3,
 )
@@ -48,6 +51,7 @@ class RobotBuilder:
         self._path = f"robot {quoted(str(name))}, body"
         self._links: list[Link] = []
         self._joints: list[Joint] = []
+        self._loops: list[Loop] = []
         self._name(name, "the robot")
 
     def add_body(
@@ -110,11 +114,35 @@ class RobotBuilder:
         self._links.append(link)
         return self
 
+    def add_loop(self: _Built, frame1: str, frame2: str, kind: LoopKind = "frame") -> _Built:
+        """Close a loop: two frames stay together, which no joint of the tree says.
+
+            linkage.add_loop("coupler_tip", "rocker_tip", "point")
+
+        Args:
+            frame1: a body, also a fixed one, or "world".
+            frame2: another one.
+            kind: "frame": the frames coincide; "point": their origins do, as in a ball joint.
+
+        Returns:
+            The builder.
+
+        Raises:
+            DescriptionError: another kind. Whether there are such bodies is found by `load_robot`.
+        """
+        if kind not in get_args(LoopKind):
+            told = quoted(str(kind))
+            raise self._error(f"a loop of the kind {told}, which there is none of", "give frame or point")
+        where = f"robot {quoted(self.name)}, loop:{len(self._loops) + 1}"
+        self._loops.append(Loop(str(frame1), str(frame2), kind, where))
+        return self
+
     def description(self) -> Description:
         """The robot as a URDF reader would give it. Raises DescriptionError where it is no tree."""
         from rbdgen.description.assembly import assembled  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-        return assembled(self.name, self._links, self._joints, self._path)
+        tree = assembled(self.name, self._links, self._joints, self._path)
+        return replace(tree, loops=tuple(self._loops))
 
     @property
     def _line(self) -> int:

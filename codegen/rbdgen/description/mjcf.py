@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from rbdgen.description.assembly import assembled
 from rbdgen.description.document import Document, line_of
+from rbdgen.description.equalities import loops_of
 from rbdgen.description.order import reordered
 from rbdgen.description.quoting import escaped, quoted
 from rbdgen.description.schema import Description, Inertial, Joint, JointType, Limit, Link, Origin
@@ -72,9 +73,11 @@ def _described(document: Document, model: Any, told: list[str]) -> Description:
                 inertial = _inertial(model, body, lines) if own else _massless(lines[body])
                 links.append(Link(joint.child, inertial, lines[body], hidden=joint.child in between))
                 joints.append(replace(joint, line=lines[body]))
-    warnings = (*told, *_warnings(model, path), *reordered(joints, names[root], path))
+    loops = loops_of(model, names, carried, path)
+    unread = model.neq - len(loops)
+    warnings = (*told, *_warnings(model, path, unread), *reordered(joints, names[root], path))
     description = assembled(_name(model), links, joints, path, warnings)
-    return replace(description, floating=root != _WORLD)
+    return replace(description, floating=root != _WORLD, loops=tuple(loops))
 
 
 def _compiled(path: str) -> tuple[Any, list[str]]:
@@ -208,16 +211,16 @@ def _name(model: Any) -> str:
     return bytes(model.names).partition(b"\0")[0].decode(errors="replace") or "robot"
 
 
-def _warnings(model: Any, path: str) -> Iterator[str]:
-    """What changes the dynamics and is not read."""
+def _warnings(model: Any, path: str, equalities: int) -> Iterator[str]:
+    """What changes the dynamics and is not read; `equalities`: how many constraints are not."""
     for what, field in _IGNORED.items():
         joints = np.flatnonzero(getattr(model, field))
         if joints.size:
             j = int(joints[0]) if field.startswith("jnt") else int(model.dof_jntid[joints[0]])
             label = _joint_name(model, j, "the body")
             yield f"{path}: joint {quoted(label)} and maybe others have {what}; ignored: add these torques"
-    if model.neq:
-        yield f"{path}: it has {model.neq} equality constraints; ignored: loops and couplings are not read"
+    if equalities:
+        yield f"{path}: it has {equalities} equality constraints that are no closed loops; ignored"
     if model.body_gravcomp.any():
         yield f"{path}: it has gravity compensation (gravcomp); ignored"
     if model.ntendon:

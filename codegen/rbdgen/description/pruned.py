@@ -35,7 +35,20 @@ def pruned(
         description = _locked(description, lock)
     if root is not None and root != description.root:
         description = _below(description, root)
-    return description if tip is None else _chain(description, tip)
+    return _with_whole_loops(description if tip is None else _chain(description, tip))
+
+
+def _with_whole_loops(description: Description) -> Description:
+    """Without loops to a link that was dropped."""
+    links = {"world"} | {link.name for link in description.links}
+    kept = tuple(loop for loop in description.loops if {loop.frame1, loop.frame2} <= links)
+    dropped = (
+        f"{loop.where}: a loop of {quoted(loop.frame1)} and {quoted(loop.frame2)} goes to a part that was "
+        "dropped; ignored"
+        for loop in description.loops
+        if loop not in kept
+    )
+    return replace(description, loops=kept, warnings=(*description.warnings, *dropped))
 
 
 def _locked(description: Description, lock: Mapping[str, float]) -> Description:

@@ -92,6 +92,26 @@ class Link:
     hidden: bool = False
 
 
+LoopKind = Literal["point", "frame"]
+"""What a loop holds together: the origins of its frames, or their axes as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Two frames that stay together: each `origin` in a link, or in the world.
+
+    `where`: how messages name the place that says so; `asked`: whether the user did, not a file.
+    """
+
+    frame1: str
+    frame2: str
+    kind: LoopKind
+    where: str
+    origin1: Origin = Origin()
+    origin2: Origin = Origin()
+    asked: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class Description:
     """A robot whose links and joints form one tree under the link `root`; both in the order of the file."""
@@ -104,3 +124,4 @@ class Description:
     sha256: str  # of the file's bytes, in hexadecimal
     warnings: tuple[str, ...]  # each `FILE:LINE: what is odd; what was done about it`
     floating: bool = False  # whether the file itself says that the root moves freely
+    loops: tuple[Loop, ...] = ()

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rbdgen.emit.folder import Folder, FolderFunction
-from rbdgen.emit.package import MANIFEST, BodyFacts
+from rbdgen.emit.package import MANIFEST, BodyFacts, RobotFacts
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.program import Program
 from rbdgen.signature import MANIFEST_FORMAT, SizedArgument
@@ -38,6 +38,7 @@ def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
         **({"mimic": [asdict(follower) for follower in facts.followers]} if facts.followers else {}),
         "bodies": [_body(body) for body in facts.bodies],
         **({"resistance": [asdict(row) for row in facts.resistance]} if facts.resistance else {}),
+        **(_loops(facts) if facts.loops else {}),
         "merged_links": [{"link": link, "body": body} for link, body in facts.merged],
         "snapped": [{"joint": joint, "change": change} for joint, change in facts.snapped],
         "warnings": list(facts.warnings),
@@ -50,6 +51,16 @@ def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
 def _body(body: BodyFacts) -> dict[str, Any]:
     """Without what it does not have."""
     return {name: value for name, value in asdict(body).items() if value is not None and value is not False}
+
+
+def _loops(facts: RobotFacts) -> dict[str, Any]:
+    """Closed loops, and the rows of all of them that say everything."""
+    rows = facts.independent_rows
+    return {
+        "nloop": facts.nloop,
+        "loops": [asdict(loop) for loop in facts.loops],
+        "independent_loop_rows": None if rows is None else list(rows),
+    }
 
 
 def _function(described: FolderFunction, text: str) -> dict[str, Any]:

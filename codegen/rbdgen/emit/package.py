@@ -96,6 +96,25 @@ class ResistanceFacts:
 
 
 @dataclass(frozen=True)
+class AnchorFacts:
+    """A frame of a loop: on the body of this index, -1 for the world, placed there; m."""
+
+    frame: str
+    body: int
+    rotation: tuple[tuple[float, ...], ...]
+    translation: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class LoopFacts:
+    """A closed loop as the manifest lists it: two frames, and what it holds of them, 3 or 6 rows."""
+
+    kind: str
+    rows: int
+    frames: tuple[AnchorFacts, AnchorFacts]
+
+
+@dataclass(frozen=True)
 class RobotFacts:
     """All that the emitted files say of a robot.
 
@@ -104,7 +123,8 @@ class RobotFacts:
     what the elements of q and v are, the base's with them; `followers`: joints that others move. `merged`:
     (link, body it was merged into). `snapped`: (joint, largest change of an entry of its rotation).
     `warnings`: `LINE: what is odd in the URDF; what was done about it`.
-    `options`: what generated it, as JSON values. `resistance`: of the joints that have some.
+    `options`: what generated it, as JSON values. `resistance`: of the joints that have some. `nloop`: rows of
+    all closed `loops`; `independent_rows`: those of them that say all, None where that is not known.
     """
 
     name: str
@@ -125,6 +145,9 @@ class RobotFacts:
     warnings: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     resistance: tuple[ResistanceFacts, ...] = ()
+    nloop: int = 0
+    loops: tuple[LoopFacts, ...] = ()
+    independent_rows: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         check_robot_name(self.name)

@@ -84,19 +84,20 @@ class Function:
 
     `summary`: one line of what it computes; `forms`: the first one is the textbook's; `operations`: about how
     many that one takes; `pinocchio`: the outputs by Pinocchio, from its module, a model, data of the model,
-    and one state's inputs by name, external forces as it wants them; `identities`: of this function and
-    those of rows above; `resistance`: what joints' resistance adds to its outputs, or takes from the torques
-    that it is given, where its forms do not see to that themselves (Pinocchio's knows rotors alone, the rest
-    comes with the inputs); `derivative_of`: the function whose derivatives its outputs are, by every vector
-    of the tangent space and force that it takes, in order; `projected`: the outputs by those of other
-    functions, where G^T f G of all degrees of freedom is not what they are, see `model/coupling.py`.
+    and one state's inputs by name, external forces as it wants them, None where it is not asked;
+    `identities`: of this function and those of rows above; `resistance`: what joints' resistance adds to its
+    outputs, or takes from the torques that it is given, where its forms do not see to that themselves
+    (Pinocchio's knows rotors alone, the rest comes with the inputs); `derivative_of`: the function whose
+    derivatives its outputs are, by every vector of the tangent space and force that it takes, in order;
+    `projected`: the outputs by those of other functions, where G^T f G of all degrees of freedom is not what
+    they are, see `model/coupling.py`.
     """
 
     signature: Signature
     summary: str
     forms: tuple[Form, ...]
     operations: Callable[[TreeSize], int]
-    pinocchio: Callable[[Any, Any, Any, Mapping[str, Any]], Any]
+    pinocchio: Callable[[Any, Any, Any, Mapping[str, Any]], Any] | None = None
     identities: tuple[Identity, ...] = ()
     resistance: tuple[Added, ...] = ()
     derivative_of: str | None = None

@@ -12,7 +12,9 @@ from rbdgen.functions.forward_dynamics import rows as forward_dynamics
 from rbdgen.functions.function import Function, resisting
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
+from rbdgen.functions.loops import rows as loops
 from rbdgen.functions.momentum import rows as momentum
+from rbdgen.model.model import Model
 
 _ROWS: Final = (
     *inverse_dynamics.ROWS,
@@ -25,11 +27,25 @@ _ROWS: Final = (
 )
 
 TABLE: Final[Mapping[str, Function]] = MappingProxyType({row.name: resisting(row) for row in _ROWS})
+"""The functions of every robot."""
+
+OF_LOOPS: Final[Mapping[str, Function]] = MappingProxyType({row.name: row for row in loops.ROWS})
+"""Those of robots with closed loops."""
+
+ALL: Final[Mapping[str, Function]] = MappingProxyType({**TABLE, **OF_LOOPS})
 
 
-def lookup(name: str) -> Function:
-    """The row of this name; OptionError if there is none."""
-    try:
-        return TABLE[name]
-    except KeyError:
-        raise OptionError(f"unknown function '{name}'; choose from: {', '.join(TABLE)}") from None
+def rows_of(model: Model) -> Mapping[str, Function]:
+    """The functions of a robot."""
+    return ALL if model.loops else TABLE
+
+
+def lookup(name: str, model: Model | None = None) -> Function:
+    """The row of this name; OptionError if there is none, or if it is none of this robot's."""
+    if name not in ALL:
+        raise OptionError(f"unknown function '{name}'; choose from: {', '.join(ALL)}")
+    if model is not None and name not in rows_of(model):
+        raise OptionError(
+            f"function '{name}' is of closed loops, and '{model.name}' has none; give --loop FRAME1=FRAME2"
+        )
+    return ALL[name]

@@ -24,6 +24,7 @@ from rbdgen.model.joints import (
     Resistance,
     Revolute,
 )
+from rbdgen.model.loops import model_loops
 from rbdgen.model.mimic import Follower, Mimics, followers_of, told
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
 from rbdgen.model.regularity import unresisted
@@ -49,7 +50,10 @@ ROUNDING = 1e-15
 
 @dataclass(frozen=True)
 class Robot:
-    """A model and where it came from: what the generator needs to know of one robot."""
+    """A model and where it came from: what the generator needs to know of one robot.
+
+    `independent_rows`: rows of its closed loops that say all of them, None where that is not known.
+    """
 
     model: Model
     description: Description
@@ -60,6 +64,7 @@ class Robot:
     warnings: tuple[str, ...]
     dissipation: Dissipation = LOSSLESS
     followers: tuple[Follower, ...] = ()
+    independent_rows: tuple[int, ...] | None = None
 
     @property
     def merged(self) -> tuple[Attachment, ...]:
@@ -96,7 +101,8 @@ def build_robot(
     followers = followers_of(description) if mimic == "eliminate" else {}
     builder = _Builder(description, snap, dissipation, followers)
     builder.walk(base)
-    model = Model(description.name, tuple(builder.finished_bodies()), gravity)
+    loops, still = model_loops(description.loops, builder.attachments)
+    model = Model(description.name, tuple(builder.finished_bodies()), gravity, tuple(loops))
     _check_moving(model, description)
     _check_scales(model, description)
     _check_resisted(model, description)
@@ -111,6 +117,7 @@ def build_robot(
             *description.warnings,
             *told(description, mimic),
             *builder.warnings,
+            *still,
             *left_out(description, dissipation),
         ),
         dissipation,

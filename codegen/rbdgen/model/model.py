@@ -9,6 +9,7 @@ from functools import cached_property
 from rbdgen.model.coupling import Coupling, Elimination, coupling_of, elimination_of
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Coordinate, Joint
+from rbdgen.model.loops import Loop
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.spatial.ops import Transform, Vector
 
@@ -54,6 +55,7 @@ class Model:
     name: str
     bodies: tuple[Body, ...]
     gravity: Vector = STANDARD_GRAVITY
+    loops: tuple[Loop, ...] = ()
 
     @property
     def nbodies(self) -> int:
@@ -72,7 +74,8 @@ class Model:
         """The symbolic sizes of signatures."""
         followers = self.nv - self.coupling.independent
         bodies = self.nbodies - sum(body.hidden for body in self.bodies)
-        return {"nq": self.nq - followers, "nv": self.nv - followers, "nbodies": bodies}
+        rows = sum(loop.rows for loop in self.loops)
+        return {"nq": self.nq - followers, "nv": self.nv - followers, "nbodies": bodies, "nloop": rows}
 
     @cached_property
     def manifold(self) -> Manifold:
@@ -130,6 +133,22 @@ class Model:
             for k in range(own.idx_v + 1, own.idx_v + own.nv):
                 parents[k] = k - 1
         return tuple(parents)
+
+    def path(self, start: int, end: int) -> tuple[list[int], list[int]]:
+        """The bodies from `start` up to the last one that carries both, and from it down to `end`.
+
+        That one itself, or the world, is in neither; each may be WORLD.
+        """
+        up, down = [], []
+        while start != end:
+            # parents come first, so the later of the two is not above the other
+            if start > end:
+                up.append(start)
+                start = self.bodies[start].parent
+            else:
+                down.append(end)
+                end = self.bodies[end].parent
+        return up, down[::-1]
 
     def ancestor_dofs(self, dof: int) -> list[int]:
         """The degrees of freedom from `dof`'s parent up to the root, nearest first."""

@@ -15,7 +15,8 @@ class TreeSize:
     `bodies`: moving bodies; `ancestors`: pairs of a body and one that moves it, itself included; `connected`:
     pairs of bodies on one branch from the world. Of degrees of freedom: `factor`, the sum of squared depths,
     and `inverse`, of squared sizes of subtrees (sparse factorisation, product of the factor's inverse);
-    `products`, the terms of M^-1 times a matrix as sparse as M.
+    `products`, the terms of M^-1 times a matrix as sparse as M. `loops`: bodies that the two frames of a loop
+    do not share, over all loops.
     """
 
     bodies: int
@@ -24,6 +25,7 @@ class TreeSize:
     factor: int
     inverse: int
     products: int
+    loops: int
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ def tree_size(model: Model) -> TreeSize:
         factor=sum(x.depth**2 for x in freedoms),
         inverse=sum(x.subtree**2 for x in freedoms),
         products=sum((x.depth + x.subtree - 1) * x.branch for x in freedoms),
+        loops=sum(len(part) for x in model.loops for part in model.path(x.first.body, x.second.body)),
     )
 
 

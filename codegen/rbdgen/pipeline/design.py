@@ -35,7 +35,7 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
     """The graph of every function asked for, several at once."""
     target_of(options).check_real(options.real)
     for name in options.functions:
-        lookup(name)
+        lookup(name, robot.model)
     looped = {name for name, form in options.variants.items() if lookup(name).form(form).compact}
     check_budget(robot.model, [name for name in options.functions if name not in looped], options.budget)
     if options.trig == "input":

@@ -5,9 +5,18 @@ from __future__ import annotations
 from dataclasses import astuple
 
 from rbdgen.emit.names import renaming, robot_identifier
-from rbdgen.emit.package import BodyFacts, FollowerFacts, JointFacts, ResistanceFacts, RobotFacts
+from rbdgen.emit.package import (
+    AnchorFacts,
+    BodyFacts,
+    FollowerFacts,
+    JointFacts,
+    LoopFacts,
+    ResistanceFacts,
+    RobotFacts,
+)
 from rbdgen.model.build import Robot
 from rbdgen.model.joints import Helical, Joint
+from rbdgen.model.loops import Anchor, Loop
 from rbdgen.model.model import Body
 from rbdgen.options import Options
 from rbdgen.version import __version__
@@ -50,6 +59,9 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         resistance=tuple(
             _resistance_facts(body.joint) for body in model.bodies if body.joint.resistance.acts
         ),
+        nloop=model.sizes["nloop"],
+        loops=tuple(map(_loop_facts, model.loops)),
+        independent_rows=robot.independent_rows,
     )
 
 
@@ -64,6 +76,16 @@ def _resistance_facts(joint: Joint) -> ResistanceFacts:
         float(own.reference) if own.stiffness else 0.0,
         float(own.armature),
     )
+
+
+def _loop_facts(loop: Loop) -> LoopFacts:
+    return LoopFacts(loop.kind, loop.rows, (_anchor_facts(loop.first), _anchor_facts(loop.second)))
+
+
+def _anchor_facts(anchor: Anchor) -> AnchorFacts:
+    R, p = anchor.placement
+    rotation = tuple(tuple(map(float, row)) for row in R)
+    return AnchorFacts(anchor.frame, anchor.body, rotation, tuple(map(float, p)))
 
 
 def _body_facts(body: Body) -> BodyFacts:

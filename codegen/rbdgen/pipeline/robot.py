@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.pinocchio import read_pinocchio
 from rbdgen.description.pruned import pruned
-from rbdgen.description.quoting import told
-from rbdgen.description.schema import Description
+from rbdgen.description.quoting import quoted, told
+from rbdgen.description.schema import Description, Loop, LoopKind
 from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
+from rbdgen.functions.loops.independent import independent_rows
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
 from rbdgen.model.mimic import Mimics
 from rbdgen.pipeline.resistance import dissipation_of, with_rotors
@@ -37,6 +39,7 @@ def load_robot(
     friction: str | tuple[str, float] | None = None,
     armature: str | Path | Mapping[str, Any] | None = None,
     mimic: Mimics = "eliminate",
+    loops: Sequence[str] = (),
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -45,7 +48,8 @@ def load_robot(
     `snap`: entries of fixed rotations this close to 0 become 0; `gravity`: in m/s^2, world axes;
     `xacro_args`: of a xacro, by name; `lock`, `root`, `tip`: as in `pruned`; `damping`, `friction`,
     `armature`: as of `rbdgen.load_robot`; `mimic`: "eliminate" (mimic joints follow others and have no place
-    in q) or "independent". Raises DescriptionError, ModelError or OptionError, each one line.
+    in q) or "independent"; `loops`: closed loops, each "FRAME1=FRAME2" or "FRAME1=FRAME2:point". Raises
+    DescriptionError, ModelError or OptionError, each one line.
     """
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise OptionError(f"base {told(base)} is not known; choose fixed or floating")
@@ -59,8 +63,10 @@ def load_robot(
             raise OptionError(f"{what} {told(link)} is no name; give that of a link")
     dissipation = dissipation_of(damping, friction)
     description = pruned(with_rotors(read_description(path, arguments), armature), _lock(lock), root, tip)
+    description = replace(description, loops=(*description.loops, *_loops(loops)))
     base = base or _base_of(description)
-    return build_robot(description, base, _snap(snap), _gravity(gravity), dissipation, mimic)
+    robot = build_robot(description, base, _snap(snap), _gravity(gravity), dissipation, mimic)
+    return _with_independent_rows(robot) if robot.model.loops else robot
 
 
 def from_pinocchio(model: Any, snap: float = DEFAULT_SNAP) -> Robot:
@@ -70,6 +76,15 @@ def from_pinocchio(model: Any, snap: float = DEFAULT_SNAP) -> Robot:
     description = read_pinocchio(model)
     gravity = _gravity(model.gravity.linear.tolist())
     return build_robot(description, _base_of(description), _snap(snap), gravity)
+
+
+def _with_independent_rows(robot: Robot) -> Robot:
+    """The robot, and which rows of its loops say all; a warning where no closed position was found."""
+    rows = independent_rows(robot.model)
+    if rows is not None:
+        return replace(robot, independent_rows=rows)
+    what = f"{quoted(robot.model.name)}: no position was found in which all loops are closed"
+    return replace(robot, warnings=(*robot.warnings, f"{what}; check their frames and lengths"))
 
 
 def _base_of(description: Description) -> Base:
@@ -95,6 +110,19 @@ def _lock(given: object) -> dict[str, float]:
             raise OptionError(f"lock of joint {told(joint)} at {told(value)}: give a number, rad or m")
         lock[str(joint)] = float(value)
     return lock
+
+
+def _loops(given: object) -> Iterator[Loop]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise OptionError(f"loops {told(given)} makes no sense; give a list, such as ['hand=handle:point']")
+    for text in given:
+        frame1, _, rest = str(text).partition("=")
+        frame2, colon, kind = rest.rpartition(":")
+        if not (colon and kind in get_args(LoopKind)):
+            frame2, kind = rest, "frame"
+        if not (frame1 and frame2):
+            raise OptionError(f"--loop {text}: not of the form FRAME1=FRAME2, or FRAME1=FRAME2:point")
+        yield Loop(frame1, frame2, "point" if kind == "point" else "frame", f"--loop {text}")
 
 
 def _gravity(given: Sequence[float]) -> Vector:

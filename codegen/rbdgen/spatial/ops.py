@@ -252,6 +252,12 @@ class Transform(NamedTuple):
             self.rotation @ other.rotation, self.rotation.apply(other.translation) + self.translation
         )
 
+    @property
+    def inverse(self) -> Transform:
+        """The parent placed in this frame."""
+        back = self.rotation.T
+        return Transform(back, -back.apply(self.translation))
+
     def motion_to_child(self, m: Motion) -> Motion:
         """X m, X = ^child X_parent."""
         rotate = self.rotation.T.apply

@@ -1,0 +1,1 @@
+"""Closed loops: what they keep at zero, its Jacobian, its drift."""

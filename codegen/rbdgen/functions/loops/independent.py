@@ -1,0 +1,122 @@
+"""Which rows of closed loops say all, in numbers: their rank where the loops are closed.
+
+A planar four-bar that is closed by a frame has six rows, of which three repeat what others say. The rank is
+that of most closed positions; in single ones, such as a stretched four-bar, it is less, which no choice of
+rows mends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rbdgen.functions.loops.relative_motion import loop_jacobian, loop_position, walk
+from rbdgen.model.joints import Coordinate
+from rbdgen.model.model import Model
+from rbdgen.sweeps.inputs import coordinates
+
+_Array = npt.NDArray[np.float64]
+
+STARTS = 64
+"""Random positions that Newton's method starts from."""
+
+STEPS = 60
+
+LONGEST_STEP = 0.5
+"""Of all velocities together, in rad or m: far from closed loops a full step leads astray."""
+
+ENOUGH = 8
+"""Closed positions; once there are as many, no more are looked for."""
+
+CLOSED = 1e-10
+"""In rad or m, or in lengths of the robot where that is longer: a loop that is open by less is closed."""
+
+DEPENDENT = 1e-7
+"""A singular value below this, relative to the largest, is 0."""
+
+
+def independent_rows(model: Model) -> tuple[int, ...] | None:
+    """As many rows of `loop_jacobian` as its rank is, independent in closed positions, in order.
+
+    Chosen by a QR factorisation with pivoting. None where no closed position was found.
+    """
+    q = closed_positions(model)
+    if not len(q):
+        return None
+    jacobians = _jacobians(model, q)
+    singular = np.linalg.svd(jacobians, compute_uv=False)
+    ranks = np.sum(singular > DEPENDENT * singular[:, :1], axis=1)
+    rank = int(np.median(ranks))
+    usual = jacobians[ranks == rank]
+    choices = {_pivots(J, rank) for J in usual}
+    return max(sorted(choices), key=lambda rows: _least(usual, rows))
+
+
+def closed_positions(model: Model) -> _Array:
+    """Configurations (n, nq) in which all loops are closed, by Newton's method from STARTS random ones."""
+    q = model.manifold.random(np.random.default_rng(0), (STARTS,))
+    for _ in range(STEPS):
+        enough = np.sum(_is_closed(model, q)) >= ENOUGH
+        step = -(np.linalg.pinv(_jacobians(model, q), rcond=DEPENDENT) @ _open(model, q)[..., None])[..., 0]
+        longest = np.maximum(np.linalg.norm(step, axis=1, keepdims=True) / LONGEST_STEP, 1)
+        q = model.manifold.integrate(q, step / longest)
+        if enough:  # and this last step has squared their errors
+            break
+    return q[_is_closed(model, q)]
+
+
+def _is_closed(model: Model, q: _Array) -> npt.NDArray[np.bool_]:
+    closed = np.abs(_open(model, q)).max(axis=1) < CLOSED * max(1.0, _length(model))
+    for loop in model.loops:
+        R = walk(model, loop, _coordinates(model, q))[1].rotation
+        if loop.kind == "frame":  # half a turn is not closed
+            closed = closed & (np.asarray(R.trace(), float) > 0)
+    return np.asarray(closed)
+
+
+def _length(model: Model) -> float:
+    """Of everything in a row, in m."""
+    anchors = [anchor.placement for loop in model.loops for anchor in (loop.first, loop.second)]
+    placements = [*(body.placement for body in model.bodies), *anchors]
+    return sum(float(abs(x)) for placement in placements for x in placement.translation)
+
+
+def _pivots(jacobian: _Array, rank: int) -> tuple[int, ...]:
+    """The rows that a QR factorisation of the transpose takes: the longest of what is left, each time."""
+    left, rows = jacobian.copy(), []
+    for _ in range(rank):
+        longest = int(np.argmax(np.linalg.norm(left, axis=1)))
+        along = left[longest] / np.linalg.norm(left[longest])
+        left = left - np.outer(left @ along, along)
+        rows.append(longest)
+    return tuple(sorted(rows))
+
+
+def _least(jacobians: _Array, rows: tuple[int, ...]) -> float:
+    """How far these rows are from being dependent, in the worst of the positions."""
+    if not rows:
+        return 0.0
+    return float(np.linalg.svd(jacobians[:, list(rows)], compute_uv=False)[:, -1].min())
+
+
+def _coordinates(model: Model, q: _Array) -> list[Coordinate]:
+    """One array over positions for each number."""
+    return coordinates(model, list(q.T), np.cos, np.sin)
+
+
+def _open(model: Model, q: _Array) -> _Array:
+    """`loop_position` (n, rows)."""
+    return _stacked(loop_position(model, _coordinates(model, q)), len(q))
+
+
+def _jacobians(model: Model, q: _Array) -> _Array:
+    """`loop_jacobian` (n, rows, nv)."""
+    rows = loop_jacobian(model, _coordinates(model, q))
+    return np.stack([_stacked(row, len(q)) for row in rows], axis=1)
+
+
+def _stacked(numbers: Sequence[Any], count: int) -> _Array:
+    return np.stack([np.broadcast_to(np.asarray(x, float), (count,)) for x in numbers], axis=1)

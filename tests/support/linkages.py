@@ -1,0 +1,38 @@
+"""Robots with closed loops, body by body."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rbdgen import RobotBuilder
+
+SOLID: dict[str, Any] = {"mass": 1.3, "com": (0.1, 0.02, -0.03), "inertia": (0.01, 0.02, 0.025)}
+
+
+def four_bar(
+    crank: float = 0.3,
+    coupler: float = 0.9,
+    rocker: float = 0.7,
+    tilt: tuple[float, float, float] = (0, 0, 0),
+) -> RobotBuilder:
+    """A planar four-bar in a tilted plane, open between `tip` of the coupler and `end` of the rocker."""
+    turning: dict[str, Any] = {"type": "revolute", "axis": (0, 0, 1), **SOLID}
+    built = RobotBuilder("four_bar").add_body("ground")
+    built.add_body("plane", parent="ground", type="fixed", rpy=tilt)
+    built.add_body("crank", parent="plane", **turning)
+    built.add_body("coupler", parent="crank", xyz=(crank, 0, 0), **turning)
+    built.add_body("rocker", parent="plane", xyz=(1, 0, 0), **turning)
+    built.add_body("tip", parent="coupler", type="fixed", xyz=(coupler, 0, 0))
+    return built.add_body("end", parent="rocker", type="fixed", xyz=(rocker, 0, 0), rpy=(0, 0, 1))
+
+
+def two_legs() -> RobotBuilder:
+    """A platform on two legs of a Gough-Stewart platform, one of them open at the ball on the platform."""
+    built = RobotBuilder("two_legs").add_body("ground")
+    for k, x in enumerate((-0.5, 0.5)):
+        universal: dict[str, Any] = {"type": "universal", "axis": (1, 0, 0), "second_axis": (0, 1, 0)}
+        built.add_body(f"lower{k}", parent="ground", xyz=(x, 0.1 * k, 0), **universal, **SOLID)
+        along: dict[str, Any] = {"type": "prismatic", "axis": (0, 0, 1), "xyz": (0, 0, 0.8)}
+        built.add_body(f"upper{k}", parent=f"lower{k}", **along, **SOLID)
+    built.add_body("platform", parent="upper0", type="spherical", xyz=(0, 0, 0.2), **SOLID)
+    return built.add_body("corner", parent="platform", type="fixed", xyz=(0.6, 0.1, 0))

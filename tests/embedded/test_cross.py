@@ -101,9 +101,12 @@ def command(*words: str) -> tuple[int, str]:
     ("words", "said"),
     [
         ("--target cortex-m3", "--target cortex-m3 is not known; choose from: host, portable, cortex-m4f, "),
-        ("--target cortex-m4f", "--target cortex-m4f --real double: its hardware has float only, "),
-        ("--target cortex-m33", "--target cortex-m33 --real double: "),
-        ("--target rv32imafc", "--target rv32imafc --real double: "),
+        (
+            "--target cortex-m4f --real double",
+            "--target cortex-m4f --real double: its hardware has float only, ",
+        ),
+        ("--target cortex-m33 --real double", "--target cortex-m33 --real double: "),
+        ("--target rv32imafc --real double", "--target rv32imafc --real double: "),
         (
             "--target cortex-m4f --real float --ram 50",
             r"rnea: \d+ bytes of RAM \(stack \d+, arguments 48\), ",

@@ -95,7 +95,7 @@ def in_loops(model: Model) -> bool:
 @settings(max_examples=200, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_trees(seed: int) -> None:
-    check(seed, 6)
+    check(seed, 5)
 
 
 @pytest.mark.campaign

@@ -10,11 +10,10 @@ from random import Random
 
 import numpy as np
 import pytest
-from functions.test_joint_types import in_loops, random_tree
+from functions.test_joint_types import check, random_tree
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support.forms import (
-    FORMS,
     FunctionForm,
     forms_of,
     interpreted,
@@ -23,11 +22,9 @@ from support.forms import (
     run_on_floats,
 )
 from support.mujoco_oracle import MujocoOracle
-from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
 from support.robots import PATHS, robot
 from support.states import random_inputs
 
-from rbdgen.errors import ModelError
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.verify import verify_program
 from rbdgen.model.joints import Resistance
@@ -60,32 +57,10 @@ def resisting_tree(seed: int, most: int) -> Model:
     return replace(model, bodies=tuple(bodies))
 
 
-def check(seed: int, most: int) -> None:
-    """Every form that can do the tree."""
-    model = resisting_tree(seed, most)
-    oracle = PinocchioOracle(model_of_numbers(model), model)
-    arguments = {x.name: x for form in FORMS for x in form.function.signature.sized(model.sizes).inputs}
-    inputs = model.manifold.random_inputs(arguments.values(), np.random.default_rng(seed), (STATES,))
-    inputs["fext"] = inputs["fext"].reshape(STATES, -1)
-    M = oracle("crba", inputs)[0]
-    for form in FORMS:
-        if form.form.compact and not in_loops(model):
-            with pytest.raises(ModelError, match="choose another form"):
-                run_on_floats(form, model, inputs)
-            continue
-        outputs = run_on_floats(form, model, inputs)
-        inverted = any(x.kind == "force" for x in form.function.signature.inputs) or "inverse" in str(
-            form.function.summary
-        )
-        factor = np.linalg.cond(M).max() if inverted else 1.0
-        for ours, theirs in zip(outputs, oracle(form.function.name, inputs), strict=True):
-            assert relative_error(ours, theirs, floor=1.0) < TOLERANCE * factor, (seed, str(form))
-
-
 @settings(max_examples=100, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_trees(seed: int) -> None:
-    check(seed, 6)
+    check(resisting_tree(seed, 6), seed)
 
 
 STEP = 1e-6

@@ -27,7 +27,7 @@ import numpy as np
 from rbdgen.errors import GraphError
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.edges import ONE, ZERO, uncancelled, undivided
-from rbdgen.graph.lower import lower, lowered_cost, negated_label
+from rbdgen.graph.lower import lower, lowered_cost, negated_label, operations
 from rbdgen.graph.node import Graph, Input
 
 Number: TypeAlias = int | float | Fraction
@@ -135,6 +135,7 @@ class Builder:
         self.written_negative: set[int] = set()  # first written with the opposite sign
         self._constant_edges: dict[float, int] = {}
         self._edges: dict[tuple[Any, ...], int] = {}  # what an operation on edges came to
+        self._in_quotients: set[int] = set()  # reciprocals and divisors: products of others cancel nothing
         self.number(0.0)
         self.number(1.0)
 
@@ -173,6 +174,10 @@ class Builder:
     def cost(self, expressions: Sequence[Expr | Number]) -> Cost:
         """Counts of the graph that would compute the expressions, without making it."""
         return lowered_cost(self, self._edges_of(expressions))
+
+    def operations(self, expressions: Sequence[Expr | Number]) -> int:
+        """The operations of that graph but its negations: in half the time."""
+        return operations(self, self._edges_of(expressions))
 
     # ---- edges
 
@@ -295,6 +300,7 @@ class Builder:
                 edge = self.nodes[a >> 1][1]
             else:
                 edge = self._new(key)
+                self._in_quotients |= {edge, a - sign}
             self._edges[key] = edge
         return edge ^ sign
 
@@ -352,8 +358,10 @@ class Builder:
             return self.sum(b, b) if value == 2 else self._new(("mul", a, b))
         if a == b:
             return self._new(("sq", a))
-        left = undivided(self.nodes, a, b)
-        return self._new(key) if left is None else left
+        if a in self._in_quotients or b in self._in_quotients:
+            left = undivided(self.nodes, a, b)
+            return self._new(key) if left is None else left
+        return self._new(key)
 
     def _scaled(self, a: int) -> tuple[float, int] | None:
         """(c, x) where a is c x with a constant c, a doubling included."""

@@ -169,6 +169,10 @@ class GraphEngine:
         """What the graph would cost, without making it."""
         return self._builder.cost([element for _, _, elements in outputs for element in elements])
 
+    def operations(self, outputs: Results) -> int:
+        """No more operations than that, since without negations; in half the time."""
+        return self._builder.operations([element for _, _, elements in outputs for element in elements])
+
     def graph(self, outputs: Results) -> Graph:
         return self._builder.graph(outputs)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from math import atan2, hypot, isfinite, pi
+from math import atan2, hypot, inf, isfinite, pi
 from typing import Final
 
 from rbdgen.functions.function import Form, Function
@@ -79,11 +79,17 @@ def search(
     return BodyAxes(tuple(descent.turns), tuple(descent.slides))
 
 
-def operations(reduced: ReducedModel, function: Function = RNEA, form: Form = CLASSICAL) -> int:
-    """Operations of a form on a reduced model, shared ones counted once."""
+def operations(
+    reduced: ReducedModel, function: Function = RNEA, form: Form = CLASSICAL, limit: float = inf
+) -> int:
+    """Operations of a form on a reduced model, shared ones counted once.
+
+    From `limit` on without negations: most candidates of a search are worse than that already.
+    """
     tracer = GraphEngine()
     outputs = trace_on(tracer, reduced, function, form)
-    return tracer.cost(outputs).total
+    least = tracer.operations(outputs)
+    return least if least >= limit else tracer.cost(outputs).total
 
 
 class _Descent:
@@ -105,7 +111,7 @@ class _Descent:
         self.aligned = reduce(model)
         self.budget = budget
         self.parallel = parallel
-        self.known: dict[tuple[object, ...], int] = {}
+        self.known: dict[tuple[object, ...], tuple[int, float]] = {}  # counts, and their limits
         self.whole = self.whole_cost()
 
     def reduced(self) -> ReducedModel:
@@ -118,7 +124,7 @@ class _Descent:
         for turn, slide in candidates(now, i, self.turns[i], self.slides[i]):
             if self.budget <= 0:
                 break
-            cost = self.cost(i, turn, slide)
+            cost = self.cost(i, turn, slide, best[0])
             if cost < best[0]:
                 best = (cost, turn, slide)
         before = (self.turns[i], self.slides[i])
@@ -136,21 +142,23 @@ class _Descent:
         """Operations of the whole robot: identical branches share some, which no chain shows."""
         return operations(self.reduced(), self.function, self.form)
 
-    def cost(self, i: int, turn: float | None = None, slide: float | None = None) -> int:
-        """Operations of the chain through body i, with another choice there."""
+    def cost(self, i: int, turn: float | None = None, slide: float | None = None, limit: float = inf) -> int:
+        """Operations of the chain through body i, with another choice there; see `operations`."""
         turns, slides = list(self.turns), list(self.slides)
         if turn is not None and slide is not None:
             turns[i], slides[i] = turn, slide
         chain = self.chain(i)
         key = (i, *((turns[k], slides[k]) for k in self.neighbourhood(i)))
-        if key not in self.known:
+        count, known_from = self.known.get(key, (0, -inf))
+        if known_from <= count < limit:  # not counted yet, or not all of it
             whole = self.aligned.with_axes(turns, slides, self.parallel)
             try:
-                self.known[key] = operations(_only(whole, chain), self.function, self.form)
+                count = operations(_only(whole, chain), self.function, self.form, limit)
             except ZeroDivisionError:  # massless bodies take the inertia of bodies beyond the chain
-                self.known[key] = operations(whole, self.function, self.form)
-            self.budget -= self.known[key]
-        return self.known[key]
+                count = operations(whole, self.function, self.form, limit)
+            self.known[key] = count, limit
+            self.budget -= count
+        return count
 
     def chain(self, i: int) -> list[int]:
         """The bodies from the root to i, and the children of i."""

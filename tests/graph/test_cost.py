@@ -44,6 +44,16 @@ def test_sums_of_counts() -> None:
     assert str(counts).startswith(f"{counts.total} = {counts.multiplications} mul + {counts.additions} add")
 
 
+def test_operations_without_signs_are_all_but_the_negations() -> None:
+    builder = Builder()
+    x, y, z = builder.input("x", 3)
+    shared = 1 / (y + z)  # has two uses: a division of its own
+    elements = [-(x * y).sqrt(), -x, x - y, (y - x) * z, x * shared, z * shared, x / (z * z), 3.0, x.cos()]
+    counts = builder.cost(elements)
+    assert counts.neg > 0
+    assert builder.operations(elements) == counts.total - counts.neg
+
+
 def test_cheaper_goes_by_work_then_by_operations() -> None:
     builder = Builder()
     a, b, c = builder.input("x", 3)

@@ -120,3 +120,36 @@ def test_parallel_axes() -> None:
     inertia = Inertia.from_center_of_mass(2, Vector(0, 3, 4), Matrix.diagonal(1, 2, 3))
     assert inertia.first_moment == Vector(0, 6, 8)
     assert inertia.rotational == Matrix(Vector(51, 0, 0), Vector(0, 34, -24), Vector(0, -24, 21))
+
+
+@exact
+@given(streams)
+def test_turned_with_less_operations(r: Rationals) -> None:
+    inertia, R = r.inertia(), r.rotation()
+    assert inertia.turned(R) == inertia.rotated(R)
+
+
+@exact
+@given(streams)
+def test_quadratic_is_the_product_with_the_momentum(r: Rationals) -> None:
+    inertia, v = r.inertia(), Motion(r.vector(), r.vector())
+    assert inertia.quadratic(v) == v.dot(inertia.apply(v))
+
+
+@exact
+@given(streams)
+def test_center_there_and_back(r: Rationals) -> None:
+    m, c, about_center = r.positive(), r.vector(), r.inertia().rotational
+    inertia = Inertia.from_center_of_mass(m, c, about_center)
+    assert (inertia.center, inertia.about_center) == (c, about_center)
+    assert Inertia.from_first_moment(m, c * m, about_center) == inertia
+    assert inertia - inertia == NO_INERTIA
+
+
+def test_factor() -> None:
+    """Of squares, where the roots are exact: I = F F^T."""
+    L = Matrix(Vector(2, 0, 0), Vector(1, 3, 0), Vector(-1, 2, 4))
+    inertia = Inertia.from_center_of_mass(4.0, Vector(1, -2, 3), L @ L.T)
+    a, b, found = inertia.factor()
+    assert (a, b, found) == (2, Vector(2, -4, 6), L)
+    assert inertia.without_mass() == (a, b, L @ L.T)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rbdgen.spatial.ops import ZERO, ZERO_MATRIX, Force, Matrix, Motion, Transform, Vector, mirrored
-from rbdgen.spatial.scalar import Naming, Scalar, add, is_zero, mul, neg
+from rbdgen.spatial.scalar import Naming, Scalar, add, is_zero, mul, neg, reciprocal, sqrt, sub
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,12 @@ class Inertia:
         return Inertia(mass, h, about_center - Matrix.skew(h) @ Matrix.skew(center))
 
     @staticmethod
+    def from_first_moment(mass: Scalar, first_moment: Vector, about_center: Matrix) -> Inertia:
+        """From the inertia at the centre of mass and h = m c: the inverse of `about_center`."""
+        outer = Matrix.outer(first_moment, first_moment * reciprocal(mass))
+        return Inertia(mass, first_moment, added_symmetric(about_center, from_second_moment(outer)))
+
+    @staticmethod
     def from_second_moment(mass: Scalar, first_moment: Vector, second_moment: Matrix) -> Inertia:
         """From Sigma = int r r^T dm: J = tr(Sigma) 1 - Sigma."""
         return Inertia(mass, first_moment, from_second_moment(second_moment))
@@ -38,6 +44,18 @@ class Inertia:
         J = self.rotational
         half = J.trace() / 2
         return Matrix.diagonal(half, half, half) - J
+
+    @property
+    def center(self) -> Vector:
+        """The centre of mass, c = h / m."""
+        c: Vector = self.first_moment * reciprocal(self.mass)
+        return c
+
+    @property
+    def about_center(self) -> Matrix:
+        """J_c = J - (h.c) 1 + h c^T, the rotational inertia about the centre of mass."""
+        outer = Matrix.outer(self.first_moment, self.center)
+        return added_symmetric(self.rotational, -from_second_moment(outer))
 
     def __add__(self, other: Inertia) -> Inertia:
         """The two bodies as one, both given in the same frame."""
@@ -51,6 +69,10 @@ class Inertia:
         """Seen in a frame with the same origin: r' = R r."""
         return Inertia(self.mass, rotation.apply(self.first_moment), rotation.congruence(self.rotational))
 
+    def turned(self, rotation: Matrix) -> Inertia:
+        """As `rotated`, with less operations; right angles are not exact, see `Matrix.turned`."""
+        return Inertia(self.mass, rotation.apply(self.first_moment), rotation.turned(self.rotational))
+
     def translated(self, p: Vector) -> Inertia:
         """Seen in a parallel frame in which the old origin stands at p.
 
@@ -63,6 +85,14 @@ class Inertia:
         change = [[0 if j < i else _shift(h, shifted, p, i, j) for j in range(3)] for i in range(3)]
         return Inertia(self.mass, shifted, self.rotational + mirrored(change))
 
+    def __sub__(self, other: Inertia) -> Inertia:
+        """This body without the other, which is a part of it; both given in the same frame."""
+        return Inertia(
+            sub(self.mass, other.mass),
+            self.first_moment - other.first_moment,
+            self.rotational - other.rotational,
+        )
+
     def transformed(self, placement: Transform) -> Inertia:
         """Seen in the parent frame: X^T I X."""
         return self.rotated(placement.rotation).translated(placement.translation)
@@ -74,6 +104,34 @@ class Inertia:
             self.rotational.apply(m.angular) + h.cross(m.linear),
             m.linear * self.mass - h.cross(m.angular),
         )
+
+    def quadratic(self, v: Motion) -> Scalar:
+        """v . I v, twice the kinetic energy: m v.v + 2 w.(h x v) + w.J w."""
+        w, linear = v.angular, v.linear
+        mixed = w.dot(self.first_moment.cross(linear))
+        return add(
+            add(mul(self.mass, linear.dot(linear)), add(mixed, mixed)), w.dot(self.rotational.apply(w))
+        )
+
+    def without_mass(self) -> tuple[Scalar, Vector, Matrix]:
+        """a = sqrt m, b = h / a, and the rotational inertia that [a 1; b x] leaves: J + [b x][b x] = J_c."""
+        a = sqrt(self.mass)
+        b = self.first_moment * reciprocal(a)
+        return a, b, added_symmetric(self.rotational, -from_second_moment(Matrix.outer(b, b)))
+
+    def factor(self) -> tuple[Scalar, Vector, Matrix]:
+        """a, b and a lower triangular L with I = F F^T, F = [[a 1, 0], [b x, L]] in [linear, angular] order.
+
+        a, b, J_c as of `without_mass`, J_c = L L^T (Cholesky without pivots): for inertias of full rank.
+        """
+        a, b, ((xx, xy, xz), (_, yy, yz), (_, _, zz)) = self.without_mass()
+        x = sqrt(xx)
+        inverse = reciprocal(x)
+        yx, zx = mul(xy, inverse), mul(xz, inverse)
+        y = sqrt(sub(yy, mul(yx, yx)))
+        zy = mul(sub(yz, mul(zx, yx)), reciprocal(y))
+        z = sqrt(sub(sub(zz, mul(zx, zx)), mul(zy, zy)))
+        return a, b, Matrix(Vector(x, 0, 0), Vector(yx, y, 0), Vector(zx, zy, z))
 
     def equation_of_motion(self, v: Motion, a: Motion) -> Force:
         """I a + v x* I v, the force that the motion takes (Featherstone 2008, eq. 2.72).
@@ -95,6 +153,11 @@ class Inertia:
             self.first_moment.named(naming, f"{label}.h"),
             self.rotational.named(naming, f"{label}.J"),
         )
+
+
+def added_symmetric(a: Matrix, b: Matrix) -> Matrix:
+    """a + b of symmetric matrices, six sums."""
+    return mirrored([[add(a[i][j], b[i][j]) if j >= i else 0 for j in range(3)] for i in range(3)])
 
 
 NO_INERTIA = Inertia(0, ZERO, ZERO_MATRIX)

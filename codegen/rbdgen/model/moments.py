@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rbdgen.model.inertia import Inertia, from_second_moment
+from rbdgen.model.inertia import Inertia, added_symmetric, from_second_moment
 from rbdgen.spatial.ops import Force, Matrix, Motion, Symmetric, Vector, mirrored
 from rbdgen.spatial.planar import FactoredRotation
 from rbdgen.spatial.scalar import Scalar, add, is_zero, mul
@@ -65,8 +65,3 @@ class MassMoments:
         """I m: (J w + h x a, m a + w x h) of a motion (w, a)."""
         h, w, a = self.first, m.angular, m.linear
         return Force(self.rotational.apply(w) + h.cross(a), a * self.mass + w.cross(h))
-
-
-def added_symmetric(a: Matrix, b: Matrix) -> Matrix:
-    """a + b of symmetric matrices, six sums."""
-    return mirrored([[add(a[i][j], b[i][j]) if j >= i else 0 for j in range(3)] for i in range(3)])

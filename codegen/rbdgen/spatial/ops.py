@@ -154,6 +154,27 @@ class Matrix:
         upper = [[half[i].dot(self[j]) if j >= i else 0 for j in range(3)] for i in range(3)]
         return mirrored(upper)
 
+    def turned(self, symmetric: Matrix) -> Matrix:
+        """R A R^T for a symmetric A and a rotation R, with less operations than `congruence`.
+
+        R (A - a 1) R^T + a 1 with a = A_zz: a zero entry, and the last diagonal entry comes from the trace.
+        Its errors are relative to the largest entry of A, also in small entries.
+        """
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = symmetric
+        a, b = sub(xx, zz), sub(yy, zz)
+        rest = mirrored([[a, xy, xz], [0, b, yz], [0, 0, 0]])
+        x, y, z = self.rows
+        along_x, along_y = rest.apply(x), rest.apply(y)
+        new_xx, new_yy = along_x.dot(x), along_y.dot(y)
+        new_zz = sub(sub(add(a, yy), new_xx), new_yy)
+        return mirrored(
+            [
+                [add(new_xx, zz), along_x.dot(y), along_x.dot(z)],
+                [0, add(new_yy, zz), along_y.dot(z)],
+                [0, 0, new_zz],
+            ]
+        )
+
     def named(self, naming: Naming, label: str) -> Matrix:
         return Matrix(*(row.named(naming, f"{label}.{axis}") for axis, row in zip("xyz", self, strict=True)))
 

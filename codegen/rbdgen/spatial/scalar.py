@@ -8,9 +8,12 @@ before an engine sees them, so that every engine traces the same sparse line and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeAlias
+
+import numpy as np
 
 Scalar: TypeAlias = Any
 """A number (int, float, Fraction), or a symbol of any engine; the engines share no base class."""
@@ -91,3 +94,31 @@ def dot(a: tuple[Scalar, ...] | list[Scalar], b: tuple[Scalar, ...] | list[Scala
     for x, y in zip(a, b, strict=True):
         total = add(total, mul(x, y))
     return total
+
+
+def sqrt(a: Scalar) -> Scalar:
+    """The square root."""
+    return _elementary("sqrt", a)
+
+
+def exp(a: Scalar) -> Scalar:
+    """The exponential function."""
+    return _elementary("exp", a)
+
+
+def log(a: Scalar) -> Scalar:
+    """The natural logarithm."""
+    return _elementary("log", a)
+
+
+def _elementary(name: str, a: Scalar) -> Scalar:
+    """Symbols of CasADi and of the graph have it as a method, SymPy has it as a function."""
+    if is_number(a):
+        return getattr(math, name)(a)
+    if isinstance(a, (np.ndarray, np.generic)):
+        return getattr(np, name)(a)
+    if hasattr(a, name):
+        return getattr(a, name)()
+    import sympy  # noqa: PLC0415  (heavy, and only its own symbols come here)
+
+    return getattr(sympy, name)(a)

@@ -94,6 +94,7 @@ class Manifold:
     ) -> dict[str, Array]:
         """A value for every input of a function: a random configuration, all else of unit variance.
 
+        An `inertia` is one that a body can have.
         `sines` and `cosines` are those of that configuration, 0 and 1 where it has no angle.
         """
         q = self.random(generator, leading)
@@ -106,6 +107,8 @@ class Manifold:
         return {
             argument.name: known[argument.kind]
             if argument.kind in known
+            else _random_inertia(generator, leading)
+            if argument.kind == "inertia"
             else generator.standard_normal((*leading, *argument.shape))
             for argument in inputs
         }
@@ -172,6 +175,14 @@ class Manifold:
         """The elements of q and v of joints that have one each."""
         single = [joint for joint in self.joints if joint.nq == 1]
         return [joint.idx_q for joint in single], [joint.idx_v for joint in single]
+
+
+def _random_inertia(generator: np.random.Generator, leading: Sequence[int]) -> Array:
+    """Ten parameters (m, m c, Ixx Ixy Iyy Ixz Iyz Izz about the origin) of four point masses."""
+    points = np.append(generator.standard_normal((*leading, 4, 3)), np.ones((*leading, 4, 1)), axis=-1)
+    moments = np.swapaxes(points, -1, -2) @ (generator.uniform(0.5, 2, (*leading, 4, 1)) * points)
+    (xx, xy, xz, hx), (_, yy, yz, hy), (_, _, zz, hz), (*_, m) = np.moveaxis(moments, (-2, -1), (0, 1))
+    return np.stack([m, hx, hy, hz, yy + zz, -xy, xx + zz, -xz, -yz, xx + yy], axis=-1)
 
 
 def _unit(quaternion: Array, caller: str) -> Array:

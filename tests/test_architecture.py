@@ -29,6 +29,7 @@ STAGES = (
     ("runtime",),
     ("description",),
     ("model",),
+    ("inertia",),
     ("sweeps",),
     ("functions",),
     ("graph",),
@@ -43,7 +44,7 @@ STAGES = (
 """The order of the stages: a module imports its own row and those above, never one below."""
 
 FORBIDDEN = {
-    "graph": {"description", "model", "sweeps", "functions"},
+    "graph": {"description", "model", "inertia", "sweeps", "functions"},
     "sweeps": {"description"},
     "functions": {"description"},
     "runtime": {name for row in STAGES for name in row if name != "runtime"}

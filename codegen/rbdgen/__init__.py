@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rbdgen.description.builder import RobotBuilder
 from rbdgen.errors import RbdgenError
+from rbdgen.inertia.inertia import Inertia
 from rbdgen.version import __version__
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rbdgen.runtime import Library
 
 __all__ = [
+    "Inertia",
     "RbdgenError",
     "RobotBuilder",
     "__version__",

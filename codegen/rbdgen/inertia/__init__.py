@@ -1,0 +1,1 @@
+"""The inertia of a rigid body as ten parameters, for users: numbers, symbols, C."""

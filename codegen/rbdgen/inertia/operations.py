@@ -1,0 +1,307 @@
+"""The operations on ten-parameter inertias, each written once over scalars.
+
+Run on columns of NumPy arrays they compute for many bodies at once, on symbols they give formulas, on the
+graph's scalars they become C. The mechanics stands in `model/inertia.py`; here is what goes in and comes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from rbdgen.model.inertia import Inertia as Body
+from rbdgen.signature import Argument, Signature
+from rbdgen.spatial.ops import IDENTITY, NO_MOTION, Force, Matrix, Motion, Vector, mirrored
+from rbdgen.spatial.scalar import Scalar, dot, exp, log, mul, reciprocal, sqrt, sub
+
+Elements: TypeAlias = Sequence[Scalar]
+"""Of one array, row-major."""
+
+Formula: TypeAlias = Callable[..., list[Scalar]]
+"""From the elements of every input to those of the output."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation: its inputs, its one output, and the formula between them, with its source."""
+
+    signature: Signature
+    summary: str
+    formula: Formula
+    source: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.signature.name
+
+
+def body_of(ten: Iterable[Scalar]) -> Body:
+    """The inertia with these ten parameters, in Pinocchio's order."""
+    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = ten
+    return Body(m, Vector(hx, hy, hz), mirrored([[xx, xy, xz], [0, yy, yz], [0, 0, zz]]))
+
+
+def ten_of(body: Body) -> list[Scalar]:
+    """The ten parameters of an inertia."""
+    return [body.mass, *body.first_moment, *_lower(body.rotational)]
+
+
+def _lower(symmetric: Matrix) -> list[Scalar]:
+    """xx xy yy xz yz zz, from the upper triangle."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = symmetric
+    return [xx, xy, yy, xz, yz, zz]
+
+
+def _matrix(nine: Elements) -> Matrix:
+    return Matrix(Vector(*nine[:3]), Vector(*nine[3:6]), Vector(*nine[6:]))
+
+
+def _motion(v: Elements) -> Motion:
+    return Motion(Vector(*v[3:]), Vector(*v[:3]))
+
+
+def _force(f: Force) -> list[Scalar]:
+    return [*f.force, *f.moment]
+
+
+def _moved(ten: Elements, rotation: Elements, translation: Elements) -> Body:
+    return body_of(ten).turned(_matrix(rotation)).translated(Vector(*translation))
+
+
+def _from_center_of_mass(mass: Elements, center: Elements, about_center: Elements) -> list[Scalar]:
+    return ten_of(Body.from_center_of_mass(mass[0], Vector(*center), _matrix(about_center)))
+
+
+def _factored(ten: Elements) -> list[Scalar]:
+    a, b, L = body_of(ten).factor()
+    return [a, *b, *_lower(L.T)]
+
+
+def _matrix_of(ten: Elements) -> list[Scalar]:
+    body = body_of(ten)
+    hx = Matrix.skew(body.first_moment)
+    upper = [[*a, *b] for a, b in zip(IDENTITY * body.mass, -hx, strict=True)]
+    lower = [[*a, *b] for a, b in zip(hx, body.rotational, strict=True)]
+    return [x for row in (*upper, *lower) for x in row]
+
+
+def _from_matrix(matrix: Elements) -> list[Scalar]:
+    """Of a matrix that has the structure; the entries that are read are the lower left and right."""
+    row = [matrix[6 * k : 6 * k + 6] for k in range(6)]
+    h = (row[5][1], row[3][2], row[4][0])
+    return [row[0][0], *h, row[3][3], row[3][4], row[4][4], row[3][5], row[4][5], row[5][5]]
+
+
+def _pseudo_inertia(ten: Elements) -> list[Scalar]:
+    body = body_of(ten)
+    rows = [[*row, h] for row, h in zip(body.second_moment, body.first_moment, strict=True)]
+    return [x for row in (*rows, [*body.first_moment, body.mass]) for x in row]
+
+
+def _from_pseudo_inertia(pseudo: Elements) -> list[Scalar]:
+    rows = [pseudo[4 * k : 4 * k + 4] for k in range(4)]
+    sigma = Matrix(*(Vector(*row[:3]) for row in rows[:3]))
+    return ten_of(Body.from_second_moment(rows[3][3], Vector(*(row[3] for row in rows[:3])), sigma))
+
+
+def _to_ksl(ten: Elements) -> list[Scalar]:
+    body = body_of(ten)
+    xx, xy, yy, xz, yz, zz = _lower(body.about_center)
+    return [body.mass, *body.first_moment, xx, yy, zz, xy, yz, xz]
+
+
+def _from_ksl(ksl: Elements) -> list[Scalar]:
+    m, hx, hy, hz, xx, yy, zz, xy, yz, zx = ksl
+    about_center = mirrored([[xx, xy, zx], [0, yy, yz], [0, 0, zz]])
+    return ten_of(Body.from_first_moment(m, Vector(hx, hy, hz), about_center))
+
+
+def _from_log_cholesky(given: Elements) -> list[Scalar]:
+    """P = U U^T, U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]]."""
+    alpha, d1, d2, d3, s12, s23, s13, *t = given
+    rows = ([exp(d1), s12, s13, t[0]], [0, exp(d2), s23, t[1]], [0, 0, exp(d3), t[2]], [0, 0, 0, 1])
+    mass = exp(alpha + alpha)
+    return _from_pseudo_inertia([mul(mass, dot(a, b)) for a in rows for b in rows])
+
+
+def _to_log_cholesky(ten: Elements) -> list[Scalar]:
+    """The same back: Cholesky's factor of the centroidal Sigma_c / m, from its last row upwards."""
+    body = body_of(ten)
+    inverse, c = reciprocal(body.mass), body.center
+    moment = Body(body.mass, body.first_moment, body.about_center).second_moment * inverse
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = moment
+    e3 = sqrt(zz)
+    s23, s13 = mul(yz, reciprocal(e3)), mul(xz, reciprocal(e3))
+    e2 = sqrt(sub(yy, mul(s23, s23)))
+    s12 = mul(sub(xy, mul(s13, s23)), reciprocal(e2))
+    e1 = sqrt(sub(sub(xx, mul(s12, s12)), mul(s13, s13)))
+    return [log(body.mass) / 2, log(e1), log(e2), log(e3), s12, s23, s13, *c]
+
+
+# ---- what goes in and comes out
+
+_UNITS: Final = "kg, kg m, kg m^2"
+_TEN: Final = "m, m c, Ixx Ixy Iyy Ixz Iyz Izz about the origin"
+_KSL: Final = "m, m c, Ixx Iyy Izz Ixy Iyz Izx about the centre of mass"
+
+INERTIA: Final = Argument("inertia", "inertia", (10,), _UNITS, _TEN)
+CHILD: Final = Argument("child", "inertia", (10,), _UNITS, f"the other body in its own frame: {_TEN}")
+RESULT: Final = Argument("changed", "inertia", (10,), _UNITS, _TEN)
+KSL: Final = Argument("ksl", "inertia", (10,), _UNITS, _KSL)
+ROTATION: Final = Argument("rotation", "values", (3, 3), "1", "R in r' = R r (+ p), orthonormal")
+TRANSLATION: Final = Argument(
+    "translation", "values", (3,), "m", "p in r' = R r + p: where the old origin is"
+)
+VELOCITY: Final = Argument("v", "values", (6,), "m/s, rad/s", "velocity of the origin: linear, angular")
+ACCELERATION: Final = Argument(
+    "a", "values", (6,), "m/s^2, rad/s^2", "its spatial acceleration: linear, angular"
+)
+MOMENTUM: Final = Argument("momentum", "values", (6,), "kg m/s, kg m^2/s", "linear, angular about the origin")
+FORCE: Final = Argument("force", "values", (6,), "N, N m", "force, moment about the origin")
+ENERGY: Final = Argument("twice_energy", "scalar", (), "J", "twice the kinetic energy")
+FACTOR: Final = Argument(
+    "factor",
+    "inertia",
+    (10,),
+    "kg^1/2, kg^1/2 m",
+    "a, b, Lxx Lyx Lyy Lzx Lzy Lzz of F = [[a 1, 0], [b x, L]], I = F F^T",
+)
+MATRIX: Final = Argument("matrix", "values", (6, 6), _UNITS, "[[m 1, -h x], [h x, J]], h = m c")
+PSEUDO: Final = Argument("pseudo_inertia", "values", (4, 4), _UNITS, "[[Sigma, h], [h^T, m]]")
+
+OPERATIONS: Final[Mapping[str, Operation]] = {
+    row.name: row
+    for row in (
+        Operation(
+            Signature("rotated", (INERTIA, ROTATION), (RESULT,)),
+            "the inertia in turned axes: h' = R h, J' = R J R^T",
+            lambda ten, R: ten_of(body_of(ten).turned(_matrix(R))),
+            "Featherstone 2008, section 2.13",
+        ),
+        Operation(
+            Signature("translated", (INERTIA, TRANSLATION), (RESULT,)),
+            "the inertia in a parallel frame, the old origin at p: h' = h + m p",
+            lambda ten, p: ten_of(body_of(ten).translated(Vector(*p))),
+            "Featherstone 2008, section 2.13",
+        ),
+        Operation(
+            Signature("transformed", (INERTIA, ROTATION, TRANSLATION), (RESULT,)),
+            "rotated, then translated",
+            lambda ten, R, p: ten_of(_moved(ten, R, p)),
+            "Featherstone 2008, section 2.13",
+        ),
+        Operation(
+            Signature("merged", (INERTIA, CHILD, ROTATION, TRANSLATION), (RESULT,)),
+            "two bodies as one, the child's frame placed by R and p",
+            lambda ten, child, R, p: ten_of(body_of(ten) + _moved(child, R, p)),
+        ),
+        Operation(
+            Signature("split", (INERTIA, CHILD, ROTATION, TRANSLATION), (RESULT,)),
+            "a body without the child, which was a part of it",
+            lambda ten, child, R, p: ten_of(body_of(ten) - _moved(child, R, p)),
+        ),
+        Operation(
+            Signature("times", (INERTIA, VELOCITY), (MOMENTUM,)),
+            "the momentum I v: m v + w x h, h x v + J w",
+            lambda ten, v: _force(body_of(ten).apply(_motion(v))),
+            "Featherstone 2008, eq. 2.63",
+        ),
+        Operation(
+            Signature("quadratic", (INERTIA, VELOCITY), (ENERGY,)),
+            "v . I v: m v.v + 2 w.(h x v) + w.J w",
+            lambda ten, v: [body_of(ten).quadratic(_motion(v))],
+            "Featherstone 2008, section 2.13",
+        ),
+        Operation(
+            Signature("rate", (INERTIA, VELOCITY), (FORCE,)),
+            "the rate of momentum at constant v: w x f, w x n + v x f of [f, n] = I v",
+            lambda ten, v: _force(body_of(ten).equation_of_motion(_motion(v), NO_MOTION)),
+            "Featherstone 2008, eq. 2.72",
+        ),
+        Operation(
+            Signature("equation_of_motion", (INERTIA, VELOCITY, ACCELERATION), (FORCE,)),
+            "the force that a motion takes: I a, and the rate at constant v",
+            lambda ten, v, a: _force(body_of(ten).equation_of_motion(_motion(v), _motion(a))),
+            "Featherstone 2008, eq. 2.72",
+        ),
+        Operation(
+            Signature("factored", (INERTIA,), (FACTOR,)),
+            "I = F F^T of full rank (NaN or infinity for lower ranks)",
+            _factored,
+        ),
+        Operation(Signature("to_matrix", (INERTIA,), (MATRIX,)), "the 6 x 6 matrix", _matrix_of),
+        Operation(
+            Signature("to_pseudo_inertia", (INERTIA,), (PSEUDO,)),
+            "the 4 x 4 pseudo-inertia",
+            _pseudo_inertia,
+            "Wensing, Kim, Slotine, RA-L 2018",
+        ),
+        Operation(
+            Signature("from_pseudo_inertia", (PSEUDO,), (RESULT,)),
+            "the ten parameters of a pseudo-inertia",
+            _from_pseudo_inertia,
+        ),
+        Operation(
+            Signature("to_ksl", (INERTIA,), (KSL,)), "moments about the centre of mass; m is not 0", _to_ksl
+        ),
+        Operation(
+            Signature("from_ksl", (KSL,), (RESULT,)), "moments about the origin; m is not 0", _from_ksl
+        ),
+    )
+}
+"""Those that are emitted as C, in the order of the header."""
+
+SUM: Final = Operation(
+    Signature("add", (INERTIA, INERTIA), (RESULT,)),
+    "two bodies as one, given in one frame",
+    lambda a, b: ten_of(body_of(a) + body_of(b)),
+)
+
+DIFFERENCE: Final = Operation(
+    Signature("subtract", (INERTIA, INERTIA), (RESULT,)),
+    "a body without a part, given in one frame",
+    lambda a, b: ten_of(body_of(a) - body_of(b)),
+)
+
+CENTER: Final = Operation(
+    Signature("center", (INERTIA,), (Argument("center", "values", (3,), "m", "c, the centre of mass"),)),
+    "the centre of mass",
+    lambda ten: list(body_of(ten).center),
+)
+
+FROM_MATRIX: Final = Operation(
+    Signature("from_matrix", (MATRIX,), (RESULT,)), "the ten parameters of a 6 x 6", _from_matrix
+)
+
+FROM_CENTER_OF_MASS: Final = Operation(
+    Signature(
+        "from_center_of_mass",
+        (
+            Argument("mass", "scalar", (), "kg", "m"),
+            Argument("center", "values", (3,), "m", "c, the centre of mass"),
+            Argument("about_center", "values", (3, 3), "kg m^2", "J_c, rotational inertia about it"),
+        ),
+        (RESULT,),
+    ),
+    "parallel axes",
+    _from_center_of_mass,
+)
+
+LOG_CHOLESKY: Final = Argument(
+    "log_cholesky", "values", (10,), "1, 1, m, m", "alpha, d1 d2 d3, s12 s23 s13, t1 t2 t3"
+)
+
+FROM_LOG_CHOLESKY: Final = Operation(
+    Signature("from_log_cholesky", (LOG_CHOLESKY,), (RESULT,)),
+    "any ten numbers give an inertia that a body can have",
+    _from_log_cholesky,
+    "Rucker, Wensing, RA-L 2022",
+)
+
+TO_LOG_CHOLESKY: Final = Operation(
+    Signature("to_log_cholesky", (INERTIA,), (LOG_CHOLESKY,)),
+    "of a body that does not lie in a plane",
+    _to_log_cholesky,
+    "Rucker, Wensing, RA-L 2022",
+)

@@ -31,6 +31,7 @@ __all__ = [
     "build",
     "from_pinocchio",
     "generate",
+    "generate_inertia",
     "load",
     "load_robot",
     "trace",
@@ -176,6 +177,35 @@ def generate(
     if functions is not None:
         options["functions"] = functions
     return page.generate(robot, Options.of(**options), Path(out), compiled=compiled).folder
+
+
+def generate_inertia(
+    out: str | Path = "generated",
+    functions: Sequence[str] | None = None,
+    *,
+    compiled: bool = True,
+    **options: Any,
+) -> Path:
+    """Write the operations of `Inertia` as C: the folder `out/inertia`, as `rbdgen inertia -o out` does.
+
+    Args:
+        out: the folder to write into; it is made where it is missing.
+        functions: names such as "rotated", see `rbdgen inertia --help`; None for all.
+        compiled: whether to compile it into a Python package, of NumPy arrays (..., 10).
+        options: fields of `rbdgen.options.Options`, such as real="float" or target="cortex-m4f".
+
+    Returns:
+        The folder, which `load` opens where it was compiled for this machine.
+
+    Raises:
+        RbdgenError: as `generate`; one line.
+    """
+    from rbdgen.inertia.operations import OPERATIONS  # noqa: PLC0415
+    from rbdgen.options import Options  # noqa: PLC0415
+    from rbdgen.pipeline import page  # noqa: PLC0415
+
+    options["functions"] = OPERATIONS if functions is None else functions
+    return page.generate_inertia(Options.of(**options), Path(out), compiled=compiled).folder
 
 
 def load(folder: str | Path) -> Library:

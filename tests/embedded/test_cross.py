@@ -15,8 +15,9 @@ from embedded.subjects import Product
 from rbdgen.emit.package import Sources
 from rbdgen.errors import BuildError
 from rbdgen.figures.code import figures
+from rbdgen.inertia.operations import OPERATIONS
 from rbdgen.options import Options
-from rbdgen.pipeline.page import generate
+from rbdgen.pipeline.page import generate, generate_inertia
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
 from rbdgen.toolchain import cross
@@ -31,6 +32,18 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Product:
     options = Options(functions=("rnea", "minv"), real="float", target="cortex-m4f")
     made = generate(robot, options, tmp_path_factory.mktemp("cross"))
     return Product(made.folder, made.manifest)
+
+
+def test_operations_on_inertias(tmp_path: Path) -> None:
+    """They and their twins in place are measured: no branch, no call but a root's."""
+    options = Options.of(functions=OPERATIONS, real="float", target="cortex-m4f")
+    functions = generate_inertia(options, tmp_path).manifest["functions"]
+    assert list(functions) == list(OPERATIONS)
+    for facts in functions.values():
+        assert 0 < facts["instructions"] < facts["object_bytes"]
+        assert facts["stack_bytes"] <= 64
+        assert facts["outside"] == []
+        assert facts["float_error"] < 1e-6
 
 
 def test_figures_in_the_manifest_and_on_the_page(product: Product, tmp_path: Path) -> None:

@@ -10,6 +10,9 @@ from embedded.misra import broken_rules, deviations
 from embedded.subjects import Product, generated
 
 from rbdgen.functions.table import TABLE
+from rbdgen.inertia.operations import OPERATIONS
+from rbdgen.options import Options
+from rbdgen.pipeline.page import generate_inertia
 
 ROBOTS: dict[str, dict[str, Any]] = {
     "arm7": {"base": "fixed", "trig": "builtin", "real": "float"},
@@ -54,6 +57,17 @@ def test_looped_forms(function: str, tmp_path: Path) -> None:
     subject = product.subject(function)
     assert " for (" in subject.sources[0].read_text()
     assert broken_rules(subject.sources, subject.folders).keys() <= SINE
+
+
+def test_operations_on_inertias(tmp_path: Path) -> None:
+    """With their twins in place, the header and the self-test."""
+    options = Options.of(functions=OPERATIONS, real="float", target="portable")
+    made = generate_inertia(options, tmp_path, compiled=False)
+    product = Product(made.folder, made.manifest)
+    for operation in OPERATIONS:
+        subject = product.subject(operation)
+        assert broken_rules(subject.sources, subject.folders).keys() == set()
+    assert broken_rules([selftest(product)], [product.folder]).keys() == SELFTEST
 
 
 def selftest(product: Product) -> Path:

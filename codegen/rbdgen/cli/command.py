@@ -9,13 +9,27 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from rbdgen.cli.parsers import FAILED, GUIDE, MORE, PARSERS, options_of, refuse_others, robot_of
+from rbdgen.cli.parsers import (
+    FAILED,
+    GUIDE,
+    MORE,
+    PARSERS,
+    inertia_options_of,
+    options_of,
+    refuse_others,
+    robot_of,
+)
 from rbdgen.errors import OptionError, RbdgenError
 from rbdgen.options import Options
 
-COMMANDS = ("list", "inspect", "check", "bench")
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from rbdgen.pipeline.page import Generated
+
+COMMANDS = ("list", "inspect", "check", "bench", "inertia")
 INTERRUPTED = 130
 
 
@@ -76,13 +90,40 @@ def _generate(parsed: argparse.Namespace) -> int:
     robot = robot_of(parsed, parsed.robot)
     console, errors = tables.consoles(quiet=parsed.quiet)
     tables.warn(errors, tables.folded(warnings_of(robot, options)))
-    if parsed.real is None and options.real != Options().real:
-        tables.say(errors, f"computes in {options.real}: {options.target} has no hardware for another type")
+    _tell_real(parsed, options, errors)
     with tables.progress(errors, 2 * len(options.functions) + 1) as done:
         result = generate(robot, options, parsed.out, compiled=not parsed.no_compile, progress=done)
+    _tell_generated(result, console)
+    return 0
+
+
+def _inertia(parsed: argparse.Namespace) -> int:
+    options = inertia_options_of(parsed)
+    from rbdgen.cli import tables  # noqa: PLC0415
+    from rbdgen.pipeline.page import generate_inertia  # noqa: PLC0415
+
+    console, errors = tables.consoles(quiet=parsed.quiet)
+    _tell_real(parsed, options, errors)
+    with tables.progress(errors, len(options.functions) + 1) as done:
+        result = generate_inertia(options, parsed.out, compiled=not parsed.no_compile, progress=done)
+    _tell_generated(result, console)
+    return 0
+
+
+def _tell_real(parsed: argparse.Namespace, options: Options, errors: Console) -> None:
+    """That a small target chose the type of numbers."""
+    from rbdgen.cli import tables  # noqa: PLC0415
+
+    if parsed.real is None and options.real != Options().real:
+        tables.say(errors, f"computes in {options.real}: {options.target} has no hardware for another type")
+
+
+def _tell_generated(result: Generated, console: Console) -> None:
+    """What was written."""
+    from rbdgen.cli import tables  # noqa: PLC0415
+
     console.print(tables.generation_table(result.manifest["functions"]))
     console.print(f"wrote {result.folder}", markup=False, highlight=False, soft_wrap=True)
-    return 0
 
 
 def _list(parsed: argparse.Namespace) -> int:
@@ -197,4 +238,5 @@ _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "inspect": _inspect,
     "check": _check,
     "bench": _bench,
+    "inertia": _inertia,
 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -31,6 +32,7 @@ Other commands:
   rbdgen inspect ROBOT              the tree, indices, masses, warnings
   rbdgen check DIR|ROBOT            is the code right, on this machine, today?
   rbdgen bench DIR|ROBOT            how fast is it from Python?
+  rbdgen inertia                    operations on inertias, of no robot, as C
 
 ROBOT is a URDF, a xacro, an MJCF, or a bundled robot by name, such as arm7.
 """
@@ -58,27 +60,27 @@ def guide_parser() -> argparse.ArgumentParser:
 def generate_parser() -> argparse.ArgumentParser:
     parser = _Parser("rbdgen", "ROBOT ", GUIDE)
     parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
-    parser.add_argument(
-        "-o",
-        "--out",
-        metavar="DIR",
-        type=Path,
-        default=Path("generated"),
-        help="write DIR/NAME (default generated)",
-    )
-    parser.add_argument("--name", help="of folder, C prefix and Python package (default the robot's)")
-    parser.add_argument("--no-compile", action="store_true", help="write the C only")
-    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    _add_folder_options(parser, "the robot's")
     parser.add_argument(
         "--version", action="version", version=f"rbdgen {__version__}", help="print the version"
     )
     _add_robot_options(parser)
     _add_function_options(parser)
-    parser.add_argument(
-        "--ram",
-        metavar="BYTES",
-        type=int,
-        help="refuse functions whose stack and arguments take more on a small target (default its part's)",
+    return parser
+
+
+def inertia_parser() -> argparse.ArgumentParser:
+    from rbdgen.inertia.operations import OPERATIONS  # noqa: PLC0415  (not needed where a robot is)
+
+    parser = _Parser(
+        "rbdgen inertia",
+        "",
+        "Operations on the ten-parameter inertias of rigid bodies, as C and as a Python\n"
+        "package: rotated, translated, merged, times a velocity, ... They need no robot.",
+    )
+    _add_folder_options(parser, "inertia")
+    _add_code_options(
+        parser.add_argument_group("the code"), f"which of {', '.join(OPERATIONS)} (default all)"
     )
     return parser
 
@@ -132,7 +134,29 @@ PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "inspect": inspect_parser,
     "check": check_parser,
     "bench": bench_parser,
+    "inertia": inertia_parser,
 }
+
+
+def _add_folder_options(parser: argparse.ArgumentParser, name: str) -> None:
+    """Where what is generated goes."""
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="DIR",
+        type=Path,
+        default=Path("generated"),
+        help="write DIR/NAME (default generated)",
+    )
+    parser.add_argument("--name", help=f"of folder, C prefix and Python package (default {name})")
+    parser.add_argument("--no-compile", action="store_true", help="write the C only")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    parser.add_argument(
+        "--ram",
+        metavar="BYTES",
+        type=int,
+        help="refuse functions whose stack and arguments take more on a small target (default its part's)",
+    )
 
 
 def _add_subject(parser: argparse.ArgumentParser) -> None:
@@ -211,34 +235,13 @@ def _add_robot_options(parser: argparse.ArgumentParser, title: str = "the robot"
 def _add_function_options(parser: argparse.ArgumentParser, title: str = "the code") -> None:
     defaults = Options()
     group = parser.add_argument_group(title)
-    group.add_argument(
-        "-f",
-        "--functions",
-        metavar="NAME,NAME",
-        action="append",
-        help=f"which functions, see rbdgen list (default {','.join(defaults.functions)})",
-    )
-    group.add_argument(
-        "--real",
-        choices=REALS,
-        help="type of numbers (default double; float where the target has no other)",
-    )
-    group.add_argument(
-        "--target", default=defaults.target, help=f"what runs the C: {', '.join(TARGETS)} (default host)"
-    )
-    group.add_argument(
-        "--arch",
-        default=defaults.arch,
-        help="least processor of the host: native, x86-64-v2, x86-64-v3, x86-64-v4, aarch64 (default native)",
-    )
+    which = f"which functions, see rbdgen list (default {','.join(defaults.functions)})"
+    _add_code_options(group, which)
     group.add_argument(
         "--trig",
         choices=TRIGS,
         default=defaults.trig,
         help="sines and cosines: rbdgen's own, those of libm, or given by the caller (default builtin)",
-    )
-    group.add_argument(
-        "--contract", action="store_true", help="let the compiler fuse products and sums: other last bits"
     )
     group.add_argument(
         "--variant",
@@ -248,12 +251,6 @@ def _add_function_options(parser: argparse.ArgumentParser, title: str = "the cod
         help="force a form of a function, see rbdgen list --forms",
     )
     group.add_argument("--no-savings", action="store_true", help="the textbook's forms in the model's frames")
-    group.add_argument(
-        "--engine",
-        choices=("casadi", "sympy", "graph"),
-        default=defaults.engine,
-        help="what traces the algorithms (default casadi)",
-    )
     group.add_argument(
         "--budget-operations",
         metavar="N",
@@ -269,27 +266,69 @@ def _add_function_options(parser: argparse.ArgumentParser, title: str = "the cod
     )
 
 
+def _add_code_options(group: argparse._ArgumentGroup, which: str) -> None:
+    """What all code can be asked to be."""
+    defaults = Options()
+    group.add_argument("-f", "--functions", metavar="NAME,NAME", action="append", help=which)
+    group.add_argument(
+        "--real",
+        choices=REALS,
+        help="type of numbers (default double; float where the target has no other)",
+    )
+    group.add_argument(
+        "--target", default=defaults.target, help=f"what runs the C: {', '.join(TARGETS)} (default host)"
+    )
+    group.add_argument(
+        "--arch",
+        default=defaults.arch,
+        help="least processor of the host: native, x86-64-v2, x86-64-v3, x86-64-v4, aarch64 (default native)",
+    )
+    group.add_argument(
+        "--contract", action="store_true", help="let the compiler fuse products and sums: other last bits"
+    )
+    group.add_argument(
+        "--engine",
+        choices=("casadi", "sympy", "graph"),
+        default=defaults.engine,
+        help="what traces the algorithms (default casadi)",
+    )
+
+
 # ---- what they mean
 
 
 def options_of(parsed: argparse.Namespace) -> Options:
     """The options of a generation."""
-    asked = Options().functions if parsed.functions is None else ",".join(parsed.functions).split(",")
+    return replace(
+        _code_options(parsed, Options().functions),
+        trig=parsed.trig,
+        variants=_pairs("--variant", parsed.variant, "FUNCTION=FORM"),
+        savings=not parsed.no_savings,
+        budget=parsed.budget_operations,
+        budget_flash=parsed.budget_flash,
+    )
+
+
+def _code_options(parsed: argparse.Namespace, functions: Iterable[str]) -> Options:
+    """Those that all code has; `functions`: where none are named."""
+    asked = functions if parsed.functions is None else ",".join(parsed.functions).split(",")
     return Options(
         functions=tuple(name.strip() for name in asked if name.strip()),
         name=getattr(parsed, "name", None),
         real=target_named(parsed.target).reals[0] if parsed.real is None else parsed.real,
-        trig=parsed.trig,
         target=parsed.target,
         engine=parsed.engine,
-        variants=_pairs("--variant", parsed.variant, "FUNCTION=FORM"),
-        savings=not parsed.no_savings,
         contract=parsed.contract,
         arch=parsed.arch,
-        budget=parsed.budget_operations,
         ram=getattr(parsed, "ram", None),
-        budget_flash=parsed.budget_flash,
     )
+
+
+def inertia_options_of(parsed: argparse.Namespace) -> Options:
+    """The options of the operations on inertias."""
+    from rbdgen.inertia.operations import OPERATIONS  # noqa: PLC0415  (not needed where a robot is)
+
+    return _code_options(parsed, OPERATIONS)
 
 
 def robot_of(parsed: argparse.Namespace, source: str) -> Robot:

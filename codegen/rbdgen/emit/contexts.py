@@ -8,24 +8,31 @@ from rbdgen.emit.names import comment_text, unique_identifiers
 from rbdgen.emit.package import EmitOptions, FunctionSource, JointFacts, ResistanceFacts, RobotFacts
 from rbdgen.emit.real import real_type
 from rbdgen.runtime.configuration import Manifold
-from rbdgen.signature import LAYOUTS, SizedArgument
+from rbdgen.signature import LAYOUTS, SizedArgument, SizedSignature
 
 
 @dataclass(frozen=True)
 class CArgument:
-    """A function's array: `parameter` and `plain` declare it with and without the restrict macro."""
+    """A function's array: `parameter` and `plain` declare it with and without the restrict macro.
+
+    `shape`: as Python's NumPy takes it.
+    """
 
     name: str
     parameter: str
     plain: str
     size: int
+    shape: str
     doc: str
     step: str
 
 
 @dataclass(frozen=True)
 class CFunction:
-    """A function for header, source and binding; `file` and `batch` name its C files."""
+    """A function for header, source and binding; `file` and `batch` name its C files.
+
+    `in_place`: whether it has a twin that writes its result over its first input.
+    """
 
     name: str
     symbol: str
@@ -35,6 +42,18 @@ class CFunction:
     counts: str
     inputs: tuple[CArgument, ...]
     outputs: tuple[CArgument, ...]
+    in_place: bool = False
+
+    @property
+    def twin(self) -> str:
+        """The name of that twin."""
+        return f"{self.symbol}_in_place"
+
+    @property
+    def twin_parameters(self) -> tuple[str, ...]:
+        """Its parameters: the first input can be written to."""
+        first, *others = self.inputs
+        return (first.parameter.removeprefix("const "), *(argument.parameter for argument in others))
 
     @property
     def arguments(self) -> tuple[CArgument, ...]:
@@ -72,6 +91,16 @@ class CRobot:
     target: str
     joints: tuple[CJoint, ...]
     resistance: tuple[str, ...]
+
+    @property
+    def of(self) -> str:
+        """What the functions are of: the robot, or any body where there is none."""
+        return f"the robot '{self.title}'" if self.nbodies else self.title
+
+    @property
+    def subject(self) -> str:
+        """What the functions are about."""
+        return f"rigid-body dynamics of {self.of}, {self.base} base" if self.nbodies else self.title
 
 
 def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:
@@ -126,11 +155,19 @@ def function_context(facts: RobotFacts, function: FunctionSource, real: str) -> 
         f"{facts.name}_{function.name}",
         f"{facts.name}_{function.name}.c",
         f"{facts.name}_{function.name}_batch.c",
-        comment_text(f"{function.doc}; form {function.form} ({function.axes})"),
+        comment_text(
+            f"{function.doc}; form {function.form} ({function.axes})" if function.form else function.doc
+        ),
         str(function.cost).replace(" =", " operations ="),
         tuple(_argument(x, f"const {real} *", restrict) for x in function.signature.inputs),
         tuple(_argument(x, f"{real} *", restrict) for x in function.signature.outputs),
+        _in_place(function.signature),
     )
+
+
+def _in_place(signature: SizedSignature) -> bool:
+    """Whether an inertia becomes an inertia."""
+    return signature.inputs[0].kind == "inertia" and [x.kind for x in signature.outputs] == ["inertia"]
 
 
 def _argument(argument: SizedArgument, pointer: str, restrict: str) -> CArgument:
@@ -140,6 +177,7 @@ def _argument(argument: SizedArgument, pointer: str, restrict: str) -> CArgument
         f"{pointer}{restrict}{argument.name}",
         f"{pointer}{argument.name}",
         argument.size,
+        str(argument.size) if len(argument.shape) == 1 else str(argument.shape),
         comment_text(f"{argument.name}[{argument.size}]{shape}, {argument.unit}: {argument.meaning}"),
         f"{argument.name}_step",
     )

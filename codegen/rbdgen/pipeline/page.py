@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from rbdgen.pipeline.compilation import compiler_flags, figures_wanted, measured
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.facts import facts_of
 from rbdgen.pipeline.flash import fitted, flash_bytes, smaller_forms
+from rbdgen.pipeline.inertia import facts_of_inertia, inertia_functions
 from rbdgen.pipeline.progress import Progress, of_compilation, silent
 from rbdgen.pipeline.rebuild import open_built
 from rbdgen.pipeline.remembered import remembered
@@ -48,11 +49,14 @@ def designed(robot: Robot, options: Options, store: Cache, progress: Progress = 
 
 def emit(robot: Robot, functions: Sequence[FunctionSource], options: Options) -> Sources:
     """The functions laid out: every file of the generated folder, as text."""
+    return render(facts_of(robot, options), functions, _style(options))
+
+
+def _style(options: Options) -> EmitOptions:
     target = target_named(options.target)
-    style = EmitOptions(
+    return EmitOptions(
         options.real, options.trig, target.name, target.extensions, prefix=target.prefix, flags=target.flags
     )
-    return render(facts_of(robot, options), functions, style)
 
 
 def build_library(robot: Robot, options: Options, progress: Progress = silent) -> Library:
@@ -88,12 +92,43 @@ def generate(
 
     For a small machine there is no package; `compiled` then takes the figures of its objects.
     """
+    return written(
+        lambda store: designed(robot, options, store, progress),
+        options,
+        out,
+        compiled=compiled,
+        progress=progress,
+    )
+
+
+def generate_inertia(
+    options: Options, out: Path, *, compiled: bool = True, progress: Progress = silent
+) -> Generated:
+    """`generate` of the operations on ten-parameter inertias, which are those of no robot."""
+
+    def design_inertia(_: Cache) -> Sources:
+        functions = inertia_functions(options)
+        progress("designed the operations on inertias")
+        return render(facts_of_inertia(options), functions, _style(options))
+
+    return written(design_inertia, options, out, compiled=compiled, progress=progress)
+
+
+def written(
+    design: Callable[[Cache], Sources],
+    options: Options,
+    out: Path,
+    *,
+    compiled: bool,
+    progress: Progress = silent,
+) -> Generated:
+    """Write what `design` lays out, compiled or measured as the target wants it."""
     _check_path(out)
     compiler_flags(options)  # what contradicts is refused before the work, and without a compiler
     target = target_of(options)
     with_figures = figures_wanted(options, target, compiled=compiled)
     store = Cache(environment_cache())
-    sources = designed(robot, options, store, progress)
+    sources = design(store)
     folder = out / sources.name
     if with_figures:
         sources = measured(sources, target, options, progress)

@@ -1,0 +1,67 @@
+"""The operations on ten-parameter inertias as functions to emit: they belong to no robot."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+from rbdgen.emit.package import FunctionSource, RobotFacts
+from rbdgen.errors import OptionError
+from rbdgen.graph.engine import new_engine
+from rbdgen.graph.programs.passes import TO_C, apply
+from rbdgen.graph.programs.program import straight_line
+from rbdgen.graph.programs.verify import verify_program
+from rbdgen.inertia.operations import OPERATIONS, Operation
+from rbdgen.options import Options
+from rbdgen.pipeline.compilation import target_of
+from rbdgen.pipeline.design import batch_program
+from rbdgen.runtime.configuration import Manifold
+from rbdgen.toolchain.targets import target_named
+from rbdgen.version import __version__
+
+NAME: Final = "inertia"
+
+OF_ROBOTS: Final = ("trig", "variants", "savings", "budget", "budget_flash")
+"""Options that only functions of a robot have."""
+
+
+def inertia_functions(options: Options) -> list[FunctionSource]:
+    """The operations asked for, traced, simplified and verified."""
+    target_of(options).check_real(options.real)
+    for option in OF_ROBOTS:
+        if getattr(options, option) != getattr(Options(), option):
+            raise OptionError(f"{option}: means nothing where there is no robot; leave it out")
+    for name in options.functions:
+        if name not in OPERATIONS:
+            raise OptionError(f"unknown operation '{name}'; choose from: {', '.join(OPERATIONS)}")
+    return [_function(OPERATIONS[name], options) for name in options.functions]
+
+
+def facts_of_inertia(options: Options) -> RobotFacts:
+    """What the files say where there is no robot."""
+    name = NAME if options.name is None else options.name
+    title = "ten-parameter inertias of rigid bodies"
+    nothing = hashlib.sha256(b"").hexdigest()
+    return RobotFacts(
+        name, title, "none", 0, 0, 0, (), nothing, __version__, Manifold(()), options=options.as_json()
+    )
+
+
+def _function(operation: Operation, options: Options) -> FunctionSource:
+    signature = operation.signature.sized({})
+    tracer = new_engine(options.engine)
+    symbols = [tracer.symbols(x.name, x.size) for x in signature.inputs]
+    (output,) = signature.outputs
+    graph = tracer.graph([(output.name, output.shape, operation.formula(*symbols))])
+    program = apply(straight_line(graph), TO_C)
+    verify_program(program)
+    vectors = target_named(options.target).extensions
+    return FunctionSource(
+        signature,
+        program,
+        "",
+        "",
+        program.cost,
+        operation.summary,
+        batch=batch_program(program) if vectors else None,
+    )

@@ -53,6 +53,7 @@ def load_robot(
     armature: str | Path | Mapping[str, Any] | None = None,
     mimic: Literal["eliminate", "independent"] = "eliminate",
     loops: Sequence[str] = (),
+    ignore: str | Sequence[str] = (),
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -79,6 +80,10 @@ def load_robot(
         loops: closed loops beside those of the description, each "FRAME1=FRAME2:KIND": frames are links, or
             "world"; KIND is "frame", which is what none means, or "point": their axes stay free. For example
             ["coupler_tip=rocker_tip:point"]. Functions `loop_...` are of them, all others of the open tree.
+        ignore: what an MJCF has, no function knows, and is left out, where otherwise the file is refused:
+            "all", or some of "actuator" (armature and damping of actuators), "equality" (constraints that
+            are no closed loops, and couple no two joints linearly), "flex", "fluid", "gravcomp",
+            "nonlinear" (springs and dampers), "plugin", "spring" (of ball and free joints), "tendon".
 
     Returns:
         The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.
@@ -102,6 +107,7 @@ def load_robot(
         armature=armature,
         mimic=mimic,
         loops=loops,
+        ignore=ignore,
     )
 
 

@@ -25,7 +25,8 @@ What divides by M loses the digits of its condition number, 1e8 for iCub. A rema
 refused: links without mass, no name, no joint.
 
 **MJCF.** The models of the suite of [dm_control](https://github.com/google-deepmind/dm_control) are compared
-with MuJoCo: M, the bias force, and the acceleration without contacts, actuators and passive forces.
+with MuJoCo: M with rotors, the bias force with springs and damping, and the acceleration without contacts,
+other constraints and actuators. A remark tells what else was left out of a model, by `--ignore all`.
 
 """
 

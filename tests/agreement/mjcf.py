@@ -1,4 +1,4 @@
-"""MJCF models of dm_control against MuJoCo: M, bias force, acceleration without contacts."""
+"""MJCF models of dm_control against MuJoCo: M, bias force, acceleration without constraints and actuators."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def rows(folder: Path) -> Iterator[Row]:
 def row_of(path: Path) -> Row:
     model = mujoco.MjModel.from_xml_path(str(path))
     try:
-        robot = load_robot(str(path), snap=0.0, gravity=gravity_of(model))
+        # what follows is a constraint in MuJoCo; friction is one as well
+        options = {"gravity": gravity_of(model), "damping": True, "mimic": "independent", "ignore": "all"}
+        robot = load_robot(str(path), snap=0.0, **options)
     except RbdgenError as error:
         return Row(path.name, "", remark=str(error).removeprefix(f"{path}: "))
     if robot.model.nv != model.nv:
@@ -44,11 +46,16 @@ def ignored(robot: Robot, path: str) -> list[str]:
     return [text.removeprefix(f"{path}: ") for text in robot.warnings if "ignored" in text]
 
 
-def errors_of(robot: Robot, model: Any) -> dict[str, float]:
-    model.dof_armature[:] = 0
+def leave_out(model: Any) -> None:
+    """What `--ignore all` leaves out, constraints and actuators."""
     flags = mujoco.mjtDisableBit
-    for flag in (flags.mjDSBL_CONSTRAINT, flags.mjDSBL_ACTUATION, *passive(flags)):
-        model.opt.disableflags |= flag
+    model.opt.disableflags |= flags.mjDSBL_CONSTRAINT | flags.mjDSBL_ACTUATION
+    model.opt.density = model.opt.viscosity = 0
+    model.tendon_stiffness[:] = model.tendon_damping[:] = 0
+
+
+def errors_of(robot: Robot, model: Any) -> dict[str, float]:
+    leave_out(model)
     manifold, rng = robot.model.manifold, np.random.default_rng(0)
     q, v = manifold.random(rng, (STATES,)), rng.standard_normal((STATES, manifold.nv))
     found = [of_mujoco(robot, model, *state) for state in zip(q, v, strict=True)]
@@ -64,12 +71,6 @@ def errors_of(robot: Robot, model: Any) -> dict[str, float]:
         "bias": distance(ours["rnea"], (back @ bias[..., None])[..., 0]),
         "acceleration": distance((T @ (ours["aba"] + slip)[..., None])[..., 0], acceleration),
     }
-
-
-def passive(flags: Any) -> list[Any]:
-    """One flag in older versions of MuJoCo, two in newer ones."""
-    names = ("mjDSBL_PASSIVE", "mjDSBL_SPRING", "mjDSBL_DAMPER")
-    return [getattr(flags, name) for name in names if hasattr(flags, name)]
 
 
 def results(name: str, robot: Robot, inputs: dict[str, Any]) -> Any:
@@ -92,7 +93,7 @@ def motion(robot: Robot, q: Any, v: Any) -> tuple[Any, Any]:
 
 
 def of_mujoco(robot: Robot, model: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
-    """M, bias and qacc with this robot's order of joints."""
+    """M, bias less springs and damping, and qacc, with this robot's order of joints."""
     data, (T, _) = mujoco.MjData(model), motion(robot, q, v)
     to_q, to_v = orders(robot, model)
     data.qpos[to_q], data.qvel[to_v] = q, T @ v
@@ -100,7 +101,7 @@ def of_mujoco(robot: Robot, model: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
     M = np.zeros((model.nv, model.nv))
     for unit, column in zip(np.eye(model.nv), M, strict=True):
         mujoco.mj_mulM(model, data, column, unit)
-    return M[np.ix_(to_v, to_v)], data.qfrc_bias[to_v], data.qacc[to_v]
+    return M[np.ix_(to_v, to_v)], (data.qfrc_bias - data.qfrc_passive)[to_v], data.qacc[to_v]
 
 
 def orders(robot: Robot, model: Any) -> tuple[list[int], list[int]]:

@@ -83,17 +83,26 @@ def test_rows_are_those_of_mujoco_where_the_loop_is_closed(constraint: str) -> N
             np.testing.assert_allclose(ours[rows].T @ ours[rows], J[rows].T @ J[rows], rtol=0, atol=1e-8)
 
 
-def test_what_is_no_loop_is_told() -> None:
-    """Couplings of joints, what is switched off, and what no joint moves."""
+def test_what_is_idle_is_told() -> None:
+    """What is switched off, and what no joint moves."""
     path = written(
         TREE + FIXED,
-        '<joint joint1="a1" joint2="a2"/><weld body1="a" body2="b" active="false"/><weld body1="post"/>'
+        '<weld name="off" body1="a" body2="b" active="false"/><weld body1="post"/>'
         '<connect name="c" body1="a_end" body2="b_end" anchor="0 0 0"/>',
     )
     robot = rbdgen.load_robot(path)
     assert [loop.kind for loop in robot.model.loops] == ["point"]
-    said = "robot.xml: it has 3 equality constraints that are no closed loops; ignored"
-    assert robot.warnings == (said,)
+    said = "it has constraints that are switched off, or that no joint moves: 'off', 'equality1'; ignored"
+    assert robot.warnings == (f"robot.xml: {said}",)
+
+
+@pytest.mark.parametrize("flag", ["equality", "constraint"])
+def test_equalities_that_are_all_switched_off(flag: str) -> None:
+    path = written(TREE, '<joint joint1="a1" joint2="a2"/><weld body1="b_end"/>')
+    text = Path(path).read_text().replace("</mujoco>", f'<option><flag {flag}="disable"/></option></mujoco>')
+    Path(path).write_text(text)
+    robot = rbdgen.load_robot(path)
+    assert (robot.model.loops, robot.followers) == ((), ())
 
 
 def test_a_loop_that_locking_makes_rigid_is_told() -> None:
@@ -103,3 +112,67 @@ def test_a_loop_that_locking_makes_rigid_is_told() -> None:
     assert robot.model.loops == ()
     said = "robot.xml: constraint 'c': frames 'a' and 'a_end' are on one body, so no joint moves this loop"
     assert f"{said}; ignored" in robot.warnings
+
+
+# ---- joints that follow others
+
+
+COUPLED = f"""<body name="a"><joint name="a" axis="1 2 0" ref=".3"/>{SOLID}
+  <body name="b" pos=".3 .1 0"><joint name="b" type="slide" axis="0 1 1" ref="-.2"/>{SOLID}
+    <body name="c" pos=".3 .1 0"><joint name="c" axis="0 1 0" ref=".1"/>{SOLID}
+      <body name="d" pos="0 .2 0"><joint name="d" axis="1 0 0"/>{SOLID}</body></body></body></body>"""
+
+
+def test_a_linear_coupling_of_joints_makes_a_follower() -> None:
+    """Where ours stand, MuJoCo's constraints hold; M folds; what follows a follower is resolved."""
+    first = '<joint joint1="a" joint2="b" polycoef=".2 -1.5 0 0 0"/>'
+    couplings = f'{first}<joint joint1="b" joint2="c" polycoef=".1 2"/>'
+    path = written(COUPLED, couplings)
+    robot = rbdgen.load_robot(path, snap=0)
+    assert robot.joint_names == ("c", "d")
+    lib = rbdgen.build(robot, ["crba"])
+    G = np.array([[-3, 0], [2, 0], [1, 0], [0, 1]])
+    for q in np.random.default_rng(1).uniform(-1, 1, (3, 2)):
+        full = lib.full_configuration(q)
+        qpos = np.array([full[name] for name in "abcd"])
+        position, J = of_mujoco(path, qpos)
+        assert (len(position), np.abs(position).max()) == (2, pytest.approx(0, abs=1e-14))
+        np.testing.assert_allclose(J @ G, 0, atol=1e-14)
+        model = mujoco.MjModel.from_xml_path(path)
+        data = mujoco.MjData(model)
+        data.qpos[:] = qpos
+        mujoco.mj_forward(model, data)
+        M = np.zeros((4, 4))
+        for unit, column in zip(np.eye(4), M, strict=True):
+            mujoco.mj_mulM(model, data, column, unit)
+        np.testing.assert_allclose(lib.crba(q), G.T @ M @ G, rtol=1e-12)
+
+
+def test_a_coupling_with_nothing_of_the_other_joint_keeps_a_joint_still() -> None:
+    robot = rbdgen.load_robot(written(COUPLED, '<joint joint1="d" joint2="a" polycoef=".2 0 0 0 0"/>'))
+    assert robot.joint_names == ("a", "b", "c")
+    assert [(x.joint, x.multiplier, x.offset) for x in robot.followers] == [("d", 0.0, 0.2)]
+
+
+OTHERS = {
+    "of one joint": '<joint name="x" joint1="a"/>',
+    "not linear": '<joint name="x" joint1="a" joint2="b" polycoef="0 1 0 .1 0"/>',
+    "of a joint that follows already": '<joint joint1="a" joint2="b"/>'
+    '<joint name="x" joint1="a" joint2="c"/>',
+    "in a circle": '<joint joint1="a" joint2="b"/><joint joint1="b" joint2="c"/>'
+    '<joint name="x" joint1="c" joint2="a"/>',
+}
+
+
+@pytest.mark.parametrize("couplings", OTHERS.values(), ids=OTHERS)
+def test_another_coupling_is_refused_by_name_or_left_out(couplings: str) -> None:
+    path = written(COUPLED, couplings)
+    said = "it has constraints that are no closed loops and no linear couplings: 'x'"
+    with pytest.raises(rbdgen.RbdgenError) as error:
+        rbdgen.load_robot(path)
+    assert str(error.value) == (
+        f"robot.xml: {said}, which no function knows; pass --ignore equality to leave this out"
+    )
+    robot = rbdgen.load_robot(path, ignore=["equality"])
+    assert f"robot.xml: {said}; ignored, as asked" in robot.warnings
+    assert len(robot.followers) == couplings.count("joint1") - 1

@@ -143,21 +143,6 @@ def test_includes_and_defaults_are_read() -> None:
     assert robot.joint_names == ("b_joint0",)
 
 
-def test_what_is_not_read_is_told() -> None:
-    tree = (
-        f'<body name="b" gravcomp="1"><joint name="j" damping="1" armature=".1"/>{INERTIAL.format(1)}</body>'
-    )
-    more = '<option gravity="0 0 -1.6"/><equality><joint joint1="j"/></equality>'
-    told = rbdgen.load_robot(written(tree, more)).warnings
-    assert [warning.removeprefix("robot.xml: ").partition(";")[0] for warning in told] == [
-        "joint 'j' and maybe others have damping",
-        "joint 'j' and maybe others have armature",
-        "it has 1 equality constraints that are no closed loops",
-        "it has gravity compensation (gravcomp)",
-        "its gravity is (0.0, 0.0, -1.6)",
-    ]
-
-
 def test_what_mujoco_warns_of_is_told_and_nothing_is_written() -> None:
     """MuJoCo's own way is a file MUJOCO_LOG.TXT in the current folder."""
     tree = f'<body name="b"><joint name="j"/><joint name="k"/>{INERTIAL.format(1)}</body>'

@@ -220,6 +220,13 @@ def _add_robot_options(parser: argparse.ArgumentParser, title: str = "the robot"
         default=[],
         help="two links that stay together, a closed loop: in all, or their origins; give it once for each",
     )
+    group.add_argument(
+        "--ignore",
+        metavar="WHAT,WHAT",
+        action="append",
+        default=[],
+        help="leave out what an MJCF has and no function knows, instead of refusing it: tendon, ..., or all",
+    )
     group.add_argument("--root", metavar="LINK", help="take only what this link carries")
     group.add_argument(
         "--tip", metavar="LINK", help="take only the chain from the root to this link, no branches"
@@ -348,6 +355,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         armature=parsed.armature,
         mimic=parsed.mimic,
         loops=parsed.loop,
+        ignore=",".join(parsed.ignore),
     )
 
 

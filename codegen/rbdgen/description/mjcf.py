@@ -3,11 +3,12 @@
 What MuJoCo calls a body becomes a link whose frame is that body's. Several joints of a body become a chain of
 massless links, and a joint that is anchored beside the body's origin gets a link at its anchor. Coordinates
 are MuJoCo's `qpos`, but w is last: where `ref` is not 0, the placement is turned or shifted back by it.
+Linear `equality/joint` constraints make followers of joints; what no function knows, see `outside.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +17,9 @@ import numpy.typing as npt
 
 from rbdgen.description.assembly import assembled
 from rbdgen.description.document import Document, line_of
-from rbdgen.description.equalities import loops_of
+from rbdgen.description.equalities import Equalities, equalities_of
 from rbdgen.description.order import reordered
+from rbdgen.description.outside import left_out
 from rbdgen.description.quoting import escaped, quoted
 from rbdgen.description.schema import Description, Inertial, Joint, JointType, Limit, Link, Origin
 from rbdgen.errors import DescriptionError
@@ -33,29 +35,21 @@ _KINDS: dict[int, JointType] = {
     _HINGE: "revolute",
 }
 _WORLD = 0
-_NO_GRAVITY = 1 << 7  # mjDSBL_GRAVITY
-
-_IGNORED = {
-    "damping": "dof_damping",
-    "friction": "dof_frictionloss",
-    "armature": "dof_armature",
-    "stiffness": "jnt_stiffness",
-}
-"""What changes a joint's torque and is not read: how MJCF and how MuJoCo's model call it."""
 
 
-def read_mjcf(document: Document) -> Description:
+def read_mjcf(document: Document, ignore: Collection[str] = ()) -> Description:
     """The description of an MJCF file; a free body that carries all other joints is a floating base.
 
-    A line is that of a named body in the file itself, 1 for what an include or a default says.
-    Raises DescriptionError where MuJoCo is missing or refuses the file.
+    `ignore`: which of `outside.FEATURES` are left out where the file has them. A line is that of a named body
+    in the file itself, 1 for what an include or a default says. Raises DescriptionError where MuJoCo is
+    missing or refuses the file, and for such a feature that is not left out.
     """
     model, told = _compiled(document.path)
     with np.errstate(invalid="ignore", over="ignore"):  # numbers that are too large are refused in the end
-        return _described(document, model, told)
+        return _described(document, model, told, ignore)
 
 
-def _described(document: Document, model: Any, told: list[str]) -> Description:
+def _described(document: Document, model: Any, told: list[str], ignore: Collection[str]) -> Description:
     path = document.path
     root = _root(model)
     names = _names(model)
@@ -73,11 +67,14 @@ def _described(document: Document, model: Any, told: list[str]) -> Description:
                 inertial = _inertial(model, body, lines) if own else _massless(lines[body])
                 links.append(Link(joint.child, inertial, lines[body], hidden=joint.child in between))
                 joints.append(replace(joint, line=lines[body]))
-    loops = loops_of(model, names, carried, path)
-    unread = model.neq - len(loops)
-    warnings = (*told, *_warnings(model, path, unread), *reordered(joints, names[root], path))
+    equalities = Equalities((), {}, (), ())
+    if not _disabled(model, "EQUALITY", "CONSTRAINT"):
+        equalities = equalities_of(model, names, carried, path)
+    joints = [replace(joint, mimic=equalities.mimics.get(joint.name)) for joint in joints]
+    told += left_out(model, equalities, ignore, path)
+    warnings = (*told, *_warnings(model, root, path), *reordered(joints, names[root], path))
     description = assembled(_name(model), links, joints, path, warnings)
-    return replace(description, floating=root != _WORLD, loops=tuple(loops))
+    return replace(description, floating=root != _WORLD, loops=equalities.loops)
 
 
 def _compiled(path: str) -> tuple[Any, list[str]]:
@@ -144,7 +141,8 @@ def _joints(model: Any, body: int, names: list[str]) -> Iterator[Joint]:
             R = R @ _about(axis, -ref)
         inmost = j == first + count - 1 and not anchor.any()
         child = name if inmost else f"{name}_{label}"
-        yield _joint(label, kind, parent, child, R, at, axis, _limit(model, j))
+        joint = _joint(label, kind, parent, child, R, at, axis, _limit(model, j))
+        yield replace(joint, **_resistance(model, j))
         parent, R, p, behind = child, np.eye(3), np.zeros(3), anchor
     if parent != name:
         label = f"{name}_fixed" if not count else f"{name}_origin"
@@ -211,20 +209,39 @@ def _name(model: Any) -> str:
     return bytes(model.names).partition(b"\0")[0].decode(errors="replace") or "robot"
 
 
-def _warnings(model: Any, path: str, equalities: int) -> Iterator[str]:
-    """What changes the dynamics and is not read; `equalities`: how many constraints are not."""
-    for what, field in _IGNORED.items():
-        joints = np.flatnonzero(getattr(model, field))
-        if joints.size:
-            j = int(joints[0]) if field.startswith("jnt") else int(model.dof_jntid[joints[0]])
-            label = _joint_name(model, j, "the body")
-            yield f"{path}: joint {quoted(label)} and maybe others have {what}; ignored: add these torques"
-    if equalities:
-        yield f"{path}: it has {equalities} equality constraints that are no closed loops; ignored"
-    if model.body_gravcomp.any():
-        yield f"{path}: it has gravity compensation (gravcomp); ignored"
-    if model.ntendon:
-        yield f"{path}: it has {model.ntendon} tendons; ignored: their forces are not read"
-    weightless = model.opt.disableflags & _NO_GRAVITY
+def _resistance(model: Any, joint: int) -> dict[str, float]:
+    """What a joint sets against its motion, the same at all its degrees of freedom.
+
+    `qpos_spring` is where the spring rests in `qpos`, so `springref`, not less `ref`.
+    """
+    v, q = int(model.jnt_dofadr[joint]), int(model.jnt_qposadr[joint])
+    found = {"armature": float(model.dof_armature[v])}
+    if not _disabled(model, "DAMPER", "PASSIVE"):
+        found["damping"] = float(model.dof_damping[v])
+    if not _disabled(model, "FRICTIONLOSS", "CONSTRAINT"):
+        found["friction"] = float(model.dof_frictionloss[v])
+    if model.jnt_type[joint] in (_SLIDE, _HINGE) and not _disabled(model, "SPRING", "PASSIVE"):
+        found["stiffness"] = float(model.jnt_stiffness[joint])
+        found["spring_reference"] = float(model.qpos_spring[q])
+    return found
+
+
+def _disabled(model: Any, *names: str) -> bool:
+    """Whether the file switches one of these off; MuJoCo's versions know different ones."""
+    import mujoco  # noqa: PLC0415  (an extra)
+
+    flags = (getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}", 0) for name in names)
+    return any(int(model.opt.disableflags) & int(flag) for flag in flags)
+
+
+def _warnings(model: Any, root: int, path: str) -> Iterator[str]:
+    """What else of the dynamics is not read."""
+    if root != _WORLD:
+        free = int(model.body_jntadr[root])
+        values = [f"{what} {value:g}" for what, value in _resistance(model, free).items() if value]
+        if values:
+            label = quoted(_joint_name(model, free, str(model.body(root).name)))
+            yield f"{path}: joint {label} has {', '.join(values)}; ignored: a floating base has none"
+    weightless = _disabled(model, "GRAVITY")
     if (gravity := [0.0, 0.0, 0.0] if weightless else model.opt.gravity.tolist()) != [0.0, 0.0, -9.81]:
         yield f"{path}: its gravity is {tuple(gravity)}; ignored: give it as gravity"

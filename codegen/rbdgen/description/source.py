@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -50,16 +50,19 @@ def find(source: str | os.PathLike[str]) -> str:
 
 
 def read_description(
-    source: str | os.PathLike[str] | RobotBuilder, xacro_args: Mapping[str, str] | None = None
+    source: str | os.PathLike[str] | RobotBuilder,
+    xacro_args: Mapping[str, str] | None = None,
+    ignore: Collection[str] = (),
 ) -> Description:
     """Read a URDF, a xacro or an MJCF of at most 20 MB, or take what was built in Python.
 
-    `xacro_args`: a xacro's arguments by name. Raises DescriptionError, whose message is `FILE:LINE: what is
-    wrong; what to do`; the lines of a xacro are those of its expansion.
+    `xacro_args`: a xacro's arguments by name; `ignore`: what of an MJCF is left out. Raises DescriptionError,
+    whose message is `FILE:LINE: what is wrong; what to do`; the lines of a xacro are those of its expansion.
     """
     if isinstance(source, RobotBuilder):
         description = source.description()
         _refuse_arguments(description.path, xacro_args)
+        _refuse_ignoring(description.path, ignore)
         return description
     path = find(source)
     raw = read_bytes(path)
@@ -67,7 +70,11 @@ def read_description(
     form = form_of(document)
     if form != "xacro":
         _refuse_arguments(path, xacro_args)
-        return describe(document, raw) if form == "urdf" else read_mjcf(document)
+    if form == "mjcf":
+        return read_mjcf(document, ignore)
+    _refuse_ignoring(path, ignore)
+    if form == "urdf":
+        return describe(document, raw)
     expanded = expand(path, xacro_args or {})
     description = parse_urdf(expanded.urdf, expanded.path)
     return replace(description, warnings=(*expanded.warnings, *description.warnings))
@@ -76,3 +83,8 @@ def read_description(
 def _refuse_arguments(path: str, xacro_args: Mapping[str, str] | None) -> None:
     if xacro_args:
         raise DescriptionError(path, None, "this takes no xacro arguments", "leave them out")
+
+
+def _refuse_ignoring(path: str, ignore: Collection[str]) -> None:
+    if ignore:
+        raise DescriptionError(path, None, "this is no MJCF, so there is nothing to ignore", "leave it out")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from rbdgen.description.builder import RobotBuilder
+from rbdgen.description.outside import IGNORABLE
 from rbdgen.description.pinocchio import read_pinocchio
 from rbdgen.description.pruned import pruned
 from rbdgen.description.quoting import quoted, told
@@ -40,6 +41,7 @@ def load_robot(
     armature: str | Path | Mapping[str, Any] | None = None,
     mimic: Mimics = "eliminate",
     loops: Sequence[str] = (),
+    ignore: str | Sequence[str] = (),
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -48,8 +50,8 @@ def load_robot(
     `snap`: entries of fixed rotations this close to 0 become 0; `gravity`: in m/s^2, world axes;
     `xacro_args`: of a xacro, by name; `lock`, `root`, `tip`: as in `pruned`; `damping`, `friction`,
     `armature`: as of `rbdgen.load_robot`; `mimic`: "eliminate" (mimic joints follow others and have no place
-    in q) or "independent"; `loops`: closed loops, each "FRAME1=FRAME2" or "FRAME1=FRAME2:point". Raises
-    DescriptionError, ModelError or OptionError, each one line.
+    in q) or "independent"; `loops`: closed loops, each "FRAME1=FRAME2" or "FRAME1=FRAME2:point"; `ignore`:
+    features of an MJCF that are left out. Raises DescriptionError, ModelError or OptionError, each one line.
     """
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise OptionError(f"base {told(base)} is not known; choose fixed or floating")
@@ -62,7 +64,8 @@ def load_robot(
         if not (link is None or isinstance(link, str)):
             raise OptionError(f"{what} {told(link)} is no name; give that of a link")
     dissipation = dissipation_of(damping, friction)
-    description = pruned(with_rotors(read_description(path, arguments), armature), _lock(lock), root, tip)
+    described = with_rotors(read_description(path, arguments, _ignored(ignore)), armature)
+    description = pruned(described, _lock(lock), root, tip)
     description = replace(description, loops=(*description.loops, *_loops(loops)))
     base = base or _base_of(description)
     robot = build_robot(description, base, _snap(snap), _gravity(gravity), dissipation, mimic)
@@ -110,6 +113,20 @@ def _lock(given: object) -> dict[str, float]:
             raise OptionError(f"lock of joint {told(joint)} at {told(value)}: give a number, rad or m")
         lock[str(joint)] = float(value)
     return lock
+
+
+def _ignored(given: object) -> tuple[str, ...]:
+    """Names of features, all of them for "all"; also with commas between them."""
+    names = given.split(",") if isinstance(given, str) else given
+    if not isinstance(names, Iterable):
+        raise OptionError(f"ignore {told(given)} makes no sense; give a list, such as ['tendon']")
+    asked = tuple(str(name).strip() for name in names)
+    for name in asked:
+        if name not in (*IGNORABLE, "all", ""):
+            raise OptionError(
+                f"--ignore {told(name)[1:-1]} is not known; choose from: all, {', '.join(IGNORABLE)}"
+            )
+    return IGNORABLE if "all" in asked else tuple(name for name in asked if name)
 
 
 def _loops(given: object) -> Iterator[Loop]:

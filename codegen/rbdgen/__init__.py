@@ -111,14 +111,24 @@ def load_robot(
     )
 
 
-def from_pinocchio(model: Any, snap: float = 1e-9) -> Robot:
+def from_pinocchio(
+    model: Any,
+    snap: float = 1e-9,
+    *,
+    damping: bool = False,
+    friction: str | tuple[str, float] | None = None,
+    mimic: Literal["eliminate", "independent"] = "eliminate",
+) -> Robot:
     """The robot of a Pinocchio model, whose vectors then drop in.
 
     Args:
         model: a `pinocchio.Model`. A free-flyer that carries all other joints, from the world's origin, is
             the floating base. A continuous joint has one coordinate here, its angle, and a planar joint has
-            its angle in place of cosine and sine.
+            its angle in place of cosine and sine. Its `armature` is part of the functions, as in Pinocchio.
         snap: as in `load_robot`.
+        damping: as in `load_robot`; the model's `damping` is part of no function of Pinocchio.
+        friction: as in `load_robot`; likewise.
+        mimic: of its mimic joints, as in `load_robot`.
 
     Returns:
         The robot, with the model's gravity. `robot.warnings` says what of the model has no effect, and
@@ -129,7 +139,7 @@ def from_pinocchio(model: Any, snap: float = 1e-9) -> Robot:
     """
     from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    return robot.from_pinocchio(model, snap)
+    return robot.from_pinocchio(model, snap, damping=damping, friction=friction, mimic=mimic)
 
 
 def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) -> Library:

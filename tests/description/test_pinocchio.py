@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -107,14 +108,144 @@ def test_fixed_links_are_known_by_name() -> None:
     np.testing.assert_allclose(numbers(tool.placement.translation), at.translation)
 
 
+# ---- resistance
+
+
+def resisting(first: Any = None) -> Any:
+    model = random_model(1, 4, first=first)
+    ball = model.addJoint(model.njoints - 1, pin.JointModelSpherical(), pin.SE3.Random(), "k")
+    model.appendBodyToJoint(ball, inertia(np.random.default_rng(1)), pin.SE3.Random())
+    joints = slice(0 if first is None else 6, None)
+    for what, own in (
+        ("armature", [0, 0.1, 0.2, 0]),
+        ("damping", [0, 0, 0.2, 0]),
+        ("friction", [0.3, 0, 0, 0]),
+    ):
+        values = np.zeros(model.nv)
+        values[joints] = [*own, *[own[2]] * 3]
+        setattr(model, what, values)
+    if hasattr(model, "lowerDryFrictionLimit"):
+        model.lowerDryFrictionLimit = -model.friction
+    return model
+
+
+@pytest.mark.parametrize("first", [None, pin.JointModelFreeFlyer()], ids=["fixed", "floating"])
+def test_rotors_are_those_of_pinocchio_and_damping_comes_on_top(first: Any) -> None:
+    model, rng = resisting(first), np.random.default_rng(2)
+    data = model.createData()
+    for losses in (False, True):
+        friction = "exact" if losses else None
+        robot = rbdgen.from_pinocchio(model, snap=0, damping=losses, friction=friction)
+        rnea, crba = rbdgen.trace(robot, "rnea"), rbdgen.trace(robot, "crba")
+        q = pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv))
+        v, a = rng.normal(size=(2, model.nv))
+        tau = pin.rnea(model, data, q, v, a)
+        tau += losses * (model.damping * v + model.friction * np.sign(v))
+        np.testing.assert_allclose(rnea(q, v, a).full().ravel(), tau, rtol=1e-11, atol=1e-11)
+        M = np.triu(pin.crba(model, data, q))
+        np.testing.assert_allclose(np.triu(crba(q).full()), M, rtol=1e-11, atol=1e-11)
+        told = [
+            warning.partition(": ")[2].partition(":")[0].partition("' has ")[2] for warning in robot.warnings
+        ]
+        left = ["friction 0.3; left out", "damping 0.2; left out", "damping 0.2; left out"]
+        assert told == ([] if losses else left)
+
+
+def test_parameters_of_rotors_are_those_that_pinocchio_uses(tmp_path: Path) -> None:
+    """It puts them into the armature when it reads them; set by hand they have no effect there."""
+    path, model = tmp_path / "r.srdf", random_model(1, 2)
+    rotor = '<joint name="j01" mass="1e-5" gear_ratio="100"/>'
+    path.write_text(f'<robot name="random"><rotor_params>{rotor}</rotor_params></robot>')
+    pin.loadRotorParameters(model, str(path), False)
+    robot = rbdgen.from_pinocchio(model)
+    assert [joint.resistance.armature for joint in robot.joints] == pytest.approx([0, 0.1])
+    assert robot.warnings == ()
+    model.armature = np.zeros(2)
+    robot = rbdgen.from_pinocchio(model)
+    assert not any(joint.resistance.acts for joint in robot.joints)
+    assert robot.warnings == (
+        "Pinocchio's model 'random': joint 'j01' has a rotor, but no armature; ignored, as Pinocchio's "
+        "functions do",
+    )
+
+
 def test_what_is_not_read_is_told() -> None:
-    model = random_model(1, 3)
-    model.armature, model.damping = np.array([0, 0.1, 0]), np.array([0, 0, 0.2])
-    told = rbdgen.from_pinocchio(model).warnings
-    assert [warning.partition(": ")[2].partition(";")[0] for warning in told] == [
-        "joint 'j01' and others have armature",
-        "joint 'j02' and others have damping",
+    model = random_model(1, 3, first=pin.JointModelFreeFlyer())
+    model.armature = np.ones(model.nv)
+    told = [x.partition(": ")[2] for x in rbdgen.from_pinocchio(model).warnings]
+    assert told == ["joint 'root_joint' has armature; ignored: a floating base has none"]
+    if hasattr(model, "lowerDryFrictionLimit"):
+        model.armature, model.lowerDryFrictionLimit = np.zeros(model.nv), -np.eye(model.nv)[7]
+        told = [x.partition(": ")[2] for x in rbdgen.from_pinocchio(model).warnings]
+        assert told == ["joint 'j01' has another friction backwards; ignored: the forward one is taken"]
+
+
+def test_resistance_that_differs_within_a_joint_is_refused() -> None:
+    model = resisting()
+    model.armature = np.arange(7.0)
+    with pytest.raises(DescriptionError, match="joint 'k' has armature that differs between its degrees"):
+        rbdgen.from_pinocchio(model)
+
+
+@pytest.mark.parametrize("option", [{"damping": 3}, {"friction": "tanh"}, {"mimic": "maybe"}])
+def test_options_that_make_no_sense(option: Any) -> None:
+    with pytest.raises(rbdgen.RbdgenError, match=f"^{next(iter(option))} .*; (give|choose)|choose"):
+        rbdgen.from_pinocchio(random_model(1, 1), **option)
+
+
+# ---- followers
+
+
+def with_follower(kind: Any, *, scaling: float = -1.5) -> Any:
+    """A joint of this type that ends a branch follows the first one."""
+    model = random_model(2, 3)
+    joint = model.addJoint(2, kind, pin.SE3.Random(), "k")
+    model.appendBodyToJoint(joint, inertia(np.random.default_rng(3)), pin.SE3.Random())
+    return pin.transformJointIntoMimic(model, 1, joint, scaling, 0.4)
+
+
+FOLLOWERS = {
+    "revolute": pin.JointModelRevoluteUnaligned(0.6, 0.0, 0.8),
+    "prismatic": pin.JointModelPY(),
+}
+
+
+@pytest.mark.parametrize("kind", FOLLOWERS)
+def test_mimic_joints_follow_as_in_pinocchio(kind: str) -> None:
+    model, rng = with_follower(FOLLOWERS[kind]), np.random.default_rng(1)
+    robot, data = rbdgen.from_pinocchio(model, snap=0), model.createData()
+    assert [(x.joint, x.primary, x.multiplier, x.offset) for x in robot.followers] == [
+        ("k", "j00", -1.5, 0.4)
     ]
+    assert {joint.name: joint.type for joint in robot.description.joints}["k"] == kind
+    q, v, a = rng.normal(size=(3, model.nv))
+    tau = pin.rnea(model, data, q, v, a)
+    found = rbdgen.trace(robot, "rnea")(q, v, a).full().ravel()
+    np.testing.assert_allclose(found, tau, rtol=1e-11, atol=1e-11)
+    M = np.triu(pin.crba(model, data, q))
+    np.testing.assert_allclose(np.triu(rbdgen.trace(robot, "crba")(q).full()), M, rtol=1e-11, atol=1e-11)
+    free = rbdgen.from_pinocchio(model, mimic="independent")
+    assert free.joint_names == ("j00", "j01", "j02", "k")
+
+
+@pytest.mark.parametrize(
+    ("kind", "scaling", "told"),
+    [(pin.JointModelRX(), 0.0, "of scaling 0"), (pin.JointModelHX(0.2), 2.0, "helical")],
+    ids=["still", "helical"],
+)
+def test_mimic_joints_that_are_refused(kind: Any, scaling: float, told: str) -> None:
+    with pytest.raises(DescriptionError, match=f"joint 'k' is a mimic joint {told}"):
+        rbdgen.from_pinocchio(with_follower(kind, scaling=scaling))
+
+
+def test_why_helical_ones_are_refused() -> None:
+    """Pinocchio itself: the joint's place moves along its axis, its velocity does not."""
+    model = with_follower(pin.JointModelHX(0.2), scaling=2.0)
+    joint = model.joints[model.getJointId("k")]
+    data = joint.createData()
+    joint.calc(data, np.ones(model.nq))
+    assert data.M.translation[0] == pytest.approx(0.2 * 2.4)
+    assert np.array(data.S).ravel()[0] == 0
 
 
 def test_another_order_is_told() -> None:

@@ -46,7 +46,7 @@ def _check(path: str, kind: str, thing: Link | Joint) -> None:
         raise DescriptionError(path, thing.line, what, "give a text of printable letters")
     if not all(map(isfinite, _numbers(thing))):
         what = f"{kind} {quoted(thing.name)} has a number that is not finite"
-        raise DescriptionError(path, thing.line, what, "correct its placement and inertia")
+        raise DescriptionError(path, thing.line, what, "correct it")
     if isinstance(thing, Link) and thing.inertial is not None and thing.inertial.mass < 0:
         what = f"mass of link {quoted(thing.name)} is {thing.inertial.mass:g} kg, less than zero"
         raise DescriptionError(path, thing.line, what, "give a mass of zero or more")
@@ -55,6 +55,9 @@ def _check(path: str, kind: str, thing: Link | Joint) -> None:
 def _numbers(thing: Link | Joint) -> Iterator[float]:
     if isinstance(thing, Joint):
         yield from (*thing.origin.xyz, *thing.origin.rpy, *thing.axis)
+        yield from (thing.damping, thing.friction, thing.armature, thing.stiffness, thing.spring_reference)
+        if thing.mimic is not None:
+            yield from (thing.mimic.multiplier, thing.mimic.offset)
     elif thing.inertial is not None:
         i = thing.inertial
         yield from (*i.origin.xyz, *i.origin.rpy, i.mass, i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz)

@@ -12,7 +12,17 @@ import numpy as np
 from rbdgen.description.assembly import assembled
 from rbdgen.description.order import reordered
 from rbdgen.description.quoting import quoted
-from rbdgen.description.schema import Description, Inertial, Joint, JointType, Limit, Link, Origin, Vector3
+from rbdgen.description.schema import (
+    Description,
+    Inertial,
+    Joint,
+    JointType,
+    Limit,
+    Link,
+    Mimic,
+    Origin,
+    Vector3,
+)
 from rbdgen.errors import DescriptionError
 from rbdgen.spatial.rpy import rpy_from_rotation
 
@@ -28,6 +38,8 @@ _KINDS: dict[str, JointType] = {
 }
 """Type of a joint by what Pinocchio calls it, without JointModel in front."""
 
+_MIMIC = "Mimic"
+
 _UNIVERSE = 0
 
 
@@ -35,7 +47,8 @@ def read_pinocchio(model: Any) -> Description:
     """The description of a model; a free-flyer that carries all else and starts at the origin is the base.
 
     A link is a body frame of the model; the first at a joint's own frame carries the inertia of the joint,
-    which holds that of all fixed links. Raises DescriptionError for another type of joint, by name.
+    which holds that of all fixed links. Raises DescriptionError for another type of joint, by name, and where
+    the degrees of freedom of a joint differ in their resistance.
     """
     path = f"Pinocchio's model {quoted(str(model.name))}"
     floating = _floats(model)
@@ -49,7 +62,7 @@ def read_pinocchio(model: Any) -> Description:
         if frame.name not in carriers and not (floating and frame.parentJoint == _UNIVERSE):
             links.append(Link(frame.name, None, frame.parentJoint))
             joints.append(_attachment(frame, carriers))
-    warnings = (*_ignored(model, path), *reordered(joints, carriers[root], path))
+    warnings = (*_ignored(model, path, floating=floating), *reordered(joints, carriers[root], path))
     description = assembled(str(model.name) or "robot", links, joints, path, warnings)
     return replace(description, floating=floating)
 
@@ -80,10 +93,12 @@ def _carrier(model: Any, joint: int, fixed: Sequence[Any]) -> str:
 
 
 def _joint(model: Any, j: int, carriers: Sequence[str], path: str) -> Joint:
-    name, kind = str(model.names[j]), _KINDS.get(_type(model, j))
+    name, kind, mimic = str(model.names[j]), _KINDS.get(_type(model, j)), None
+    if _type(model, j) == _MIMIC:
+        kind, mimic = _kind_of_follower(model, j, path), _mimic(model, j)
     if kind is None:
         what = f"joint {quoted(name)} is a {_type(model, j)}, which is not supported"
-        raise DescriptionError(path, j, what, f"take joints of the types {', '.join(_KINDS)}")
+        raise DescriptionError(path, j, what, f"take joints of the types {', '.join((*_KINDS, _MIMIC))}")
     axis, pitch, second = _subspace(model, j, kind)
     return Joint(
         name,
@@ -93,22 +108,67 @@ def _joint(model: Any, j: int, carriers: Sequence[str], path: str) -> Joint:
         _origin(model.jointPlacements[j]),
         axis,
         _limit(model, model.joints[j], kind),
-        0.0,
-        0.0,
-        None,
-        j,
-        pitch,
-        second,
+        mimic=mimic,
+        line=j,
+        pitch=pitch,
+        second_axis=second,
+        **_resistance(model, j, kind, path),
     )
+
+
+def _mimic(model: Any, j: int) -> Mimic:
+    primary = list(model.mimicked_joints)[list(model.mimicking_joints).index(j)]
+    follower = model.joints[j].extract()
+    return Mimic(str(model.names[primary]), float(follower.scaling), float(follower.offset))
+
+
+def _kind_of_follower(model: Any, j: int, path: str) -> JointType:
+    """As its motion tells, which is that of the primary joint, `scaling` times.
+
+    A helical one is refused: Pinocchio moves it along its axis, but leaves this out of its velocity.
+    """
+    data = model.joints[j].createData()
+    model.joints[j].calc(data, np.full(model.nq, 0.7))
+    motion = np.array(data.S).ravel()
+    turns, slides = motion[3:].any(), motion[:3].any()
+    if turns == slides or (turns and data.M.translation.any()):
+        what = "helical" if turns else "of scaling 0, so that its axis is lost"
+        said = f"joint {quoted(str(model.names[j]))} is a mimic joint {what}"
+        raise DescriptionError(path, j, said, "take revolute and prismatic ones, a fixed one for scaling 0")
+    return "revolute" if turns else "prismatic"
+
+
+def _columns(model: Any, j: int) -> list[list[float]]:
+    """The joint's motion at q = 0, each linear, angular."""
+    data = model.joints[j].createData()
+    model.joints[j].calc(data, np.zeros(model.nq))
+    found: list[list[float]] = np.array(data.S).reshape(6, -1).T.tolist()
+    return found
+
+
+def _resistance(model: Any, j: int, kind: JointType, path: str) -> dict[str, float]:
+    """Of all degrees of freedom of a joint alike; a follower has none of its own.
+
+    `armature` holds the rotors, as Pinocchio's functions have it: `rotorInertia` is where it once came from.
+    """
+    joint, found = model.joints[j], {}
+    for what in ("damping", "friction", "armature"):
+        values = np.array(getattr(model, what))[joint.idx_v : joint.idx_v + joint.nv].tolist()
+        found[what] = max(values, key=abs, default=0.0)
+        if kind in ("spherical", "universal") and len({*values}) > 1:
+            label = f"joint {quoted(str(model.names[j]))}"
+            told = f"{label} has {what} that differs between its degrees of freedom"
+            raise DescriptionError(path, j, told, "make it the same for all")
+    return found
 
 
 def _subspace(model: Any, j: int, kind: JointType) -> tuple[Vector3, float, Vector3]:
     """Axis, pitch and second axis, as the joint's motion at q = 0 tells them."""
     if kind in ("planar", "spherical", "floating"):
         return (0.0, 0.0, 1.0) if kind == "planar" else (1.0, 0.0, 0.0), 0.0, (0.0, 0.0, 0.0)
-    data = model.joints[j].createData()
-    model.joints[j].calc(data, np.zeros(model.nq))
-    columns = np.array(data.S).reshape(6, -1).T.tolist()  # each linear, angular
+    columns = _columns(model, j)
+    if _type(model, j) == _MIMIC:
+        columns = [[x / model.joints[j].extract().scaling for x in columns[0]]]
     x, y, z = columns[0][:3] if kind == "prismatic" else columns[0][3:]
     pitch = float(np.dot(columns[0][:3], columns[0][3:]))
     a, b, c = columns[1][3:] if kind == "universal" else (0.0, 0.0, 0.0)
@@ -138,8 +198,8 @@ def _inertial(inertia: Any, line: int) -> Inertial | None:
 
 
 def _limit(model: Any, joint: Any, kind: JointType) -> Limit | None:
-    """Of a joint of one coordinate."""
-    if joint.nv > 1:
+    """Of a joint of one coordinate; a follower has none of its own."""
+    if joint.nv != 1:
         return None
 
     def finite(values: Any, at: int) -> float | None:
@@ -154,11 +214,18 @@ def _limit(model: Any, joint: Any, kind: JointType) -> Limit | None:
     )
 
 
-def _ignored(model: Any, path: str) -> Iterator[str]:
-    """Settings that change the dynamics, or a simulation's, and are not read."""
-    for what in ("armature", "damping", "friction"):
-        values = np.array(getattr(model, what, np.zeros(model.nv)))
-        if values.any():
-            joint = next(j for j in model.joints if j.nv > 0 and values[j.idx_v : j.idx_v + j.nv].any())
-            told = f"joint {quoted(model.names[joint.id])} and others have {what}"
-            yield f"{path}: {told}; ignored: add these torques yourself"
+def _ignored(model: Any, path: str, *, floating: bool) -> Iterator[str]:
+    """What changes the dynamics and is not read."""
+    if floating:
+        for what in ("damping", "friction", "armature"):
+            if np.any(np.array(getattr(model, what, ()))[:6]):
+                told = f"joint {quoted(str(model.names[1]))} has {what}"
+                yield f"{path}: {told}; ignored: a floating base has none"
+    rotors = np.array(model.rotorInertia) * np.array(model.rotorGearRatio) ** 2
+    upper, lower = (np.array(getattr(model, f"{side}DryFrictionLimit", ())) for side in ("upper", "lower"))
+    for joint in list(model.joints)[2 if floating else 1 :]:
+        own, name = slice(joint.idx_v, joint.idx_v + joint.nv), quoted(str(model.names[joint.id]))
+        if np.any(rotors[own]) and not np.any(np.array(model.armature)[own]):
+            yield f"{path}: joint {name} has a rotor, but no armature; ignored, as Pinocchio's functions do"
+        if not np.array_equal(upper[own], -lower[own]):
+            yield f"{path}: joint {name} has another friction backwards; ignored: the forward one is taken"

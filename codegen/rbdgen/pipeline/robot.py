@@ -57,8 +57,7 @@ def load_robot(
         raise OptionError(f"base {told(base)} is not known; choose fixed or floating")
     if not isinstance(path, (str, Path, RobotBuilder)):
         raise OptionError(f"path {told(path)} is no path; give that of a robot's file, or a robot's name")
-    if not (isinstance(mimic, str) and mimic in ("eliminate", "independent")):
-        raise OptionError(f"mimic {told(mimic)} is not known; choose eliminate or independent")
+    _check_mimic(mimic)
     arguments = {str(name): str(value) for name, value in _by_name("xacro_args", xacro_args).items()}
     for what, link in (("root", root), ("tip", tip)):
         if not (link is None or isinstance(link, str)):
@@ -72,13 +71,27 @@ def load_robot(
     return _with_independent_rows(robot) if robot.model.loops else robot
 
 
-def from_pinocchio(model: Any, snap: float = DEFAULT_SNAP) -> Robot:
+def from_pinocchio(
+    model: Any,
+    snap: float = DEFAULT_SNAP,
+    *,
+    damping: bool = False,
+    friction: str | tuple[str, float] | None = None,
+    mimic: Mimics = "eliminate",
+) -> Robot:
     """The robot of a Pinocchio model, with its gravity. Raises what `load_robot` does."""
     if not hasattr(model, "jointPlacements"):
         raise OptionError(f"{told(model)} is no Pinocchio model; give a pinocchio.Model")
+    _check_mimic(mimic)
+    dissipation = dissipation_of(damping, friction)
     description = read_pinocchio(model)
     gravity = _gravity(model.gravity.linear.tolist())
-    return build_robot(description, _base_of(description), _snap(snap), gravity)
+    return build_robot(description, _base_of(description), _snap(snap), gravity, dissipation, mimic)
+
+
+def _check_mimic(given: object) -> None:
+    if not (isinstance(given, str) and given in ("eliminate", "independent")):
+        raise OptionError(f"mimic {told(given)} is not known; choose eliminate or independent")
 
 
 def _with_independent_rows(robot: Robot) -> Robot:

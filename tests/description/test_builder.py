@@ -30,6 +30,10 @@ def rebuilt(robot: Description) -> rbdgen.RobotBuilder:
             given |= {"parent": joint.parent, "joint": joint.name, "type": joint.type}
             given |= {"xyz": joint.origin.xyz, "rpy": joint.origin.rpy}
             given |= {"axis": None if joint.type == "fixed" else joint.axis}
+            if joint.type != "fixed":
+                given |= {"damping": joint.damping, "friction": joint.friction}
+            if joint.mimic is not None:
+                given["mimic"] = (joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
             if joint.limit is not None:
                 limit = joint.limit
                 ends = None if limit.lower is None else (limit.lower, limit.upper)
@@ -46,7 +50,7 @@ def test_it_gives_what_the_file_gives(name: str) -> None:
     for ours, theirs in zip(found.links, expected.links, strict=True):
         assert ours.inertial == (theirs.inertial and replace(theirs.inertial, line=ours.line))
     for mine, its in zip(found.joints, expected.joints, strict=True):
-        assert replace(mine, line=0) == replace(its, line=0, damping=0.0, friction=0.0)
+        assert replace(mine, line=0) == replace(its, line=0)
     assert (found.name, found.root, found.warnings) == (expected.name, expected.root, ())
 
 
@@ -101,6 +105,33 @@ def test_joints_of_every_type(given: Any, nq: int, nv: int) -> None:
         assert gravity == pytest.approx([2 * 9.81 * 0.1])
 
 
+def test_resistance_by_hand() -> None:
+    """A spring and a rotor always, damping and friction where they are asked for."""
+    own = {"damping": 0.7, "friction": 0.5, "armature": 0.4, "stiffness": 3, "spring_reference": -0.2}
+    rnea = rbdgen.trace(rbdgen.load_robot(pendulum(**own), damping=True, friction="exact"), "rnea")
+    bodies = 2 * 9.81 * 0.5 * np.sin(0.3) + (2 * 0.25 + 0.2) * 0.9
+    expected = bodies + 0.7 * 2 + 0.5 + 3 * (0.3 + 0.2) + 0.4 * 0.9
+    assert rnea(0.3, 2, 0.9).full().ravel() == pytest.approx([expected])
+    robot = rbdgen.load_robot(pendulum(**own))
+    expected -= 0.7 * 2 + 0.5
+    assert rbdgen.trace(robot, "rnea")(0.3, 2, 0.9).full().ravel() == pytest.approx([expected])
+    (told,) = robot.warnings
+    assert told.startswith("robot 'pendulum', body:2: joint 'rod_joint' has damping 0.7, friction 0.5; left")
+
+
+def test_a_joint_follows_another() -> None:
+    """The one that it follows may come later."""
+    finger = {"type": "prismatic", "mass": 0.1, "inertia": (0.1, 0.1, 0.1)}
+    hand = rbdgen.RobotBuilder("hand").add_body("palm")
+    hand.add_body("right", parent="palm", axis=(0, 1, 0), mimic=("left_joint", -2.0, 0.01), **finger)
+    hand.add_body("left", parent="palm", axis=(0, 1, 0), **finger)
+    lib = rbdgen.build(rbdgen.load_robot(hand), ["crba"])
+    assert lib.joint_names == ("left_joint",)
+    assert lib.full_configuration([0.3])["right_joint"] == pytest.approx(0.01 - 0.6)
+    assert lib.crba([0.3])[0, 0] == pytest.approx(0.1 + 4 * 0.1)
+    assert rbdgen.load_robot(hand, mimic="independent").model.nv == 2
+
+
 def test_what_is_odd_is_warned_of() -> None:
     robot = pendulum(inertia=(0.1, 0.1, 0.9)).add_body("tip", parent="rod", type="fixed")
     (warning,) = rbdgen.load_robot(robot).warnings
@@ -140,6 +171,22 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "four moments": ({"inertia": (1, 2, 3, 4)}, "inertia is (1, 2, 3, 4); give 3 or 6 finite numbers"),
     "a matrix that is not symmetric": ({"inertia": np.arange(9.0).reshape(3, 3)}, "is not symmetric"),
     "a matrix of another shape": ({"inertia": [[1, 2], [3, 4], [5, 6]]}, "give 9 finite numbers"),
+    "damping of a fixed joint": (
+        {"type": "fixed", "axis": None, "damping": 1, "stiffness": 2},
+        "fixed joint 'rod_joint' has damping, stiffness; leave it out",
+    ),
+    "a fixed joint that follows": (
+        {"type": "fixed", "axis": None, "mimic": ("a", 1, 0)},
+        "fixed joint 'rod_joint' has mimic; leave it out",
+    ),
+    "a negative damping": (
+        {"damping": -1},
+        "damping of joint 'rod_joint' is -1; give a number of 0 or more",
+    ),
+    "a spring of NaN": ({"stiffness": float("nan")}, "stiffness is [nan]; give 1 finite number"),
+    "a name for a mimic": ({"mimic": "elbow"}, "mimic of joint 'rod_joint' is 'elbow'; give (joint, multi"),
+    "a mimic without an offset": ({"mimic": ("elbow", 1)}, "is ('elbow', 1); give (joint, multiplier, of"),
+    "a mimic of text": ({"mimic": ("elbow", "1", 0)}, "multiplier and offset of mimic is ('1', 0); give 2"),
     "a name without letters": ({"joint": " "}, "' ' is no name for the joint"),
     "a name of two lines": ({"joint": "a\nb"}, r"'a\nb' is no name for the joint"),
 }
@@ -177,9 +224,17 @@ def test_what_all_bodies_are_needed_for_is_found_in_the_end() -> None:
         rbdgen.load_robot(pendulum(mass=None, com=(0, 0, 0), inertia=(0, 0, 0)))
 
 
-def test_the_root_has_no_joint() -> None:
+@pytest.mark.parametrize(
+    "given", [{"axis": np.array([0, 0, 1])}, {"xyz": (0, 0, 1)}, {"damping": 0.0}, {"mimic": ["j", 1, 0]}]
+)
+def test_the_root_has_no_joint(given: Any) -> None:
     with pytest.raises(DescriptionError, match="is the first body, the root, which no joint moves"):
-        rbdgen.RobotBuilder("r").add_body("a", axis=(0, 0, 1))
+        rbdgen.RobotBuilder("r").add_body("a", **given)
+
+
+def test_a_joint_that_is_followed_is_there() -> None:
+    with pytest.raises(ModelError, match=r"^robot 'pendulum', body:2: joint 'rod_joint' mimics 'elbow', whi"):
+        rbdgen.load_robot(pendulum(mimic=("elbow", 1, 0)))
 
 
 @pytest.mark.parametrize("name", ["", None, "a\0b"])

@@ -312,6 +312,8 @@ def spoilt(what: str) -> Any:
     model = random_model(1, 1)
     if what == "number":
         model.jointPlacements[1].translation = np.array([0, np.nan, 0])
+    elif what == "resistance":
+        model.armature = np.array([np.nan])
     elif what == "mass":
         model.inertias[1].mass = -1.0
     else:
@@ -321,7 +323,12 @@ def spoilt(what: str) -> Any:
 
 @pytest.mark.parametrize(
     ("what", "told"),
-    [("number", "a number that is not finite"), ("mass", "less than zero"), ("name", "is no name for a")],
+    [
+        ("number", "a number that is not finite"),
+        ("resistance", "joint 'j00' has a number that is not finite; correct it"),
+        ("mass", "less than zero"),
+        ("name", "is no name for a"),
+    ],
 )
 def test_what_no_file_could_say_is_refused(what: str, told: str) -> None:
     with pytest.raises(DescriptionError, match=told) as error:

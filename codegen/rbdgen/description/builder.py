@@ -9,7 +9,7 @@ from itertools import chain
 from numbers import Real
 from typing import Any, TypeVar, get_args
 
-from rbdgen.description.quoting import quoted
+from rbdgen.description.quoting import quoted, told
 from rbdgen.description.schema import (
     Description,
     Inertial,
@@ -19,6 +19,7 @@ from rbdgen.description.schema import (
     Link,
     Loop,
     LoopKind,
+    Mimic,
     Origin,
     Vector3,
 )
@@ -72,6 +73,12 @@ class RobotBuilder:
         limit: tuple[float, float] | None = None,
         effort: float | None = None,
         velocity: float | None = None,
+        damping: float | None = None,
+        friction: float | None = None,
+        armature: float | None = None,
+        stiffness: float | None = None,
+        spring_reference: float | None = None,
+        mimic: tuple[str, float, float] | None = None,
     ) -> _Built:
         """Add a body and the joint above it; the first body, the root, has no joint.
 
@@ -94,6 +101,14 @@ class RobotBuilder:
             limit: the lowest and the highest position, rad or m; carried into the manifest, never enforced.
             effort: the largest torque or force, N m or N; likewise.
             velocity: the largest velocity, rad/s or m/s; likewise.
+            damping: the joint's viscous damping, N m s/rad or N s/m, used where `load_robot` is asked for it.
+            friction: its Coulomb friction, N m or N; likewise.
+            armature: the inertia of a motor's rotor as the joint feels it, n^2 J for one that turns n times
+                as fast as the joint, kg m^2 or kg.
+            stiffness: of a spring on the joint, N m/rad or N/m.
+            spring_reference: where the spring rests, rad or m, 0 if not given.
+            mimic: (joint, multiplier, offset) of a joint that follows another, by that one's name:
+                q = multiplier q_joint + offset, in rad or m. Such as ("left_finger", -1, 0).
 
         Returns:
             The builder.
@@ -106,11 +121,21 @@ class RobotBuilder:
         origin = Origin(self._vector("xyz", xyz), self._vector("rpy", rpy))
         link = Link(name, self._inertial(mass, com, inertia), self._line)
         given = (axis, second_axis, pitch, limit, effort, velocity)
+        resistance = {
+            "damping": damping,
+            "friction": friction,
+            "armature": armature,
+            "stiffness": stiffness,
+            "spring_reference": spring_reference,
+        }
         if self._links:
-            self._joints.append(self._joint(name, parent, joint, type, origin, *given))
-        elif (parent, joint, type, *given) != (None,) * 9 or origin != Origin():
+            made = self._joint(name, parent, joint, type, origin, *given)
+            self._joints.append(self._with_more(made, resistance, mimic))
+        elif any(x is not None for x in (parent, joint, type, mimic, *given, *resistance.values())) or (
+            origin != Origin()
+        ):
             what = f"{quoted(name)} is the first body, the root, which no joint moves"
-            raise self._error(what, "leave out parent, joint, type, axis, xyz, rpy and limits")
+            raise self._error(what, "leave out parent, joint, type, axis, xyz, rpy and all else of a joint")
         self._links.append(link)
         return self
 
@@ -206,6 +231,32 @@ class RobotBuilder:
             pitch=0.0 if pitch is None else self._numbers("pitch", [pitch], (1,))[0],
             second_axis=_ZERO if second_axis is None else self._unit("second_axis", label, second_axis),
         )
+
+    def _with_more(
+        self, joint: Joint, resistance: dict[str, float | None], mimic: tuple[str, float, float] | None
+    ) -> Joint:
+        """The joint with what resists it, and with whom it follows."""
+        given = {what: value for what, value in resistance.items() if value is not None}
+        if joint.type == "fixed" and (given or mimic is not None):
+            what = f"fixed joint {quoted(joint.name)} has {', '.join([*given] or ['mimic'])}"
+            raise self._error(what, "leave it out")
+        numbers: dict[str, Any] = {
+            what: self._numbers(what, [value], (1,))[0] for what, value in given.items()
+        }
+        for what, value in numbers.items():
+            if value < 0 and what != "spring_reference":
+                raise self._error(
+                    f"{what} of joint {quoted(joint.name)} is {value:g}", "give a number of 0 or more"
+                )
+        return replace(joint, mimic=self._mimic(joint.name, mimic), **numbers)
+
+    def _mimic(self, joint: str, given: tuple[str, float, float] | None) -> Mimic | None:
+        if given is None:
+            return None
+        if not (isinstance(given, Sequence) and len(given) == 3 and isinstance(given[0], str)):
+            what = f"mimic of joint {quoted(joint)} is {told(given)}"
+            raise self._error(what, "give (joint, multiplier, offset)")
+        return Mimic(given[0], *self._numbers("multiplier and offset of mimic", given[1:], (2,)))
 
     def _unit(self, what: str, joint: str, axis: Sequence[float]) -> Vector3:
         given = self._vector(what, axis)

@@ -209,7 +209,7 @@ def _name(model: Any) -> str:
     return bytes(model.names).partition(b"\0")[0].decode(errors="replace") or "robot"
 
 
-def _resistance(model: Any, joint: int) -> dict[str, float]:
+def _resistance(model: Any, joint: int) -> dict[str, Any]:
     """What a joint sets against its motion, the same at all its degrees of freedom.
 
     `qpos_spring` is where the spring rests in `qpos`, so `springref`, not less `ref`.

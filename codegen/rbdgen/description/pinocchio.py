@@ -146,7 +146,7 @@ def _columns(model: Any, j: int) -> list[list[float]]:
     return found
 
 
-def _resistance(model: Any, j: int, kind: JointType, path: str) -> dict[str, float]:
+def _resistance(model: Any, j: int, kind: JointType, path: str) -> dict[str, Any]:
     """Of all degrees of freedom of a joint alike; a follower has none of its own.
 
     `armature` holds the rotors, as Pinocchio's functions have it: `rotorInertia` is where it once came from.

@@ -72,9 +72,9 @@ def load_robot(
         damping: whether the joints' viscous damping d is part of the functions, as torques d v.
         friction: None for none; "exact": their Coulomb friction f against the sign of v, 0 at rest (a joint
             does not stick); ("smooth", e): f v / sqrt(v^2 + e^2), e in rad/s or m/s.
-        armature: rotors of motors, a TOML or JSON file, or a dict: joint to the inertia that the joint feels
-            in kg m^2 or kg, or to {"rotor_inertia": kg m^2, "gear_ratio": turns}. Rotors and springs that
-            the description has are always part of the functions.
+        armature: rotors of motors, an SRDF with <rotor_params>, a TOML or a JSON file, or a dict: joint to
+            the inertia that the joint feels in kg m^2 or kg, or to {"rotor_inertia": kg m^2, "gear_ratio":
+            turns}. Rotors and springs that the description has are always part of the functions.
         mimic: "eliminate": mimic joints follow others, q has the others alone; "independent": they are
             joints like all others, as Pinocchio has them by default.
         loops: closed loops beside those of the description, each "FRAME1=FRAME2:KIND": frames are links, or

@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from description.test_ignored import transmission, urdf
+from support.robots import BUNDLED
 
+import rbdgen
 from rbdgen.description.armature import MOST_BYTES, read_armature, with_armature
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import DescriptionError
@@ -59,6 +62,10 @@ def test_a_rotor_is_a_number() -> None:
         ("a.json", '{"j": {"armature": 0.1}}'),
         ("a.toml", "j = { rotor_inertia = 1e-5, gear_ratio = 100 }"),
         ("a.toml", "[j]\narmature = 0.1"),
+        (
+            "a.srdf",
+            '\n<robot><rotor_params><joint name="j" mass="1e-5" gear_ratio="100."/></rotor_params></robot>',
+        ),
     ],
 )
 def test_files(tmp_path: Path, name: str, text: str) -> None:
@@ -68,7 +75,7 @@ def test_files(tmp_path: Path, name: str, text: str) -> None:
     if name == "a.toml" and sys.version_info < (3, 11):
         pytest.skip("TOML needs Python 3.11")
     described = parse_urdf(urdf(robot=transmission('<drake:rotor_inertia value="7"/>')), "r.urdf")
-    (joint,) = with_armature(described, read_armature(path), str(path)).joints
+    (joint,) = with_armature(described, read_armature(path)).joints
     assert joint.armature == pytest.approx(0.1, rel=1e-15)
 
 
@@ -93,7 +100,7 @@ def test_bad_files(tmp_path: Path, text: str, told: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(text, encoding="latin-1")
     with pytest.raises(DescriptionError) as error:
-        with_armature(parse_urdf(urdf(), "r.urdf"), read_armature(path), str(path))
+        with_armature(parse_urdf(urdf(), "r.urdf"), read_armature(path))
     assert str(error.value).startswith(f"{path}: ")
     assert told in str(error.value)
 
@@ -101,3 +108,70 @@ def test_bad_files(tmp_path: Path, text: str, told: str) -> None:
 def test_a_missing_file() -> None:
     with pytest.raises(DescriptionError, match=r"cannot be read \(No such file or directory\); give a TOML"):
         read_armature("missing.json")
+
+
+# ---- SRDF
+
+SRDF = '<robot name="r"><group name="g"><joint name="j"/></group>\n<rotor_params>{}</rotor_params></robot>'
+
+
+def test_joints_of_an_srdf_that_the_robot_does_not_have_are_told(tmp_path: Path) -> None:
+    """It is of all versions of a robot."""
+    path = tmp_path / "r.srdf"
+    path.write_text(
+        SRDF.format('<joint name="k" mass="1" gear_ratio="1"/><joint name="j" mass="2" gear_ratio="3"/>')
+    )
+    found = with_armature(parse_urdf(urdf(), "r.urdf"), read_armature(path))
+    assert [joint.armature for joint in found.joints] == [18.0]
+    assert found.warnings[-1] == f"{path}: joint 'k' is no moving joint of 'r'; ignored"
+
+
+@pytest.mark.parametrize(
+    ("joints", "told"),
+    [
+        ('<joint name="j" mass="1"/>', ":2: joint 'j' has no gear_ratio; write"),
+        ('<joint mass="1" gear_ratio="1"/>', ":2: <joint> of robot 'r' has no name; write"),
+        ('<joint name="j" mass="much" gear_ratio="1"/>', ":2: mass of joint 'j' is 'much'"),
+        (
+            '<joint name="j" mass="-1" gear_ratio="1"/>',
+            ": rotor_inertia of joint 'j' is -1.0; write a number",
+        ),
+        ('<joint name="j" mass="1" gear_ratio="1"/>' * 2, ":2: joint 'j' occurs twice; keep one"),
+        ("</rotor_params><rotor_params>", None),
+        ("<joint>", ":2: not XML"),
+    ],
+)
+def test_bad_rotors_of_an_srdf(tmp_path: Path, joints: str, told: str | None) -> None:
+    path = tmp_path / "r.srdf"
+    path.write_text(SRDF.format(joints))
+    described = parse_urdf(urdf(), "r.urdf")
+    if told is None:
+        assert with_armature(described, read_armature(path)).joints == described.joints
+        return
+    with pytest.raises(DescriptionError) as error:
+        with_armature(described, read_armature(path))
+    assert str(error.value).startswith(f"{path}{told}")
+
+
+def test_an_srdf_without_rotors(tmp_path: Path) -> None:
+    path = tmp_path / "r.srdf"
+    path.write_text('<robot name="r"/>')
+    with pytest.raises(DescriptionError, match=r"r\.srdf:1: robot 'r' has no <rotor_params>; give an SRDF"):
+        read_armature(path)
+
+
+def test_rotors_of_an_srdf_are_those_of_pinocchio(tmp_path: Path) -> None:
+    """From the file to M."""
+    pin = pytest.importorskip("pinocchio")
+    path = tmp_path / "r.srdf"
+    path.write_text(
+        SRDF.format(
+            '<joint name="joint3" mass="1e-5" gear_ratio="-80"/><joint name="x" mass="1" gear_ratio="1"/>'
+        )
+    )
+    robot = rbdgen.load_robot("puma560", armature=path, snap=0)
+    model = pin.buildModelFromUrdf(str(BUNDLED["puma560"]))
+    pin.loadRotorParameters(model, str(path), False)
+    q = np.random.default_rng(1).normal(size=6)
+    M = np.triu(pin.crba(model, model.createData(), q))
+    np.testing.assert_allclose(np.triu(rbdgen.trace(robot, "crba")(q).full()), M, rtol=1e-12, atol=1e-13)

@@ -211,7 +211,7 @@ def _add_robot_options(parser: argparse.ArgumentParser, title: str = "the robot"
         "--armature",
         metavar="FILE",
         type=Path,
-        help="rotors of motors, TOML or JSON: {joint: {rotor_inertia: kg m^2, gear_ratio: turns}}",
+        help="rotors of motors, an SRDF, TOML or JSON: {joint: {rotor_inertia: kg m^2, gear_ratio: turns}}",
     )
     group.add_argument(
         "--loop",

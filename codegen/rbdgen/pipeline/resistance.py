@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rbdgen.description.armature import read_armature, with_armature
+from rbdgen.description.armature import Rotors, read_armature, with_armature
 from rbdgen.description.quoting import told
 from rbdgen.description.schema import Description
 from rbdgen.errors import OptionError
@@ -49,7 +49,7 @@ def with_rotors(description: Description, given: str | Path | Mapping[str, Any] 
     if given is None:
         return description
     if isinstance(given, Mapping):
-        return with_armature(description, given, "armature")
+        return with_armature(description, Rotors(given, "armature"))
     if not isinstance(given, (str, Path)):
         raise OptionError(f"armature {told(given)} makes no sense; give a file or {{joint: number}}")
-    return with_armature(description, read_armature(given), str(given))
+    return with_armature(description, read_armature(given))

@@ -14,7 +14,7 @@ from support.robots import BUNDLED
 
 from rbdgen.model.build import Base
 from rbdgen.model.inertia import NO_INERTIA, Inertia
-from rbdgen.model.joints import Floating, Joint, Prismatic, Revolute
+from rbdgen.model.joints import Floating, Helical, Joint, Prismatic, Revolute
 from rbdgen.model.model import WORLD, Body, Model
 from rbdgen.model.regularity import unresisted
 from rbdgen.pipeline.robot import load_robot
@@ -144,6 +144,16 @@ def test_any_scale(length: float, mass: float) -> None:
     for seed in range(12):
         model = random_robot(seed)
         assert unresisted(scaled(model)) == unresisted(model)
+
+
+@pytest.mark.parametrize("length", [1e-9, 1.0, 1e9])
+def test_a_thread_of_any_scale(length: float) -> None:
+    """A rod on the axis of a screw resists by its pitch alone, which is a length as others are."""
+    rod = Inertia(2, ZERO, Matrix.diagonal(length**2, length**2, 0))
+    screw = robot((WORLD, "R", Z, ZERO, rod))
+    for pitch, expected in ((0.01, None), (1e-9, 0)):
+        joint = replace(screw.bodies[0].joint, type=Helical(pitch * length))
+        assert unresisted(replace(screw, bodies=(replace(screw.bodies[0], joint=joint),))) == expected
 
 
 @pytest.mark.parametrize("share", [1e-3, 1e-6, 1e-9, 1e-12])

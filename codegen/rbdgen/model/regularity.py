@@ -43,10 +43,11 @@ def unresisted(model: Model) -> int | None:
         body, rows = model.bodies[i], momenta[i]
         least = SINGULAR * sqrt(composite[i].diagonal().max())
         for S, rotor in zip(body.joint.motion_subspace, body.joint.armature, strict=True):
-            column = rows @ np.array([*S.angular, *S.linear], float)
+            scale = unit if any(S.angular) else 1.0  # lengths by the unit, also those of a helical joint
+            column = rows @ np.array([*S.angular, *(x / scale for x in S.linear)], float)
             if rotor != 0:
                 # the rotor's momentum, a row in which only this column is not 0
-                column = np.append(column, sqrt(rotor) / (unit if any(S.angular) else 1.0))
+                column = np.append(column, sqrt(rotor) / scale)
                 rows = np.vstack([rows, np.zeros(6)])
             size = np.linalg.norm(column)
             if size <= least:

@@ -85,6 +85,23 @@ def test_joints_behind_fixed_ones_keep_their_place_in_the_order() -> None:
     assert robot.joint_names == ("a", "z", "c")
 
 
+def test_a_joint_of_the_name_of_the_base() -> None:
+    """Both are known by name: the base has another one."""
+    parts = (
+        link("root"),
+        link("arm"),
+        link("hand"),
+        joint("root_joint", "revolute", "root", "arm"),
+        joint("root_joint_", "revolute", "arm", "hand"),
+    )
+    robot = build(*parts, base="floating")
+    assert [body.joint.name for body in robot.model.bodies] == ["root_joint__", "root_joint", "root_joint_"]
+    q = np.arange(9.0)
+    positions = robot.model.manifold.positions(q)
+    np.testing.assert_array_equal(positions["root_joint__"], q[:7])
+    assert (positions["root_joint"], positions["root_joint_"]) == (7, 8)
+
+
 def test_floating_base() -> None:
     robot = build(link("root"), link("arm"), joint("j", "revolute", "root", "arm"), base="floating")
     model = robot.model

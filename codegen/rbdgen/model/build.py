@@ -37,7 +37,7 @@ from rbdgen.spatial.rpy import rotation_from_rpy
 Base: TypeAlias = Literal["fixed", "floating"]
 
 BASE_JOINT = "root_joint"
-"""The name of the floating base's joint, as in Pinocchio."""
+"""The name of the floating base's joint, as in Pinocchio; with a _ behind it where a joint is called so."""
 
 DEFAULT_SNAP = 1e-9
 
@@ -154,7 +154,10 @@ class _Builder:
         root = self.links[self.description.root]
         body = WORLD
         if base == "floating":
-            body = self.add_body(root.name, BASE_JOINT, Floating(), ZERO, WORLD, NO_TRANSFORM, None)
+            name, names = BASE_JOINT, {joint.name for joint in self.description.joints}
+            while name in names:
+                name += "_"
+            body = self.add_body(root.name, name, Floating(), ZERO, WORLD, NO_TRANSFORM, None)
         self.attach(root, body, NO_TRANSFORM, merged=base == "fixed")
         stack = self.pending(root, body, NO_TRANSFORM)
         while stack:

@@ -83,8 +83,8 @@ class Library:
     def full_configuration(self, q: npt.ArrayLike) -> dict[str, Array]:
         """The positions of all joints by name, of those too that others move: for q (..., nq) arrays (...).
 
-        A joint with several elements of q, such as a floating base, has them all: (..., its nq). Its name is
-        `root_joint`.
+        A joint with several elements of q, such as a floating base, has them all: (..., its nq). The base is
+        called `root_joint`, or `root_joint_` where a joint of the robot has that name.
         """
         (given,) = self._arrays("full_configuration", q=(q, self.manifold.nq))
         found = self.manifold.positions(given)

@@ -10,6 +10,7 @@ from xml.dom import minidom
 import pytest
 
 import rbdgen
+from rbdgen.description import work
 from rbdgen.description.source import read_description
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import DescriptionError
@@ -145,11 +146,11 @@ def test_warnings_of_xacro_are_told() -> None:
 
 
 def test_python_is_left_as_it_was(segments: str) -> None:
-    write, symbols = minidom.Element.writexml, dict(xacro._global_symbols)
+    write, symbols = dict(vars(minidom.Element)), dict(xacro._global_symbols)
     read_description(segments)
-    assert minidom.Element.writexml is write
+    assert dict(vars(minidom.Element)) == write
     assert dict(xacro._global_symbols) == symbols
-    assert xacro.safe_eval.__module__ == xacro.parse.__module__ == "xacro"
+    assert {xacro.safe_eval.__module__, xacro.eval_text.__module__, xacro.parse.__module__} == {"xacro"}
 
 
 # ---- packages without ROS
@@ -201,6 +202,9 @@ def test_a_package_is_found_by_the_variables_of_ros(monkeypatch: pytest.MonkeyPa
         '${open("stolen", "w")}',
         '${__import__("os").getcwd()}',
         "${math.__loader__}",
+        '${python.vars(python.type)["__base__"]}',
+        "${[f(math) for f in [python.vars]]}",
+        "${python.sorted([math], key=python.vars)}",
         "$(eval __loader__)",
         "${(y := 1)}",
     ],
@@ -209,6 +213,51 @@ def test_no_expression_runs_code(here: Path, expression: str) -> None:
     with pytest.raises(DescriptionError, match=r"^r\.xacro: xacro says: .*(not allowed|not defined)"):
         the_link(expression)
     assert [path.name for path in here.iterdir()] == ["r.xacro"]
+
+
+@pytest.mark.parametrize("expression", ["${9**9**9}", "$(eval 9**9**9)", '${"a" * 10**12}'])
+def test_an_expression_that_asks_for_too_much_is_one_line(expression: str) -> None:
+    with pytest.raises(
+        DescriptionError, match=r"^r\.xacro: xacro says: (an integer has more|a value becomes)"
+    ):
+        the_link(expression)
+
+
+MULTIPLIED = "".join(
+    f'<xacro:macro name="m{k}"><xacro:m{k - 1}/><xacro:m{k - 1}/></xacro:macro>' for k in range(1, 40)
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'<xacro:macro name="m0"><link name="a"/></xacro:macro>{MULTIPLIED}<xacro:m39/>',
+        f'<xacro:macro name="m0"/>{MULTIPLIED}<xacro:m39/>',
+        '<xacro:property name="p" value="${1000 * str(1234567890)}"/>'
+        + '<xacro:macro name="m0"><link name="${p}${p}${p}"/></xacro:macro>'
+        + MULTIPLIED
+        + "<xacro:m39/>",
+        '<xacro:macro name="m" params="**b"><xacro:insert_block name="b"/><xacro:insert_block name="b"/>'
+        + "</xacro:macro>"
+        + "<xacro:m><b>" * 40
+        + "<link/>"
+        + "</b></xacro:m>" * 40,
+    ],
+    ids=["links", "nothing", "text", "blocks"],
+)
+def test_macros_that_multiply_are_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "MOST_STEPS", 200_000)
+    path = written("r.xacro", f'<robot name="r" {NAMESPACE}>{text}</robot>')
+    with pytest.raises(DescriptionError, match="the file takes more than 200,000 steps to evaluate"):
+        read_description(path)
+
+
+def test_yaml_that_multiplies_is_refused() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 9)}]" for k in range(1, 30)]
+    written("bomb.yaml", "\n".join(lines))
+    with pytest.raises(DescriptionError, match="a value becomes too large"):
+        the_link('${str(xacro.load_yaml("bomb.yaml").a29)}')
 
 
 def test_the_package_itself_runs_code(here: Path) -> None:

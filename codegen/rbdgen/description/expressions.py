@@ -2,15 +2,17 @@
 
 Python's `eval` cannot be fenced in by taking names away: an attribute such as `__class__` leads from any
 number to all of Python, from a function or a comprehension inside the expression as well. Here every part of
-an expression is one of those listed, and no name or attribute starts with two underscores.
+an expression is one of those listed, and no name or attribute starts with two underscores. What takes time or
+memory goes through `work.py`.
 """
 
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, Final
 
 from rbdgen.description.quoting import quoted
+from rbdgen.description.work import RefusedExpressionError, Work
 
 _ALLOWED = (
     *(ast.Expression, ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.expr_context),
@@ -20,16 +22,29 @@ _ALLOWED = (
 )
 """No lambda and no generator: they would be objects of Python's own machinery."""
 
+_MAKING = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp, ast.JoinedStr)
+"""What gives a new value of any size, where it is not assigned to."""
 
-class RefusedExpressionError(Exception):
-    """An expression that is not evaluated."""
+_WORK: Final = "__work"
+"""No expression can name it."""
+
+LONGEST: Final = 10_000
+"""In letters."""
+
+_STEPS: Final = 10
+"""What it costs to evaluate an expression, beside what it does."""
 
 
-def evaluate(text: str, symbols: dict[str, Any]) -> Any:
-    """The value of an expression over `symbols`, which get an entry that keeps Python's own names out.
+def evaluate(text: str, symbols: dict[str, Any], work: Work | None = None) -> Any:
+    """The value of an expression over `symbols`, which get entries that an expression cannot name.
 
-    Raises RefusedExpressionError for what does more than compute, and whatever the evaluation raises.
+    `work`: what all expressions of a file share. Raises RefusedExpressionError for what does more than
+    compute, or too much of it, and whatever the evaluation raises.
     """
+    work = Work() if work is None else work
+    work.spend(_STEPS)
+    if len(text) > LONGEST:
+        raise RefusedExpressionError(f"an expression has more than {LONGEST:,} letters")
     tree = ast.parse(text.strip(), mode="eval")
     for node in ast.walk(tree):
         if not isinstance(node, _ALLOWED):
@@ -37,5 +52,54 @@ def evaluate(text: str, symbols: dict[str, Any]) -> Any:
         name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
         if name.startswith("__"):
             raise RefusedExpressionError(f"the name {quoted(name)} is not allowed in an expression")
-    symbols.update(__builtins__={})
-    return eval(compile(tree, "<expression>", "eval"), symbols)
+    counted = ast.fix_missing_locations(_Counted().visit(tree))
+    symbols.update({"__builtins__": {}, _WORK: work})
+    return eval(compile(counted, "<expression>", "eval"), symbols)
+
+
+class _Counted(ast.NodeTransformer):
+    """The same expression, what it does done by `Work`."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        assigned = isinstance(getattr(node, "ctx", None), ast.Store)
+        return _by("checked", node) if isinstance(node, _MAKING) and not assigned else node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        super().generic_visit(node)
+        return _by("binary", ast.Constant(type(node.op).__name__), node.left, node.right)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        super().generic_visit(node)
+        called = _by("call", node.func, *node.args)
+        called.keywords = node.keywords
+        return called
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        super().generic_visit(node)
+        node.left = _by("checked", node.left)
+        node.comparators = [_by("checked", side) for side in node.comparators]
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        super().generic_visit(node)
+        node.iter = _by("each", node.iter)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """What is cut out is a copy; an index may be as large as what it is compared with."""
+        super().generic_visit(node)
+        if isinstance(node.slice, ast.Slice):
+            return _by("checked", node)
+        node.slice = _by("checked", node.slice)
+        return node
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
+        super().generic_visit(node)
+        form = node.format_spec or ast.Constant("")
+        value = _by("formatted", node.value, ast.Constant(node.conversion), form)
+        return ast.FormattedValue(value, -1, None)
+
+
+def _by(method: str, *args: Any) -> ast.Call:
+    return ast.Call(ast.Attribute(ast.Name(_WORK, ast.Load()), method, ast.Load()), list(args), [])

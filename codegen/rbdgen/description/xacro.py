@@ -1,7 +1,8 @@
 """Xacro to URDF, by the package `xacro` of its authors, which is kept from running code.
 
 The package's own `$(eval ...)` runs any Python, and its `${...}` can be made to. Both are evaluated here
-instead (`expressions.py`). ROS is not needed: `$(find PACKAGE)` looks for folders (`packages.py`).
+instead (`expressions.py`), as long as they are not too much (`work.py`). ROS is not needed: `$(find PACKAGE)`
+looks for folders (`packages.py`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from rbdgen.description.document import parse, read_bytes
 from rbdgen.description.expressions import evaluate
 from rbdgen.description.packages import find_package
 from rbdgen.description.quoting import escaped, quoted
+from rbdgen.description.work import Work
 from rbdgen.errors import DescriptionError
 
 _PACKAGE_PATH = re.compile(r"package://([^/]*)/(.*)", re.DOTALL)
@@ -32,6 +34,9 @@ _LOCATIONS = (
     "when processing",
 )
 _LONGEST = 300
+
+_STEPS_OF_ELEMENT = 100
+"""What it costs that a macro or a block is copied, an element."""
 
 _running = Lock()
 """The package keeps what it does in its own globals: one file at a time."""
@@ -118,20 +123,37 @@ class _Reader:
 
     def __init__(self, xacro: ModuleType, substitution: ModuleType) -> None:
         self.xacro, self.substitution = xacro, substitution
-        self.load_yaml = xacro.load_yaml
+        self.load_yaml, self.eval_text = xacro.load_yaml, xacro.eval_text
+        self.clone = minidom.Element.cloneNode
+        self.work = Work()
 
     @contextmanager
     def guarding(self) -> Iterator[None]:
         """Expressions, files and packages go through this reader, and symbols are those of one run."""
         xacro = self.xacro
+
+        def clone(element: minidom.Element, deep: bool) -> Any:
+            self.work.spend(_STEPS_OF_ELEMENT * (1 + len(element.getElementsByTagName("*"))))
+            return self.clone(element, deep)
+
         with (
             _replaced(xacro, abs_filename_spec=self.path, parse=self.parse, load_yaml=self.yaml),
-            _replaced(xacro, safe_eval=evaluate, verbosity=0),
+            _replaced(xacro, safe_eval=self.evaluate, eval_text=self.text, verbosity=0),
             _replaced(self.substitution, _eval=self.eval, _eval_find=self.find, _eval_dirname=self.folder),
-            _replaced(minidom.Element, writexml=xacro.xmlutils.fixed_writexml),
+            _replaced(minidom.Element, writexml=xacro.xmlutils.fixed_writexml, cloneNode=clone),
             _replaced(xacro, _global_symbols=xacro.create_global_symbols()),
         ):
             yield
+
+    def evaluate(self, text: str, symbols: dict[str, Any], _: object = None) -> Any:
+        """The value of `${...}`."""
+        return evaluate(text, symbols, self.work)
+
+    def text(self, text: str, symbols: Any) -> Any:
+        """What a text is with its expressions; macros that multiply it are bounded by its letters."""
+        found = self.eval_text(text, symbols)
+        self.work.spend(1 + len(found) // 8 if isinstance(found, str) else 1)
+        return found
 
     def folder(self, _: object = None) -> str:
         """That of the file that is read."""
@@ -174,20 +196,23 @@ class _Reader:
             **{kind.__name__: kind for kind in (list, dict, map, str, float, int)},
         }
         constants = {"true": True, "false": False}
-        return str(evaluate(text, {**vars(math), **names, **constants, **functions}))
+        return str(self.evaluate(text, {**vars(math), **names, **constants, **functions}))
 
 
 @contextmanager
 def _replaced(owner: Any, **values: Any) -> Iterator[None]:
     """The owner with other attributes for a while."""
-    kept = {name: getattr(owner, name) for name in values}
+    kept = {name: value for name, value in vars(owner).items() if name in values}
     try:
         for name, value in values.items():
             setattr(owner, name, value)
         yield
     finally:
-        for name, value in kept.items():
-            setattr(owner, name, value)
+        for name in values:
+            if name in kept:
+                setattr(owner, name, kept[name])
+            else:
+                delattr(owner, name)
 
 
 def _warnings(path: str, told: str) -> Iterator[str]:

@@ -21,6 +21,8 @@ LOOPED = ("rnea", "aba", "crba", "minv")
 STATES = 3
 TOLERANCE = 1e-10
 
+LONG = pytest.mark.campaign
+
 
 @cache
 def large(tree: str) -> Robot:
@@ -37,7 +39,7 @@ def assert_agreement(robot: Robot, lib: Library) -> None:
         assert relative_error(ours, reference) < TOLERANCE, name
 
 
-@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize("tree", [pytest.param("chain", marks=LONG), "tree"])
 def test_in_loops(tree: str) -> None:
     lib = rbdgen.build(large(tree), LOOPED, variants=dict.fromkeys(LOOPED, "looped"))
     assert_agreement(large(tree), lib)
@@ -45,7 +47,7 @@ def test_in_loops(tree: str) -> None:
         assert lib.manifest["functions"][name]["object_bytes"] < 1_000_000
 
 
-@pytest.mark.parametrize(("tree", "name"), [("chain", "aba"), ("tree", "rnea")])
+@pytest.mark.parametrize(("tree", "name"), [pytest.param("chain", "aba", marks=LONG), ("tree", "rnea")])
 def test_unrolled(tree: str, name: str) -> None:
     lib = rbdgen.build(large(tree), (name,))
     assert_agreement(large(tree), lib)

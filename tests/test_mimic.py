@@ -15,7 +15,10 @@ from support.robots import PATHS
 import rbdgen
 from rbdgen.checks.check import check
 from rbdgen.description.urdf import parse_urdf
-from rbdgen.functions.table import TABLE
+from rbdgen.functions.table import lookup
+
+COMPILED = ("rnea", "crba", "aba_fext", "minv", "rnea_derivatives", "kinetic_energy")
+"""One of every kind of inputs and outputs; the interpreter judges all."""
 
 ROOT = Path(__file__).parents[1]
 
@@ -54,7 +57,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("hand")
     (folder / "hand.urdf").write_text(URDF)
     robot = rbdgen.load_robot(folder / "hand.urdf", base="floating")
-    return rbdgen.generate(robot, folder, functions=list(TABLE))
+    return rbdgen.generate(robot, folder, functions=COMPILED)
 
 
 def test_compiled(generated: Any) -> None:
@@ -64,7 +67,7 @@ def test_compiled(generated: Any) -> None:
     rng = np.random.default_rng(2)
     inputs = {"q": q, **{name: rng.standard_normal((4, 8)) for name in ("v", "a", "tau")}}
     inputs["fext"] = rng.standard_normal((4, 6 * 6))
-    for row in TABLE.values():
+    for row in map(lookup, COMPILED):
         given = [inputs[x.name] for x in row.signature.inputs]
         if row.signature.inputs[-1].kind == "external_forces":
             given[-1] = given[-1].reshape(4, 6, 6)
@@ -100,7 +103,7 @@ def test_manifest_and_configurations(generated: Any) -> None:
 def test_check_agrees_with_pinocchio(generated: Any) -> None:
     findings = check(Path(generated))
     assert all(finding.passed for finding in findings), findings
-    assert sum("Pinocchio" in finding.what for finding in findings) == len(TABLE)
+    assert sum("Pinocchio" in finding.what for finding in findings) == len(COMPILED)
 
 
 def test_pinocchio_with_mimic_joints() -> None:

@@ -32,6 +32,7 @@ STAGES = (
     ("inertia",),
     ("sweeps",),
     ("functions",),
+    ("formulas",),
     ("graph",),
     ("selection",),
     ("emit",),

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rbdgen.description.builder import RobotBuilder
-from rbdgen.errors import RbdgenError
+from rbdgen.errors import OptionError, RbdgenError
 from rbdgen.inertia.inertia import Inertia
 from rbdgen.version import __version__
 
 if TYPE_CHECKING:
+    from rbdgen.formulas.equations import Equations
     from rbdgen.model.build import Robot
     from rbdgen.runtime import Library
 
@@ -29,6 +30,7 @@ __all__ = [
     "RobotBuilder",
     "__version__",
     "build",
+    "equations",
     "from_pinocchio",
     "generate",
     "generate_inertia",
@@ -231,7 +233,45 @@ def load(folder: str | Path) -> Library:
     return open_built(folder)
 
 
-def trace(robot: Robot, function: str, engine: str = "casadi", variant: str | None = None) -> Any:
+def equations(
+    robot: Robot,
+    functions: Sequence[str] | None = None,
+    symbols: str | Sequence[str] = "all",
+    budget_terms: int = 1000,
+) -> Equations:
+    """The equations of motion of a small robot as closed, simplified formulas.
+
+    `equations(robot).matrices` has the SymPy matrices "M", "C" and "g" of M(q) a + C(q, v) v + g(q) = tau in
+    the symbols q1, v1, m1 and so on, `.values` what m1 and so on are. `.text()`, `.latex()` and `.html()` are
+    for people.
+
+    Args:
+        robot: from `load_robot` or `from_pinocchio`.
+        functions: some of "crba" (M), "coriolis" (C, by Christoffel's symbols: dM/dt - 2 C is skew without
+            damping), "gravity" (g), "nle" (h = C v + g), "rnea" (tau), "kinetic_energy" (T) and
+            "potential_energy" (U); None for M, C and g.
+        symbols: which numbers become symbols, of each body with the links fixed to it: "masses" (m1, kg),
+            "lengths" (l1 to the next joint, lc1 to the centre of mass, m), "inertias" (I1 about the centre of
+            mass, in the body's axes, kg m^2), "gravity" (g, m/s^2); "all" or "none" of them.
+        budget_terms: the most terms that all formulas together may have.
+
+    Raises:
+        RbdgenError: a name that is not known, a robot that is too large or has closed loops or Coulomb
+            friction, for "coriolis" also a joint whose v is not dq/dt; one line.
+    """
+    from rbdgen.formulas.equations import equations_of  # noqa: PLC0415  (keeps `import rbdgen` quick)
+
+    return equations_of(robot, functions, symbols, budget_terms)
+
+
+def trace(
+    robot: Robot,
+    function: str,
+    engine: str = "casadi",
+    variant: str | None = None,
+    *,
+    closed: bool = False,
+) -> Any:
     """The expression graph of a function, to use in one's own work.
 
     Args:
@@ -240,7 +280,13 @@ def trace(robot: Robot, function: str, engine: str = "casadi", variant: str | No
         engine: "casadi" gives a `casadi.Function` over SX with the signature's inputs and outputs; "sympy"
             gives the intermediate quantities as (symbol, expression) in order and one matrix an output.
         variant: a form of the function, None for the textbook's.
+        closed: with "sympy", one matrix an output in closed, simplified expressions of q1, v1 and so on, no
+            steps: for small robots and the functions of `equations`, which has masses as symbols too.
     """
+    if closed:
+        if engine != "sympy" or variant is not None:
+            raise OptionError("closed expressions are SymPy's and of no form; give engine='sympy' alone")
+        return list(equations(robot, [function], "none").matrices.values())
     from rbdgen.functions.table import lookup  # noqa: PLC0415
     from rbdgen.selection.trace import trace_expression  # noqa: PLC0415
 

@@ -16,6 +16,7 @@ from rbdgen.cli.parsers import (
     GUIDE,
     MORE,
     PARSERS,
+    functions_of,
     inertia_options_of,
     options_of,
     refuse_others,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from rbdgen.pipeline.page import Generated
 
-COMMANDS = ("list", "inspect", "check", "bench", "inertia")
+COMMANDS = ("list", "inspect", "check", "bench", "inertia", "equations")
 INTERRUPTED = 130
 
 
@@ -231,6 +232,24 @@ def _bench(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _equations(parsed: argparse.Namespace) -> int:
+    from rbdgen.cli import tables  # noqa: PLC0415
+    from rbdgen.emit.write import write_file  # noqa: PLC0415
+    from rbdgen.formulas.equations import equations_of  # noqa: PLC0415
+
+    robot = robot_of(parsed, parsed.robot)
+    _, errors = tables.consoles()
+    tables.warn(errors, tables.folded(robot.warnings))
+    functions = None if parsed.functions is None else functions_of(parsed.functions)
+    equations = equations_of(robot, functions, parsed.symbols, parsed.budget_terms)
+    document = getattr(equations, parsed.format)()
+    if parsed.out is None:
+        print(document, end="")
+    else:
+        write_file(parsed.out, document)
+    return 0
+
+
 _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "guide": _guide,
     "generate": _generate,
@@ -239,4 +258,5 @@ _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": _check,
     "bench": _bench,
     "inertia": _inertia,
+    "equations": _equations,
 }

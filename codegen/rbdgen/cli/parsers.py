@@ -33,6 +33,7 @@ Other commands:
   rbdgen check DIR|ROBOT            is the code right, on this machine, today?
   rbdgen bench DIR|ROBOT            how fast is it from Python?
   rbdgen inertia                    operations on inertias, of no robot, as C
+  rbdgen equations ROBOT            M, C and g as formulas, for small robots
 
 ROBOT is a URDF, a xacro, an MJCF, or a bundled robot by name, such as arm7.
 """
@@ -127,6 +128,46 @@ def bench_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def equations_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        "rbdgen equations",
+        "ROBOT ",
+        "The equations of motion of a small robot, M a + C v + g = tau, as closed formulas.\n\n"
+        "  rbdgen equations double_pendulum                      all in symbols\n"
+        "  rbdgen equations ROBOT -f gravity --symbols masses    lengths stay numbers\n"
+        "  rbdgen equations ROBOT --format html -o page.html     for a browser\n",
+    )
+    parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
+    parser.add_argument(
+        "-f",
+        "--functions",
+        metavar="NAME,NAME",
+        action="append",
+        help="crba (M), coriolis (C), gravity (g), nle, rnea, kinetic_energy, potential_energy "
+        "(default crba,coriolis,gravity)",
+    )
+    parser.add_argument(
+        "--symbols",
+        metavar="SET,SET",
+        default="all",
+        help="which numbers become symbols: masses (m1), lengths (l1, lc1), inertias (I1), gravity (g), "
+        "all or none (default all)",
+    )
+    parser.add_argument(
+        "--format", choices=("text", "latex", "html"), default="text", help="how to write them (default text)"
+    )
+    parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="write FILE (default: print)")
+    parser.add_argument(
+        "--budget-terms",
+        metavar="N",
+        type=int,
+        default=1000,
+        help="refuse equations with more terms (default 1000)",
+    )
+    _add_robot_options(parser)
+    return parser
+
+
 PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "guide": guide_parser,
     "generate": generate_parser,
@@ -135,6 +176,7 @@ PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "check": check_parser,
     "bench": bench_parser,
     "inertia": inertia_parser,
+    "equations": equations_parser,
 }
 
 
@@ -318,9 +360,8 @@ def options_of(parsed: argparse.Namespace) -> Options:
 
 def _code_options(parsed: argparse.Namespace, functions: Iterable[str]) -> Options:
     """Those that all code has; `functions`: where none are named."""
-    asked = functions if parsed.functions is None else ",".join(parsed.functions).split(",")
     return Options(
-        functions=tuple(name.strip() for name in asked if name.strip()),
+        functions=tuple(functions) if parsed.functions is None else functions_of(parsed.functions),
         name=getattr(parsed, "name", None),
         real=target_named(parsed.target).reals[0] if parsed.real is None else parsed.real,
         target=parsed.target,
@@ -336,6 +377,11 @@ def inertia_options_of(parsed: argparse.Namespace) -> Options:
     from rbdgen.inertia.operations import OPERATIONS  # noqa: PLC0415  (not needed where a robot is)
 
     return _code_options(parsed, OPERATIONS)
+
+
+def functions_of(given: Sequence[str]) -> tuple[str, ...]:
+    """The names of all options -f."""
+    return tuple(name.strip() for name in ",".join(given).split(",") if name.strip())
 
 
 def robot_of(parsed: argparse.Namespace, source: str) -> Robot:

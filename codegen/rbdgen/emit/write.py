@@ -54,6 +54,27 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
         raise EmitError(f"{folder}: {error.strerror or error}; choose another folder with -o") from error
 
 
+def write_file(path: Path, text: str) -> None:
+    """Write a file of its own, whole or not at all; an older file of that name is replaced.
+
+    Raises:
+        EmitError: something that is no file stands there, or the disk refuses.
+    """
+    try:
+        path = path.resolve()  # a link stays one
+        if path.exists() and not path.is_file():
+            raise EmitError(f"{path}: is no file; choose another one with -o")
+        new = path.with_name(f".{path.name}.new-{secrets.token_hex(6)}")
+        try:
+            new.write_text(text, encoding="utf-8")
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise EmitError(f"{path}: {reason}; choose another file with -o") from error
+
+
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """One process at a time writes into a folder; the lock is on the folder itself and leaves no file."""

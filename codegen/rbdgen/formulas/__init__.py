@@ -1,0 +1,1 @@
+"""Equations of motion for people to read: closed, simplified, in symbols of masses and lengths."""

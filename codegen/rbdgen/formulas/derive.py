@@ -1,0 +1,236 @@
+"""The equations of a robot: its functions run on the ring's scalars, and Christoffel's symbols of M."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Final, NoReturn
+
+from rbdgen.description.quoting import quoted, told
+from rbdgen.errors import OptionError
+from rbdgen.formulas.ring import Polynomial, Ring, TooManyTermsError, rational
+from rbdgen.formulas.symbols import Role, Symbol, Symbols, symbolic
+from rbdgen.functions.table import lookup
+from rbdgen.model.build import Robot
+from rbdgen.model.joints import Joint
+from rbdgen.model.model import WORLD, Model
+from rbdgen.signature import Kind
+from rbdgen.spatial.ops import Vector
+from rbdgen.spatial.scalar import Scalar
+from rbdgen.sweeps.inputs import state_of
+
+MOST_TERMS: Final = 1000
+"""Of all that is asked for: more is for no person to read."""
+
+WORK: Final = 200
+"""So many products of terms are made on the way to one that may be shown."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a function gives, as people write it."""
+
+    label: str
+    meaning: str
+    matrix: bool = False
+
+
+QUANTITIES: Final[Mapping[str, Quantity]] = MappingProxyType(
+    {
+        "crba": Quantity("M", "joint-space inertia matrix", matrix=True),
+        "coriolis": Quantity("C", "Coriolis and centrifugal terms, by Christoffel's symbols", matrix=True),
+        "gravity": Quantity("g", "gravity"),
+        "nle": Quantity("h", "nonlinear effects, C v + g"),
+        "rnea": Quantity("tau", "inverse dynamics, M a + C v + g"),
+        "kinetic_energy": Quantity("T", "kinetic energy"),
+        "potential_energy": Quantity("U", "potential energy, 0 for a mass at the world's origin"),
+    }
+)
+"""By name of the function. `coriolis` alone is no row of the table of functions."""
+
+EQUATION: Final = ("crba", "coriolis", "gravity")
+"""M a + C v + g = tau."""
+
+
+@dataclass(frozen=True)
+class Derived:
+    """The elements of every function that was asked for, row-major, and what their symbols are."""
+
+    robot: Robot
+    elements: Mapping[str, Sequence[Polynomial]]
+    symbols: Sequence[Symbol]
+
+
+def derive(robot: Robot, functions: Sequence[str], sets: Sequence[str], most_terms: int) -> Derived:
+    """The equations of a robot, as polynomials.
+
+    `functions`: of `QUANTITIES`; `sets`: which numbers become symbols; `most_terms`: of all
+    elements together. Raises OptionError for what is not known, what no polynomial says, what is too large.
+    """
+    _check(robot, functions, sets, most_terms)
+    ring = Ring(WORK * most_terms)
+    symbols = Symbols(ring)
+    model = symbolic(robot.model, symbols, sets)
+    tracer = _Tracer(model, symbols)
+    try:
+        elements = {name: tracer.elements(name) for name in functions}
+        if symbols.table:
+            felt = [x.symbols for name in ("crba", "gravity") for x in tracer.elements(name)]
+            symbols.shorten(set().union(*felt))
+    except TooManyTermsError:
+        products = f"take more than {ring.most:,} products of terms, the most for a budget of"
+        _refuse(robot, products, most_terms)
+    terms = sum(len(x.terms) for of in elements.values() for x in of)
+    if terms > most_terms:
+        _refuse(robot, f"have {terms:,} terms, more than the budget of", most_terms)
+    return Derived(robot, elements, symbols.table)
+
+
+def _check(robot: Robot, functions: Sequence[str], sets: Sequence[str], most_terms: int) -> None:
+    name = quoted(robot.model.name)
+    if not functions:
+        raise OptionError(f"no function is asked for; choose from: {', '.join(QUANTITIES)}")
+    for one in functions:
+        if one not in QUANTITIES:
+            raise OptionError(
+                f"no closed expressions of function {told(one)} are known; "
+                f"choose from: {', '.join(QUANTITIES)}"
+            )
+        if functions.count(one) > 1:
+            raise OptionError(f"function {told(one)} is asked for twice; keep one")
+    if not isinstance(most_terms, int) or most_terms < 1:
+        raise OptionError(f"a budget of {told(most_terms)} terms makes no sense; give 1 or more")
+    if robot.model.loops:
+        raise OptionError(
+            f"{name} has closed loops, whose forces no equation here has; take them out, with the options or "
+            "the elements that close them"
+        )
+    for joint in (body.joint for body in robot.model.bodies):
+        if joint.resistance.friction:
+            raise OptionError(
+                f"joint {quoted(joint.name)} has Coulomb friction, which is no polynomial of v; leave out "
+                "--friction and add it to tau"
+            )
+        if "coriolis" in functions and joint.type.kind not in ("angle", "slide", "screw"):
+            rest = ",".join(x for x in functions if x != "coriolis") or "nle"
+            raise OptionError(
+                f"joint {quoted(joint.name)} is {joint.type.name}: its v is not dq/dt, so that Christoffel's "
+                f"symbols give no C; ask for -f {rest}, or nle, which is C v + g"
+            )
+
+
+def _refuse(robot: Robot, how: str, most_terms: int) -> NoReturn:
+    raise OptionError(
+        f"the equations of {quoted(robot.model.name)} ({robot.model.sizes['nv']} degrees of freedom) {how} "
+        f"{most_terms:,} terms; make fewer numbers symbols (--symbols none), ask for less (-f gravity), "
+        "lock joints or raise --budget-terms"
+    )
+
+
+class _Tracer:
+    """Runs functions on symbols of q, v and a; each once."""
+
+    def __init__(self, model: Model, symbols: Symbols) -> None:
+        self.model = model
+        self.ring = symbols.ring
+        self.known: dict[str, list[Polynomial]] = {}
+        self.first_q = len(symbols.table)
+        q, v, a = (list(_motion_symbols(model, *given)) for given in _MOTIONS)
+        self.inputs: dict[Kind, list[Polynomial]] = {
+            kind: [symbols.add(symbol) for symbol in own]
+            for kind, own in (("configuration", q), ("velocity", v), ("acceleration", a))
+        }
+        self.ring.groups = parallel_groups(model, self.first_q)
+
+    def elements(self, name: str) -> list[Polynomial]:
+        """All elements of what a function gives."""
+        if name not in self.known:
+            raw = self.coriolis() if name == "coriolis" else self.run(name)
+            self.known[name] = [(self.ring.number(0) + x).tidied() for x in raw]
+        return self.known[name]
+
+    def run(self, name: str) -> Sequence[Scalar]:
+        """The textbook's form of a function of the table."""
+        row = lookup(name)
+        inputs = row.signature.sized(self.model.sizes).inputs
+        given = [(argument, self.inputs[argument.kind]) for argument in inputs]
+        state = state_of(self.model, given, self.ring.cos, self.ring.sin, sums=False)
+        (output,) = row.trace(row.forms[0], self.model, state)
+        return output
+
+    def coriolis(self) -> list[Scalar]:
+        """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2, and on its diagonal what damps."""
+        n, M, v = self.model.sizes["nv"], self.elements("crba"), self.inputs["velocity"]
+        slopes = [[x.derivative(self.first_q + k) for k in range(n)] for x in M]
+        C: list[Scalar] = []
+        for i in range(n):
+            for j in range(n):
+                symbols = [
+                    slopes[i * n + j][k] + slopes[i * n + k][j] - slopes[j * n + k][i] for k in range(n)
+                ]
+                terms = [symbol * (v_k / 2) for symbol, v_k in zip(symbols, v, strict=True)]
+                C.append(sum(terms, start=self._damping(i) if i == j else self.ring.number(0)))
+        return C
+
+    def _damping(self, i: int) -> Polynomial:
+        """Of an independent degree of freedom, its followers' with it."""
+        joints = {body.joint.idx_v: body.joint for body in self.model.bodies}
+        group = self.model.coupling.groups[i]
+        damping = (rational(k) ** 2 * rational(joints[at].resistance.damping) for at, k in group)
+        return self.ring.number(sum(damping, Fraction(0)))
+
+
+_MOTIONS: Final[tuple[tuple[str, Role], ...]] = (("q", "position"), ("v", "velocity"), ("a", "acceleration"))
+
+
+def _motion_symbols(model: Model, letter: str, role: Role) -> list[Symbol]:
+    """q1, q2 and so on, of the joints that follow no other."""
+    found = {}
+    for joint in (body.joint for body in model.bodies):
+        if joint.follows is None:
+            first, count = (joint.idx_q, joint.nq) if letter == "q" else (joint.idx_v, joint.nv)
+            for k in range(first, first + count):
+                found[k] = Symbol(letter, str(k + 1), role, "", joint.name)
+    return [found[k] for k in sorted(found)]
+
+
+def parallel_groups(model: Model, first_q: int) -> dict[int, int]:
+    """The group of every element of q that is an angle, by symbol: those about parallel axes are in one."""
+    group: dict[int, int] = {}
+    for i, body in enumerate(model.bodies):
+        own = _angle_of(body.joint)
+        if own is None:
+            continue
+        above = _parallel_above(model, i)
+        mine = group.setdefault(first_q + own, first_q + own)
+        if above is not None:
+            other = group[first_q + above]
+            group = {symbol: min(mine, other) if g in (mine, other) else g for symbol, g in group.items()}
+    return group
+
+
+def _angle_of(joint: Joint) -> int | None:
+    """Which element of q is the joint's angle."""
+    at = joint.idx_q if joint.follows is None else joint.follows.idx_q
+    return {"angle": at, "screw": at, "planar": at + 2}.get(joint.type.kind)
+
+
+def _parallel_above(model: Model, i: int) -> int | None:
+    """The angle of the next joint towards the world that turns, where it does so about a parallel axis."""
+    body = model.bodies[i]
+    axis = _axis_of(body.joint)
+    while body.parent != WORLD:
+        axis = body.placement.rotation.apply(axis)
+        body = model.bodies[body.parent]
+        if body.joint.type.kind == "slide":
+            continue
+        angle = _angle_of(body.joint)
+        across = axis.cross(_axis_of(body.joint))
+        return angle if angle is not None and all(abs(x) < 1e-9 for x in across) else None
+    return None
+
+
+def _axis_of(joint: Joint) -> Vector:
+    return Vector(0, 0, 1) if joint.type.kind == "planar" else joint.axis

@@ -1,0 +1,111 @@
+"""The equations of a robot: as SymPy matrices, and written as text, LaTeX or a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from rbdgen.formulas.collect import Factor, Product, Sum, Turn, collected
+from rbdgen.formulas.derive import EQUATION, MOST_TERMS, QUANTITIES, Derived, derive
+from rbdgen.formulas.documents import html, latex, text, used
+from rbdgen.formulas.symbols import Symbol, sets_of
+from rbdgen.model.build import Robot
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Closed expressions of a robot's functions, see `rbdgen.equations`."""
+
+    derived: Derived
+
+    @property
+    def symbols(self) -> Mapping[str, Symbol]:
+        """The symbols of masses and so on that the expressions hold, by name: what they are, their values."""
+        return {symbol.name: symbol for symbol in used(self.derived)}
+
+    @cached_property
+    def collected(self) -> Mapping[str, Sequence[Sum]]:
+        """The elements of every function, row-major, ready to be written."""
+        symbols = self.derived.symbols
+        return {
+            name: [collected(x, symbols, quadratic=name == "kinetic_energy") for x in elements]
+            for name, elements in self.derived.elements.items()
+        }
+
+    @cached_property
+    def matrices(self) -> Mapping[str, Any]:
+        """SymPy matrices by what people call them: "M", "C", "g", "h", "tau", "T" or "U".
+
+        Vectors are columns, energies 1 x 1. Symbols are real and named as in the text; numbers are rationals
+        of at most 15 digits.
+        """
+        sympy_of = _Translation(self.derived.symbols)
+        found = {}
+        for name, elements in self.collected.items():
+            quantity = QUANTITIES[name]
+            columns = self.derived.robot.model.sizes["nv"] if quantity.matrix else 1
+            values = [sympy_of.sum(element) for element in elements]
+            found[quantity.label] = sympy_of.matrix(len(values) // columns, columns, values)
+        return found
+
+    @property
+    def values(self) -> Mapping[Any, float]:
+        """What the SymPy symbols of masses and so on are for this robot: kg, m, kg m^2, m/s^2."""
+        sympy_of = _Translation(list(self.symbols.values()))
+        values = (float(symbol.value or 0) for symbol in self.symbols.values())
+        return dict(zip(sympy_of.symbols, values, strict=True))
+
+    def text(self) -> str:
+        """As plain text."""
+        return text(self.derived, self.collected)
+
+    def latex(self) -> str:
+        """As LaTeX, for a document that uses amsmath."""
+        return latex(self.derived, self.collected)
+
+    def html(self) -> str:
+        """As a page with MathML, which needs nothing but a browser."""
+        return html(self.derived, self.collected)
+
+
+def equations_of(
+    robot: Robot,
+    functions: Sequence[str] | None = None,
+    symbols: str | Sequence[str] = "all",
+    budget_terms: int = MOST_TERMS,
+) -> Equations:
+    """The equations of a robot; the arguments are those of `rbdgen.equations`."""
+    asked = EQUATION if functions is None else functions
+    return Equations(derive(robot, tuple(asked), sets_of(symbols), budget_terms))
+
+
+class _Translation:
+    """Collected polynomials as SymPy expressions."""
+
+    def __init__(self, symbols: Sequence[Symbol]) -> None:
+        import sympy  # noqa: PLC0415  (heavy: loaded when used)
+
+        self.sympy = sympy
+        self.symbols = [sympy.Symbol(symbol.name, real=True) for symbol in symbols]
+
+    def matrix(self, rows: int, columns: int, values: Sequence[Any]) -> Any:
+        return self.sympy.Matrix(rows, columns, values)
+
+    def sum(self, x: Sum) -> Any:
+        return self.sympy.Add(*map(self._product, x.terms))
+
+    def _product(self, x: Product) -> Any:
+        factors = (self._factor(factor) ** exponent for factor, exponent in x.factors)
+        return self.sympy.Mul(self._number(x.coefficient), *factors)
+
+    def _factor(self, factor: Factor) -> Any:
+        if isinstance(factor, Turn):
+            angle = self.sympy.Add(*(self._number(c) * self.symbols[k] for k, c in factor.angle))
+            return self.sympy.sin(angle) if factor.sine else self.sympy.cos(angle)
+        return self.sum(factor) if isinstance(factor, Sum) else self.symbols[factor]
+
+    def _number(self, x: Fraction) -> Any:
+        return self.sympy.Rational(x.numerator, x.denominator)

@@ -51,6 +51,12 @@ def test_example_prints_what_the_readme_says() -> None:
     assert done.stdout == expected
 
 
+def test_equations_are_those_that_are_written() -> None:
+    (shown,) = (block for _, block in BLOCK.findall(README) if block.startswith("M11 = "))
+    written = (ROOT / "tests/golden/formulas/double_pendulum.txt").read_text(encoding="utf-8")
+    assert f"joint-space inertia matrix\n{shown}\n" in written
+
+
 @pytest.mark.parametrize("row", table(""))
 def test_speeds_are_those_measured(row: str) -> None:
     """Microseconds, and in brackets how many times as fast as Pinocchio, to the digits shown."""

@@ -128,6 +128,22 @@ BAD: dict[str, tuple[list[str], str]] = {
     ),
     "an argument of two lines": ([PENDULUM, "--base", "a\nb"], "--base"),
     "a processor without compiling": ([PENDULUM, "--no-compile", "--arch", "z80"], "--arch z80"),
+    "equations: unknown function": (
+        ["equations", PENDULUM, "-f", "aba"],
+        "choose from: crba, coriolis, grav",
+    ),
+    "equations: no function": (["equations", PENDULUM, "-f", ","], "no function is asked for"),
+    "equations: function twice": (["equations", PENDULUM, "-f", "crba,crba"], "asked for twice"),
+    "equations: unknown symbols": (["equations", PENDULUM, "--symbols", "mass"], "choose from: masses, len"),
+    "equations: unknown format": (["equations", PENDULUM, "--format", "pdf"], "pdf"),
+    "equations: missing file": (["equations", "missing.urdf"], "missing.urdf"),
+    "equations: too large": (["equations", "arm7"], "terms; make fewer numbers symbols"),
+    "equations: no budget": (["equations", PENDULUM, "--budget-terms", "0"], "a budget of 0 terms"),
+    "equations: a folder as output": (["equations", PENDULUM, "-o", "folder.urdf"], "is no file; choose"),
+    "equations: a device as output": (["equations", PENDULUM, "-o", "/dev/null"], "/dev/null: is no file"),
+    "equations: output in no folder": (["equations", PENDULUM, "-o", "no/where.tex"], "choose another file"),
+    "equations: output of no name": (["equations", PENDULUM, "-o", "a\0b"], "choose another file"),
+    "equations: a floating base": (["equations", PENDULUM, "--base", "floating"], "-f crba,gravity, or nle"),
     "bench: unknown function": (["bench", PENDULUM, "-f", "gradient"], "unknown function 'gradient'"),
 }
 

@@ -79,7 +79,7 @@ def collected(x: Polynomial, symbols: Sequence[Symbol], *, quadratic: bool = Fal
 def _products(x: Polynomial) -> list[tuple[Fraction, Powers, _Turns]]:
     """The terms, sums of waves of a group taken together where they are a product."""
     groups = sorted({wave.group for _, waves in x.terms for wave in waves})
-    terms = {
+    terms: dict[tuple[Powers, tuple[tuple[int, _Turns], ...]], Fraction] = {
         (powers, tuple((wave.group, (Turn(wave.sine, wave.angle),)) for wave in waves)): c
         for (powers, waves), c in x.terms.items()
     }
@@ -271,15 +271,15 @@ def _brackets(terms: Sequence[_Term], keys: _Keys) -> tuple[Fraction, list[tuple
         parts = _split(terms, kind)
         if parts is None:
             continue
-        number = Fraction(1)
-        found = []
-        for part in parts:
-            content = _primitive([term.coefficient for term in part])
-            number *= content
-            own = [_divided(term, content) for term in part]
-            found.append((own, _sum(own, keys)))
-        if sum(written.cost for _, written in found) < whole.cost:
-            return number, found
+        across, along = parts
+        step = _primitive([term.coefficient for term in along]) or Fraction(1)
+        number = _content([term.coefficient * step for term in across])
+        brackets: list[tuple[Sequence[_Term], _Written]] = []
+        for part, divisor in ((across, number / step), (along, step)):
+            own = [_divided(term, divisor) for term in part]
+            brackets.append((own, _sum(own, keys)))
+        if sum(written.cost for _, written in brackets) < whole.cost:
+            return number, brackets
     return Fraction(1), [(terms, whole)]
 
 
@@ -322,13 +322,13 @@ def _content(coefficients: Sequence[Fraction]) -> Fraction:
     sizes = [abs(c) for c in coefficients]
     if len(set(sizes)) == 1:
         return sign * sizes[0]
-    share = abs(_primitive(coefficients))
+    share = abs(_primitive(coefficients) or Fraction(1))
     after = sum(c != share for c in sizes)
     return sign * share if 1 + after < sum(c != 1 for c in sizes) else Fraction(sign)
 
 
-def _primitive(coefficients: Sequence[Fraction]) -> Fraction:
-    """What leaves whole numbers without a common divisor; the first number, where those are large."""
+def _primitive(coefficients: Sequence[Fraction]) -> Fraction | None:
+    """What leaves whole numbers without a common divisor, None where those are large."""
     share = Fraction(gcd(*(c.numerator for c in coefficients)), lcm(*(c.denominator for c in coefficients)))
     share *= -1 if all(c < 0 for c in coefficients) else 1
-    return share if max(map(abs, coefficients)) <= 16 * abs(share) else coefficients[0]
+    return share if max(map(abs, coefficients)) <= 16 * abs(share) else None

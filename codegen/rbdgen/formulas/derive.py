@@ -137,10 +137,9 @@ class _Tracer:
         self.ring = symbols.ring
         self.known: dict[str, list[Polynomial]] = {}
         self.first_q = len(symbols.table)
-        q, v, a = (list(_motion_symbols(model, *given)) for given in _MOTIONS)
         self.inputs: dict[Kind, list[Polynomial]] = {
-            kind: [symbols.add(symbol) for symbol in own]
-            for kind, own in (("configuration", q), ("velocity", v), ("acceleration", a))
+            kind: [symbols.add(symbol) for symbol in _motion_symbols(model, letter, role)]
+            for kind, letter, role in _MOTIONS
         }
         self.ring.groups = parallel_groups(model, self.first_q)
 
@@ -182,7 +181,11 @@ class _Tracer:
         return self.ring.number(sum(damping, Fraction(0)))
 
 
-_MOTIONS: Final[tuple[tuple[str, Role], ...]] = (("q", "position"), ("v", "velocity"), ("a", "acceleration"))
+_MOTIONS: Final[tuple[tuple[Kind, str, Role], ...]] = (
+    ("configuration", "q", "position"),
+    ("velocity", "v", "velocity"),
+    ("acceleration", "a", "acceleration"),
+)
 
 
 def _motion_symbols(model: Model, letter: str, role: Role) -> list[Symbol]:

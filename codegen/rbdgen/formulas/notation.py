@@ -148,7 +148,7 @@ class Latex(Text):
         return rf"\frac{{{over}}}{{{under}}}"
 
     def function(self, name: str, argument: str, exponent: int) -> str:
-        return rf"\{name}" + ("" if exponent == 1 else f"^{{{exponent}}}") + self.bracket(argument)
+        return rf"\{name}" + ("" if exponent == 1 else f"^{{{exponent}}}") + f"({argument})"
 
     def power(self, base: str, exponent: int) -> str:
         return f"{base}^{{{exponent}}}"

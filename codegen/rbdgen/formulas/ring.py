@@ -127,7 +127,7 @@ class Polynomial:
         return self + -self._of(other)
 
     def __rsub__(self, other: Scalar) -> Polynomial:
-        return -self + other
+        return self._of(other) - self
 
     def __mul__(self, other: Scalar) -> Polynomial:
         factor = self._of(other)
@@ -146,7 +146,8 @@ class Polynomial:
     def __truediv__(self, other: Scalar) -> Polynomial:
         if not is_number(other):
             raise OptionError("closed expressions do not divide by what depends on symbols")
-        return self * (1 / rational(other))
+        inverse: Fraction = 1 / rational(other)
+        return self * inverse
 
     def derivative(self, symbol: int) -> Polynomial:
         """With respect to a symbol, also where it is an angle."""

@@ -235,7 +235,7 @@ def load(folder: str | Path) -> Library:
 
 def equations(
     robot: Robot,
-    functions: Sequence[str] | None = None,
+    functions: str | Sequence[str] | None = None,
     symbols: str | Sequence[str] = "all",
     budget_terms: int = 1000,
 ) -> Equations:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import pytest
 
+import rbdgen
 from rbdgen.cli import main
+from rbdgen.cli.parsers import PARSERS
 from rbdgen.emit.write import write_file
 from rbdgen.errors import EmitError
+from rbdgen.formulas.derive import MOST_TERMS, QUANTITIES
+from rbdgen.formulas.symbols import SETS
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formulas"
 
@@ -41,6 +46,15 @@ def test_functions_and_symbols_are_chosen(capsys: pytest.CaptureFixture[str]) ->
     assert "U = -g (3/2 cos(q1) + cos(q1 + q2))" in printed
     assert "g = 9.81 m/s^2 (gravity, along -z)" in printed
     assert not any(line.startswith(("M", "C", "m1")) for line in printed)
+
+
+def test_the_help_names_what_can_be_asked_for() -> None:
+    parser = PARSERS["equations"]()
+    words = " ".join(parser.format_help().split())
+    assert all(name in words for name in (*QUANTITIES, *SETS))
+    assert parser.get_default("budget_terms") == MOST_TERMS
+    default = inspect.signature(rbdgen.equations).parameters["budget_terms"].default
+    assert default == MOST_TERMS
 
 
 def test_an_older_file_is_replaced_and_a_link_stays(tmp_path: Path) -> None:

@@ -140,6 +140,7 @@ BAD: dict[str, tuple[list[str], str]] = {
     "equations: too large": (["equations", "arm7"], "terms; make fewer numbers symbols"),
     "equations: no budget": (["equations", PENDULUM, "--budget-terms", "0"], "a budget of 0 terms"),
     "equations: a folder as output": (["equations", PENDULUM, "-o", "folder.urdf"], "is no file; choose"),
+    "equations: the robot as output": (["equations", PENDULUM, "-o", PENDULUM], "is the robot itself"),
     "equations: a device as output": (["equations", PENDULUM, "-o", "/dev/null"], "/dev/null: is no file"),
     "equations: output in no folder": (["equations", PENDULUM, "-o", "no/where.tex"], "choose another file"),
     "equations: output of no name": (["equations", PENDULUM, "-o", "a\0b"], "choose another file"),

@@ -251,6 +251,22 @@ def test_the_page_is_well_formed_and_loads_nothing() -> None:
     assert r"a\_1 <i>\&\%" in equations.latex()
 
 
+def test_a_tree_has_a_length_to_every_joint(golden: Callable[[str, str], None]) -> None:
+    tree = chain({"type": "revolute", "axis": Z}, {"type": "revolute", "axis": Z})
+    tree.add_body("branch", parent="body1", type="revolute", axis=X, xyz=(0, 0.2, 0), mass=1, com=(0, 0.1, 0))
+    robot = rbdgen.load_robot(tree)
+    check(robot, SLOPES, "all")
+    golden("formulas/tree.txt", rbdgen.equations(robot).text())
+    assert "l_{1,3}" in rbdgen.equations(robot).latex()
+
+
+def test_rounding_is_told() -> None:
+    """Of numbers in front of terms, inside brackets and of angles."""
+    arm = rbdgen.load_robot(CHAINS["tilted"])
+    assert "numbers are rounded to 6 digits" in rbdgen.equations(arm).text()
+    assert "rounded" not in rbdgen.equations(rbdgen.load_robot("planar3r"), symbols="none").text()
+
+
 def test_mathtext_draws_the_latex() -> None:
     mathtext = pytest.importorskip("matplotlib.mathtext").MathTextParser("agg")
     lines = rbdgen.equations(rbdgen.load_robot(CHAINS["scara"]), SLOPES, "masses").latex().splitlines()
@@ -289,6 +305,7 @@ def test_traces_are_closed_on_request() -> None:
             "of function 'gradient' are known; choose from: crba, coriolis",
         ),
         ({"functions": ["crba", "crba"]}, "'crba' is asked for twice"),
+        ({"functions": "crba,gradient"}, "of function 'gradient'"),
         ({"functions": []}, "no function is asked for"),
         ({"symbols": "masses,colours"}, "unknown set of symbols 'colours'; choose from: masses, lengths"),
         ({"symbols": ["all", "none"]}, "unknown set of symbols 'all'"),

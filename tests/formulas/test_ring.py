@@ -117,6 +117,10 @@ def test_what_rounding_left_is_dropped() -> None:
     x = own.symbol(3) + 1e-15 * own.symbol(0)
     assert x.tidied().terms == own.symbol(3).terms
     assert len((own.symbol(3) + 1e-9 * own.symbol(0)).tidied().terms) == 2
+    heavy, light = own.symbol(0), 1e-15 * own.symbol(1)
+    assert len((heavy + light).tidied([1.0, 1.0]).terms) == 1
+    assert len((heavy + light).tidied([1e-12, 1.0]).terms) == 2, "worth 1e-3 of the other"
+    assert len((heavy + own.symbol(1)).tidied([1e20, 1e-20]).terms) == 2, "no number in it is rounded"
 
 
 def test_work_is_bounded() -> None:

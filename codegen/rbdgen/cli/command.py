@@ -238,6 +238,9 @@ def _equations(parsed: argparse.Namespace) -> int:
     from rbdgen.formulas.equations import equations_of  # noqa: PLC0415
 
     robot = robot_of(parsed, parsed.robot)
+    files = [path for path in (parsed.out, Path(parsed.robot)) if path is not None and path.exists()]
+    if len(files) == 2 and files[0].samefile(files[1]):
+        raise OptionError(f"{parsed.out}: is the robot itself; choose another file with -o")
     _, errors = tables.consoles()
     tables.warn(errors, tables.folded(robot.warnings))
     functions = None if parsed.functions is None else functions_of(parsed.functions)

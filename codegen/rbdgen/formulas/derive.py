@@ -137,6 +137,7 @@ class _Tracer:
         self.ring = symbols.ring
         self.known: dict[str, list[Polynomial]] = {}
         self.first_q = len(symbols.table)
+        self.values = [float(symbol.value or 0) for symbol in symbols.table]
         self.inputs: dict[Kind, list[Polynomial]] = {
             kind: [symbols.add(symbol) for symbol in _motion_symbols(model, letter, role)]
             for kind, letter, role in _MOTIONS
@@ -147,7 +148,7 @@ class _Tracer:
         """All elements of what a function gives."""
         if name not in self.known:
             raw = self.coriolis() if name == "coriolis" else self.run(name)
-            self.known[name] = [(self.ring.number(0) + x).tidied() for x in raw]
+            self.known[name] = [(self.ring.number(0) + x).tidied(self.values) for x in raw]
         return self.known[name]
 
     def run(self, name: str) -> Sequence[Scalar]:

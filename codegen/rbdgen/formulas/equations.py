@@ -73,12 +73,14 @@ class Equations:
 
 def equations_of(
     robot: Robot,
-    functions: Sequence[str] | None = None,
+    functions: str | Sequence[str] | None = None,
     symbols: str | Sequence[str] = "all",
     budget_terms: int = MOST_TERMS,
 ) -> Equations:
     """The equations of a robot; the arguments are those of `rbdgen.equations`."""
     asked = EQUATION if functions is None else functions
+    if isinstance(asked, str):
+        asked = asked.split(",")
     return Equations(derive(robot, tuple(asked), sets_of(symbols), budget_terms))
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from html import escape
 from typing import Final
 
 from rbdgen.formulas.collect import Factor, Product, Sum, Turn
 from rbdgen.formulas.ring import Angle
 from rbdgen.formulas.symbols import Symbol
 
-FRACTIONS: Final = (2, 3, 4, 6, 8, 12, 16)
+FRACTIONS: Final = (2, 3, 4, 6, 8, 9, 12, 16)
 """Denominators of fractions that are written as such."""
 
 DIGITS: Final = 6
@@ -91,11 +90,21 @@ def decimal(size: Fraction) -> str:
 
 def is_rounded(x: Sum) -> bool:
     """Whether a number in it is written rounded."""
-    return any(
-        not (_is_fraction(abs(term.coefficient)) or Fraction(decimal(term.coefficient)) == term.coefficient)
-        or any(isinstance(factor, Sum) and is_rounded(factor) for factor, _ in term.factors)
-        for term in x.terms
-    )
+    return any(not _is_whole(number) for number in _numbers(x))
+
+
+def _numbers(x: Sum) -> Iterator[Fraction]:
+    for term in x.terms:
+        yield abs(term.coefficient)
+        for factor, _ in term.factors:
+            if isinstance(factor, Sum):
+                yield from _numbers(factor)
+            elif isinstance(factor, Turn):
+                yield from (abs(multiple) for _, multiple in factor.angle)
+
+
+def _is_whole(size: Fraction) -> bool:
+    return _is_fraction(size) or Fraction(decimal(size)) == size
 
 
 def _is_fraction(size: Fraction) -> bool:
@@ -138,8 +147,8 @@ class Latex(Text):
     r"""`m_{2} \left(l_{1}^{2} + ..\right)`; what matplotlib's mathtext reads as well."""
 
     def symbol(self, letter: str, subscript: str) -> str:
-        letter = {"tau": r"\tau"}.get(letter, letter)
-        return f"{letter}_{{{subscript}}}" if subscript else letter
+        letter = r"\tau" if letter == "tau" else letter
+        return f"{letter}_{{{subscript.replace('_', ',')}}}" if subscript else letter
 
     def scientific(self, mantissa: str, exponent: str) -> str:
         return rf"{mantissa} \cdot 10^{{{exponent}}}"
@@ -164,8 +173,8 @@ class MathML(Notation):
     """Presentation MathML, which browsers draw by themselves."""
 
     def symbol(self, letter: str, subscript: str) -> str:
-        base = f"<mi>{escape({'tau': 'τ'}.get(letter, letter))}</mi>"
-        return f"<msub>{base}<mi>{escape(subscript)}</mi></msub>" if subscript else base
+        base = f"<mi>{'τ' if letter == 'tau' else letter}</mi>"
+        return f"<msub>{base}<mi>{subscript.replace('_', ',')}</mi></msub>" if subscript else base
 
     def number(self, digits: str) -> str:
         return f"<mn>{digits}</mn>"
@@ -178,6 +187,9 @@ class MathML(Notation):
         return (base if exponent == 1 else self.power(base, exponent)) + self.bracket(argument)
 
     def power(self, base: str, exponent: int) -> str:
+        if base.startswith("<msub>"):
+            inside = base.removeprefix("<msub>").removesuffix("</msub>")
+            return f"<msubsup>{inside}<mn>{exponent}</mn></msubsup>"
         return f"<msup><mrow>{base}</mrow><mn>{exponent}</mn></msup>"
 
     def bracket(self, inside: str) -> str:

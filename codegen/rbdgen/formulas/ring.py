@@ -12,8 +12,9 @@ coefficients are exact rationals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from math import prod
 from typing import NamedTuple, TypeAlias
 
 from rbdgen.errors import OptionError
@@ -172,11 +173,18 @@ class Polynomial:
         powers = {symbol for powers, _ in self.terms for symbol, _ in powers}
         return powers | {symbol for _, waves in self.terms for wave in waves for symbol, _ in wave.angle}
 
-    def tidied(self) -> Polynomial:
-        """Without what rounding of the robot's numbers left: terms 1e-13 of the largest."""
-        largest = max(map(abs, self.terms.values()), default=Fraction(0))
-        kept = {monomial: c for monomial, c in self.terms.items() if abs(c) > largest / 10**13}
-        return Polynomial(self.ring, {monomial: tidy(c) for monomial, c in kept.items()})
+    def tidied(self, values: Sequence[float] = ()) -> Polynomial:
+        """Without what rounding of the robot's numbers left: terms 1e-13 of the largest, in their coefficients
+        and in what they are worth. `values`: of the first symbols; others count as 1.
+        """
+        sizes = {monomial: abs(c) for monomial, c in self.terms.items()}
+        worth = {
+            monomial: float(c) * prod(abs(values[k]) ** n for k, n in monomial[0] if k < len(values))
+            for monomial, c in sizes.items()
+        }
+        least, cheapest = (max(of.values(), default=0) / 10**13 for of in (sizes, worth))
+        kept = (x for x in self.terms if sizes[x] > least or worth[x] > cheapest)
+        return Polynomial(self.ring, {monomial: tidy(self.terms[monomial]) for monomial in kept})
 
 
 def rational(value: Scalar) -> Fraction:

@@ -11,17 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from rbdgen.cli.parsers import (
-    FAILED,
-    GUIDE,
-    MORE,
-    PARSERS,
-    functions_of,
-    inertia_options_of,
-    options_of,
-    refuse_others,
-    robot_of,
-)
+from rbdgen.cli.arguments import functions_of, inertia_options_of, options_of, refuse_others, robot_of
+from rbdgen.cli.parsers import FAILED, GUIDE, MORE, PARSERS
 from rbdgen.errors import OptionError, RbdgenError
 from rbdgen.options import Options
 

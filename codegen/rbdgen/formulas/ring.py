@@ -174,8 +174,8 @@ class Polynomial:
         return powers | {symbol for _, waves in self.terms for wave in waves for symbol, _ in wave.angle}
 
     def tidied(self, values: Sequence[float] = ()) -> Polynomial:
-        """Without what rounding of the robot's numbers left: terms 1e-13 of the largest, in their coefficients
-        and in what they are worth. `values`: of the first symbols; others count as 1.
+        """Without what rounding of the robot's numbers left: terms 1e-13 of the largest, in coefficients and
+        in what they are worth. `values`: of the first symbols; others count as 1.
         """
         sizes = {monomial: abs(c) for monomial, c in self.terms.items()}
         worth = {

@@ -1,0 +1,104 @@
+"""What the arguments of a command mean: as options of a robot and of a generation."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rbdgen.cli.parsers import PARSERS
+from rbdgen.errors import OptionError
+from rbdgen.options import Options
+from rbdgen.toolchain.targets import target_named
+
+if TYPE_CHECKING:
+    from rbdgen.model.build import Robot
+
+
+def options_of(parsed: argparse.Namespace) -> Options:
+    """The options of a generation."""
+    return replace(
+        _code_options(parsed, Options().functions),
+        trig=parsed.trig,
+        variants=_pairs("--variant", parsed.variant, "FUNCTION=FORM"),
+        savings=not parsed.no_savings,
+        budget=parsed.budget_operations,
+        budget_flash=parsed.budget_flash,
+    )
+
+
+def _code_options(parsed: argparse.Namespace, functions: Iterable[str]) -> Options:
+    """Those that all code has; `functions`: where none are named."""
+    return Options(
+        functions=tuple(functions) if parsed.functions is None else functions_of(parsed.functions),
+        name=getattr(parsed, "name", None),
+        real=target_named(parsed.target).reals[0] if parsed.real is None else parsed.real,
+        target=parsed.target,
+        engine=parsed.engine,
+        contract=parsed.contract,
+        arch=parsed.arch,
+        ram=getattr(parsed, "ram", None),
+    )
+
+
+def inertia_options_of(parsed: argparse.Namespace) -> Options:
+    """The options of the operations on inertias."""
+    from rbdgen.inertia.operations import OPERATIONS  # noqa: PLC0415  (not needed where a robot is)
+
+    return _code_options(parsed, OPERATIONS)
+
+
+def functions_of(given: Sequence[str]) -> tuple[str, ...]:
+    """The names of all options -f."""
+    return tuple(name.strip() for name in ",".join(given).split(",") if name.strip())
+
+
+def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
+    """The robot, or the part of it, that the options ask for."""
+    from rbdgen.pipeline.robot import load_robot  # noqa: PLC0415  (heavy)
+
+    return load_robot(
+        source,
+        parsed.base,
+        parsed.snap,
+        xacro_args=_pairs("--xacro-arg", parsed.xacro_arg, "NAME=VALUE"),
+        lock=_positions(parsed.lock),
+        root=parsed.root,
+        tip=parsed.tip,
+        damping=parsed.damping,
+        friction=parsed.friction,
+        armature=parsed.armature,
+        mimic=parsed.mimic,
+        loops=parsed.loop,
+        ignore=",".join(parsed.ignore),
+    )
+
+
+def refuse_others(command: str, parsed: argparse.Namespace, known: Sequence[str], why: str) -> None:
+    """`OptionError` for an option that means nothing here, because of what another argument is."""
+    parser = PARSERS[command]()
+    for option, value in vars(parsed).items():
+        if option not in known and value != parser.get_default(option):
+            raise OptionError(f"{command}: --{option.replace('_', '-')} {why}")
+
+
+def _pairs(option: str, texts: Sequence[str], form: str) -> dict[str, str]:
+    """The values of an option that is given once for each name."""
+    values: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise OptionError(f"{option} {text}: not of the form {form}; see rbdgen --help")
+        if values.setdefault(name, value) != value:
+            raise OptionError(f"{option} {text}: '{name}' is already given {values[name]}; keep one")
+    return values
+
+
+def _positions(texts: Sequence[str]) -> dict[str, float]:
+    """Positions of joints by name."""
+    given: dict[str, Any] = _pairs("--lock", texts, "JOINT=VALUE")
+    try:
+        return {joint: float(text) for joint, text in given.items()}
+    except ValueError as error:
+        raise OptionError(f"--lock: {error}; give JOINT=VALUE, in rad or m") from None

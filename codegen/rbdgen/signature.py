@@ -17,6 +17,7 @@ Kind = Literal[
     "force",
     "external_forces",
     "matrix",
+    "columns",
     "scalar",
     "inertia",
     "sines",
@@ -27,8 +28,9 @@ Kind = Literal[
 
 `configuration`: where the joints stand (q). `velocity`, `acceleration`: vectors of the tangent space (v, a).
 `force`: torques and forces of the joints (tau). `external_forces`: a force and a moment for every body.
-`matrix`: degrees of freedom by degrees of freedom. `scalar`: one number, such as an energy. `inertia`:
-the ten parameters of a body. `sines`, `cosines`: of the angles in a configuration. `values`: none of these.
+`matrix`: degrees of freedom by degrees of freedom. `columns`: something for every degree of freedom, which is
+its last axis, such as a Jacobian. `scalar`: one number, such as an energy. `inertia`: the ten parameters of a
+body. `sines`, `cosines`: of the angles in a configuration. `values`: none of these.
 """
 
 CoordinatesKind = Literal["angle", "slide", "screw", "planar", "spherical", "floating"]

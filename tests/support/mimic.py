@@ -104,7 +104,9 @@ class Projection:
         folds = {
             "force": lambda y: y @ self.G,
             "matrix": lambda y: self.G.T @ y @ self.G,
+            "columns": lambda y: y @ self.G,
             "scalar": lambda y: y,
+            "values": lambda y: y,
         }
         return [folds[x.kind](y) for x, y in zip(function.signature.outputs, outputs, strict=True)]
 

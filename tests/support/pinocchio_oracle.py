@@ -118,6 +118,7 @@ class PinocchioOracle:
 
     def _ours(self, kind: Kind, output: Array) -> Array:
         """One output, over states, in the order of the model's joints."""
-        if kind == "scalar":
+        if kind in ("scalar", "values"):
             return output
-        return output[:, self._v][:, :, self._v] if kind == "matrix" else output[:, self._v]
+        columns = output[..., self._v]
+        return columns[:, self._v] if kind == "matrix" else columns

@@ -176,9 +176,11 @@ class _Robot(NamedTuple):
 
     def ours(self, kind: Kind, value: Any) -> Any:
         """One output of one state."""
-        if not self.followers or kind == "scalar":
+        if not self.followers or kind in ("scalar", "values"):
             return value
         G = self.spread()
+        if kind == "columns":
+            return value @ G
         return G.T @ value @ G if kind == "matrix" else G.T @ value
 
     def outputs(self, function: Function, inputs: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -190,8 +190,11 @@ def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequen
     if argument.kind == "matrix":
         rows = [output[k : k + model.nv] for k in range(0, len(output), model.nv)]
         return flat(model.coupling.folded_matrix(rows))
-    assert argument.kind in ("force", "scalar")
-    return model.coupling.folded(output) if argument.kind == "force" else output
+    if argument.kind in ("force", "columns"):
+        rows = [output[k : k + model.nv] for k in range(0, len(output), model.nv)]
+        return flat(list(map(model.coupling.folded, rows)))
+    assert argument.kind in ("scalar", "values")
+    return output
 
 
 def cheap(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from rbdgen.errors import OptionError
+from rbdgen.functions.coriolis import rows as coriolis
 from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
 from rbdgen.functions.function import Function, resisting
@@ -14,6 +15,7 @@ from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.loops import rows as loops
 from rbdgen.functions.momentum import rows as momentum
+from rbdgen.functions.world_aligned import rows as world_aligned
 from rbdgen.model.model import Model
 
 _ROWS: Final = (
@@ -24,28 +26,56 @@ _ROWS: Final = (
     inverse_dynamics.WITH_FORCES,
     forward_dynamics.WITH_FORCES,
     *momentum.ROWS,
+    *coriolis.ROWS,
 )
 
-TABLE: Final[Mapping[str, Function]] = MappingProxyType({row.name: resisting(row) for row in _ROWS})
+
+def _by_name(rows: tuple[Function, ...]) -> Mapping[str, Function]:
+    return MappingProxyType({row.name: resisting(row) for row in rows})
+
+
+TABLE: Final = _by_name(_ROWS)
 """The functions of every robot."""
 
-OF_LOOPS: Final[Mapping[str, Function]] = MappingProxyType({row.name: row for row in loops.ROWS})
+OF_FLOATING_BASES: Final = _by_name(world_aligned.ROWS)
+"""Those of robots with a floating base."""
+
+OF_LOOPS: Final = _by_name(loops.ROWS)
 """Those of robots with closed loops."""
 
-ALL: Final[Mapping[str, Function]] = MappingProxyType({**TABLE, **OF_LOOPS})
+ALL: Final[Mapping[str, Function]] = MappingProxyType({**TABLE, **OF_FLOATING_BASES, **OF_LOOPS})
+
+
+class _Family(NamedTuple):
+    """Functions of some robots: `of`: what, `has`: whether a robot has that, `otherwise`: what to do."""
+
+    functions: Mapping[str, Function]
+    has: Callable[[Model], bool]
+    of: str
+    otherwise: str
+
+
+_OF_SOME: Final = (
+    _Family(OF_FLOATING_BASES, lambda model: model.is_floating, "a floating base", "--base floating"),
+    _Family(OF_LOOPS, lambda model: bool(model.loops), "closed loops", "--loop FRAME1=FRAME2"),
+)
 
 
 def rows_of(model: Model) -> Mapping[str, Function]:
     """The functions of a robot."""
-    return ALL if model.loops else TABLE
+    own = dict(TABLE)
+    for family in _OF_SOME:
+        own |= family.functions if family.has(model) else {}
+    return own
 
 
 def lookup(name: str, model: Model | None = None) -> Function:
     """The row of this name; OptionError if there is none, or if it is none of this robot's."""
     if name not in ALL:
         raise OptionError(f"unknown function '{name}'; choose from: {', '.join(ALL)}")
-    if model is not None and name not in rows_of(model):
-        raise OptionError(
-            f"function '{name}' is of closed loops, and '{model.name}' has none; give --loop FRAME1=FRAME2"
-        )
+    for family in _OF_SOME:
+        if model is not None and name in family.functions and not family.has(model):
+            raise OptionError(
+                f"function '{name}' is of {family.of}, and '{model.name}' has none; give {family.otherwise}"
+            )
     return ALL[name]

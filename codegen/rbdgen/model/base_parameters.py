@@ -24,12 +24,10 @@ Scales = tuple[Scalar, Scalar, Scalar]
 """How large the terms were that a body's mass, first and second moment were added from."""
 
 
-def regrouped(
-    bodies: Sequence[AlignedBody], parallel: Collection[int] = ()
-) -> tuple[list[MassMoments], Vector]:
+def regrouped(bodies: Sequence[AlignedBody]) -> tuple[list[MassMoments], Vector]:
     """The moments of all bodies after moving to parents what joints do not feel; the world's first moment.
 
-    `parallel`: bodies that turn against the axes of their equations, see `ReducedModel`.
+    The robot's momentum stays as it was: what is moved has none of its own.
     """
     moments = [body.moments for body in bodies]
     scales = [_scales(own) for own in moments]
@@ -48,11 +46,20 @@ def regrouped(
             above = scales[body.parent]
             scales[body.parent] = above[0] + m, above[1] + h, above[2] + S
     rounded = [_without_residue(own, scale) for own, scale in zip(moments, scales, strict=True)]
-    felt = [
+    return rounded, Vector(*(cleared(x, largest) for x in still))
+
+
+def felt(
+    bodies: Sequence[AlignedBody], moments: Sequence[MassMoments], parallel: Collection[int] = ()
+) -> list[MassMoments]:
+    """What joints feel of the moments of all bodies. The robot's angular momentum has more.
+
+    `parallel`: bodies that turn against the axes of their equations, see `ReducedModel`.
+    """
+    return [
         _about_fixed_axis(own, i in parallel) if fixed else own
-        for i, (own, fixed) in enumerate(zip(rounded, on_fixed_axis(bodies), strict=True))
+        for i, (own, fixed) in enumerate(zip(moments, on_fixed_axis(bodies), strict=True))
     ]
-    return felt, Vector(*(cleared(x, largest) for x in still))
 
 
 def on_fixed_axis(bodies: Sequence[AlignedBody]) -> list[bool]:

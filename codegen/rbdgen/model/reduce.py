@@ -14,7 +14,7 @@ from functools import cached_property
 from rbdgen.errors import ModelError
 from rbdgen.model.angles import ZERO_ANGLE, constant_angle
 from rbdgen.model.axes import AlignedBody, align
-from rbdgen.model.base_parameters import regrouped, without_residue
+from rbdgen.model.base_parameters import felt, regrouped, without_residue
 from rbdgen.model.joints import Angle, Coordinate, Joint
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.moments import MassMoments
@@ -68,7 +68,8 @@ class ReducedModel:
     `bodies`: every body in its own turned and slid frame, moments regrouped, lengths in `unit_length` m;
     `aligned`: the bodies before any choice; `turns`, `slides`: the choices, one a body; `parallel`: bodies
     whose equations stay in their parent's axes; `still`: the first moment of what was moved to the world;
-    `gravity`: in units of length / s^2; both in world axes.
+    `gravity`: in units of length / s^2; both in world axes; `whole`: the moments with what no joint feels of
+    the robot's angular momentum.
     """
 
     model: Model
@@ -82,6 +83,7 @@ class ReducedModel:
     moments: tuple[MassMoments, ...]
     still: Vector
     gravity: Vector
+    whole: tuple[MassMoments, ...]
 
     @property
     def nv(self) -> int:
@@ -95,6 +97,11 @@ class ReducedModel:
     def ancestors(self) -> tuple[tuple[int, ...], ...]:
         """The degrees of freedom above every degree of freedom, nearest first."""
         return tuple(tuple(self.model.ancestor_dofs(k)) for k in range(self.nv))
+
+    @property
+    def of_momentum(self) -> ReducedModel:
+        """The same with moments that give the robot's momentum in all directions."""
+        return replace(self, moments=self.whole)
 
     def with_axes(
         self,
@@ -169,11 +176,13 @@ def _framed(
         above = (ZERO_ANGLE, 0) if body.parent == WORLD else (phi[body.parent], d[body.parent])
         bodies.append(body.moved(turn, slide, *above))
     _check_parallel(bodies, parallel)
-    moments, still = [without_residue(body.moments) for body in bodies], ZERO
+    whole, still = [without_residue(body.moments) for body in bodies], ZERO
     if base_parameters:
-        moments, still = regrouped(bodies, parallel)
+        whole, still = regrouped(bodies)
+    moments = felt(bodies, whole, parallel) if base_parameters else whole
     if unit_length != 1:
-        bodies, moments = _scaled(model, bodies, moments, unit_length)
+        bodies = _scaled(model, bodies, unit_length)
+        moments, whole = ([_in_units(own, unit_length) for own in some] for some in (moments, whole))
     return ReducedModel(
         model,
         aligned,
@@ -186,6 +195,7 @@ def _framed(
         tuple(moments),
         still * unit_length,
         model.gravity * reciprocal(unit_length),
+        tuple(whole),
     )
 
 
@@ -202,19 +212,19 @@ def _check_parallel(bodies: Sequence[AlignedBody], parallel: Collection[int]) ->
             )
 
 
-def _scaled(
-    model: Model, bodies: list[AlignedBody], moments: list[MassMoments], unit: Scalar
-) -> tuple[list[AlignedBody], list[MassMoments]]:
-    """p / l, m l^2 and h l leave N m as they are; Sigma does not change."""
+def _scaled(model: Model, bodies: list[AlignedBody], unit: Scalar) -> list[AlignedBody]:
+    """Lengths in units."""
     if any(not body.joint.type.turns for body in bodies):
         raise ModelError(
             f"model '{model.name}': a unit of length needs a fixed base and revolute joints; leave it at 1"
         )
     per_unit = reciprocal(unit)
-    return (
-        [replace(body, translation=body.translation * per_unit) for body in bodies],
-        [MassMoments(mul(own.mass, unit * unit), own.first * unit, own.second) for own in moments],
-    )
+    return [replace(body, translation=body.translation * per_unit) for body in bodies]
+
+
+def _in_units(own: MassMoments, unit: Scalar) -> MassMoments:
+    """m l^2 and h l leave N m as they are; Sigma does not change."""
+    return MassMoments(mul(own.mass, unit * unit), own.first * unit, own.second)
 
 
 def _placed(

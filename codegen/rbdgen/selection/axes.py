@@ -189,6 +189,7 @@ def _only(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
         model=replace(reduced.model, bodies=tuple(bodies)),
         bodies=tuple(framed),
         moments=tuple(reduced.moments[old] for old in chosen),
+        whole=tuple(reduced.whole[old] for old in chosen),
         parallel=frozenset(number[old] for old in reduced.parallel if old in number),
     )
 

@@ -212,16 +212,28 @@ def own_composite(own: MassMoments, moving: Moving) -> Composite:
 
     Its force is I a + v x* I v, and v x* I v is B v: the B of Singh et al. is made so.
     """
-    m, R, p, v = own.mass, moving.rotation, moving.translation, moving.v
-    h = R.apply(own.first)
-    shifted = h + p * m
-    sigma = R.congruence(own.second) + Matrix.outer(shifted, p) + Matrix.outer(p, h)
-    moved = Inertia.from_second_moment(m, shifted, sigma)
-    momentum = moved.apply(v).force
-    skew = Matrix.skew
-    Bt = -(skew(v.angular) @ sigma + skew(shifted) @ skew(v.linear))
-    own_body = Composite(m, shifted, sigma, moved.apply(moving.a), momentum, Bt)
+    v = moving.v
+    common = in_common_frame(own, moving.rotation, moving.translation)
+    inertia = Inertia.from_second_moment(common.mass, common.first, common.second)
+    momentum = inertia.apply(v).force
+    Bt = turning_part(common, v)
+    force = inertia.apply(moving.a)
+    own_body = Composite(common.mass, common.first, common.second, force, momentum, Bt)
     return replace(own_body, force=own_body.force + own_body.B(v))
+
+
+def in_common_frame(own: MassMoments, R: Matrix, p: Vector) -> MassMoments:
+    """Moments of a body that stands so in the common frame."""
+    h = R.apply(own.first)
+    shifted = h + p * own.mass
+    sigma = R.congruence(own.second) + Matrix.outer(shifted, p) + Matrix.outer(p, h)
+    return MassMoments(own.mass, shifted, sigma)
+
+
+def turning_part(moments: MassMoments, v: Motion) -> Matrix:
+    """Bt of one body."""
+    skew = Matrix.skew
+    return -(skew(v.angular) @ moments.second + skew(moments.first) @ skew(v.linear))
 
 
 INWARD = Inward("inward", {"composite": Sum(Composite)}, lambda _, x: {"composite": x.composite})

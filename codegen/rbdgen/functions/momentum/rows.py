@@ -1,16 +1,31 @@
-"""The functions of energy."""
+"""The functions of energy, of the centre of mass, and of momentum about it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from rbdgen.functions.function import Form, Function, Identity, Q, V, swept, swept_in_loops
+from rbdgen.functions.function import (
+    A,
+    Call,
+    Form,
+    Function,
+    Identity,
+    Outputs,
+    Q,
+    V,
+    cheap,
+    flat,
+    swept,
+    swept_in_loops,
+)
+from rbdgen.functions.momentum import in_the_world, subtrees
 from rbdgen.functions.momentum.energy import KINETIC, POTENTIAL, kinetic_energy, potential_energy
 from rbdgen.functions.resistance import Added, rotor_energy, spring_energy
 from rbdgen.signature import Argument, Signature
+from rbdgen.sweeps.inputs import State
 
 
 def _pinocchio_kinetic_energy(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
@@ -20,6 +35,53 @@ def _pinocchio_kinetic_energy(pin: Any, model: Any, data: Any, x: Mapping[str, A
     bodies = pin.computeKineticEnergy(model, data, x["q"], x["v"])
     model.armature = armature
     return bodies + armature @ x["v"] ** 2 / 2
+
+
+def _times(matrix: Any, vector: Any) -> Any:
+    return np.einsum("kij,kj->ki", matrix, vector)
+
+
+_ABOUT_C = "linear, then angular about the centre of mass, world axes"
+
+
+def _vector(name: str, unit: str, meaning: str) -> Argument:
+    return Argument(name, "values", (3,), unit, meaning)
+
+
+def _linear_rows(call: Call, _: object) -> tuple[Any, Any]:
+    """The mass is the one factor between all of them."""
+    linear, J = call("centroidal_matrix")[:, :3], call("com_jacobian")
+    return linear, _mass(linear, J) * J
+
+
+def _mass(linear: Any, J: Any) -> float:
+    squared = float((J * J).sum())
+    return float((linear * J).sum()) / squared if squared else 0.0
+
+
+def _force(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The mass as above; the linear rows of dh_g/dt are what drives the centre of mass."""
+    Ag, J = call("centroidal_matrix"), call("com_jacobian")
+    rate = _times(Ag, x["a"]) + _times(call("centroidal_matrix_rate"), x["v"])
+    return rate[:, :3], _mass(Ag[:, :3], J) * call("com_acceleration")
+
+
+def _traced(algorithm: Callable[..., Any], inputs: str, **options: bool) -> Callable[[Any, State], Outputs]:
+    """How an algorithm is run that takes these inputs and gives a vector or rows."""
+
+    def trace(robot: Any, x: State) -> Outputs:
+        found = algorithm(robot, *(getattr(x, name) for name in inputs), naming=x.naming, **options)
+        return [flat(found) if isinstance(found[0], list) else found]
+
+    return trace
+
+
+def _forms(textbook: Callable[..., Any], cheaper: Callable[..., Any], inputs: str) -> tuple[Form, Form]:
+    """The two forms of a function of these inputs."""
+    return (
+        Form("world_axes", "sums in world axes; Wensing and Orin 2016", _traced(textbook, inputs)),
+        cheap("moments", "the same in the bodies' own axes, mass moments", _traced(cheaper, inputs)),
+    )
 
 
 ROWS = (
@@ -70,5 +132,129 @@ ROWS = (
             pin.computePotentialEnergy(model, data, x["q"]) + x["resistance"].energy
         ),
         resistance=(Added("U", spring_energy),),
+    ),
+    Function(
+        Signature("com", (Q,), (_vector("c", "m", "centre of mass of all that moves, world axes"),)),
+        "centre of mass of all that moves",
+        _forms(in_the_world.com, subtrees.com, "q"),
+        operations=lambda size: 100 * size.bodies,
+        pinocchio=lambda pin, model, data, x: pin.centerOfMass(model, data, x["q"]),
+    ),
+    Function(
+        Signature(
+            "com_velocity", (Q, V), (_vector("dc", "m/s", "velocity of the centre of mass, world axes"),)
+        ),
+        "velocity of the centre of mass",
+        _forms(in_the_world.com_velocity, subtrees.com_velocity, "qv"),
+        operations=lambda size: 160 * size.bodies,
+        pinocchio=lambda pin, model, data, x: (
+            pin.centerOfMass(model, data, x["q"], x["v"]),
+            data.vcom[0],
+        )[1],
+    ),
+    Function(
+        Signature(
+            "com_acceleration",
+            (Q, V, A),
+            (_vector("ddc", "m/s^2", "acceleration of the centre of mass, world axes"),),
+        ),
+        "acceleration of the centre of mass",
+        _forms(in_the_world.com_acceleration, subtrees.com_acceleration, "qva"),
+        operations=lambda size: 300 * size.bodies,
+        pinocchio=lambda pin, model, data, x: (
+            pin.centerOfMass(model, data, x["q"], x["v"], x["a"]),
+            data.acom[0],
+        )[1],
+    ),
+    Function(
+        Signature(
+            "com_jacobian",
+            (Q,),
+            (
+                Argument(
+                    "Jcom", "columns", (3, "nv"), "m, 1", "velocity of the centre of mass by v, world axes"
+                ),
+            ),
+        ),
+        "Jacobian of the centre of mass",
+        (
+            *_forms(in_the_world.com_jacobian, subtrees.com_jacobian, "q"),
+            cheap(
+                "carried",
+                "as moments, columns turn on the way",
+                _traced(subtrees.com_jacobian, "q", carried=True),
+            ),
+        ),
+        operations=lambda size: 120 * size.bodies,
+        pinocchio=lambda pin, model, data, x: pin.jacobianCenterOfMass(model, data, x["q"]),
+        identities=(
+            Identity(
+                "Jcom v = dc/dt",
+                ("com_jacobian", "com_velocity"),
+                lambda call, x: (_times(call("com_jacobian"), x["v"]), call("com_velocity")),
+            ),
+            Identity(
+                "Jcom a: what a adds to the acceleration of the centre of mass",
+                ("com_jacobian", "com_acceleration"),
+                lambda call, x: (
+                    _times(call("com_jacobian"), x["a"]),
+                    call("com_acceleration") - call("com_acceleration", a=0 * x["a"]),
+                ),
+            ),
+        ),
+    ),
+    Function(
+        Signature(
+            "centroidal_matrix",
+            (Q,),
+            (Argument("Ag", "columns", (6, "nv"), "kg, kg m, kg m^2", f"hg by v; {_ABOUT_C}"),),
+        ),
+        "centroidal momentum matrix A_g: h_g = A_g v",
+        _forms(in_the_world.centroidal_matrix, subtrees.centroidal_matrix, "q"),
+        operations=lambda size: 260 * size.bodies,
+        pinocchio=lambda pin, model, data, x: pin.computeCentroidalMap(model, data, x["q"]),
+        identities=(
+            Identity("linear rows of Ag = mass Jcom", ("com_jacobian", "centroidal_matrix"), _linear_rows),
+        ),
+    ),
+    Function(
+        Signature(
+            "centroidal_matrix_rate",
+            (Q, V),
+            (Argument("dAg", "columns", (6, "nv"), "kg/s, kg m/s, kg m^2/s", f"dAg/dt; {_ABOUT_C}"),),
+        ),
+        "rate of the centroidal momentum matrix: dh_g/dt = A_g a + dA_g/dt v",
+        _forms(in_the_world.centroidal_matrix_rate, subtrees.centroidal_matrix_rate, "qv"),
+        operations=lambda size: 600 * size.bodies,
+        pinocchio=lambda pin, model, data, x: pin.computeCentroidalMapTimeVariation(
+            model, data, x["q"], x["v"]
+        ),
+        identities=(
+            Identity(
+                "linear rows of Ag a + dAg v = mass times the acceleration of the centre of mass",
+                ("com_jacobian", "com_acceleration", "centroidal_matrix", "centroidal_matrix_rate"),
+                _force,
+            ),
+        ),
+    ),
+    Function(
+        Signature(
+            "centroidal_momentum",
+            (Q, V),
+            (Argument("hg", "values", (6,), "N s, N m s", f"momentum, {_ABOUT_C}"),),
+        ),
+        "centroidal momentum h_g",
+        _forms(in_the_world.centroidal_momentum, subtrees.centroidal_momentum, "qv"),
+        operations=lambda size: 200 * size.bodies,
+        pinocchio=lambda pin, model, data, x: (
+            pin.computeCentroidalMomentum(model, data, x["q"], x["v"]).vector
+        ),
+        identities=(
+            Identity(
+                "Ag v = hg",
+                ("centroidal_matrix", "centroidal_momentum"),
+                lambda call, x: (_times(call("centroidal_matrix"), x["v"]), call("centroidal_momentum")),
+            ),
+        ),
     ),
 )

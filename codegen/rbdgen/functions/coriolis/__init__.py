@@ -1,0 +1,1 @@
+"""The Coriolis matrix."""

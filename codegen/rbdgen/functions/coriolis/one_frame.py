@@ -1,0 +1,164 @@
+"""The Coriolis matrix C, every quantity in one frame.
+
+Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols for Rigid-Body
+Systems, 2021, with the B of Singh, Russell and Wensing, RA-L 2022. Degree of freedom j moves by S, with
+S' = v x S; I and B are of all that it moves. For i of a joint above,
+
+    C_ij = S_i . (B S_j + I S'_j),  C_ji = S'_i . I S_j + S_i . B^T S_j
+
+and within a joint the first alone. Then C v = nle - gravity, and dM/dt = C + C^T. The frame is that of the
+derivatives of inverse dynamics, see `derivatives/one_frame.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rbdgen.functions.derivatives.one_frame import PlacedBody, Rows, in_common_frame, turning_part
+from rbdgen.model.joints import Coordinate
+from rbdgen.model.model import Model
+from rbdgen.model.moments import MassMoments
+from rbdgen.spatial.ops import (
+    IDENTITY,
+    NO_MOTION,
+    NO_TRANSFORM,
+    ZERO,
+    Force,
+    Matrix,
+    Motion,
+    Transform,
+    Vector,
+)
+from rbdgen.spatial.planar import FactoredRotation
+from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
+from rbdgen.sweeps.bodies import Body
+from rbdgen.sweeps.records import Each
+from rbdgen.sweeps.straight import Straight
+from rbdgen.sweeps.sweep import Freedoms, Given, Gives, Inward, Outward, Pairs, Sum, Sweep
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """A body in the common frame: where its axes are, and its velocity."""
+
+    rotation: Matrix
+    translation: Vector
+    v: Motion
+
+    def turned(self, rotation: FactoredRotation) -> Moving:
+        """The same with other axes of the body."""
+        return Moving(Matrix(*map(rotation.to_parent, self.rotation)), self.translation, self.v)
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """The mass moments of a part, and its B as (Bt, l): B = [[Bt, 0], [-l x, 0]], l the linear momentum."""
+
+    moments: MassMoments
+    momentum: Vector
+    Bt: Matrix
+
+    def __add__(self, other: Composite) -> Composite:
+        return Composite(self.moments + other.moments, self.momentum + other.momentum, self.Bt + other.Bt)
+
+    def turned(self, _: FactoredRotation) -> Composite:
+        """In the common frame it does not depend on a body's axes."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """S of a degree of freedom, and S'."""
+
+    S: Motion
+    rate: Motion
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """I S, B S + I S', and of B^T S the angular part; the linear part is 0."""
+
+    unit: Force
+    moving: Force
+    turning: Vector
+
+
+def coriolis_sweeps(world: Callable[[Given], Moving] | None = None) -> tuple[Sweep, ...]:
+    """The sweeps that give `C` of v. `world`: how the world stands in the common frame."""
+    outward = Outward(
+        "outward",
+        "motion",
+        step,
+        world=world or (lambda _: Moving(IDENTITY, ZERO, NO_MOTION)),
+        reads=("placement", "moments", "v"),
+        gives={"motion": Moving, "direction": Each(Direction), "composite": Composite},
+        base=base_step,
+    )
+    inward = Inward("inward", {"composite": Sum(Composite)}, lambda _, x: {"composite": x.composite})
+    columns = Freedoms("columns", column, ("direction", "composite"), {"column": Each(Column)})
+    entries = Pairs("entries", above, own, reads=("column",), other_reads=("direction",), gives=("C",))
+    return outward, inward, columns, entries
+
+
+def step(body: Body, x: Given) -> Gives:
+    """A body's motion and composite, and the directions of its joint."""
+    parent = x.parent
+    frame = Transform(
+        Matrix(*map(body.rotation.to_child, parent.rotation)).named(x.naming, "R"),
+        (parent.rotation.apply(body.translation) + parent.translation).named(x.naming, "p"),
+    )
+    return _moved(body, frame, parent.v, x)
+
+
+def base_step(body: Body, x: Given) -> Gives:
+    """Those of a floating base; its frame is the common one, in which the world stands still."""
+    return _moved(body, NO_TRANSFORM, NO_MOTION, x)
+
+
+def _moved(body: Body, frame: Transform, v: Motion, x: Given) -> Gives:
+    columns = [frame.motion_to_parent(S) for S in body.subspace]
+    velocity = sum((S * rate for S, rate in zip(columns, x.v, strict=True)), v)
+    # a joint's own motion does not change the motion of its one degree of freedom
+    seen = velocity if len(columns) > 1 else v
+    moments = in_common_frame(body.moments, *frame)
+    momentum = moments.apply(velocity).force
+    return {
+        "motion": Moving(*frame, velocity),
+        "direction": [Direction(S, seen.cross(S)) for S in columns],
+        "composite": Composite(moments, momentum, turning_part(moments, velocity)),
+    }
+
+
+def column(x: Given) -> Gives:
+    """What a degree of freedom takes."""
+    S, rate, part = x.direction.S, x.direction.rate, x.composite
+    B_S = Force(part.Bt.apply(S.angular), S.angular.cross(part.momentum))
+    turning = part.Bt.T.apply(S.angular) + part.momentum.cross(S.linear)
+    return {"column": Column(part.moments.apply(S), B_S + part.moments.apply(rate), turning)}
+
+
+def own(x: Given) -> Gives:
+    """An entry between degrees of freedom of one joint."""
+    return {"C": x.other.direction.S.dot(x.column.moving)}
+
+
+def above(x: Given) -> Gives:
+    """Between a degree of freedom and one above it, both ways."""
+    j, other = x.column, x.other.direction
+    below = add(other.rate.dot(j.unit), j.turning.dot(other.S.angular))
+    return {"C": other.S.dot(j.moving), "C_below": below}
+
+
+def coriolis(model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed) -> Rows:
+    """C(q, v), nv x nv; entries across branches are exactly 0. q: one coordinate a body.
+
+    N m s/rad between rotations, N s/m between translations, N s across.
+    """
+    first = model.bodies[0]
+    R, p = first.transform(q[0]) if model.is_floating else Transform(IDENTITY, first.placement.translation)
+    world = Moving(R.T, -R.T.apply(p), NO_MOTION)
+    bodies = [PlacedBody.of(body, q_i) for body, q_i in zip(model.bodies, q, strict=True)]
+    line = Straight(bodies, {"v": v}, Given(), naming=naming)
+    rows: Rows = line.run(*coriolis_sweeps(lambda _: world))["C"]
+    return rows

@@ -1,0 +1,71 @@
+"""The function of the Coriolis matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rbdgen.functions.coriolis.local import coriolis_local
+from rbdgen.functions.coriolis.one_frame import coriolis, coriolis_sweeps
+from rbdgen.functions.function import (
+    Call,
+    Form,
+    Function,
+    Identity,
+    Q,
+    V,
+    cheap,
+    flat,
+    square,
+    swept_in_loops,
+)
+from rbdgen.signature import Signature
+
+
+def _product(matrix: Any, vector: Any) -> Any:
+    return np.einsum("...ij,...j->...i", matrix, vector)
+
+
+def _times_v(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Friction is odd in v, springs are in gravity."""
+    even = (call("nle") + call("nle", v=-x["v"])) / 2
+    return _product(call("coriolis"), x["v"]), even - call("gravity")
+
+
+def _rate_of_M(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
+    """dM/dt a, M's derivative along v: what ID's by q has more with a."""
+    C, (by_q, *_), (still, *_) = (
+        call("coriolis"),
+        call("rnea_derivatives"),
+        call("rnea_derivatives", a=0 * x["a"]),
+    )
+    return _product(C + np.swapaxes(C, -1, -2), x["a"]), _product(by_q - still, x["v"])
+
+
+ROWS = (
+    Function(
+        Signature("coriolis", (Q, V), (square("C", "N m s/rad, N s/m, N s", "the Coriolis matrix"),)),
+        "Coriolis matrix C(q, v): C v = nle - gravity, dM/dt = C + C^T",
+        (
+            Form(
+                "one_frame",
+                "Echeandia and Wensing, 2021",
+                lambda model, x: [flat(coriolis(model, x.q, x.v, x.naming))],
+            ),
+            cheap(
+                "local",
+                "the same in the bodies' own axes, mass moments",
+                lambda reduced, x: [flat(coriolis_local(reduced, x.q, x.v, x.naming))],
+            ),
+            swept_in_loops("one_frame in loops over bodies and pairs of freedoms", ("C",), coriolis_sweeps()),
+        ),
+        operations=lambda size: 500 * size.bodies + 60 * size.ancestors,
+        pinocchio=lambda pin, model, data, x: pin.computeCoriolisMatrix(model, data, x["q"], x["v"]),
+        identities=(
+            Identity("C v = nle - gravity, without friction", ("coriolis", "nle", "gravity"), _times_v),
+            Identity("dM/dt = C + C^T", ("coriolis", "rnea_derivatives"), _rate_of_M),
+        ),
+    ),
+)

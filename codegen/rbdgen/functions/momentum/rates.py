@@ -1,0 +1,32 @@
+"""How bodies turn, and how their origins move as seen from their parents', in the bodies' own axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdgen.model.model import WORLD
+from rbdgen.model.reduce import ReducedBody
+from rbdgen.spatial.ops import ZERO, Vector
+from rbdgen.spatial.scalar import Naming, Scalar
+from rbdgen.sweeps.bodies import relative_motion
+
+
+def angular_velocities(bodies: Sequence[ReducedBody], v: Sequence[Scalar], naming: Naming) -> list[Vector]:
+    """Of all bodies, each in its axes."""
+    found: list[Vector] = []
+    for i, body in enumerate(bodies):
+        own = relative_motion(body, body.joint.slice(v)).angular
+        above = ZERO if body.parent == WORLD else body.rotation.to_child(found[body.parent])
+        found.append((above + own).named(naming, f"w[{i}]"))
+    return found
+
+
+def origin_rates(bodies: Sequence[ReducedBody], w: Sequence[Vector], v: Sequence[Scalar]) -> list[Vector]:
+    """The rate of p, from each parent's origin to its body's, in the parent's axes: w x p + R u."""
+    found: list[Vector] = []
+    for body in bodies:
+        u = relative_motion(body, body.joint.slice(v)).linear
+        slid = body.axis * u.z if body.joint.type.one_axis else body.rotation.to_parent(u)
+        turned = ZERO if body.parent == WORLD else w[body.parent].cross(body.translation)
+        found.append(turned + slid)
+    return found

@@ -1,0 +1,1 @@
+"""World-aligned coordinates of a floating base."""

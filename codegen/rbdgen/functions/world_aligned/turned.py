@@ -1,0 +1,84 @@
+"""M and C v + g of a floating base in world-aligned coordinates.
+
+A floating base moves here by nu = [dp/dt, w] in world axes; v has both in its own axes. Joints are as ever.
+With R the base's rotation and T = diag(R, R, 1),
+
+    nu = T v,  dnu/dt = T (a + [w x v; 0; 0]),  M_w dnu/dt + h_w = T tau
+    M_w = T M T^T,  h_w = T ID(q, v, [v x w; 0; 0])
+
+Nakanishi, Cory, Mistry, Peters, Schaal, Operational Space Control: A Theoretical and Empirical Comparison,
+IJRR 2008, eq. 18-30, with the joints behind the base and linear before angular.
+
+h_w does not depend on how fast the base glides, so the cheap form leaves that velocity out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdgen.functions.inertia_matrix.composite import crba
+from rbdgen.functions.inertia_matrix.moments import crba_composite
+from rbdgen.functions.inverse_dynamics.classical import rnea_classical
+from rbdgen.functions.inverse_dynamics.newton_euler import rnea
+from rbdgen.model.joints import Coordinate
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ops import Matrix, Vector
+from rbdgen.spatial.scalar import Naming, Scalar, unnamed
+
+Rows = list[list[Scalar]]
+
+BASE = 6
+
+
+def crba_world(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> Rows:
+    """M_w, nv x nv: T M T^T, by blocks of three."""
+    M = crba(model, q, naming)
+    R, _ = model.bodies[0].transform(q[0])
+    columns = [_turned(R, list(column)) for column in zip(*M, strict=True)]
+    return [_turned(R, list(row)) for row in zip(*columns, strict=True)]
+
+
+def nle_world(
+    model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
+) -> list[Scalar]:
+    """h_w: T ID at the acceleration that keeps nu."""
+    R, _ = model.bodies[0].transform(q[0])
+    keeping = Vector(*v[:3]).cross(Vector(*v[3:6]))
+    return _turned(R, rnea(model, q, v, [*keeping, *[0] * (model.nv - 3)], naming=naming))
+
+
+def _turned(R: Matrix, column: list[Scalar]) -> list[Scalar]:
+    """T times a vector."""
+    return [*R.apply(Vector(*column[:3])), *R.apply(Vector(*column[3:6])), *column[6:]]
+
+
+# ---- the cheap forms
+
+
+def crba_world_moments(reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> Rows:
+    """M_w: h and J of the robot turn, its mass does not; a joint's column turns as the force that it is."""
+    M = crba_composite(reduced, q, naming)
+    rotation = reduced.at(q)[0].rotation
+    h = rotation.to_parent(Vector(M[5][1], M[3][2], M[4][0]))
+    J = rotation.symmetric_to_parent(Matrix(*(Vector(*row[3:BASE]) for row in M[3:BASE])))
+    rows = [list(row) for row in M]
+    for k, (moment, turned) in enumerate(zip(Matrix.skew(h), J, strict=True)):
+        rows[3 + k][:BASE] = [*moment, *turned]
+        for column in range(3):
+            rows[column][3 + k] = moment[column]
+    for k in range(BASE, reduced.nv):
+        force = [row[k] for row in M[:BASE]]
+        turned = [*rotation.to_parent(Vector(*force[:3])), *rotation.to_parent(Vector(*force[3:]))]
+        for row, value in enumerate(turned):
+            rows[row][k] = rows[k][row] = value
+    return rows
+
+
+def nle_world_classical(
+    reduced: ReducedModel, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
+) -> list[Scalar]:
+    """h_w, of a base that only turns."""
+    tau = rnea_classical(reduced, q, [0, 0, 0, *v[3:]], [0] * reduced.nv, naming=naming)
+    turn = reduced.at(q)[0].rotation.to_parent
+    return [*turn(Vector(*tau[:3])), *turn(Vector(*tau[3:BASE])), *tau[BASE:]]

@@ -19,6 +19,8 @@ from support.rationals import Rationals
 from support.robots import robot
 
 from rbdgen.description.urdf import parse_urdf
+from rbdgen.functions.coriolis.local import coriolis_local
+from rbdgen.functions.coriolis.one_frame import coriolis
 from rbdgen.functions.derivatives.factored import aba_derivatives_factored
 from rbdgen.functions.derivatives.forward import aba_derivatives
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
@@ -31,6 +33,7 @@ from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_composite, minv_
 from rbdgen.functions.inertia_matrix.moments import crba_composite
 from rbdgen.functions.inverse_dynamics.classical import rnea_classical
 from rbdgen.functions.inverse_dynamics.newton_euler import rnea
+from rbdgen.functions.momentum import in_the_world, subtrees
 from rbdgen.graph.builder import Builder, Expr
 from rbdgen.graph.cost import Cost
 from rbdgen.model.angles import ZERO_ANGLE
@@ -112,6 +115,36 @@ PAIRS = {
     "aba derivatives": Pair(
         lambda r, x: flat(*aba_derivatives_factored(r, x.q, x.v, x.a)),
         lambda m, x: flat(*aba_derivatives(m, x.q, x.v, x.a)),
+    ),
+    "coriolis": Pair(
+        lambda r, x: flat(coriolis_local(r, x.q, x.v)), lambda m, x: flat(coriolis(m, x.q, x.v))
+    ),
+    "com": Pair(lambda r, x: subtrees.com(r, x.q), lambda m, x: in_the_world.com(m, x.q)),
+    "com velocity": Pair(
+        lambda r, x: subtrees.com_velocity(r, x.q, x.v), lambda m, x: in_the_world.com_velocity(m, x.q, x.v)
+    ),
+    "com acceleration": Pair(
+        lambda r, x: subtrees.com_acceleration(r, x.q, x.v, x.a),
+        lambda m, x: in_the_world.com_acceleration(m, x.q, x.v, x.a),
+    ),
+    "com jacobian": Pair(
+        lambda r, x: flat(subtrees.com_jacobian(r, x.q)), lambda m, x: flat(in_the_world.com_jacobian(m, x.q))
+    ),
+    "com jacobian carried": Pair(
+        lambda r, x: flat(subtrees.com_jacobian(r, x.q, carried=True)),
+        lambda m, x: flat(in_the_world.com_jacobian(m, x.q)),
+    ),
+    "centroidal matrix": Pair(
+        lambda r, x: flat(subtrees.centroidal_matrix(r, x.q)),
+        lambda m, x: flat(in_the_world.centroidal_matrix(m, x.q)),
+    ),
+    "centroidal matrix rate": Pair(
+        lambda r, x: flat(subtrees.centroidal_matrix_rate(r, x.q, x.v)),
+        lambda m, x: flat(in_the_world.centroidal_matrix_rate(m, x.q, x.v)),
+    ),
+    "centroidal momentum": Pair(
+        lambda r, x: subtrees.centroidal_momentum(r, x.q, x.v),
+        lambda m, x: in_the_world.centroidal_momentum(m, x.q, x.v),
     ),
 }
 

@@ -32,7 +32,10 @@ def check(projection: Projection, seed: int, *, programs: bool = False) -> None:
     inputs = model.manifold.random_inputs(arguments.values(), np.random.default_rng(seed), (STATES,))
     inputs["fext"] = inputs["fext"].reshape(STATES, -1)
     condition = np.linalg.cond(projection.outputs(TABLE["crba"], inputs)[0]).max()
+    same_mass = mass(model) == mass(projection.free.model)
     for row in TABLE.values():
+        if row.name.startswith(("com", "centroidal")) and not same_mass:
+            continue  # a body on the world whose joint stands still does not move with the others
         expected = projection.outputs(row, inputs)
         scale = TOLERANCE * (condition if row.projected else 1.0)
         for form in row.forms:
@@ -49,6 +52,11 @@ def check(projection: Projection, seed: int, *, programs: bool = False) -> None:
                     if row.name == "potential_energy":  # what stands still in the world adds a constant
                         ours, theirs = ours - ours[0], theirs - theirs[0]
                     assert relative_error(ours, theirs, floor=1.0) < scale, (row.name, form.name)
+
+
+def mass(model: Model) -> float:
+    """Of all that moves; rounded, as bodies merge in another order."""
+    return round(float(sum(body.inertia.mass for body in model.bodies)), 9)
 
 
 def in_loops(model: Model) -> bool:

@@ -43,7 +43,13 @@ SOURCES = [
 def test_signature(row: Function) -> None:
     """Every argument has the shape of its kind, and no two inputs have one kind."""
     arguments = row.signature.inputs + row.signature.outputs
-    assert {x.name: x.shape for x in arguments} == {x.name: SHAPES[x.kind] for x in arguments}
+    for x in arguments:
+        if x.kind == "columns":
+            assert x.shape[-1] == "nv", x.name
+        elif x.kind == "values":
+            assert all(isinstance(size, int) for size in x.shape), x.name
+        else:
+            assert x.shape == SHAPES[x.kind], x.name
     assert len({x.kind for x in row.signature.inputs}) == len(row.signature.inputs)
     assert len({x.name for x in arguments}) == len(arguments)
     assert all(x.unit and x.meaning for x in arguments)

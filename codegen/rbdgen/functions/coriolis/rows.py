@@ -61,7 +61,7 @@ ROWS = (
             ),
             swept_in_loops("one_frame in loops over bodies and pairs of freedoms", ("C",), coriolis_sweeps()),
         ),
-        operations=lambda size: 500 * size.bodies + 60 * size.ancestors,
+        operations=lambda size: 460 * size.bodies + 31 * size.ancestors,
         pinocchio=lambda pin, model, data, x: pin.computeCoriolisMatrix(model, data, x["q"], x["v"]),
         identities=(
             Identity("C v = nle - gravity, without friction", ("coriolis", "nle", "gravity"), _times_v),

@@ -1,7 +1,7 @@
 """Centre of mass and centroidal momentum, every quantity in the axes of the world, about its origin.
 
 Wensing and Orin, Improved Computation of the Humanoid Centroidal Dynamics, IJHR 2016. Degree of freedom j
-moves by S, with S' = v x S of its body; I is the inertia of all that it moves. A unit velocity has the momentum
+moves by S, with S' = v x S of its body; I is the inertia of all that it moves. A unit velocity has momentum
 h = I S, whose rate is I' S + I S'. Moved to the centre of mass c, h is a column of A_g.
 
 The spin of rotors has no part in it, as in Pinocchio; M and the kinetic energy know it.
@@ -138,9 +138,8 @@ def com_acceleration(
 def com_jacobian(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> Rows:
     """3 x nv: dc/dt = J v."""
     per_mass = reciprocal(total_mass(model))
-    return _rows(
-        [[*(column.force * per_mass)] for column in _columns(model, moving(model, q, naming=naming))]
-    )
+    columns = _columns(model, moving(model, q, naming=naming))
+    return rows_of(model, [[*(column.force * per_mass)] for column in columns])
 
 
 def _center(model: Model, bodies: Sequence[Moving]) -> Vector:
@@ -167,7 +166,7 @@ def centroidal_matrix(model: Model, q: Sequence[Coordinate], naming: Naming = un
     """A_g, 6 x nv: h_g = A_g v."""
     bodies = moving(model, q, naming=naming)
     c = _center(model, bodies)
-    return _rows([_linear_first(about(c, column)) for column in _columns(model, bodies)])
+    return rows_of(model, [_linear_first(about(c, column)) for column in _columns(model, bodies)])
 
 
 def centroidal_matrix_rate(
@@ -184,7 +183,7 @@ def centroidal_matrix_rate(
             moved = about(c, change.apply(S) + inertia.apply(S_rate))
             slip = velocity.cross(inertia.apply(S).force)
             columns.append(_linear_first(Force(moved.moment - slip, moved.force)))
-    return _rows(columns)
+    return rows_of(model, columns)
 
 
 def about(c: Vector, momentum: Force) -> Force:
@@ -202,5 +201,8 @@ def _linear_first(momentum: Force) -> list[Scalar]:
     return [*momentum.force, *momentum.moment]
 
 
-def _rows(columns: Sequence[Sequence[Scalar]]) -> Rows:
-    return [list(row) for row in zip(*columns, strict=True)]
+def rows_of(model: Model, columns: Sequence[Sequence[Scalar]]) -> Rows:
+    """The matrix of columns that come in the order of the bodies; joints that follow others stand last."""
+    order = [k for body in model.bodies for k in range(body.joint.idx_v, body.joint.idx_v + body.joint.nv)]
+    placed = dict(zip(order, columns, strict=True))
+    return [list(row) for row in zip(*(placed[k] for k in range(model.nv)), strict=True)]

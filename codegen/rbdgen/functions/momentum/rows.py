@@ -37,6 +37,11 @@ def _pinocchio_kinetic_energy(pin: Any, model: Any, data: Any, x: Mapping[str, A
     return bodies + armature @ x["v"] ** 2 / 2
 
 
+def _columns(matrix: Any, rows: int = 6) -> Any:
+    """One column alone comes without its axis."""
+    return np.reshape(matrix, (rows, -1))
+
+
 def _times(matrix: Any, vector: Any) -> Any:
     return np.einsum("kij,kj->ki", matrix, vector)
 
@@ -137,7 +142,7 @@ ROWS = (
         Signature("com", (Q,), (_vector("c", "m", "centre of mass of all that moves, world axes"),)),
         "centre of mass of all that moves",
         _forms(in_the_world.com, subtrees.com, "q"),
-        operations=lambda size: 100 * size.bodies,
+        operations=lambda size: 147 * size.bodies,
         pinocchio=lambda pin, model, data, x: pin.centerOfMass(model, data, x["q"]),
     ),
     Function(
@@ -146,7 +151,7 @@ ROWS = (
         ),
         "velocity of the centre of mass",
         _forms(in_the_world.com_velocity, subtrees.com_velocity, "qv"),
-        operations=lambda size: 160 * size.bodies,
+        operations=lambda size: 196 * size.bodies,
         pinocchio=lambda pin, model, data, x: (
             pin.centerOfMass(model, data, x["q"], x["v"]),
             data.vcom[0],
@@ -160,7 +165,7 @@ ROWS = (
         ),
         "acceleration of the centre of mass",
         _forms(in_the_world.com_acceleration, subtrees.com_acceleration, "qva"),
-        operations=lambda size: 300 * size.bodies,
+        operations=lambda size: 285 * size.bodies,
         pinocchio=lambda pin, model, data, x: (
             pin.centerOfMass(model, data, x["q"], x["v"], x["a"]),
             data.acom[0],
@@ -185,8 +190,8 @@ ROWS = (
                 _traced(subtrees.com_jacobian, "q", carried=True),
             ),
         ),
-        operations=lambda size: 120 * size.bodies,
-        pinocchio=lambda pin, model, data, x: pin.jacobianCenterOfMass(model, data, x["q"]),
+        operations=lambda size: 188 * size.bodies,
+        pinocchio=lambda pin, model, data, x: _columns(pin.jacobianCenterOfMass(model, data, x["q"]), 3),
         identities=(
             Identity(
                 "Jcom v = dc/dt",
@@ -211,8 +216,8 @@ ROWS = (
         ),
         "centroidal momentum matrix A_g: h_g = A_g v",
         _forms(in_the_world.centroidal_matrix, subtrees.centroidal_matrix, "q"),
-        operations=lambda size: 260 * size.bodies,
-        pinocchio=lambda pin, model, data, x: pin.computeCentroidalMap(model, data, x["q"]),
+        operations=lambda size: 333 * size.bodies,
+        pinocchio=lambda pin, model, data, x: _columns(pin.computeCentroidalMap(model, data, x["q"])),
         identities=(
             Identity("linear rows of Ag = mass Jcom", ("com_jacobian", "centroidal_matrix"), _linear_rows),
         ),
@@ -225,10 +230,9 @@ ROWS = (
         ),
         "rate of the centroidal momentum matrix: dh_g/dt = A_g a + dA_g/dt v",
         _forms(in_the_world.centroidal_matrix_rate, subtrees.centroidal_matrix_rate, "qv"),
-        operations=lambda size: 600 * size.bodies,
-        pinocchio=lambda pin, model, data, x: pin.computeCentroidalMapTimeVariation(
-            model, data, x["q"], x["v"]
-        ),
+        operations=lambda size: 530 * size.bodies,
+        # its computeCentroidalMapTimeVariation takes the velocity of c from another call, of any state
+        pinocchio=lambda pin, model, data, x: _columns(pin.dccrba(model, data, x["q"], x["v"])),
         identities=(
             Identity(
                 "linear rows of Ag a + dAg v = mass times the acceleration of the centre of mass",
@@ -245,7 +249,7 @@ ROWS = (
         ),
         "centroidal momentum h_g",
         _forms(in_the_world.centroidal_momentum, subtrees.centroidal_momentum, "qv"),
-        operations=lambda size: 200 * size.bodies,
+        operations=lambda size: 326 * size.bodies,
         pinocchio=lambda pin, model, data, x: (
             pin.computeCentroidalMomentum(model, data, x["q"], x["v"]).vector
         ),

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from rbdgen.functions.inverse_dynamics.classical import body_forces
-from rbdgen.functions.momentum.in_the_world import Rows, total_mass
+from rbdgen.functions.momentum.in_the_world import Rows, rows_of, total_mass
 from rbdgen.functions.momentum.rates import angular_velocities, origin_rates
 from rbdgen.model.inertia import from_second_moment
 from rbdgen.model.joints import Coordinate
@@ -214,7 +214,7 @@ def com_jacobian(
         for S in body.subspace:
             column = S.linear * mass + S.angular.cross(part.first)
             columns.append([*(whole.in_world(column, i) if carried else R[i].apply(column))])
-    return _rows(columns)
+    return rows_of(reduced.model, columns)
 
 
 def _points(whole: Whole) -> tuple[list[Point], Point]:
@@ -263,7 +263,7 @@ def centroidal_matrix(reduced: ReducedModel, q: Sequence[Coordinate], naming: Na
     for i, (body, part) in enumerate(zip(whole.bodies, parts, strict=True)):
         for S in body.subspace:
             columns.append(_in_world(whole, R[i], _about(whole, i, part, towards[i], S)))
-    return _rows(columns)
+    return rows_of(reduced.model, columns)
 
 
 def centroidal_matrix_rate(
@@ -286,7 +286,7 @@ def centroidal_matrix_rate(
             S_rate = Motion(w[i].cross(S.angular), w[i].cross(S.linear))
             column = _rate_about(whole, i, parts[i], (r[i], r_rates[i]), (S, S_rate))
             columns.append(_in_world(whole, R[i], column))
-    return _rows(columns)
+    return rows_of(reduced.model, columns)
 
 
 def _own_rates(own: MassMoments, w: Vector) -> Rates:
@@ -322,7 +322,3 @@ def _in_world(whole: Whole, R: Matrix, momentum: Force) -> list[Scalar]:
     """Linear, then angular."""
     linear = R.apply(momentum.force) * reciprocal(whole.reduced.unit_length)
     return [*linear, *R.apply(momentum.moment)]
-
-
-def _rows(columns: Sequence[Sequence[Scalar]]) -> Rows:
-    return [list(row) for row in zip(*columns, strict=True)]

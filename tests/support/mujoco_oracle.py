@@ -74,9 +74,31 @@ class MujocoOracle:
 
     def crba(self, q: Array) -> Array:
         T = self._place(q, np.zeros(len(self._v)))
+        M: Array = T.T @ self._own_crba() @ T
+        return M
+
+    def crba_world(self, q: Array) -> Array:
+        turn = self._turned_too(self._place(q, np.zeros(len(self._v))))
+        M: Array = turn @ self._own_crba() @ turn.T
+        return M
+
+    def nle_world(self, q: Array, v: Array) -> Array:
+        turn = self._turned_too(self._place(q, v))
+        mujoco.mj_forward(self.mj, self.data)
+        bias: Array = turn @ self.data.qfrc_bias[self._v]
+        return bias
+
+    def _own_crba(self) -> Array:
+        """M where the robot is placed, in MuJoCo's coordinates."""
         mujoco.mj_forward(self.mj, self.data)
         columns = np.zeros((self.mj.nv, self.mj.nv))
         for unit, column in zip(np.eye(self.mj.nv), columns, strict=True):
             mujoco.mj_mulM(self.mj, self.data, column, unit)
-        M: Array = T.T @ columns.T[np.ix_(self._v, self._v)] @ T
+        M: Array = columns.T[np.ix_(self._v, self._v)]
         return M
+
+    def _turned_too(self, T: Array) -> Array:
+        """What takes MuJoCo's coordinates into those with the angular part in world axes as well."""
+        turn = np.eye(len(T))
+        turn[3:6, 3:6] = T[:3, :3]
+        return turn

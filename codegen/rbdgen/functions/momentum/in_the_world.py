@@ -143,11 +143,13 @@ def com_jacobian(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed
 
 
 def _center(model: Model, bodies: Sequence[Moving]) -> Vector:
-    return sum((body.inertia.first_moment for body in bodies), ZERO) * reciprocal(total_mass(model))
+    first: Vector = sum((body.inertia.first_moment for body in bodies), ZERO)
+    return first * reciprocal(total_mass(model))
 
 
 def _velocity(model: Model, bodies: Sequence[Moving]) -> Vector:
-    return sum((body.momentum.force for body in bodies), ZERO) * reciprocal(total_mass(model))
+    linear: Vector = sum((body.momentum.force for body in bodies), ZERO)
+    return linear * reciprocal(total_mass(model))
 
 
 # ---- momentum about it

@@ -67,7 +67,7 @@ ROWS = (
             Identity(
                 "eigenvalues of Mw are those of M",
                 ("crba", "crba_world"),
-                lambda call, _: tuple(np.linalg.eigvalsh(call(name)) for name in ("crba_world", "crba")),
+                lambda call, _: (np.linalg.eigvalsh(call("crba_world")), np.linalg.eigvalsh(call("crba"))),
             ),
         ),
     ),

@@ -63,8 +63,8 @@ def crba_world_moments(reduced: ReducedModel, q: Sequence[Coordinate], naming: N
     h = rotation.to_parent(Vector(M[5][1], M[3][2], M[4][0]))
     J = rotation.symmetric_to_parent(Matrix(*(Vector(*row[3:BASE]) for row in M[3:BASE])))
     rows = [list(row) for row in M]
-    for k, (moment, turned) in enumerate(zip(Matrix.skew(h), J, strict=True)):
-        rows[3 + k][:BASE] = [*moment, *turned]
+    for k, (moment, turning) in enumerate(zip(Matrix.skew(h), J, strict=True)):
+        rows[3 + k][:BASE] = [*moment, *turning]
         for column in range(3):
             rows[column][3 + k] = moment[column]
     for k in range(BASE, reduced.nv):

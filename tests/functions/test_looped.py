@@ -64,9 +64,21 @@ def test_sound_on_random_robots(base: Base, text: str) -> None:
         assert_sound(form, model)
 
 
-def test_every_function_has_one() -> None:
+WITHOUT = {
+    "com",
+    "com_velocity",
+    "com_acceleration",
+    "com_jacobian",
+    "centroidal_matrix",
+    "centroidal_matrix_rate",
+    "centroidal_momentum",
+}
+"""Sums over the robot in world axes, which no sweep gives."""
+
+
+def test_every_other_function_has_one() -> None:
     assert [form.function.smallest for form in LOOPED] == [form.form for form in LOOPED]
-    assert {form.function.name for form in LOOPED} == {form.function.name for form in FORMS}
+    assert {form.function.name for form in LOOPED} == {form.function.name for form in FORMS} - WITHOUT
 
 
 def rows() -> Iterator[tuple[str, ...]]:

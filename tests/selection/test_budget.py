@@ -113,6 +113,13 @@ def test_loops_are_not_unrolled() -> None:
     assert function.program.length < 1000 < function.program.cost.total
 
 
+def test_a_function_without_a_form_in_loops_is_not_said_to_have_one() -> None:
+    chain = synthetic_robot(synthetic.chain(60)).model
+    with pytest.raises(OptionError, match="it has no form in loops, so leave it out with -f, fix") as caught:
+        check_budget(chain, ["com"], 1000)
+    assert "--variant" not in str(caught.value)
+
+
 def test_a_budget_must_allow_something() -> None:
     with pytest.raises(OptionError, match="positive number"):
         Options(budget=0)

@@ -70,7 +70,8 @@ def functions_table() -> Table:
 def forms_table() -> Table:
     """Every function: inputs, outputs, shapes, units, forms with their sources."""
     table = Table(title="functions", title_justify="left")
-    for column in ("function", "inputs", "outputs", "computes", "forms (source)"):
+    table.add_column("function", no_wrap=True)
+    for column in ("inputs", "outputs", "computes", "forms (source)"):
         table.add_column(column, overflow="fold")
     for function in ALL.values():
         table.add_row(

@@ -61,7 +61,9 @@ def _too_large(sizes: Sizes, budget: int) -> str:
     """The figures of functions that do not fit."""
     total = sum(sizes.values())
     rows = sorted(sizes.items(), key=lambda row: -row[1])
-    listed = ", ".join(f"{name} {size}" for name, size in rows)
+    listed = ", ".join(
+        f"{name} {size}" + ("" if lookup(name).smallest else ", no form in loops") for name, size in rows
+    )
     return (
         f"--budget-flash {budget}: {total} bytes are the least that was reached, {total - budget} too many "
         f"({listed}); leave functions out with -f, take --trig input or allow more"

@@ -23,11 +23,15 @@ def estimated_operations(model: Model, function: str) -> int:
 def check_budget(model: Model, functions: Sequence[str], budget: int) -> None:
     """OptionError where a function is estimated to take more operations than `budget`."""
     for function in functions:
-        operations = estimated_operations(model, function)
+        operations, looped = estimated_operations(model, function), lookup(function).smallest
         if operations > budget:
             raise OptionError(
                 f"{function} of '{model.name}' ({model.nbodies} bodies) would be unrolled to about "
-                f"{operations:,} operations, the budget is {budget:,}; leave it out with -f, loop over "
-                f"bodies with --variant {function}=looped, fix joints that do not matter, or raise "
-                f"--budget-operations"
+                f"{operations:,} operations, the budget is {budget:,}; "
+                + (
+                    f"leave it out with -f, loop over bodies with --variant {function}={looped.name}, "
+                    if looped
+                    else "it has no form in loops, so leave it out with -f, "
+                )
+                + "fix joints that do not matter, or raise --budget-operations"
             )

@@ -47,7 +47,7 @@ def _rate_of_M(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
 ROWS = (
     Function(
         Signature("coriolis", (Q, V), (square("C", "N m s/rad, N s/m, N s", "the Coriolis matrix"),)),
-        "Coriolis matrix C(q, v): C v = nle - gravity, dM/dt = C + C^T",
+        "Coriolis matrix: C v = nle - g, dM/dt = C + C^T",
         (
             Form(
                 "one_frame",

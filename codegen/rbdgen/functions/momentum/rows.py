@@ -228,7 +228,7 @@ ROWS = (
             (Q, V),
             (Argument("dAg", "columns", (6, "nv"), "kg/s, kg m/s, kg m^2/s", f"dAg/dt; {_ABOUT_C}"),),
         ),
-        "rate of the centroidal momentum matrix: dh_g/dt = A_g a + dA_g/dt v",
+        "dA_g/dt, as in dh_g/dt = A_g a + dA_g/dt v",
         _forms(in_the_world.centroidal_matrix_rate, subtrees.centroidal_matrix_rate, "qv"),
         operations=lambda size: 530 * size.bodies,
         # its computeCentroidalMapTimeVariation takes the velocity of c from another call, of any state
@@ -247,7 +247,7 @@ ROWS = (
             (Q, V),
             (Argument("hg", "values", (6,), "N s, N m s", f"momentum, {_ABOUT_C}"),),
         ),
-        "centroidal momentum h_g",
+        "centroidal momentum h_g, about the centre of mass",
         _forms(in_the_world.centroidal_momentum, subtrees.centroidal_momentum, "qv"),
         operations=lambda size: 326 * size.bodies,
         pinocchio=lambda pin, model, data, x: (

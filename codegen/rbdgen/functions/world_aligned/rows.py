@@ -52,7 +52,7 @@ ROWS = (
             (Q,),
             (square("Mw", "kg m^2, kg m, kg", "M, the base's rows and columns in world axes"),),
         ),
-        "M in world-aligned coordinates of a floating base",
+        "M of a floating base in world-aligned coordinates",
         (
             Form("turned", _SOURCE, lambda model, x: [flat(crba_world(model, x.q, x.naming))]),
             cheap(
@@ -81,7 +81,7 @@ ROWS = (
                 ),
             ),
         ),
-        "C(q, v) v + g(q) in world-aligned coordinates of a floating base",
+        "C v + g of a floating base, world-aligned",
         (
             Form("newton_euler", _SOURCE, lambda model, x: [nle_world(model, x.q, x.v, x.naming)]),
             cheap(

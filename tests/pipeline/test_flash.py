@@ -99,6 +99,11 @@ def test_no_other_form() -> None:
         fitted([source("rnea", "plain")], dict, 100, Compiler())
 
 
+def test_functions_without_a_form_in_loops_are_told() -> None:
+    with pytest.raises(BuildError, match=r"\(com 500, no form in loops\); leave functions out"):
+        fitted([source("com", "plain")], dict, 100, lambda _: {"com": 500})
+
+
 def test_refused_without_measuring(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     urdf = robot_root() / "double_pendulum.urdf"
     options = Options(functions=("gravity",), budget_flash=5000)

@@ -143,13 +143,13 @@ def com_jacobian(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed
 
 
 def _center(model: Model, bodies: Sequence[Moving]) -> Vector:
-    first: Vector = sum((body.inertia.first_moment for body in bodies), ZERO)
-    return first * reciprocal(total_mass(model))
+    c: Vector = sum((body.inertia.first_moment for body in bodies), ZERO) * reciprocal(total_mass(model))
+    return c
 
 
 def _velocity(model: Model, bodies: Sequence[Moving]) -> Vector:
-    linear: Vector = sum((body.momentum.force for body in bodies), ZERO)
-    return linear * reciprocal(total_mass(model))
+    rate: Vector = sum((body.momentum.force for body in bodies), ZERO) * reciprocal(total_mass(model))
+    return rate
 
 
 # ---- momentum about it

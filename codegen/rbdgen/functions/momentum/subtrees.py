@@ -21,10 +21,10 @@ from typing import TypeVar
 from rbdgen.functions.inverse_dynamics.classical import body_forces
 from rbdgen.functions.momentum.in_the_world import Rows, rows_of, total_mass
 from rbdgen.functions.momentum.rates import angular_velocities, origin_rates
-from rbdgen.model.inertia import from_second_moment
+from rbdgen.model.inertia import added_symmetric, from_second_moment
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD
-from rbdgen.model.moments import MassMoments, added_symmetric
+from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedBody, ReducedModel
 from rbdgen.spatial.ops import (
     IDENTITY,

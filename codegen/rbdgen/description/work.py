@@ -55,7 +55,7 @@ _OPERATIONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 }
 
 
-_CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
+_CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = dict(zip(b"sra", (str, repr, ascii), strict=True))
 """Of `f"{x!r}"`."""
 
 

@@ -12,11 +12,13 @@ from dataclasses import fields
 
 import pytest
 from support.forms import FORMS, graph_of
-from support.robots import BASES, BUNDLED
+from support.robots import BASES, BUNDLED, robot
 
 from rbdgen.graph.cost import Cost, cost
 
-TEXTBOOK = [form for form in FORMS if not form.form.reduced and not form.form.coupled]
+TEXTBOOK = [
+    form for form in FORMS if not form.form.reduced and form.form.worth(robot("double_pendulum").model)
+]
 
 KINDS = [kind.name for kind in fields(Cost) if kind.name != "sign"]  # the robots have no friction
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from support import synthetic
 from support.robots import BUNDLED, PATHS, robot
 
 from rbdgen import load_robot
-from rbdgen.description.urdf import parse_urdf
+from rbdgen.description.urdf import parse_urdf, read_urdf
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Base, build_robot
 from rbdgen.model.reduce import reduce
@@ -39,6 +41,25 @@ def test_pinned(name: str, request: pytest.FixtureRequest) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_text(counted)
     assert counted == path.read_text()
+
+
+def test_pinned_with_rotors(golden: Callable[[str, str], None]) -> None:
+    """Forward dynamics where every joint has rotors: by M on arms, by articulated bodies on a tree."""
+    lines = []
+    for name in ("arm7", "planar3r", "puma560", "quadruped12"):
+        plain = read_urdf(PATHS[name])
+        geared = [joint if joint.type == "fixed" else replace(joint, armature=0.1) for joint in plain.joints]
+        description = replace(plain, joints=tuple(geared))
+        ((form, cost),) = count(build_robot(description, BASES.get(name, "fixed")), ("aba",)).values()
+        lines.append(f"{name}: {form}: {cost}\n")
+    golden("chosen_counts/with_rotors.txt", "".join(lines))
+
+
+def test_forms_that_cannot_win_are_not_tried() -> None:
+    """M and its factor pay for forward dynamics where rotors are, or joints that follow others."""
+    aba = lookup("aba")
+    tried = [form.name for form in aba.forms_for(robot("quadruped12", "floating").model)]
+    assert tried == ["articulated", "bias", "looped"]
 
 
 def test_inverse_dynamics_of_the_puma() -> None:

@@ -36,6 +36,23 @@ Outputs = Sequence[Sequence[Scalar]]
 Over: TypeAlias = Literal["all", "independent", "tree"]
 
 
+def everywhere(model: Model) -> bool:
+    """Any robot."""
+    del model
+    return True
+
+
+def where_coupled(model: Model) -> bool:
+    """A robot on which joints follow others."""
+    return not model.coupling.is_trivial
+
+
+def where_coupled_or_geared(model: Model) -> bool:
+    """And one with rotors: with them a joint hands on all of its inertia, which costs articulated bodies
+    more than a factor of M."""
+    return where_coupled(model) or model.has_rotors
+
+
 @dataclass(frozen=True)
 class Form:
     """One form of an algorithm: how it is named, where it is from, how it is traced.
@@ -44,8 +61,8 @@ class Form:
     `loops`: of a form that repeats straight lines; `trace` then runs them one after the other. `compact`:
     for the size of its code alone, never for its operations. `over`: of which degrees of freedom its outputs
     are: of `all`, to be folded where joints follow others; of those that are `independent`, as it folds by
-    itself; or it is for a `tree` alone, where no joint follows another. `coupled`: whether it is worth a
-    trial where one does, and nowhere else.
+    itself; or it is for a `tree` alone, where no joint follows another. `worth`: on which robots it is worth
+    a trial.
     """
 
     name: str
@@ -55,7 +72,7 @@ class Form:
     loops: Callable[[ReducedModel], LoopedForm] | None = None
     compact: bool = False
     over: Over = "all"
-    coupled: bool = False
+    worth: Callable[[Model], bool] = everywhere
 
     def does(self, model: Model) -> bool:
         """Whether it can do this robot."""
@@ -126,8 +143,7 @@ class Function:
 
     def forms_for(self, model: Model) -> list[Form]:
         """The forms worth a trial for a robot, the textbook's first."""
-        plain = model.coupling.is_trivial
-        return [form for form in self.forms if form.does(model) and not (plain and form.coupled)]
+        return [form for form in self.forms if form.does(model) and form.worth(model)]
 
     def form_for(self, model: Model, name: str) -> Form:
         """The form of this name; OptionError if there is none, or if it cannot do this robot."""
@@ -203,7 +219,7 @@ def cheap(
     algorithm: Callable[[ReducedModel, State], Outputs],
     over: Over = "all",
     *,
-    coupled: bool = False,
+    worth: Callable[[Model], bool] = everywhere,
 ) -> Form:
     """A form for reduced models."""
     return Form(
@@ -212,7 +228,7 @@ def cheap(
         lambda robot, x: algorithm(_reduced(robot), x),
         reduced=True,
         over=over,
-        coupled=coupled,
+        worth=worth,
     )
 
 

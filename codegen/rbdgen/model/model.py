@@ -12,6 +12,7 @@ from rbdgen.model.joints import Coordinate, Joint
 from rbdgen.model.loops import Loop
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.spatial.ops import Transform, Vector
+from rbdgen.spatial.scalar import is_zero
 
 WORLD = -1
 """The parent of the bodies that hang on the world."""
@@ -92,6 +93,11 @@ class Model:
     def elimination(self) -> Elimination:
         """In which order to factor M of the independent degrees of freedom."""
         return elimination_of(self, self.coupling)
+
+    @property
+    def has_rotors(self) -> bool:
+        """Whether a joint's rotors have inertia."""
+        return not all(is_zero(rotor) for body in self.bodies for rotor in body.joint.armature)
 
     @property
     def is_floating(self) -> bool:

@@ -23,6 +23,8 @@ from rbdgen.functions.function import (
     cheap,
     swept,
     swept_in_loops,
+    where_coupled,
+    where_coupled_or_geared,
 )
 from rbdgen.functions.resistance import Added, torque
 from rbdgen.signature import Signature
@@ -42,7 +44,7 @@ def _aba(external: bool) -> tuple[Form, ...]:
             "M a = tau - nle, M folded and factored; Featherstone 2008, section 6.5",
             lambda model, x: [forward_dynamics_composite(model, x.q, x.v, x.tau, x.fext, x.naming)],
             over="independent",
-            coupled=True,
+            worth=where_coupled,
         ),
         swept("bias", "bias forces of inverse dynamics at qdd = 0, mass moments", ("a",), sweeps, "tree"),
         cheap(
@@ -50,7 +52,7 @@ def _aba(external: bool) -> tuple[Form, ...]:
             "M a = tau - nle on mass moments",
             lambda reduced, x: [composite_moments(reduced, x.q, x.v, x.tau, x.fext, x.naming)],
             "independent",
-            coupled=True,
+            worth=where_coupled_or_geared,
         ),
         swept_in_loops("the bias form in loops over bodies", ("a",), sweeps, "tree"),
     )

@@ -10,6 +10,7 @@ import numpy as np
 from rbdgen.functions.forward_dynamics.articulated_body import aba
 from rbdgen.functions.forward_dynamics.bias import forward_dynamics
 from rbdgen.functions.forward_dynamics.composite import composite_moments, forward_dynamics_composite
+from rbdgen.functions.forward_dynamics.embedded import forward_dynamics_embedded
 from rbdgen.functions.function import (
     FEXT,
     TAU,
@@ -53,6 +54,13 @@ def _aba(external: bool) -> tuple[Form, ...]:
             lambda reduced, x: [composite_moments(reduced, x.q, x.v, x.tau, x.fext, x.naming)],
             "independent",
             worth=where_coupled_or_geared,
+        ),
+        cheap(
+            "embedded",
+            "as bias, followers embedded; Jain, Robot and Multibody Dynamics, 2011",
+            lambda reduced, x: [forward_dynamics_embedded(reduced, x.q, x.v, x.tau, x.fext, x.naming)],
+            "independent",
+            worth=where_coupled,
         ),
         swept_in_loops("the bias form in loops over bodies", ("a",), sweeps, "tree"),
     )

@@ -1,0 +1,190 @@
+"""What a subtree takes of its root's motion while freedoms that move joints in it still wait.
+
+The force f = I a + sum F_g y_g + p of an acceleration a of the root and accelerations y_g of freedoms, and
+for each freedom that waits F_g^T a + sum H_gj y_j = u_g. A joint joins the freedom g that moves it k times as
+fast: F_g gets k I S, H_gj gets k S^T F_j, u_g gets -k S^T p. A freedom is released when all its joints have
+joined: y_g is eliminated from f and from what the others feel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, TypeVar
+
+from rbdgen.model.articulated import ArticulatedInertia, JointFactor, combination
+from rbdgen.model.inertia import Inertia
+from rbdgen.model.moments import MassMoments
+from rbdgen.spatial.ldl import LDL, forward_substituted, ldl
+from rbdgen.spatial.ops import NO_FORCE, ZERO, ZERO_MATRIX, Force, Motion
+from rbdgen.spatial.scalar import Naming, Scalar, add, dot, mul, sub
+from rbdgen.sweeps.bodies import Body, Placed, force_to_parent, inertia_to_parent, with_joint_force
+from rbdgen.sweeps.records import named
+
+NOTHING = MassMoments(0, ZERO, ZERO_MATRIX)
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class SubtreeInertia:
+    """I: mass moments of what is rigid, and what was handed on from where freedoms were released."""
+
+    rigid: MassMoments = NOTHING
+    articulated: ArticulatedInertia | None = None
+
+    @cached_property
+    def whole(self) -> ArticulatedInertia:
+        """Both together."""
+        m, h, sigma = self.rigid.mass, self.rigid.first, self.rigid.second
+        own = ArticulatedInertia.of(Inertia.from_second_moment(m, h, sigma))
+        return own if self.articulated is None else own + self.articulated
+
+    def __add__(self, other: SubtreeInertia) -> SubtreeInertia:
+        a, b = self.articulated, other.articulated
+        return SubtreeInertia(self.rigid + other.rigid, (a or b) if a is None or b is None else a + b)
+
+    def apply(self, m: Motion) -> Force:
+        """I m."""
+        return self.rigid.apply(m) if self.articulated is None else self.whole.apply(m)
+
+    def to_parent(self, body: Placed) -> SubtreeInertia:
+        """In the parent's axes, about the parent's origin."""
+        if self.articulated is None:
+            return SubtreeInertia(self.rigid.rotated(body.rotation).translated(body.translation))
+        return SubtreeInertia(articulated=inertia_to_parent(body, self.whole))
+
+    def named(self, naming: Naming, label: str) -> SubtreeInertia:
+        """With a name for each of its numbers."""
+        rigid = named(MassMoments, self.rigid, naming, f"{label}.I")
+        if self.articulated is None:
+            return SubtreeInertia(rigid)
+        return SubtreeInertia(rigid, named(ArticulatedInertia, self.articulated, naming, f"{label}.IA"))
+
+
+class Released(NamedTuple):
+    """Freedoms that were eliminated, by their numbers: L y = rates - scaled^T a - sum crossing_j y_j.
+
+    `lower`: L below its diagonal, row by row; a: the acceleration of the body where they were released;
+    `crossing`: by the numbers of those that waited on.
+    """
+
+    freedoms: tuple[int, ...]
+    rates: list[Scalar]
+    scaled: list[Force]
+    lower: list[Scalar]
+    crossing: Mapping[int, Sequence[Scalar]]
+
+    def known(self, y: Mapping[int, Scalar]) -> list[Scalar]:
+        """The right side of what is known without a: of y alone."""
+        right = list(self.rates)
+        for j, column in self.crossing.items():
+            right = [sub(value, mul(z, y[j])) for value, z in zip(right, column, strict=True)]
+        return right
+
+    def accelerations(self, a: Motion, y: Mapping[int, Scalar]) -> dict[int, Scalar]:
+        """Theirs, by their numbers."""
+        right = [sub(value, a.dot(F)) for value, F in zip(self.known(y), self.scaled, strict=True)]
+        return dict(zip(self.freedoms, forward_substituted(self.lower, right), strict=True))
+
+
+@dataclass(frozen=True)
+class Subtree:
+    """I, p, and F, H, u by the numbers of the freedoms that wait; H by pairs of them, the lower one first."""
+
+    inertia: SubtreeInertia = SubtreeInertia()
+    force: Force = NO_FORCE
+    F: Mapping[int, Force] = field(default_factory=dict)
+    H: Mapping[tuple[int, int], Scalar] = field(default_factory=dict)
+    u: Mapping[int, Scalar] = field(default_factory=dict)
+
+    def __add__(self, other: Subtree) -> Subtree:
+        return Subtree(
+            self.inertia + other.inertia,
+            self.force + other.force,
+            _united(self.F, other.F, lambda a, b: a + b),
+            _united(self.H, other.H, add),
+            _united(self.u, other.u, add),
+        )
+
+    def joined(self, g: int, k: Scalar, S: Motion, rotor: Scalar, tau: Scalar) -> Subtree:
+        """With a joint's degree of freedom S, which freedom g moves k times as fast."""
+        before = self.F.get(g, NO_FORCE)
+        after = before + self.inertia.apply(S) * k
+        powers = {_pair(g, j): mul(k, S.dot(F)) for j, F in self.F.items()}
+        own = add(mul(k, S.dot(after)), mul(k * k, rotor))
+        powers[g, g] = add(powers.get((g, g), 0), own)
+        left = sub(tau, mul(k, S.dot(self.force)))
+        return Subtree(
+            self.inertia,
+            self.force,
+            {**self.F, g: after},
+            _united(self.H, powers, add),
+            _united(self.u, {g: left}, add),
+        )
+
+    def factor(self, freedoms: Sequence[int]) -> LDL:
+        """That of their H."""
+        return ldl([[self.H.get(_pair(i, j), 0) for j in freedoms] for i in freedoms])
+
+    def released(
+        self, freedoms: tuple[int, ...], joint: Body | None = None, tau: Sequence[Scalar] = ()
+    ) -> tuple[Subtree, Released]:
+        """Without these freedoms. `joint`: of the body that they move, where they move no other; what is
+        handed on then has components along it that are known, such as the torques `tau`."""
+        S, rotors = (joint.subspace, joint.armature) if joint else ((), ())
+        factor = JointFactor(S, tuple(self.F[g] for g in freedoms), self.factor(freedoms), rotors)
+
+        def settled(force: Force, along: Sequence[Scalar]) -> Force:
+            return with_joint_force(joint, force, along) if joint else force
+
+        rates = factor.decoupled([self.u[g] for g in freedoms])
+        waiting = [j for j in self.F if j not in freedoms]
+        felt = {j: [self.H.get(_pair(g, j), 0) for g in freedoms] for j in waiting}
+        w = {j: factor.D.back_substitute(powers) for j, powers in felt.items()}
+        z = {j: factor.D.scale(values) for j, values in w.items()}
+        subtree = Subtree(
+            SubtreeInertia(articulated=factor.project(self.inertia.whole)),
+            settled(self.force + combination(factor.V, rates), tau),
+            {j: settled(self.F[j] - combination(factor.V, z[j]), [0] * len(S)) for j in waiting},
+            {
+                (i, j): sub(value, dot(w[i], z[j]))
+                for (i, j), value in self.H.items()
+                if i in felt and j in felt
+            },
+            {j: sub(self.u[j], dot(w[j], rates)) for j in waiting},
+        )
+        return subtree, Released(freedoms, rates, factor.scaled, factor.lower, z)
+
+    def to_parent(self, body: Placed) -> Subtree:
+        """In the parent's axes, about the parent's origin."""
+        return Subtree(
+            self.inertia.to_parent(body),
+            force_to_parent(body, self.force),
+            {g: force_to_parent(body, F) for g, F in self.F.items()},
+            self.H,
+            self.u,
+        )
+
+    def named(self, naming: Naming, label: str) -> Subtree:
+        """With a name for each of its numbers."""
+        return Subtree(
+            self.inertia.named(naming, label),
+            self.force.named(naming, f"{label}.p"),
+            {g: F.named(naming, f"{label}.F[{g}]") for g, F in self.F.items()},
+            {pair: naming(f"{label}.H[{pair[0]},{pair[1]}]", value) for pair, value in self.H.items()},
+            {g: naming(f"{label}.u[{g}]", value) for g, value in self.u.items()},
+        )
+
+
+def _pair(i: int, j: int) -> tuple[int, int]:
+    return min(i, j), max(i, j)
+
+
+def _united(
+    a: Mapping[Key, Value], b: Mapping[Key, Value], plus: Callable[[Value, Value], Value]
+) -> dict[Key, Value]:
+    """Both; the sum where a key is in both."""
+    return {**a, **{key: plus(a[key], value) if key in a else value for key, value in b.items()}}

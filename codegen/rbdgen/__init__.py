@@ -56,6 +56,7 @@ def load_robot(
     mimic: Literal["eliminate", "independent"] = "eliminate",
     loops: Sequence[str] = (),
     ignore: str | Sequence[str] = (),
+    independent: Sequence[str] = (),
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -86,6 +87,8 @@ def load_robot(
             "all", or some of "actuator" (armature and damping of actuators), "equality" (constraints that
             are no closed loops, and couple no two joints linearly), "flex", "fluid", "gravcomp",
             "nonlinear" (springs and dampers), "plugin", "spring" (of ball and free joints), "tendon".
+        independent: joints whose velocities say those of all other joints on closed loops, such as ["crank"];
+            `loop_rnea`, `loop_crba` and `loop_aba` are dynamics by these velocities.
 
     Returns:
         The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.
@@ -110,6 +113,7 @@ def load_robot(
         mimic=mimic,
         loops=loops,
         ignore=ignore,
+        independent=independent,
     )
 
 

@@ -31,7 +31,7 @@ def options_of(parsed: argparse.Namespace) -> Options:
 def _code_options(parsed: argparse.Namespace, functions: Iterable[str]) -> Options:
     """Those that all code has; `functions`: where none are named."""
     return Options(
-        functions=tuple(functions) if parsed.functions is None else functions_of(parsed.functions),
+        functions=tuple(functions) if parsed.functions is None else names_of(parsed.functions),
         name=getattr(parsed, "name", None),
         real=target_named(parsed.target).reals[0] if parsed.real is None else parsed.real,
         target=parsed.target,
@@ -49,8 +49,8 @@ def inertia_options_of(parsed: argparse.Namespace) -> Options:
     return _code_options(parsed, OPERATIONS)
 
 
-def functions_of(given: Sequence[str]) -> tuple[str, ...]:
-    """The names of all options -f."""
+def names_of(given: Sequence[str]) -> tuple[str, ...]:
+    """The names of an option of names with commas between them, which may be given several times."""
     return tuple(name.strip() for name in ",".join(given).split(",") if name.strip())
 
 
@@ -72,6 +72,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         mimic=parsed.mimic,
         loops=parsed.loop,
         ignore=",".join(parsed.ignore),
+        independent=names_of(parsed.independent),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from rbdgen.cli.arguments import functions_of, inertia_options_of, options_of, refuse_others, robot_of
+from rbdgen.cli.arguments import inertia_options_of, names_of, options_of, refuse_others, robot_of
 from rbdgen.cli.parsers import FAILED, GUIDE, MORE, PARSERS
 from rbdgen.errors import OptionError, RbdgenError
 from rbdgen.options import Options
@@ -234,7 +234,7 @@ def _equations(parsed: argparse.Namespace) -> int:
         raise OptionError(f"{parsed.out}: is the robot itself; choose another file with -o")
     _, errors = tables.consoles()
     tables.warn(errors, tables.folded(robot.warnings))
-    functions = None if parsed.functions is None else functions_of(parsed.functions)
+    functions = None if parsed.functions is None else names_of(parsed.functions)
     equations = equations_of(robot, functions, parsed.symbols, parsed.budget_terms)
     document = getattr(equations, parsed.format)()
     if parsed.out is None:

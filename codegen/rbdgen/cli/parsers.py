@@ -264,6 +264,13 @@ def _add_robot_options(parser: argparse.ArgumentParser, title: str = "the robot"
         default=[],
         help="leave out what an MJCF has and no function knows, instead of refusing it: tendon, ..., or all",
     )
+    group.add_argument(
+        "--independent",
+        metavar="JOINT,JOINT",
+        action="append",
+        default=[],
+        help="joints whose velocities say those of all others in closed loops, for loop_rnea and loop_aba",
+    )
     group.add_argument("--root", metavar="LINK", help="take only what this link carries")
     group.add_argument(
         "--tip", metavar="LINK", help="take only the chain from the root to this link, no branches"

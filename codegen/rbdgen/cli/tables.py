@@ -104,6 +104,8 @@ def robot_tree(robot: Robot) -> Tree:
     for loop in model.loops:
         frames = f"{escaped(loop.first.frame)} and {escaped(loop.second.frame)}"
         tree.add(escape(f"loop: {frames} stay together ({loop.kind}, {loop.rows} rows)"))
+    if model.independent:
+        tree.add(f"independent velocities: {', '.join(f'v[{k}]' for k in model.independent)}")
     return tree
 
 

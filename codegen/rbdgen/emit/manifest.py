@@ -54,12 +54,17 @@ def _body(body: BodyFacts) -> dict[str, Any]:
 
 
 def _loops(facts: RobotFacts) -> dict[str, Any]:
-    """Closed loops, and the rows of all of them that say everything."""
-    rows = facts.independent_rows
+    """Closed loops, the rows of all of them that say everything, and the velocities that do."""
+    rows, velocities = facts.independent_rows, facts.independent_velocities
     return {
         "nloop": facts.nloop,
         "loops": [asdict(loop) for loop in facts.loops],
         "independent_loop_rows": None if rows is None else list(rows),
+        **(
+            {"nindependent": len(velocities), "independent_velocities": list(velocities)}
+            if velocities
+            else {}
+        ),
     }
 
 

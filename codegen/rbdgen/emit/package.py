@@ -124,7 +124,8 @@ class RobotFacts:
     (link, body it was merged into). `snapped`: (joint, largest change of an entry of its rotation).
     `warnings`: `LINE: what is odd in the URDF; what was done about it`.
     `options`: what generated it, as JSON values. `resistance`: of the joints that have some. `nloop`: rows of
-    all closed `loops`; `independent_rows`: those of them that say all, None where that is not known.
+    all closed `loops`; `independent_rows`: those of them that say all, None where that is not known;
+    `independent_velocities`: elements of v that say all others where loops are closed, none if not asked for.
     """
 
     name: str
@@ -148,6 +149,7 @@ class RobotFacts:
     nloop: int = 0
     loops: tuple[LoopFacts, ...] = ()
     independent_rows: tuple[int, ...] | None = None
+    independent_velocities: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         check_robot_name(self.name)

@@ -43,7 +43,12 @@ OF_FLOATING_BASES: Final = _by_name(world_aligned.ROWS)
 OF_LOOPS: Final = _by_name(loops.ROWS)
 """Those of robots with closed loops."""
 
-ALL: Final[Mapping[str, Function]] = MappingProxyType({**TABLE, **OF_FLOATING_BASES, **OF_LOOPS})
+BY_INDEPENDENT: Final = _by_name(loops.BY_INDEPENDENT)
+"""Those of robots with closed loops whose independent velocities were named."""
+
+ALL: Final[Mapping[str, Function]] = MappingProxyType(
+    {**TABLE, **OF_FLOATING_BASES, **OF_LOOPS, **BY_INDEPENDENT}
+)
 
 
 class _Family(NamedTuple):
@@ -58,6 +63,12 @@ class _Family(NamedTuple):
 _OF_SOME: Final = (
     _Family(OF_FLOATING_BASES, lambda model: model.is_floating, "a floating base", "--base floating"),
     _Family(OF_LOOPS, lambda model: bool(model.loops), "closed loops", "--loop FRAME1=FRAME2"),
+    _Family(
+        BY_INDEPENDENT,
+        lambda model: bool(model.independent),
+        "independent velocities",
+        "--independent JOINT,JOINT",
+    ),
 )
 
 

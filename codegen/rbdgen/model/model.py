@@ -50,13 +50,15 @@ class Model:
     """Bodies numbered depth first: parents come first, and subtrees are contiguous.
 
     `gravity` in m/s^2, in world axes. `nq`, `nv`: of all joints, those that follow others among them;
-    `sizes`: without those, as functions have them.
+    `sizes`: without those, as functions have them. `independent`: the elements of v that say all others where
+    loops are closed; none where that was not asked for.
     """
 
     name: str
     bodies: tuple[Body, ...]
     gravity: Vector = STANDARD_GRAVITY
     loops: tuple[Loop, ...] = ()
+    independent: tuple[int, ...] = ()
 
     @property
     def nbodies(self) -> int:
@@ -76,7 +78,13 @@ class Model:
         followers = self.nv - self.coupling.independent
         bodies = self.nbodies - sum(body.hidden for body in self.bodies)
         rows = sum(loop.rows for loop in self.loops)
-        return {"nq": self.nq - followers, "nv": self.nv - followers, "nbodies": bodies, "nloop": rows}
+        return {
+            "nq": self.nq - followers,
+            "nv": self.nv - followers,
+            "nbodies": bodies,
+            "nloop": rows,
+            "nindependent": len(self.independent),
+        }
 
     @cached_property
     def manifold(self) -> Manifold:

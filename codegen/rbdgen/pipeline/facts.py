@@ -62,6 +62,7 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         nloop=model.sizes["nloop"],
         loops=tuple(map(_loop_facts, model.loops)),
         independent_rows=robot.independent_rows,
+        independent_velocities=model.independent,
     )
 
 

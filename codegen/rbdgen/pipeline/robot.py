@@ -19,6 +19,7 @@ from rbdgen.errors import OptionError
 from rbdgen.functions.loops.independent import independent_rows
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
 from rbdgen.model.mimic import Mimics
+from rbdgen.pipeline.independent import with_independent_velocities
 from rbdgen.pipeline.resistance import dissipation_of, with_rotors
 from rbdgen.spatial.ops import Vector
 
@@ -42,6 +43,7 @@ def load_robot(
     mimic: Mimics = "eliminate",
     loops: Sequence[str] = (),
     ignore: str | Sequence[str] = (),
+    independent: Sequence[str] = (),
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -51,7 +53,8 @@ def load_robot(
     `xacro_args`: of a xacro, by name; `lock`, `root`, `tip`: as in `pruned`; `damping`, `friction`,
     `armature`: as of `rbdgen.load_robot`; `mimic`: "eliminate" (mimic joints follow others and have no place
     in q) or "independent"; `loops`: closed loops, each "FRAME1=FRAME2" or "FRAME1=FRAME2:point"; `ignore`:
-    features of an MJCF that are left out. Raises DescriptionError, ModelError or OptionError, each one line.
+    features of an MJCF that are left out; `independent`: joints whose velocities say those of all others in
+    closed loops. Raises DescriptionError, ModelError or OptionError, each one line.
     """
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise OptionError(f"base {told(base)} is not known; choose fixed or floating")
@@ -68,7 +71,8 @@ def load_robot(
     description = replace(description, loops=(*description.loops, *_loops(loops)))
     base = base or _base_of(description)
     robot = build_robot(description, base, _snap(snap), _gravity(gravity), dissipation, mimic)
-    return _with_independent_rows(robot) if robot.model.loops else robot
+    robot = _with_independent_rows(robot) if robot.model.loops else robot
+    return with_independent_velocities(robot, independent)
 
 
 def from_pinocchio(

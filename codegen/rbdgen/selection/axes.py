@@ -173,7 +173,8 @@ class _Descent:
 
 
 def _only(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
-    """The reduced model of some bodies only, with the moments they have in the whole; none follows."""
+    """The reduced model of some bodies only, with the moments they have in the whole; none follows, and no
+    loop is closed."""
     number = {WORLD: WORLD} | {old: new for new, old in enumerate(chosen)}
     framed: list[AlignedBody] = []
     bodies: list[Body] = []
@@ -186,7 +187,12 @@ def _only(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
         bodies.append(replace(reduced.model.bodies[old], joint=joint, parent=parent))
     return replace(
         reduced,
-        model=replace(reduced.model, bodies=tuple(bodies)),
+        model=replace(
+            reduced.model,
+            bodies=tuple(bodies),
+            loops=(),
+            independent=tuple(range(nv)) if reduced.model.independent else (),
+        ),
         bodies=tuple(framed),
         moments=tuple(reduced.moments[old] for old in chosen),
         whole=tuple(reduced.whole[old] for old in chosen),

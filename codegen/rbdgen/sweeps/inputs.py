@@ -35,7 +35,8 @@ class State:
     """Inputs of a function by name; those it does not take are empty (fext: None).
 
     q has a coordinate a body. q, v and a are those of all joints; tau is of those that follow no other.
-    `positions`: the elements of q themselves; `arrays`: what a loop reads beside them, see `sweeps/loops.py`;
+    `positions`: the elements of q themselves; `arrays`: by name what is none of these, and what a loop reads
+    beside them, see `sweeps/loops.py`;
     `angle` makes an angle of an element of q that is read so; `sqrt`, `sign`: functions of the scalars, the
     sign of 0 being 0; `order`: the bodies in the order of their coordinates, empty where that is theirs.
     """
@@ -85,7 +86,8 @@ def state_of(
 
     Joints that follow others get their positions, velocities and accelerations from them.
     """
-    given: dict[Kind, Sequence[Scalar]] = {argument.kind: elements for argument, elements in inputs}
+    arrays = [(argument, elements) for argument, elements in inputs]
+    given: dict[Kind, Sequence[Scalar]] = {argument.kind: elements for argument, elements in arrays}
     extended = model.coupling.extended
     q, fext = given.get("configuration"), given.get("external_forces")
     return State(
@@ -95,6 +97,7 @@ def state_of(
         tau=given.get("force", ()),
         fext=None if fext is None else on_bodies(model, external_forces(fext)),
         naming=naming,
+        arrays={argument.name: elements for argument, elements in arrays if argument.kind == "values"},
         angle=lambda x: Angle(cos(x), sin(x)),
         positions=() if q is None else positions(model, q),
         sqrt=sqrt,

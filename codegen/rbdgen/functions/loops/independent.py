@@ -1,4 +1,4 @@
-"""Which rows of closed loops say all, in numbers: their rank where the loops are closed.
+"""Which rows of closed loops say all, and which velocities, in numbers: by ranks where the loops are closed.
 
 A planar four-bar that is closed by a frame has six rows, of which three repeat what others say. The rank is
 that of most closed positions; in single ones, such as a stretched four-bar, it is less, which no choice of
@@ -53,6 +53,24 @@ def independent_rows(model: Model) -> tuple[int, ...] | None:
     usual = jacobians[ranks == rank]
     choices = {_pivots(J, rank) for J in usual}
     return max(sorted(choices), key=lambda rows: _least(usual, rows))
+
+
+def moved_by_loops(model: Model) -> list[int]:
+    """The elements of v that loops know: of joints between their frames, or of those that these follow."""
+    paths = [model.path(loop.first.body, loop.second.body) for loop in model.loops]
+    joints = [model.bodies[i].joint for path in paths for part in path for i in part]
+    moved = {joint.idx_v + k for joint in joints for k in range(joint.nv)}
+    groups = enumerate(model.coupling.groups)
+    return [g for g, members in groups if any(k in moved for k, _ in members)]
+
+
+def are_determined(model: Model, dependent: Sequence[int]) -> bool:
+    """Whether these elements of v follow from all others, in most closed positions."""
+    if not dependent:
+        return True
+    columns = _jacobians(model, closed_positions(model))[:, :, list(dependent)]
+    singular = np.linalg.svd(columns, compute_uv=False)
+    return bool(np.mean(singular[:, -1] > DEPENDENT * singular[:, 0]) > 0.5)
 
 
 def closed_positions(model: Model) -> _Array:

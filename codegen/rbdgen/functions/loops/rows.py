@@ -1,12 +1,19 @@
-"""The functions of closed loops; only robots that have one have them."""
+"""The functions of closed loops; only robots that have one have them.
+
+Those by independent velocities are only of robots for which it was said which velocities these are.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from rbdgen.functions.function import Form, Function, Identity, Outputs, Q, V, flat
+from rbdgen.functions.function import Form, Function, Identity, Outputs, Q, V, cheap, flat, resisting
+from rbdgen.functions.inertia_matrix import rows as inertia_matrix
+from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
+from rbdgen.functions.loops.eliminated import Eliminated, OfTree, loop_aba, loop_crba, loop_motion, loop_rnea
 from rbdgen.functions.loops.relative_motion import loop_drift, loop_jacobian, loop_position
 from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import Argument, Signature
 from rbdgen.sweeps.inputs import State
 
@@ -76,6 +83,110 @@ ROWS = (
                 "loop drift at 2 v = 4 times that at v",
                 ("loop_drift",),
                 lambda call, x: (call("loop_drift", v=2 * x["v"]), 4 * call("loop_drift")),
+            ),
+        ),
+    ),
+)
+
+
+# ---- by independent velocities
+
+
+def _independent(name: str, unit: str, meaning: str) -> Argument:
+    return Argument(name, "values", ("nindependent",), unit, meaning)
+
+
+V_I = _independent("v_i", "rad/s, m/s", "independent velocities, in the order of v")
+A_I = _independent("a_i", "rad/s^2, m/s^2", "independent accelerations")
+TAU_I = _independent("tau_i", "N m, N", "torques and forces that work on the independent velocities, G^T tau")
+
+_RNEA, _CRBA = (resisting(rows[0]) for rows in (inverse_dynamics.ROWS, inertia_matrix.ROWS))
+_TEXTBOOK = OfTree((_RNEA, _RNEA.form("newton_euler")), (_CRBA, _CRBA.form("composite")))
+_CHEAP = OfTree((_RNEA, _RNEA.form("classical")), (_CRBA, _CRBA.form("moments")))
+
+
+def _forms(trace: Callable[[OfTree, Model | ReducedModel, State], Outputs]) -> tuple[Form, ...]:
+    """On the textbook's functions of the tree, and on the cheap ones."""
+    source = "dependent velocities eliminated; Featherstone 2008, chapters 3 and 8"
+    return (
+        Form("embedded", source, lambda model, x: trace(_TEXTBOOK, model, x), over="independent"),
+        cheap(
+            "moments",
+            f"{source}; mass moments",
+            lambda reduced, x: trace(_CHEAP, reduced, x),
+            "independent",
+        ),
+    )
+
+
+BY_INDEPENDENT = (
+    Function(
+        Signature(
+            "loop_projection",
+            (Q,),
+            (Argument("G", "values", ("nv", "nindependent"), "1, m, 1/m", "v = G v_i in closed loops"),),
+        ),
+        "all velocities by the independent ones: v = G v_i",
+        (_form(lambda model, x: [flat(Eliminated(model, x).projection)]),),
+        operations=lambda size: 200 * size.loops,
+    ),
+    Function(
+        Signature(
+            "loop_motion",
+            (Q, V_I, A_I),
+            (
+                Argument("v", "values", ("nv",), "rad/s, m/s", "velocities of all joints, G v_i"),
+                Argument("a", "values", ("nv",), "rad/s^2, m/s^2", "accelerations of all joints"),
+            ),
+        ),
+        "all velocities and accelerations by the independent ones",
+        (_form(loop_motion),),
+        operations=lambda size: 280 * size.loops,
+        identities=(
+            Identity(
+                "loop motion v = G v_i",
+                ("loop_projection", "loop_motion"),
+                lambda call, x: (
+                    call("loop_motion")[0],
+                    (call("loop_projection") @ x["v_i"][..., None])[..., 0],
+                ),
+            ),
+        ),
+    ),
+    Function(
+        Signature("loop_rnea", (Q, V_I, A_I), (TAU_I,)),
+        "inverse dynamics in closed loops, G^T ID(q, G v_i, G a_i + g)",
+        _forms(lambda tree, robot, x: [loop_rnea(tree, robot, x, x.arrays["a_i"])]),
+        operations=lambda size: _RNEA.operations(size) + 170 * size.loops,
+    ),
+    Function(
+        Signature(
+            "loop_crba",
+            (Q,),
+            (
+                Argument(
+                    "M_i",
+                    "values",
+                    ("nindependent", "nindependent"),
+                    "kg m^2, kg m, kg",
+                    "inertia matrix of the independent velocities, G^T M G",
+                ),
+            ),
+        ),
+        "inertia matrix in closed loops, G^T M G, full symmetric",
+        _forms(lambda tree, robot, x: [flat(loop_crba(tree, robot, x))]),
+        operations=lambda size: _CRBA.operations(size) + 200 * size.loops,
+    ),
+    Function(
+        Signature("loop_aba", (Q, V_I, TAU_I), (A_I,)),
+        "forward dynamics in closed loops, a_i of M_i a_i + G^T ID(q, G v_i, g) = tau_i",
+        _forms(lambda tree, robot, x: [loop_aba(tree, robot, x)]),
+        operations=lambda size: _RNEA.operations(size) + _CRBA.operations(size) + 100 * size.loops,
+        identities=(
+            Identity(
+                "FD(ID(a)) = a in closed loops",
+                ("loop_rnea", "loop_aba"),
+                lambda call, x: (call("loop_aba", tau_i=call("loop_rnea")), x["a_i"]),
             ),
         ),
     ),

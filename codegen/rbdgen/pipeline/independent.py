@@ -1,0 +1,64 @@
+"""Joints by name become the velocities that say all others where loops are closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from rbdgen.description.quoting import quoted, told
+from rbdgen.errors import OptionError
+from rbdgen.functions.loops.independent import are_determined, moved_by_loops
+from rbdgen.model.build import Robot
+from rbdgen.model.model import Model
+
+
+def with_independent_velocities(robot: Robot, given: object) -> Robot:
+    """The robot by the velocities of these joints and of those off all loops; as it is where none is named.
+
+    OptionError where a joint is unknown, and where they say too little or too much.
+    """
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise OptionError(
+            f"independent {told(given)} makes no sense; give a list of joints, such as ['crank']"
+        )
+    names = [str(name) for name in given]
+    if not names:
+        return robot
+    model, option = robot.model, f"--independent {','.join(quoted(name, 40) for name in names)}"
+    dependent = _dependent(model, names, option)
+    on_loops, rows = moved_by_loops(model), robot.independent_rows
+    if rows is None:
+        raise OptionError(
+            f"{option}: no position was found in which all loops are closed; check their frames"
+        )
+    if len(dependent) != len(rows):
+        free, left = len(on_loops) - len(rows), len(on_loops) - len(dependent)
+        raise OptionError(
+            f"{option}: closed loops leave {free} of the velocities of {_joints(model, on_loops)} "
+            f"independent, not {left}; name joints with {free} in all"
+        )
+    if not are_determined(model, dependent):
+        what = f"these joints do not say the velocities of {_joints(model, dependent)}"
+        raise OptionError(f"{option}: {what}; name others")
+    independent = tuple(k for k in range(model.sizes["nv"]) if k not in dependent)
+    return replace(robot, model=replace(model, independent=independent))
+
+
+def _dependent(model: Model, names: Sequence[str], option: str) -> list[int]:
+    """The elements of v on loops that are not of these joints."""
+    joints = {joint.name: joint for joint in model.manifold.joints}
+    unknown = next((name for name in names if name not in joints), None)
+    if unknown is not None:
+        known = ", ".join(map(quoted, joints))
+        raise OptionError(f"{option}: there is no joint {quoted(unknown, 40)}; choose from: {known}")
+    if not model.loops:
+        raise OptionError(f"{option}: {quoted(model.name)} has no closed loop; give --loop FRAME1=FRAME2")
+    named = {joints[name].idx_v + k for name in names for k in range(joints[name].nv)}
+    return [k for k in moved_by_loops(model) if k not in named]
+
+
+def _joints(model: Model, elements: Sequence[int]) -> str:
+    """The joints that have these elements of v."""
+    joints = model.manifold.joints
+    have = [joint.name for joint in joints if any(0 <= k - joint.idx_v < joint.nv for k in elements)]
+    return ", ".join(map(quoted, have))

@@ -1,4 +1,4 @@
-"""Forward dynamics with followers by articulated bodies: shapes of every kind, and what it costs."""
+"""Forward dynamics and Minv with followers by articulated bodies: shapes of every kind, and what it costs."""
 
 from __future__ import annotations
 
@@ -94,17 +94,23 @@ def test_shapes(name: str) -> None:
     (M,) = projection.outputs(TABLE["crba"], inputs)
     (expected,) = projection.outputs(aba, inputs)
     assert relative_error(found, expected) < 1e-13 * np.linalg.cond(M).max()
+    minv = lookup("minv")
+    found = run_on_floats(FunctionForm(minv, minv.form("embedded")), model, inputs)[0]
+    assert relative_error(found, np.linalg.inv(M)) < 1e-13 * np.linalg.cond(M).max()
 
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("name", [name for name in BUNDLED if name != "humanoid30"])
 def test_without_followers_it_is_the_articulated_body_algorithm(name: str, base: Base) -> None:
-    """To the operation, rotors or none."""
-    aba = lookup("aba")
+    """To the operation, rotors or none; the inverse to some that a base's own rows take or save."""
+    aba, minv = lookup("aba"), lookup("minv")
     plain = robot(name, base).model
     for model in (plain, with_rotors(plain)):
-        forms = (aba.form("bias"), aba.form("embedded"))
-        assert len({operations(reduce(model), aba, form) for form in forms}) == 1
+        reduced = reduce(model)
+        bias, embedded = (operations(reduced, aba, aba.form(form)) for form in ("bias", "embedded"))
+        assert embedded == bias
+        hybrid, embedded = (operations(reduced, minv, minv.form(form)) for form in ("hybrid", "embedded"))
+        assert abs(embedded - hybrid) <= 12
 
 
 def with_rotors(model: Model) -> Model:
@@ -130,14 +136,15 @@ def coupled(name: str) -> Model:
 
 def test_pinned(golden: Callable[[str, str], None]) -> None:
     """Operations of the plain traces in frames as given; with all joints free for comparison."""
-    aba, lines = lookup("aba"), []
+    lines = []
+    forms = {"aba": ("composite_moments", "embedded", "bias"), "minv": ("moments", "embedded", "hybrid")}
     for name, (path, base, _) in COUPLED.items():
         reduced, free = reduce(coupled(name)), reduce(robot(path, base).model)
-        counts = {
-            form: operations(reduced, aba, aba.form(form)) for form in ("composite_moments", "embedded")
-        }
-        counts["free"] = operations(free, aba, aba.form("bias"))
-        lines.append(f"{name}: {counts}\n")
+        for row, (*folding, plain) in forms.items():
+            function = lookup(row)
+            counts = {form: operations(reduced, function, function.form(form)) for form in folding}
+            counts["free"] = operations(free, function, function.form(plain))
+            lines.append(f"{name}: {row}: {counts}\n")
     golden("operation_counts/followers.txt", "".join(lines))
 
 

@@ -23,12 +23,12 @@ from rbdgen.model.coupling import Member
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import NO_MOTION, Force, Motion
+from rbdgen.spatial.ops import NO_FORCE, NO_MOTION, Force, Motion
 from rbdgen.spatial.scalar import Naming, Scalar, mul, unnamed
 from rbdgen.sweeps.bodies import Body, motion_to_child, relative_motion
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.straight import straight
-from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum
+from rbdgen.sweeps.straight import Straight, straight
+from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum, Sweep
 
 
 class Freedoms(NamedTuple):
@@ -65,17 +65,23 @@ def forward_dynamics_embedded(
     naming: Naming = unnamed,
 ) -> list[Scalar]:
     """qdd of the independent degrees of freedom; q and v of all joints, tau of the independent ones."""
-    model, independent = reduced.model, len(tau)
-    on_followers = [0] * (reduced.nv - independent)
-    bodies = straight(reduced, State(q, v, tau=[*tau, *on_followers], fext=fext, naming=naming))
+    on_followers = [0] * (reduced.nv - len(tau))
+    x = State(q, v, tau=[*tau, *on_followers], fext=fext, naming=naming)
+    bodies, at_world = released(reduced, x, body_forces(accelerated=False, external=fext is not None))
+    sweep = accelerations(at_world.accelerations(NO_MOTION, {}))
+    return bodies.run(sweep)["a"][: len(tau)]
+
+
+def released(reduced: ReducedModel, x: State, *before: Sweep) -> tuple[Straight, Released]:
+    """The inward sweep after others, and the freedoms that met in the world. Without `force` it is 0."""
+    model, bodies = reduced.model, straight(reduced, x)
     carriers = carrying_bodies(model)
-    bodies.values["freedoms"] = freedoms_at(model, carriers)
-    given = bodies.run(body_forces(accelerated=False, external=fext is not None), EMBEDDED)
+    bodies.values |= {"freedoms": freedoms_at(model, carriers), "force": [NO_FORCE] * reduced.nbodies}
+    handed_on = bodies.run(*before, EMBEDDED)["handed_on"]
     roots = [i for i, body in enumerate(model.bodies) if body.parent == WORLD]
-    rest = accumulated(Subtree.__add__, [given["handed_on"][i] for i in roots])
-    met = [g for g, carrier in enumerate(carriers) if carrier == WORLD]
-    y = rest.factor(met).solve([rest.u[g] for g in met])
-    return bodies.run(accelerations(dict(zip(met, y, strict=True))))["a"][:independent]
+    rest = accumulated(Subtree.__add__, [handed_on[i] for i in roots])
+    met = tuple(g for g, carrier in enumerate(carriers) if carrier == WORLD)
+    return bodies, rest.released(met)[1]
 
 
 def carrying_bodies(model: Model) -> list[int]:

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 from rbdgen.model.articulated import ArticulatedInertia, JointFactor, combination
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.moments import MassMoments
-from rbdgen.spatial.ldl import LDL, forward_substituted, ldl
+from rbdgen.spatial.ldl import forward_substituted, ldl
 from rbdgen.spatial.ops import NO_FORCE, ZERO, ZERO_MATRIX, Force, Motion
 from rbdgen.spatial.scalar import Naming, Scalar, add, dot, mul, sub
 from rbdgen.sweeps.bodies import Body, Placed, force_to_parent, inertia_to_parent, with_joint_force
@@ -67,14 +67,15 @@ class SubtreeInertia:
 class Released(NamedTuple):
     """Freedoms that were eliminated, by their numbers: L y = rates - scaled^T a - sum crossing_j y_j.
 
-    `lower`: L below its diagonal, row by row; a: the acceleration of the body where they were released;
-    `crossing`: by the numbers of those that waited on.
+    `lower`: L below its diagonal, row by row, of their H = L^T D L; a: the acceleration of the body where
+    they were released; `crossing`: by the numbers of those that waited on.
     """
 
     freedoms: tuple[int, ...]
     rates: list[Scalar]
     scaled: list[Force]
     lower: list[Scalar]
+    inverse_diagonal: Sequence[Scalar]
     crossing: Mapping[int, Sequence[Scalar]]
 
     def known(self, y: Mapping[int, Scalar]) -> list[Scalar]:
@@ -125,17 +126,14 @@ class Subtree:
             _united(self.u, {g: left}, add),
         )
 
-    def factor(self, freedoms: Sequence[int]) -> LDL:
-        """That of their H."""
-        return ldl([[self.H.get(_pair(i, j), 0) for j in freedoms] for i in freedoms])
-
     def released(
         self, freedoms: tuple[int, ...], joint: Body | None = None, tau: Sequence[Scalar] = ()
     ) -> tuple[Subtree, Released]:
         """Without these freedoms. `joint`: of the body that they move, where they move no other; what is
         handed on then has components along it that are known, such as the torques `tau`."""
         S, rotors = (joint.subspace, joint.armature) if joint else ((), ())
-        factor = JointFactor(S, tuple(self.F[g] for g in freedoms), self.factor(freedoms), rotors)
+        H = [[self.H.get(_pair(i, j), 0) for j in freedoms] for i in freedoms]
+        factor = JointFactor(S, tuple(self.F[g] for g in freedoms), ldl(H), rotors)
 
         def settled(force: Force, along: Sequence[Scalar]) -> Force:
             return with_joint_force(joint, force, along) if joint else force
@@ -156,7 +154,8 @@ class Subtree:
             },
             {j: sub(self.u[j], dot(w[j], rates)) for j in waiting},
         )
-        return subtree, Released(freedoms, rates, factor.scaled, factor.lower, z)
+        diagonal = factor.D.inverse_diagonal
+        return subtree, Released(freedoms, rates, factor.scaled, factor.lower, diagonal, z)
 
     def to_parent(self, body: Placed) -> Subtree:
         """In the parent's axes, about the parent's origin."""

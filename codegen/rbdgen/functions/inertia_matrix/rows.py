@@ -19,9 +19,11 @@ from rbdgen.functions.function import (
     swept,
     swept_in_loops,
     symmetric,
+    where_coupled,
 )
 from rbdgen.functions.inertia_matrix.composite import crba
 from rbdgen.functions.inertia_matrix.inverse import minv_factored, minv_recursive
+from rbdgen.functions.inertia_matrix.inverse_embedded import minv_embedded
 from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_composite, minv_hybrid, minv_looped
 from rbdgen.functions.inertia_matrix.moments import INERTIA_MATRIX
 from rbdgen.signature import Signature
@@ -75,6 +77,13 @@ ROWS = (
                 "the articulated inward pass as a factorisation, Minv = W D^-1 W^T",
                 lambda reduced, x: [flat(minv_hybrid(reduced, x.q, x.naming))],
                 "tree",
+            ),
+            cheap(
+                "embedded",
+                "as hybrid, followers embedded; Jain, Robot and Multibody Dynamics, 2011",
+                lambda reduced, x: [flat(minv_embedded(reduced, x.q, x.naming))],
+                "independent",
+                worth=where_coupled,
             ),
             in_loops(
                 "as hybrid, factored in loops over bodies, one product run for every column",

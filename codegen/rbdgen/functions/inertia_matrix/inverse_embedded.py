@@ -1,0 +1,88 @@
+"""The inverse of the joint-space inertia matrix by articulated bodies where joints follow others.
+
+As `minv_hybrid`: the inward sweep of forward dynamics factors M = L^T D L, and a row of W = L^-1 is what a
+unit torque on a freedom leaves for those that are released after it, on the way to the root.
+Minv = W D^-1 W^T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rbdgen.functions.forward_dynamics.embedded import Freedoms, carrying_bodies, released
+from rbdgen.functions.forward_dynamics.subtree import Released
+from rbdgen.functions.inertia_matrix.inverse import weighted_square
+from rbdgen.model.articulated import combination
+from rbdgen.model.joints import Coordinate
+from rbdgen.model.model import WORLD
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ldl import back_substituted
+from rbdgen.spatial.ops import NO_FORCE, Force
+from rbdgen.spatial.scalar import Naming, Scalar, dot, mul, sub, unnamed
+from rbdgen.sweeps.bodies import Jointed, force_to_parent, with_joint_force
+from rbdgen.sweeps.inputs import State
+
+
+@dataclass
+class Load:
+    """What is left of a unit torque on its way to the root: a force on the body where it is, and torques on
+    freedoms that wait. `row`: what those that were released felt of it, a row of W."""
+
+    u: dict[int, Scalar]
+    force: Force = NO_FORCE
+    row: dict[int, Scalar] = field(default_factory=dict)
+
+    def join(self, body: Jointed, freedoms: Freedoms) -> None:
+        """The freedoms of the joint feel the force."""
+        for (g, multiple), S in zip(freedoms.moves, body.subspace, strict=True):
+            self.u[g] = sub(self.u.get(g, 0), mul(multiple, S.dot(self.force)))
+
+    def release(self, freedoms: Released) -> None:
+        """These freedoms give way to it."""
+        felt = back_substituted(freedoms.lower, [self.u.get(g, 0) for g in freedoms.freedoms])
+        self.row |= dict(zip(freedoms.freedoms, felt, strict=True))
+        self.force = self.force + combination(freedoms.scaled, felt)
+        for j, column in freedoms.crossing.items():
+            self.u[j] = sub(self.u.get(j, 0), dot(list(column), felt))
+
+
+def minv_embedded(
+    reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed
+) -> list[list[Scalar]]:
+    """M(q)^-1 of the independent degrees of freedom, full symmetric."""
+    bodies, at_world = released(reduced, State(q, tau=[0] * reduced.nv, naming=naming))
+    given, inverse_D = bodies.values, [0] * reduced.model.coupling.independent
+    for freedoms in filter(None, (*given["met"], *given["complete"], at_world)):
+        for g, value in zip(freedoms.freedoms, freedoms.inverse_diagonal, strict=True):
+            inverse_D[g] = value
+    carriers = enumerate(carrying_bodies(reduced.model))
+    rows = [_row(g, carrier, bodies.bodies, given, at_world, naming) for g, carrier in carriers]
+    return weighted_square(rows, inverse_D)
+
+
+def _row(
+    g: int,
+    carrier: int,
+    bodies: Sequence[Any],
+    given: Mapping[str, Sequence[Any]],
+    at_world: Released,
+    naming: Naming,
+) -> dict[int, Scalar]:
+    """The row of W of freedom g, which is released at the body `carrier`."""
+    load, i = Load({g: 1}), carrier
+    while i != WORLD:
+        body, freedoms, complete = bodies[i], given["freedoms"][i], given["complete"][i]
+        if g not in freedoms.complete:
+            if given["met"][i]:
+                load.release(given["met"][i])
+            load.join(body, freedoms)
+        if complete:
+            load.release(complete)
+            if freedoms.own:
+                load.force = with_joint_force(body, load.force, [int(k == g) for k in complete.freedoms])
+        load.force = force_to_parent(body, load.force).named(naming, f"force[{g},{i}]")
+        i = body.parent
+    load.release(at_world)
+    return load.row

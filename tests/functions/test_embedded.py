@@ -83,7 +83,9 @@ def test_shapes(name: str) -> None:
     model = projection.coupled.model
     links = [*(body.name for body in model.bodies), "world"]  # WORLD is -1
     six = 6 if base == "floating" else 0
-    carrying = dict(zip(projection.coupled.joint_names, carrying_bodies(model)[six:], strict=True))
+    carrying = dict(
+        zip(projection.coupled.joint_names, carrying_bodies(model, model.coupling.groups)[six:], strict=True)
+    )
     assert {k: links[carrying[names[k]]] for k in carriers} == carriers
     aba = lookup("aba_fext")
     inputs = model.manifold.random_inputs(

@@ -36,3 +36,33 @@ def two_legs() -> RobotBuilder:
         built.add_body(f"upper{k}", parent=f"lower{k}", **along, **SOLID)
     built.add_body("platform", parent="upper0", type="spherical", xyz=(0, 0, 0.2), **SOLID)
     return built.add_body("corner", parent="platform", type="fixed", xyz=(0.6, 0.1, 0))
+
+
+def three_arms() -> RobotBuilder:
+    """A plate in a plane on three arms of two links; the second and the third are open at the plate."""
+    turning: dict[str, Any] = {"type": "revolute", "axis": (0, 0, 1), **SOLID}
+    built = RobotBuilder("three_arms").add_body("ground")
+    for k, (x, y) in enumerate(((0, 0), (1, 0), (0.5, 0.9))):
+        built.add_body(f"upper{k}", parent="ground", xyz=(x, y, 0), rpy=(0, 0, 2 * k), **turning)
+        built.add_body(f"lower{k}", parent=f"upper{k}", xyz=(0.5, 0, 0), **turning)
+        built.add_body(f"hand{k}", parent=f"lower{k}", type="fixed", xyz=(0.5, 0, 0))
+    built.add_body("plate", parent="hand0", **turning)
+    for k, (x, y) in enumerate(((0.3, 0), (0.15, 0.25)), 1):
+        built.add_body(f"corner{k}", parent="plate", type="fixed", xyz=(x, y, 0))
+    return built
+
+
+def legs(count: int) -> RobotBuilder:
+    """A body on legs, each with a four-bar between its hip and its shank that is open at the knee's rod."""
+    turning: dict[str, Any] = {"type": "revolute", "axis": (0, 0, 1), **SOLID}
+    built = RobotBuilder("legs").add_body("base", mass=10, inertia=(1, 1, 1))
+    for k in range(count):
+        hip = {**turning, "axis": (1, 0, 0)}
+        built.add_body(f"hip{k}", parent="base", xyz=(0.3 * k, 0.2, 0), **hip)
+        built.add_body(f"thigh{k}", parent=f"hip{k}", **turning)
+        built.add_body(f"shank{k}", parent=f"thigh{k}", xyz=(0.3, 0, 0), **turning)
+        built.add_body(f"crank{k}", parent=f"hip{k}", xyz=(0.1, 0, 0), **turning)
+        built.add_body(f"rod{k}", parent=f"crank{k}", xyz=(0.1, 0, 0), **turning)
+        built.add_body(f"heel{k}", parent=f"shank{k}", type="fixed", xyz=(0.1, 0.05, 0))
+        built.add_body(f"tip{k}", parent=f"rod{k}", type="fixed", xyz=(0.3, 0, 0))
+    return built

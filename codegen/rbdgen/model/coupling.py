@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rbdgen.model.model import Model
 
 Matrix = Sequence[Sequence[Scalar]]
-Member = tuple[int, float]
+Member = tuple[int, Scalar]
 """A degree of freedom and its multiple of the independent one that it follows; 1 for that one itself."""
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import runpy
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from functions.loops.test_loops import acceleration_with_closed_loop, drift, jacobian
 from numpy.typing import NDArray
 from support.forms import FunctionForm, run_on_floats
-from support.linkages import SOLID, four_bar, two_legs
+from support.linkages import SOLID, four_bar, legs, three_arms, two_legs
 from support.synthetic import urdf
 
 import rbdgen
@@ -25,13 +26,16 @@ from rbdgen.functions.table import BY_INDEPENDENT, TABLE
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Robot, build_robot
 from rbdgen.model.loops import Anchor, Loop
+from rbdgen.model.reduce import reduce
 from rbdgen.model.tree_size import tree_size
+from rbdgen.selection.axes import operations
 from rbdgen.selection.trace import trace_on
 
 Array = NDArray[np.float64]
 
 TILT = (0.3, -0.5, 0.7)
 
+ARMS = [f"upper{k}_joint" for k in range(3)]
 LEG = ["lower0_joint_1", "lower0_joint_2", "upper0_joint", "platform_joint"]
 
 
@@ -68,6 +72,9 @@ def load(name: str, folder: Path, **options: Any) -> Robot:
         return rbdgen.load_robot(built, loops=["hinge=end"], independent=independent, **options)
     if name == "two legs":
         return rbdgen.load_robot(two_legs(), loops=["corner=upper1:point"], independent=LEG, **options)
+    if name == "three arms":
+        loops = ["hand1=corner1:point", "hand2=corner2:point"]
+        return rbdgen.load_robot(three_arms(), loops=loops, independent=ARMS, **options)
     path = chain_on_the_world(folder)
     return rbdgen.load_robot(path, loops=["l4=world:point"], independent=["j0"], **options)
 
@@ -76,6 +83,7 @@ CASES = {
     "four-bar": {},
     "four-bar, frame": {"damping": True, "armature": {"rocker_joint": 0.4, "crank_joint": 0.1}},
     "two legs": {"base": "floating"},
+    "three arms": {"armature": {"lower0_joint": 0.2, "plate_joint": 0.1}},
     "followers": {"armature": {"j0": 0.3, "j4": 0.2, "j2": 0.1}},
 }
 
@@ -232,3 +240,31 @@ def test_estimates_are_near_what_is_traced(name: str) -> None:
     tracer, row = GraphEngine(), BY_INDEPENDENT[name]
     counted = tracer.cost(trace_on(tracer, model, row, row.forms[0])).total
     assert 0.8 < row.operations(tree_size(model)) / counted < 1.25
+
+
+def test_pinned(golden: Callable[[str, str], None]) -> None:
+    """Operations of the cheap forms' plain traces, and of the open tree for comparison."""
+    lines = []
+    for count in (1, 4):
+        loops = [f"heel{k}=tip{k}:point" for k in range(count)]
+        names = [f"{part}{k}_joint" for k in range(count) for part in ("hip", "thigh", "crank")]
+        robot = rbdgen.load_robot(legs(count), "floating", loops=loops, independent=names)
+        reduced = reduce(robot.model)
+        for tree, closed in (("rnea", "loop_rnea"), ("crba", "loop_crba"), ("aba", "loop_aba")):
+            rows = {**TABLE, **BY_INDEPENDENT}
+            forms = [(name, form) for name in (tree, closed) for form in rows[name].forms]
+            counts = {
+                f"{name}-{form.name}": operations(reduced, rows[name], form)
+                for name, form in forms
+                if form.reduced and form.loops is None and form.worth(robot.model)
+            }
+            lines.append(f"legs {count}: {counts}\n")
+    golden("operation_counts/loops.txt", "".join(lines))
+
+
+def test_example(capsys: pytest.CaptureFixture[str]) -> None:
+    """A second of motion keeps the energy."""
+    runpy.run_path(str(Path(__file__).parents[3] / "examples" / "four_bar.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "after 1 s: q = [-4.359  4.771  1.981], crank at 1.048 rad/s" in printed
+    assert "energy 6.7545 J, then 6.7545 J" in printed

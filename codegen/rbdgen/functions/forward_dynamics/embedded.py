@@ -24,25 +24,32 @@ from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import NO_FORCE, NO_MOTION, Force, Motion
-from rbdgen.spatial.scalar import Naming, Scalar, mul, unnamed
+from rbdgen.spatial.scalar import Naming, Scalar, dot, unnamed
 from rbdgen.sweeps.bodies import Body, motion_to_child, relative_motion
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.straight import Straight, straight
 from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum, Sweep
 
+Groups = Sequence[Sequence[Member]]
+"""For every freedom the degrees of freedom that it moves, and how many times as fast, its own first."""
+
 
 class Freedoms(NamedTuple):
     """What the step at a body has to know of freedoms, by their numbers.
 
-    `moves`: that of each of the joint's degrees of freedom, and how many times as fast that is; `own`:
-    whether they move this joint alone; `complete`: those of the joint whose other joints are all below it;
+    `moves`: those of each of the joint's degrees of freedom, and how many times as fast it is; `own`: whether
+    each has one, which moves it alone; `complete`: those of the joint whose other joints are all below it;
     `met`: those of other joints, for which this is the last body that carries them all.
     """
 
-    moves: tuple[Member, ...]
+    moves: tuple[tuple[Member, ...], ...]
     own: bool
     complete: tuple[int, ...]
     met: tuple[int, ...]
+
+    def rates(self, y: Mapping[int, Scalar]) -> list[Scalar]:
+        """Of the joint's degrees of freedom."""
+        return [dot([k for _, k in move], [y[g] for g, _ in move]) for move in self.moves]
 
 
 class Changed(NamedTuple):
@@ -65,18 +72,24 @@ def forward_dynamics_embedded(
     naming: Naming = unnamed,
 ) -> list[Scalar]:
     """qdd of the independent degrees of freedom; q and v of all joints, tau of the independent ones."""
-    on_followers = [0] * (reduced.nv - len(tau))
+    model, on_followers = reduced.model, [0] * (reduced.nv - len(tau))
     x = State(q, v, tau=[*tau, *on_followers], fext=fext, naming=naming)
-    bodies, at_world = released(reduced, x, body_forces(accelerated=False, external=fext is not None))
-    sweep = accelerations(at_world.accelerations(NO_MOTION, {}))
-    return bodies.run(sweep)["a"][: len(tau)]
+    forces = body_forces(accelerated=False, external=fext is not None)
+    return embedded_accelerations(reduced, x, model.coupling.groups, forces)[: len(tau)]
 
 
-def released(reduced: ReducedModel, x: State, *before: Sweep) -> tuple[Straight, Released]:
+def embedded_accelerations(reduced: ReducedModel, x: State, groups: Groups, forces: Outward) -> list[Scalar]:
+    """The change of the accelerations of all degrees of freedom against those that `forces` are for; tau of
+    all of them."""
+    bodies, at_world = released(reduced, x, groups, forces)
+    return bodies.run(accelerations(at_world.accelerations(NO_MOTION, {})))["a"]
+
+
+def released(reduced: ReducedModel, x: State, groups: Groups, *before: Sweep) -> tuple[Straight, Released]:
     """The inward sweep after others, and the freedoms that met in the world. Without `force` it is 0."""
     model, bodies = reduced.model, straight(reduced, x)
-    carriers = carrying_bodies(model)
-    bodies.values |= {"freedoms": freedoms_at(model, carriers), "force": [NO_FORCE] * reduced.nbodies}
+    carriers = carrying_bodies(model, groups)
+    bodies.values |= {"freedoms": freedoms_at(model, groups, carriers), "force": [NO_FORCE] * reduced.nbodies}
     handed_on = bodies.run(*before, EMBEDDED)["handed_on"]
     roots = [i for i, body in enumerate(model.bodies) if body.parent == WORLD]
     rest = accumulated(Subtree.__add__, [handed_on[i] for i in roots])
@@ -84,30 +97,33 @@ def released(reduced: ReducedModel, x: State, *before: Sweep) -> tuple[Straight,
     return bodies, rest.released(met)[1]
 
 
-def carrying_bodies(model: Model) -> list[int]:
-    """For every independent degree of freedom the last body that carries all the joints it moves, maybe that
-    of one of them; or WORLD."""
+def carrying_bodies(model: Model, groups: Groups) -> list[int]:
+    """For every freedom the last body that carries all the joints it moves, maybe that of one of them; or
+    WORLD."""
     body_of = {body.joint.idx_v + k: i for i, body in enumerate(model.bodies) for k in range(body.joint.nv)}
 
     def carrier(a: int, b: int) -> int:
         up, _ = model.path(a, b)
         return model.bodies[up[-1]].parent if up else a
 
-    return [accumulated(carrier, [body_of[k] for k, _ in members]) for members in model.coupling.groups]
+    return [accumulated(carrier, [body_of[k] for k, _ in members]) for members in groups]
 
 
-def freedoms_at(model: Model, carriers: Sequence[int]) -> list[Freedoms]:
+def freedoms_at(model: Model, groups: Groups, carriers: Sequence[int]) -> list[Freedoms]:
     """For every body. `carriers`: see `carrying_bodies`."""
-    groups = model.coupling.groups
-    mover = {k: (g, multiple) for g, members in enumerate(groups) for k, multiple in members}
+    movers: list[list[Member]] = [[] for _ in range(model.nv)]
+    for g, members in enumerate(groups):
+        for k, multiple in members:
+            movers[k].append((g, multiple))
     found = []
     for i, body in enumerate(model.bodies):
-        moves = tuple(mover[body.joint.idx_v + k] for k in range(body.joint.nv))
-        numbers = {g for g, _ in moves}
-        released = [g for g, carrier in enumerate(carriers) if carrier == i]
-        complete = tuple(g for g in released if g in numbers)
-        met = tuple(g for g in released if g not in numbers)
-        found.append(Freedoms(moves, all(len(groups[g]) == 1 for g in numbers), complete, met))
+        moves = tuple(map(tuple, body.joint.slice(movers)))
+        numbers = {g for move in moves for g, _ in move}
+        here = [g for g, carrier in enumerate(carriers) if carrier == i]
+        complete = tuple(g for g in here if g in numbers)
+        met = tuple(g for g in here if g not in numbers)
+        own = len(numbers) == len(moves) and all(len(groups[g]) == 1 for g in numbers)
+        found.append(Freedoms(moves, own, complete, met))
     return found
 
 
@@ -117,8 +133,8 @@ def hand_on(body: Body, x: Given) -> Gives:
     subtree, met, complete = x.subtree + Subtree(force=x.force), None, None
     if freedoms.met:
         subtree, met = subtree.released(freedoms.met)
-    for k, (g, multiple) in enumerate(freedoms.moves):
-        subtree = subtree.joined(g, multiple, body.subspace[k], body.armature[k], x.tau[k])
+    for joining in zip(freedoms.moves, body.subspace, body.armature, x.tau, strict=True):
+        subtree = subtree.joined(*joining)
     if freedoms.complete:
         alone = body if freedoms.own else None
         subtree, complete = subtree.released(freedoms.complete, alone, x.tau)
@@ -147,10 +163,10 @@ def accelerate(body: Body, x: Given) -> Gives:
         motion = motion_to_child(body, above)
         if complete is not None:
             y = {**y, **complete.accelerations(motion, y)}
-        motion = motion + relative_motion(body, [mul(multiple, y[g]) for g, multiple in freedoms.moves])
+        motion = motion + relative_motion(body, freedoms.rates(y))
     if x.met is not None:
         y = {**y, **x.met.accelerations(motion, y)}
-    return {"a": [mul(multiple, y[g]) for g, multiple in freedoms.moves], "change": Changed(motion, y)}
+    return {"a": freedoms.rates(y), "change": Changed(motion, y)}
 
 
 def accelerations(met: Mapping[int, Scalar]) -> Outward:

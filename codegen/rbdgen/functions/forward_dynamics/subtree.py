@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from rbdgen.model.articulated import ArticulatedInertia, JointFactor, combination
+from rbdgen.model.coupling import Member
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.ldl import forward_substituted, ldl
@@ -110,21 +111,20 @@ class Subtree:
             _united(self.u, other.u, add),
         )
 
-    def joined(self, g: int, k: Scalar, S: Motion, rotor: Scalar, tau: Scalar) -> Subtree:
-        """With a joint's degree of freedom S, which freedom g moves k times as fast."""
-        before = self.F.get(g, NO_FORCE)
-        after = before + self.inertia.apply(S) * k
-        powers = {_pair(g, j): mul(k, S.dot(F)) for j, F in self.F.items()}
-        own = add(mul(k, S.dot(after)), mul(k * k, rotor))
-        powers[g, g] = add(powers.get((g, g), 0), own)
-        left = sub(tau, mul(k, S.dot(self.force)))
-        return Subtree(
-            self.inertia,
-            self.force,
-            {**self.F, g: after},
-            _united(self.H, powers, add),
-            _united(self.u, {g: left}, add),
-        )
+    def joined(self, moves: Sequence[Member], S: Motion, rotor: Scalar, tau: Scalar) -> Subtree:
+        """With a joint's degree of freedom S, which moves with these freedoms, each so many times as fast."""
+        U, left = self.inertia.apply(S), sub(tau, S.dot(self.force))
+        own = add(S.dot(U), rotor)
+        F, H, u = dict(self.F), dict(self.H), dict(self.u)
+        for n, (g, k) in enumerate(moves):
+            for j, force in self.F.items():
+                power = mul(k, S.dot(force))
+                H[_pair(g, j)] = add(H.get(_pair(g, j), 0), mul(2, power) if g == j else power)
+            for j, m in moves[n:]:
+                H[_pair(g, j)] = add(H.get(_pair(g, j), 0), mul(mul(k, m), own))
+            F[g] = F.get(g, NO_FORCE) + U * k
+            u[g] = add(u.get(g, 0), mul(k, left))
+        return Subtree(self.inertia, self.force, F, H, u)
 
     def released(
         self, freedoms: tuple[int, ...], joint: Body | None = None, tau: Sequence[Scalar] = ()

@@ -36,8 +36,9 @@ class Load:
 
     def join(self, body: Jointed, freedoms: Freedoms) -> None:
         """The freedoms of the joint feel the force."""
-        for (g, multiple), S in zip(freedoms.moves, body.subspace, strict=True):
-            self.u[g] = sub(self.u.get(g, 0), mul(multiple, S.dot(self.force)))
+        for move, S in zip(freedoms.moves, body.subspace, strict=True):
+            for g, k in move:
+                self.u[g] = sub(self.u.get(g, 0), mul(k, S.dot(self.force)))
 
     def release(self, freedoms: Released) -> None:
         """These freedoms give way to it."""
@@ -52,12 +53,13 @@ def minv_embedded(
     reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed
 ) -> list[list[Scalar]]:
     """M(q)^-1 of the independent degrees of freedom, full symmetric."""
-    bodies, at_world = released(reduced, State(q, tau=[0] * reduced.nv, naming=naming))
-    given, inverse_D = bodies.values, [0] * reduced.model.coupling.independent
+    groups = reduced.model.coupling.groups
+    bodies, at_world = released(reduced, State(q, tau=[0] * reduced.nv, naming=naming), groups)
+    given, inverse_D = bodies.values, [0] * len(groups)
     for freedoms in filter(None, (*given["met"], *given["complete"], at_world)):
         for g, value in zip(freedoms.freedoms, freedoms.inverse_diagonal, strict=True):
             inverse_D[g] = value
-    carriers = enumerate(carrying_bodies(reduced.model))
+    carriers = enumerate(carrying_bodies(reduced.model, groups))
     rows = [_row(g, carrier, bodies.bodies, given, at_world, naming) for g, carrier in carriers]
     return weighted_square(rows, inverse_D)
 

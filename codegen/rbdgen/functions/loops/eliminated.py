@@ -12,6 +12,9 @@ and M_i a_i + G^T ID(q, G v_i, g) = tau_i is forward dynamics: as where joints f
 `model/coupling.py`, but G depends on q. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapters 3 and 8;
 Jain, Robot and Multibody Dynamics, 2011 (constraint embedding).
 
+`loop_aba_embedded` is the articulated-body algorithm with such joints: every velocity waits for the body that
+carries its loop.
+
 Jd^+ takes all rows of Jc, by least squares: it is singular only where the independent velocities do not say
 the others, whichever rows repeat what others say.
 """
@@ -23,13 +26,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from rbdgen.functions.forward_dynamics.embedded import embedded_accelerations
 from rbdgen.functions.function import Form, Function
+from rbdgen.functions.inverse_dynamics.classical import body_forces
 from rbdgen.functions.loops.relative_motion import loop_drift, loop_jacobian
-from rbdgen.functions.resistance import model_of
+from rbdgen.functions.resistance import model_of, rotor_torque, terms_of, torque
+from rbdgen.model.coupling import Member
 from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.orthogonal import Orthogonal, orthogonal
-from rbdgen.spatial.scalar import Scalar, add, dot, neg, sub
+from rbdgen.spatial.scalar import Scalar, add, dot, is_zero, mul, neg, sub
 from rbdgen.sweeps.inputs import State
 
 Rows = list[list[Scalar]]
@@ -70,6 +77,16 @@ class Eliminated:
         units = [[int(i == k) for k in self.model.independent] for i in self.model.independent]
         pairs = zip(units, self.columns, strict=True)
         return [list(row) for row in zip(*(self.whole(*pair) for pair in pairs), strict=True)]
+
+    @property
+    def groups(self) -> list[list[Member]]:
+        """For every independent velocity the degrees of freedom that move with it, and how many times as
+        fast, its own first."""
+        own, found = self.model.coupling.groups, []
+        for i, column in zip(self.model.independent, self.columns, strict=True):
+            led = [(d, value) for d, value in zip(self.dependent, column, strict=True) if not is_zero(value)]
+            found.append([*own[i], *((k, mul(m, value)) for d, value in led for k, m in own[d])])
+        return found
 
     def whole(self, independent: Sequence[Scalar], dependent: Sequence[Scalar]) -> list[Scalar]:
         """A vector of its parts."""
@@ -163,3 +180,17 @@ def loop_aba(tree: OfTree, robot: Any, x: State) -> list[Scalar]:
     bias = loop_rnea(tree, robot, x, [0] * len(model_of(robot).independent))
     left = [sub(tau, b) for tau, b in zip(x.arrays["tau_i"], bias, strict=True)]
     return ldl(loop_crba(tree, robot, x), naming=x.naming).solve(left)
+
+
+def loop_aba_embedded(reduced: ReducedModel, x: State) -> list[Scalar]:
+    """a_i by articulated bodies: where joints follow others, but as G says."""
+    model, loops = reduced.model, Eliminated(reduced.model, x)
+    extended = model.coupling.extended
+    v = loops.velocities(x.arrays["v_i"])
+    start = loops.accelerations(v, [0] * len(model.independent))
+    state = replace(x, v=extended(v), a=extended(start))
+    against = map(add, terms_of(model, torque, state), terms_of(model, rotor_torque, state))
+    given = dict(zip(model.independent, x.arrays["tau_i"], strict=True))
+    tau = [sub(given.get(k, 0), own) for k, own in enumerate(against)]
+    a = embedded_accelerations(reduced, replace(state, tau=tau), loops.groups, body_forces())
+    return [a[k] for k in model.independent]

@@ -10,7 +10,15 @@ from collections.abc import Callable
 from rbdgen.functions.function import Form, Function, Identity, Outputs, Q, V, cheap, flat, resisting
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
-from rbdgen.functions.loops.eliminated import Eliminated, OfTree, loop_aba, loop_crba, loop_motion, loop_rnea
+from rbdgen.functions.loops.eliminated import (
+    Eliminated,
+    OfTree,
+    loop_aba,
+    loop_aba_embedded,
+    loop_crba,
+    loop_motion,
+    loop_rnea,
+)
 from rbdgen.functions.loops.relative_motion import loop_drift, loop_jacobian, loop_position
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
@@ -180,7 +188,15 @@ BY_INDEPENDENT = (
     Function(
         Signature("loop_aba", (Q, V_I, TAU_I), (A_I,)),
         "forward dynamics in closed loops, a_i of M_i a_i + G^T ID(q, G v_i, g) = tau_i",
-        _forms(lambda tree, robot, x: [loop_aba(tree, robot, x)]),
+        (
+            *_forms(lambda tree, robot, x: [loop_aba(tree, robot, x)]),
+            cheap(
+                "articulated",
+                "articulated bodies, all in loops led by G; Jain, Robot and Multibody Dynamics, 2011",
+                lambda reduced, x: [loop_aba_embedded(reduced, x)],
+                "independent",
+            ),
+        ),
         operations=lambda size: _RNEA.operations(size) + _CRBA.operations(size) + 100 * size.loops,
         identities=(
             Identity(

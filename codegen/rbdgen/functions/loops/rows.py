@@ -147,7 +147,7 @@ BY_INDEPENDENT = (
                 Argument("a", "values", ("nv",), "rad/s^2, m/s^2", "accelerations of all joints"),
             ),
         ),
-        "all velocities and accelerations by the independent ones",
+        "v and a of all joints by the independent v_i, a_i",
         (_form(loop_motion),),
         operations=lambda size: 280 * size.loops,
         identities=(
@@ -163,7 +163,7 @@ BY_INDEPENDENT = (
     ),
     Function(
         Signature("loop_rnea", (Q, V_I, A_I), (TAU_I,)),
-        "inverse dynamics in closed loops, G^T ID(q, G v_i, G a_i + g)",
+        "inverse dynamics in closed loops, by v_i and a_i",
         _forms(lambda tree, robot, x: [loop_rnea(tree, robot, x, x.arrays["a_i"])]),
         operations=lambda size: _RNEA.operations(size) + 170 * size.loops,
     ),
@@ -181,13 +181,13 @@ BY_INDEPENDENT = (
                 ),
             ),
         ),
-        "inertia matrix in closed loops, G^T M G, full symmetric",
+        "inertia matrix in closed loops, G^T M G",
         _forms(lambda tree, robot, x: [flat(loop_crba(tree, robot, x))]),
         operations=lambda size: _CRBA.operations(size) + 200 * size.loops,
     ),
     Function(
         Signature("loop_aba", (Q, V_I, TAU_I), (A_I,)),
-        "forward dynamics in closed loops, a_i of M_i a_i + G^T ID(q, G v_i, g) = tau_i",
+        "forward dynamics in closed loops, by v_i and tau_i",
         (
             *_forms(lambda tree, robot, x: [loop_aba(tree, robot, x)]),
             cheap(

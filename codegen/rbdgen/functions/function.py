@@ -47,10 +47,14 @@ def where_coupled(model: Model) -> bool:
     return not model.coupling.is_trivial
 
 
-def where_coupled_or_geared(model: Model) -> bool:
+SMALL_ARM = 6
+"""Joints; the longer a chain, the more its factor of M costs beside articulated bodies."""
+
+
+def where_factors_pay(model: Model) -> bool:
     """And one with rotors: with them a joint hands on all of its inertia, which costs articulated bodies
-    more than a factor of M."""
-    return where_coupled(model) or model.has_rotors
+    more than a factor of M. And a small one, such as an arm whose wrist has one centre."""
+    return where_coupled(model) or model.has_rotors or model.nv <= SMALL_ARM
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from rbdgen.functions.function import (
     swept,
     swept_in_loops,
     where_coupled,
-    where_coupled_or_geared,
+    where_factors_pay,
 )
 from rbdgen.functions.resistance import Added, torque
 from rbdgen.signature import Signature
@@ -53,7 +53,7 @@ def _aba(external: bool) -> tuple[Form, ...]:
             "M a = tau - nle on mass moments",
             lambda reduced, x: [composite_moments(reduced, x.q, x.v, x.tau, x.fext, x.naming)],
             "independent",
-            worth=where_coupled_or_geared,
+            worth=where_factors_pay,
         ),
         cheap(
             "embedded",

@@ -57,6 +57,7 @@ def load_robot(
     loops: Sequence[str] = (),
     ignore: str | Sequence[str] = (),
     independent: Sequence[str] = (),
+    frames: Sequence[str] = (),
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -89,6 +90,10 @@ def load_robot(
             "nonlinear" (springs and dampers), "plugin", "spring" (of ball and free joints), "tendon".
         independent: joints whose velocities say those of all other joints on closed loops, such as ["crank"];
             `loop_rnea`, `loop_crba` and `loop_aba` are dynamics by these velocities.
+        frames: which frames the functions `frame_...` are of, in this order, such as ["tool0", "foot_*"]. A
+            name is that of a link, of a fixed one too, of a joint (the frame that moves with it), of a site
+            of an MJCF, or "world"; a pattern stands for all links and sites that match, in the order of the
+            description. `robot.known_frames` has them all.
 
     Returns:
         The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.
@@ -114,6 +119,7 @@ def load_robot(
         loops=loops,
         ignore=ignore,
         independent=independent,
+        frames=frames,
     )
 
 
@@ -124,6 +130,7 @@ def from_pinocchio(
     damping: bool = False,
     friction: str | tuple[str, float] | None = None,
     mimic: Literal["eliminate", "independent"] = "eliminate",
+    frames: Sequence[str] = (),
 ) -> Robot:
     """The robot of a Pinocchio model, whose vectors then drop in.
 
@@ -135,6 +142,7 @@ def from_pinocchio(
         damping: as in `load_robot`; the model's `damping` is part of no function of Pinocchio.
         friction: as in `load_robot`; likewise.
         mimic: of its mimic joints, as in `load_robot`.
+        frames: as in `load_robot`; the model's frames, of any type, are known by their names.
 
     Returns:
         The robot, with the model's gravity. `robot.warnings` says what of the model has no effect, and
@@ -145,7 +153,9 @@ def from_pinocchio(
     """
     from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    return robot.from_pinocchio(model, snap, damping=damping, friction=friction, mimic=mimic)
+    return robot.from_pinocchio(
+        model, snap, damping=damping, friction=friction, mimic=mimic, frames=frames
+    )
 
 
 def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) -> Library:
@@ -153,7 +163,8 @@ def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) 
 
     Args:
         robot: from `load_robot` or `from_pinocchio`.
-        functions: names from the catalogue (`rbdgen list`), None for the default six.
+        functions: names from the catalogue (`rbdgen list`), None for the default six, and for
+            `frame_placement` and `frame_jacobian_aligned` where the robot has frames.
         options: fields of `rbdgen.options.Options`: real, trig, engine, variants, contract, ...
 
     Returns:
@@ -162,11 +173,10 @@ def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) 
     Raises:
         RbdgenError: an unknown option or function, no compiler, and so on; one line.
     """
-    from rbdgen.options import Options  # noqa: PLC0415
+    from rbdgen.options import Options, default_functions  # noqa: PLC0415
     from rbdgen.pipeline.page import build_library  # noqa: PLC0415
 
-    if functions is not None:
-        options["functions"] = functions
+    options["functions"] = default_functions(bool(robot.model.frames)) if functions is None else functions
     return build_library(robot, Options.of(**options))
 
 
@@ -183,7 +193,7 @@ def generate(
     Args:
         robot: from `load_robot` or `from_pinocchio`.
         out: the folder to write into; it is made where it is missing.
-        functions: names from the catalogue (`rbdgen list`), None for the default six.
+        functions: names from the catalogue (`rbdgen list`), None for those of `build`.
         compiled: whether to compile it into a Python package; for a small machine, to take its figures.
         options: fields of `rbdgen.options.Options`, as in `build`.
 
@@ -193,11 +203,10 @@ def generate(
     Raises:
         RbdgenError: as `build`, or a folder that cannot be written; one line. What was there stays whole.
     """
-    from rbdgen.options import Options  # noqa: PLC0415
+    from rbdgen.options import Options, default_functions  # noqa: PLC0415
     from rbdgen.pipeline import page  # noqa: PLC0415
 
-    if functions is not None:
-        options["functions"] = functions
+    options["functions"] = default_functions(bool(robot.model.frames)) if functions is None else functions
     return page.generate(robot, Options.of(**options), Path(out), compiled=compiled).folder
 
 

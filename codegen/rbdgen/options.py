@@ -89,6 +89,11 @@ class Options:
         return asdict(self)
 
 
+def default_functions(frames: bool) -> tuple[str, ...]:
+    """What is generated where no function is named; more of them for a robot with chosen frames."""
+    return Options().functions + (("frame_placement", "frame_jacobian_aligned") if frames else ())
+
+
 def _positive(value: object) -> bool:
     return isinstance(value, int) and value >= 1
 

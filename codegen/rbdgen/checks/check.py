@@ -82,7 +82,8 @@ def check_robot(robot: Robot, options: Options, progress: Progress = silent) -> 
 
 def states(library: Library, rows: Sequence[Function], count: int = STATES) -> dict[str, Any]:
     """Random inputs of all functions, and of their rows in the table: q, even with `--trig input`."""
-    sizes = {name: library.manifest.get(name, 0) for name in ("nq", "nv", "nbodies", "nloop", "nindependent")}
+    names = ("nq", "nv", "nbodies", "nloop", "nindependent", "nf")
+    sizes = {name: library.manifest.get(name, 0) for name in names}
     taken = [x for row in rows for x in row.signature.sized(sizes).inputs]
     taken += [x for function in library.functions.values() for x in function.signature.inputs]
     return library.manifold.random_inputs(taken, np.random.default_rng(1), (count,))

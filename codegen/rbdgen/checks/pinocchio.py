@@ -29,7 +29,15 @@ def model_of(manifest: Mapping[str, Any]) -> Any:
         index = model.addJoint(body["parent"] + 1, joint, pin.SE3(rotation, translation), body["joint"])
         model.appendBodyToJoint(index, _inertia(body), pin.SE3.Identity())
     add_rotors(model, manifest.get("resistance", ()))
+    for frame in manifest.get("frames", ()):
+        add_frame(model, frame["name"], frame["body"], frame["rotation"], frame["translation"])
     return model
+
+
+def add_frame(model: Any, name: str, body: int, rotation: Any, translation: Any) -> None:
+    """A frame on the joint of a body of ours, or on the world where that is -1."""
+    placement = pin.SE3(np.array(rotation, float), np.array(translation, float))
+    model.addFrame(pin.Frame(name, body + 1, 0, placement, pin.FrameType.OP_FRAME))
 
 
 def add_rotors(model: Any, resistance: Rows) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rbdgen.cli.parsers import PARSERS
 from rbdgen.errors import OptionError
-from rbdgen.options import Options
+from rbdgen.options import Options, default_functions
 from rbdgen.toolchain.targets import target_named
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def options_of(parsed: argparse.Namespace) -> Options:
     """The options of a generation."""
     return replace(
-        _code_options(parsed, Options().functions),
+        _code_options(parsed, default_functions(bool(names_of(parsed.frames)))),
         trig=parsed.trig,
         variants=_pairs("--variant", parsed.variant, "FUNCTION=FORM"),
         savings=not parsed.no_savings,
@@ -73,6 +73,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         loops=parsed.loop,
         ignore=",".join(parsed.ignore),
         independent=names_of(parsed.independent),
+        frames=names_of(parsed.frames),
     )
 
 

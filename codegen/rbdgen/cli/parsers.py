@@ -271,6 +271,13 @@ def _add_robot_options(parser: argparse.ArgumentParser, title: str = "the robot"
         default=[],
         help="joints whose velocities say those of all others in closed loops, for loop_rnea and loop_aba",
     )
+    group.add_argument(
+        "--frames",
+        metavar="NAME,NAME",
+        action="append",
+        default=[],
+        help="frames of the functions frame_...: links, joints, sites, patterns such as 'foot_*'",
+    )
     group.add_argument("--root", metavar="LINK", help="take only what this link carries")
     group.add_argument(
         "--tip", metavar="LINK", help="take only the chain from the root to this link, no branches"
@@ -286,7 +293,10 @@ def _add_robot_options(parser: argparse.ArgumentParser, title: str = "the robot"
 def _add_function_options(parser: argparse.ArgumentParser, title: str = "the code") -> None:
     defaults = Options()
     group = parser.add_argument_group(title)
-    which = f"which functions, see rbdgen list (default {','.join(defaults.functions)})"
+    which = (
+        f"which functions, see rbdgen list (default {','.join(defaults.functions)}; with --frames also "
+        "frame_placement,frame_jacobian_aligned)"
+    )
     _add_code_options(group, which)
     group.add_argument(
         "--trig",

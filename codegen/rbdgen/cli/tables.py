@@ -95,14 +95,18 @@ def robot_tree(robot: Robot) -> Tree:
     sizes = "nq {nq}, nv {nv}, bodies {nbodies}".format_map(model.sizes)
     tree = Tree(escape(f"{escaped(model.name)}: {robot.base} base, {sizes}"))
     merged: dict[int, list[str]] = {}
-    for link in robot.merged:
-        merged.setdefault(link.body, []).append(escaped(link.link))
+    known = robot.known_frames
+    for name in (*(link.link for link in robot.merged), *(place.name for place in robot.description.places)):
+        merged.setdefault(known[name].body, []).append(escaped(name))
     branches = {WORLD: tree.add(escape(_with_merged("world", merged.get(WORLD))))}
     for i, body in enumerate(model.bodies):
         label = f"{escaped(body.name)}: {float(body.inertia.mass):.6g} kg; {_joint(body.joint)}"
         branches[i] = branches[body.parent].add(escape(_with_merged(label, merged.get(i))))
+    for k, frame in enumerate(model.frames):
+        carrier = "the world" if frame.body == WORLD else escaped(model.bodies[frame.body].name)
+        tree.add(escape(f"frame {k}: {escaped(frame.name)}, on {carrier}"))
     for loop in model.loops:
-        frames = f"{escaped(loop.first.frame)} and {escaped(loop.second.frame)}"
+        frames = f"{escaped(loop.first.name)} and {escaped(loop.second.name)}"
         tree.add(escape(f"loop: {frames} stay together ({loop.kind}, {loop.rows} rows)"))
     if model.independent:
         tree.add(f"independent velocities: {', '.join(f'v[{k}]' for k in model.independent)}")

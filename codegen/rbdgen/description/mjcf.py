@@ -21,7 +21,7 @@ from rbdgen.description.equalities import Equalities, equalities_of
 from rbdgen.description.order import reordered
 from rbdgen.description.outside import left_out
 from rbdgen.description.quoting import escaped, quoted
-from rbdgen.description.schema import Description, Inertial, Joint, JointType, Limit, Link, Origin
+from rbdgen.description.schema import Description, Inertial, Joint, JointType, Limit, Link, Origin, Place
 from rbdgen.errors import DescriptionError
 from rbdgen.spatial.rpy import rpy_from_rotation
 
@@ -74,7 +74,8 @@ def _described(document: Document, model: Any, told: list[str], ignore: Collecti
     told += left_out(model, equalities, ignore, path)
     warnings = (*told, *_warnings(model, root, path), *reordered(joints, names[root], path))
     description = assembled(_name(model), links, joints, path, warnings)
-    return replace(description, floating=root != _WORLD, loops=equalities.loops)
+    places = tuple(_sites(model, names, carried))
+    return replace(description, floating=root != _WORLD, loops=equalities.loops, places=places)
 
 
 def _compiled(path: str) -> tuple[Any, list[str]]:
@@ -114,6 +115,16 @@ def _root(model: Any) -> int:
 
 def _names(model: Any) -> list[str]:
     return [str(model.body(b).name) or f"body{b}" for b in range(model.nbody)]
+
+
+def _sites(model: Any, names: list[str], carried: set[int]) -> Iterator[Place]:
+    """Those that have a name, on links of the robot or on the world."""
+    for k in range(model.nsite):
+        name, body = str(model.site(k).name), int(model.site_bodyid[k])
+        if name and body in {_WORLD, *carried}:
+            x, y, z = map(float, model.site_pos[k])
+            turned = rpy_from_rotation(_rotation(model.site_quat[k]).tolist())
+            yield Place(name, "world" if body == _WORLD else names[body], Origin((x, y, z), turned))
 
 
 def _joint_name(model: Any, joint: int, body: str) -> str:

@@ -21,6 +21,7 @@ from rbdgen.description.schema import (
     Link,
     Mimic,
     Origin,
+    Place,
     Vector3,
 )
 from rbdgen.errors import DescriptionError
@@ -64,7 +65,8 @@ def read_pinocchio(model: Any) -> Description:
             joints.append(_attachment(frame, carriers))
     warnings = (*_ignored(model, path, floating=floating), *reordered(joints, carriers[root], path))
     description = assembled(str(model.name) or "robot", links, joints, path, warnings)
-    return replace(description, floating=floating)
+    places = tuple(_places(model, carriers, floating=floating))
+    return replace(description, floating=floating, places=places)
 
 
 def _type(model: Any, joint: int) -> str:
@@ -82,6 +84,15 @@ def _floats(model: Any) -> bool:
 def _fixed_frames(model: Any) -> list[Any]:
     """The body frames: what URDF calls links."""
     return [frame for frame in model.frames if str(frame.type) == "BODY"]
+
+
+def _places(model: Any, carriers: Sequence[str], *, floating: bool) -> Iterator[Place]:
+    """All other frames but the universe and those of joints, which the joints stand for."""
+    for frame in list(model.frames)[1:]:
+        if str(frame.type) not in ("BODY", "JOINT"):
+            beside = floating and frame.parentJoint == _UNIVERSE
+            carrier = "world" if beside else carriers[frame.parentJoint]
+            yield Place(str(frame.name), carrier, _origin(frame.placement))
 
 
 def _carrier(model: Any, joint: int, fixed: Sequence[Any]) -> str:

@@ -35,12 +35,13 @@ def pruned(
         description = _locked(description, lock)
     if root is not None and root != description.root:
         description = _below(description, root)
-    return _with_whole_loops(description if tip is None else _chain(description, tip))
+    return _without_what_hung_there(description if tip is None else _chain(description, tip))
 
 
-def _with_whole_loops(description: Description) -> Description:
-    """Without loops to a link that was dropped."""
+def _without_what_hung_there(description: Description) -> Description:
+    """Without loops to a link that was dropped, and places on one."""
     links = {"world"} | {link.name for link in description.links}
+    places = tuple(place for place in description.places if place.link in links)
     kept = tuple(loop for loop in description.loops if {loop.frame1, loop.frame2} <= links)
     dropped = (
         f"{loop.where}: a loop of {quoted(loop.frame1)} and {quoted(loop.frame2)} goes to a part that was "
@@ -48,7 +49,8 @@ def _with_whole_loops(description: Description) -> Description:
         for loop in description.loops
         if loop not in kept
     )
-    return replace(description, loops=kept, warnings=(*description.warnings, *dropped))
+    warnings = (*description.warnings, *dropped)
+    return replace(description, loops=kept, places=places, warnings=warnings)
 
 
 def _locked(description: Description, lock: Mapping[str, float]) -> Description:
@@ -119,7 +121,9 @@ def _below(description: Description, root: str) -> Description:
     line = next(link.line for link in links if link.name == root)
     what = f"link {quoted(root)} is the root; dropped what it does not carry: {_listed(dropped)}"
     part = _kept(description, kept, root, [f"{description.path}:{line}: {what}"])
-    return replace(part, floating=False)
+    # the frame of the root is the world's now: what stood in the world before is gone
+    places = tuple(place for place in description.places if place.link in kept)
+    return replace(part, floating=False, places=places)
 
 
 def _chain(description: Description, tip: str) -> Description:

@@ -113,6 +113,18 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A frame that a link carries and that is no link: a site of MJCF, an operational frame of Pinocchio.
+
+    `link`: its name, or "world" for what does not move.
+    """
+
+    name: str
+    link: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class Description:
     """A robot whose links and joints form one tree under the link `root`; both in the order of the file."""
 
@@ -125,3 +137,4 @@ class Description:
     warnings: tuple[str, ...]  # each `FILE:LINE: what is odd; what was done about it`
     floating: bool = False  # whether the file itself says that the root moves freely
     loops: tuple[Loop, ...] = ()
+    places: tuple[Place, ...] = ()

@@ -71,6 +71,14 @@ class CJoint:
 
 
 @dataclass(frozen=True)
+class CFrame:
+    """A chosen frame's row of the header; `macro` follows `<ROBOT>_FRAME_`."""
+
+    macro: str
+    comment: str
+
+
+@dataclass(frozen=True)
 class CRobot:
     """What every C file of a robot shares; texts from the description are escaped for comments.
 
@@ -91,6 +99,7 @@ class CRobot:
     target: str
     joints: tuple[CJoint, ...]
     resistance: tuple[str, ...]
+    frames: tuple[CFrame, ...]
 
     @property
     def of(self) -> str:
@@ -125,6 +134,17 @@ def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:
             for macro, joint in zip(macros, facts.joints, strict=True)
         ),
         tuple(map(_resistance, facts.resistance)),
+        _frames(facts),
+    )
+
+
+def _frames(facts: RobotFacts) -> tuple[CFrame, ...]:
+    """The chosen frames, in order."""
+    macros = unique_identifiers(frame.name for frame in facts.frames)
+    carriers = {-1: "the world"} | {i: body.name for i, body in enumerate(facts.bodies)}
+    return tuple(
+        CFrame(macro.upper(), comment_text(f"{frame.name}, on {carriers[frame.body]}"))
+        for macro, frame in zip(macros, facts.frames, strict=True)
     )
 
 

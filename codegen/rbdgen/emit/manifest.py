@@ -39,6 +39,7 @@ def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
         "bodies": [_body(body) for body in facts.bodies],
         **({"resistance": [asdict(row) for row in facts.resistance]} if facts.resistance else {}),
         **(_loops(facts) if facts.loops else {}),
+        **(_frames(facts) if facts.frames else {}),
         "merged_links": [{"link": link, "body": body} for link, body in facts.merged],
         "snapped": [{"joint": joint, "change": change} for joint, change in facts.snapped],
         "warnings": list(facts.warnings),
@@ -66,6 +67,11 @@ def _loops(facts: RobotFacts) -> dict[str, Any]:
             else {}
         ),
     }
+
+
+def _frames(facts: RobotFacts) -> dict[str, Any]:
+    """The frames that functions are of, in order."""
+    return {"nf": len(facts.frames), "frames": [asdict(frame) for frame in facts.frames]}
 
 
 def _function(described: FolderFunction, text: str) -> dict[str, Any]:

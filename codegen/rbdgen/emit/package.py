@@ -21,7 +21,7 @@ PRIVATE: Final = "_rbdgen"
 """Folder of a generated package that holds its loader and the C that binds it to Python."""
 
 ATTRIBUTES: Final = frozenset(
-    {"library", "manifest", "joint_names", "idx_q", "idx_v"}
+    {"library", "manifest", "joint_names", "idx_q", "idx_v", "frames"}
     | {"normalize", "integrate", "difference", "neutral", "random", "full_configuration"}
     | {"release_memory", "limit_memory"}
 )
@@ -96,10 +96,10 @@ class ResistanceFacts:
 
 
 @dataclass(frozen=True)
-class AnchorFacts:
-    """A frame of a loop: on the body of this index, -1 for the world, placed there; m."""
+class FrameFacts:
+    """A named frame: on the body of this index, -1 for the world, placed there; m."""
 
-    frame: str
+    name: str
     body: int
     rotation: tuple[tuple[float, ...], ...]
     translation: tuple[float, ...]
@@ -111,7 +111,7 @@ class LoopFacts:
 
     kind: str
     rows: int
-    frames: tuple[AnchorFacts, AnchorFacts]
+    frames: tuple[FrameFacts, FrameFacts]
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,7 @@ class RobotFacts:
     `options`: what generated it, as JSON values. `resistance`: of the joints that have some. `nloop`: rows of
     all closed `loops`; `independent_rows`: those of them that say all, None where that is not known;
     `independent_velocities`: elements of v that say all others where loops are closed, none if not asked for.
+    `frames`: those chosen for functions of frames, in order.
     """
 
     name: str
@@ -150,6 +151,7 @@ class RobotFacts:
     loops: tuple[LoopFacts, ...] = ()
     independent_rows: tuple[int, ...] | None = None
     independent_velocities: tuple[int, ...] = ()
+    frames: tuple[FrameFacts, ...] = ()
 
     def __post_init__(self) -> None:
         check_robot_name(self.name)

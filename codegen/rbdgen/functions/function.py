@@ -129,6 +129,11 @@ class Function:
         return self.signature.name
 
     @property
+    def of_frames(self) -> bool:
+        """Whether it is of the frames that a user chose."""
+        return any("nf" in argument.shape for argument in self.signature.outputs)
+
+    @property
     def smallest(self) -> Form | None:
         """The form with the least code, None where there is none for that."""
         return next((form for form in self.forms if form.compact), None)

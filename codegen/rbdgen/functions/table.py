@@ -13,6 +13,7 @@ from rbdgen.functions.forward_dynamics import rows as forward_dynamics
 from rbdgen.functions.function import Function, resisting
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
+from rbdgen.functions.kinematics import rows as kinematics
 from rbdgen.functions.loops import rows as loops
 from rbdgen.functions.momentum import rows as momentum
 from rbdgen.functions.world_aligned import rows as world_aligned
@@ -43,11 +44,14 @@ OF_FLOATING_BASES: Final = _by_name(world_aligned.ROWS)
 OF_LOOPS: Final = _by_name(loops.ROWS)
 """Those of robots with closed loops."""
 
+OF_FRAMES: Final = _by_name(kinematics.ROWS)
+"""Those of robots with chosen frames."""
+
 BY_INDEPENDENT: Final = _by_name(loops.BY_INDEPENDENT)
 """Those of robots with closed loops whose independent velocities were named."""
 
 ALL: Final[Mapping[str, Function]] = MappingProxyType(
-    {**TABLE, **OF_FLOATING_BASES, **OF_LOOPS, **BY_INDEPENDENT}
+    {**TABLE, **OF_FLOATING_BASES, **OF_FRAMES, **OF_LOOPS, **BY_INDEPENDENT}
 )
 
 
@@ -62,6 +66,7 @@ class _Family(NamedTuple):
 
 _OF_SOME: Final = (
     _Family(OF_FLOATING_BASES, lambda model: model.is_floating, "a floating base", "--base floating"),
+    _Family(OF_FRAMES, lambda model: bool(model.frames), "chosen frames", "--frames NAME,NAME"),
     _Family(OF_LOOPS, lambda model: bool(model.loops), "closed loops", "--loop FRAME1=FRAME2"),
     _Family(
         BY_INDEPENDENT,

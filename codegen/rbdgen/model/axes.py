@@ -7,9 +7,11 @@ the form of Denavit and Hartenberg's parameters as Khalil and Dombre 2002 use th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import hypot, isqrt, sqrt
+from typing import Self
 
 from rbdgen.model.angles import ZERO_ANGLE, exact
 from rbdgen.model.joints import Angle, Joint
@@ -24,21 +26,52 @@ RESIDUE = 1e-15
 
 
 @dataclass(frozen=True, slots=True)
-class AlignedBody:
-    """A body in a frame with z on its joint's axis.
+class AlignedFrame:
+    """A frame on a body, or on the world, whose axes may be turned about z and slid along it.
 
-    `gamma`, `alpha`, `theta0`: the rotation from this frame at q = 0 to the parent's; `translation`: this
-    origin in the parent's frame at q = 0, m; `moments`: in this frame; `axes`: from the frame before it was
-    turned by `turn` and slid by `slide` to the joint's own.
+    `gamma`, `alpha`, `theta0`: the rotation from this frame (of a body: at q = 0) to the parent's;
+    `translation`: this origin in the parent's frame (at q = 0), m.
     """
 
     name: str
     parent: int
-    joint: Joint
     gamma: Angle
     alpha: Angle
     theta0: Angle
     translation: Vector
+
+    @property
+    def axis(self) -> Vector:
+        """z in the parent's frame: the third column of the rotation."""
+        (cg, sg), (ca, sa) = self.gamma, self.alpha
+        return Vector(sg * sa, -cg * sa, ca)
+
+    @property
+    def rotation(self) -> FactoredRotation:
+        """From this frame (at q = 0) to the parent's."""
+        return FactoredRotation.of(
+            PlanarRotation(Z, *self.gamma), PlanarRotation(X, *self.alpha), PlanarRotation(Z, *self.theta0)
+        )
+
+    def beside(self, turn: Angle, slide: Scalar, parent_turn: Angle, parent_slide: Scalar) -> Self:
+        """The frame turned by `turn` about z and slid by `slide`, its parent's likewise."""
+        gamma, theta0 = _merged(
+            exact(parent_turn.opposite + self.gamma), self.alpha, exact(self.theta0 + turn)
+        )
+        origin = _less_residue(self.translation, self.axis * slide, parent_slide)
+        (x, y, z), (c, s) = origin, parent_turn
+        return replace(self, gamma=gamma, theta0=theta0, translation=Vector(*_planar(x, y, c, -s), z))
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedBody(AlignedFrame):
+    """A body in a frame with z on its joint's axis.
+
+    `moments`: in this frame; `axes`: from the frame before it was turned by `turn` and slid by `slide` to the
+    joint's own.
+    """
+
+    joint: Joint
     moments: MassMoments
     axes: Matrix
     turn: Angle = ZERO_ANGLE
@@ -51,36 +84,11 @@ class AlignedBody:
         about_z = Matrix(Vector(c, -s, 0), Vector(s, c, 0), Vector(0, 0, 1))
         return Transform(self.axes @ about_z, self.axes.apply(Vector(0, 0, self.slide)))
 
-    @property
-    def axis(self) -> Vector:
-        """The joint's axis in the parent's frame: the third column of the rotation."""
-        (cg, sg), (ca, sa) = self.gamma, self.alpha
-        return Vector(sg * sa, -cg * sa, ca)
-
-    @property
-    def rotation(self) -> FactoredRotation:
-        """From this frame at q = 0 to the parent's."""
-        return FactoredRotation.of(
-            PlanarRotation(Z, *self.gamma), PlanarRotation(X, *self.alpha), PlanarRotation(Z, *self.theta0)
-        )
-
     def moved(self, turn: Angle, slide: Scalar, parent_turn: Angle, parent_slide: Scalar) -> AlignedBody:
         """An unmoved body in a frame turned by `turn` about z and slid by `slide`, its parent's likewise."""
-        gamma, theta0 = _merged(
-            exact(parent_turn.opposite + self.gamma), self.alpha, exact(self.theta0 + turn)
-        )
-        origin = _less_residue(self.translation, self.axis * slide, parent_slide)
-        (x, y, z), (c, s) = origin, parent_turn
-        placed = Vector(*_planar(x, y, c, -s), z)
-        return replace(
-            self,
-            gamma=gamma,
-            theta0=theta0,
-            translation=placed,
-            moments=_turned(_slid(self.moments, slide), turn),
-            turn=turn,
-            slide=slide,
-        )
+        moments = _turned(_slid(self.moments, slide), turn)
+        placed = self.beside(turn, slide, parent_turn, parent_slide)
+        return replace(placed, moments=moments, turn=turn, slide=slide)
 
 
 def align(model: Model) -> tuple[AlignedBody, ...]:
@@ -95,21 +103,28 @@ def align(model: Model) -> tuple[AlignedBody, ...]:
         parent = IDENTITY if body.parent == WORLD else axes[body.parent]
         axes.append(own)
         rotation, translation = body.placement
-        gamma, alpha, theta0 = factor(parent.T @ rotation @ own)
         bodies.append(
             AlignedBody(
                 body.name,
                 body.parent,
-                body.joint,
-                gamma,
-                alpha,
-                theta0,
+                *factor(parent.T @ rotation @ own),
                 parent.T.apply(translation),
+                body.joint,
                 MassMoments.of(body.inertia.rotated(own.T)),
                 own,
             )
         )
     return tuple(bodies)
+
+
+def align_frames(model: Model, aligned: Sequence[AlignedBody]) -> tuple[AlignedFrame, ...]:
+    """The frames of a model on its aligned bodies, before these were turned or slid."""
+    frames = []
+    for frame in model.frames:
+        back = IDENTITY if frame.body == WORLD else aligned[frame.body].axes.T
+        R, p = frame.placement
+        frames.append(AlignedFrame(frame.name, frame.body, *factor(back @ R), back.apply(p)))
+    return tuple(frames)
 
 
 def axes_on(n: Vector) -> Matrix:

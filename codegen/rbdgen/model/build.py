@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -13,6 +13,7 @@ from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
 from rbdgen.model.angles import constant_angle
 from rbdgen.model.attachments import Attachment
+from rbdgen.model.frames import Frame, chosen_frames, known_frames
 from rbdgen.model.inertia import NO_INERTIA, Inertia
 from rbdgen.model.joints import (
     JOINT_TYPES,
@@ -67,6 +68,11 @@ class Robot:
     independent_rows: tuple[int, ...] | None = None
 
     @property
+    def known_frames(self) -> Mapping[str, Frame]:
+        """All frames by name, those that were not chosen too."""
+        return known_frames(self.description, self.attachments, self.snap)
+
+    @property
     def merged(self) -> tuple[Attachment, ...]:
         """Fixed links, whose inertia was added to that of a body, or which the world carries."""
         return tuple(attachment for attachment in self.attachments if attachment.merged)
@@ -90,19 +96,24 @@ def build_robot(
     gravity: Vector = STANDARD_GRAVITY,
     dissipation: Dissipation = LOSSLESS,
     mimic: Mimics = "eliminate",
+    frames: Iterable[str] = (),
 ) -> Robot:
     """The model of a described robot.
 
     `snap`: entries of fixed rotations within this of 0 become 0 (0: none); `dissipation`: whether damping and
     friction of the joints enter the model; `mimic`: whether mimic joints follow others, or are
-    "independent". Raises ModelError where the mechanics are impossible: no moving joint, a joint that nothing
-    resists, one that follows none that could lead it.
+    "independent"; `frames`: names or patterns of those that functions are to be of. Raises ModelError where the
+    mechanics are impossible: no moving joint, a joint that nothing resists, one that follows none that could
+    lead it; and for frames that there are none of.
     """
     followers = followers_of(description) if mimic == "eliminate" else {}
     builder = _Builder(description, snap, dissipation, followers)
     builder.walk(base)
-    loops, still = model_loops(description.loops, builder.attachments)
-    model = Model(description.name, tuple(builder.finished_bodies()), gravity, tuple(loops))
+    known = known_frames(description, builder.attachments, snap)
+    loops, still = model_loops(description.loops, known)
+    chosen = chosen_frames(frames, known, description)
+    bodies = tuple(builder.finished_bodies())
+    model = Model(description.name, bodies, gravity, tuple(loops), frames=tuple(chosen))
     _check_moving(model, description)
     _check_scales(model, description)
     _check_resisted(model, description)

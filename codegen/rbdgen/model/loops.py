@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Loop as DescribedLoop
 from rbdgen.description.schema import LoopKind, Origin
 from rbdgen.errors import ModelError
-from rbdgen.model.attachments import Attachment
-from rbdgen.spatial.ops import NO_TRANSFORM, Transform, Vector
-from rbdgen.spatial.rpy import rotation_from_rpy
-
-WORLD_FRAME = "world"
-"""The world's name as a frame, where no link has it."""
-
-_WORLD = -1  # model.WORLD, which imports this
-
-
-@dataclass(frozen=True)
-class Anchor:
-    """A frame that a loop holds.
-
-    `body`: that carries it, or WORLD; `placement`: in the frame of the body's joint, m.
-    """
-
-    frame: str
-    body: int
-    placement: Transform
+from rbdgen.model.frames import Frame, nearest, placed
 
 
 @dataclass(frozen=True)
 class Loop:
     """Two frames that stay together: their origins, or (`frame`) their axes as well."""
 
-    first: Anchor
-    second: Anchor
+    first: Frame
+    second: Frame
     kind: LoopKind
 
     @property
@@ -47,19 +27,19 @@ class Loop:
 
 
 def model_loops(
-    described: Sequence[DescribedLoop], attachments: Sequence[Attachment]
+    described: Sequence[DescribedLoop], known: Mapping[str, Frame]
 ) -> tuple[list[Loop], list[str]]:
     """The loops on the bodies, and warnings of those in a file that no joint moves.
 
-    Raises ModelError for an unknown frame, and where no joint moves a loop that the user asked for.
+    `known`: all frames by name. Raises ModelError for an unknown frame, and where no joint moves a loop that the user asked for.
     """
     loops, warnings = [], []
     for one in described:
-        loop = _model_loop(one, attachments)
+        loop = _model_loop(one, known)
         if loop.first.body != loop.second.body:
             loops.append(loop)
             continue
-        frames = f"frames {quoted(loop.first.frame)} and {quoted(loop.second.frame)}"
+        frames = f"frames {quoted(loop.first.name)} and {quoted(loop.second.name)}"
         what = f"{one.where}: {frames} are on one body, so no joint moves this loop"
         if one.asked:
             raise ModelError(f"{what}; name frames with a joint between them")
@@ -67,23 +47,20 @@ def model_loops(
     return loops, warnings
 
 
-def _model_loop(described: DescribedLoop, attachments: Sequence[Attachment]) -> Loop:
-    first = _anchor(described, described.frame1, described.origin1, attachments)
-    second = _anchor(described, described.frame2, described.origin2, attachments)
+def _model_loop(described: DescribedLoop, known: Mapping[str, Frame]) -> Loop:
+    first = _held(described, described.frame1, described.origin1, known)
+    second = _held(described, described.frame2, described.origin2, known)
     if described.frame1 == described.frame2:
         raise ModelError(
-            f"{described.where}: a loop of frame {quoted(first.frame)} with itself; name two frames"
+            f"{described.where}: a loop of frame {quoted(first.name)} with itself; name two frames"
         )
     return Loop(first, second, described.kind)
 
 
-def _anchor(loop: DescribedLoop, name: str, origin: Origin, attachments: Sequence[Attachment]) -> Anchor:
-    own = Transform(rotation_from_rpy(*origin.rpy), Vector(*origin.xyz))
-    known = {attachment.link: (attachment.body, attachment.placement) for attachment in attachments}
-    known.setdefault(WORLD_FRAME, (_WORLD, NO_TRANSFORM))
+def _held(loop: DescribedLoop, name: str, origin: Origin, known: Mapping[str, Frame]) -> Frame:
+    """The frame of a loop that stands at `origin` in the one of this name."""
     if name not in known:
-        near = " or ".join(map(quoted, get_close_matches(name, known, n=3)))
-        remedy = f"did you mean {near}?" if near else "name links, or the world; rbdgen inspect shows them"
-        raise ModelError(f"{loop.where}: a loop of frame {quoted(name)}, which there is none of; {remedy}")
-    body, placement = known[name]
-    return Anchor(name, body, placement @ own)
+        what = f"{loop.where}: a loop of frame {quoted(name)}, which there is none of"
+        raise ModelError(f"{what}; {nearest(name, known, 'links')}")
+    body, placement = known[name].body, known[name].placement
+    return Frame(name, body, placement @ placed(origin))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rbdgen.model.coupling import Coupling, Elimination, coupling_of, elimination_of
+from rbdgen.model.frames import Frame
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Coordinate, Joint
 from rbdgen.model.loops import Loop
@@ -51,7 +52,7 @@ class Model:
 
     `gravity` in m/s^2, in world axes. `nq`, `nv`: of all joints, those that follow others among them;
     `sizes`: without those, as functions have them. `independent`: the elements of v that say all others where
-    loops are closed; none where that was not asked for.
+    loops are closed; none where that was not asked for. `frames`: those that were chosen.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Model:
     gravity: Vector = STANDARD_GRAVITY
     loops: tuple[Loop, ...] = ()
     independent: tuple[int, ...] = ()
+    frames: tuple[Frame, ...] = ()
 
     @property
     def nbodies(self) -> int:
@@ -84,6 +86,7 @@ class Model:
             "nbodies": bodies,
             "nloop": rows,
             "nindependent": len(self.independent),
+            "nf": len(self.frames),
         }
 
     @cached_property

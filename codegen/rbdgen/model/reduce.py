@@ -13,7 +13,7 @@ from functools import cached_property
 
 from rbdgen.errors import ModelError
 from rbdgen.model.angles import ZERO_ANGLE, constant_angle
-from rbdgen.model.axes import AlignedBody, align
+from rbdgen.model.axes import AlignedBody, AlignedFrame, align, align_frames
 from rbdgen.model.base_parameters import felt, regrouped, without_residue
 from rbdgen.model.joints import Angle, Coordinate, Joint
 from rbdgen.model.model import WORLD, Model
@@ -61,6 +61,15 @@ class ReducedBody:
         return Force(turned.apply(moment), turned.apply(force))
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedFrame:
+    """A frame on a body, as the cheap algorithms see that body; `parent`: its index, or WORLD."""
+
+    parent: int
+    rotation: FactoredRotation
+    translation: Vector
+
+
 @dataclass(frozen=True)
 class ReducedModel:
     """A model in chosen frames; `reduce` makes one, `with_axes` another choice of the same model.
@@ -69,7 +78,7 @@ class ReducedModel:
     `aligned`: the bodies before any choice; `turns`, `slides`: the choices, one a body; `parallel`: bodies
     whose equations stay in their parent's axes; `still`: the first moment of what was moved to the world;
     `gravity`: in units of length / s^2; both in world axes; `whole`: the moments with what no joint feels of
-    the robot's angular momentum.
+    the robot's angular momentum; `frames`: the model's, on these bodies.
     """
 
     model: Model
@@ -84,6 +93,7 @@ class ReducedModel:
     still: Vector
     gravity: Vector
     whole: tuple[MassMoments, ...]
+    frames: tuple[AlignedFrame, ...] = ()
 
     @property
     def nv(self) -> int:
@@ -102,6 +112,26 @@ class ReducedModel:
     def of_momentum(self) -> ReducedModel:
         """The same with moments that give the robot's momentum in all directions."""
         return replace(self, moments=self.whole)
+
+    @property
+    def in_metres(self) -> ReducedModel:
+        """The same with 1 m as the unit of length."""
+        if self.unit_length == 1:
+            return self
+        return self.with_axes(self.turns, self.slides, self.parallel)
+
+    def frames_on(self, placed: Sequence[ReducedBody]) -> list[PlacedFrame]:
+        """The chosen frames on bodies at a position."""
+        found = []
+        for frame in self.frames:
+            gamma, translation = frame.gamma, frame.translation
+            lag = None if frame.parent == WORLD else placed[frame.parent].lag
+            if lag is not None:
+                gamma, translation = gamma + lag, PlanarRotation(Z, *lag).apply(translation)
+            found.append(
+                PlacedFrame(frame.parent, _rotation(gamma, frame.alpha, frame.theta0), translation)
+            )
+        return found
 
     def with_axes(
         self,
@@ -175,6 +205,10 @@ def _framed(
             )
         above = (ZERO_ANGLE, 0) if body.parent == WORLD else (phi[body.parent], d[body.parent])
         bodies.append(body.moved(turn, slide, *above))
+    frames = []
+    for frame in align_frames(model, aligned):
+        above = (ZERO_ANGLE, 0) if frame.parent == WORLD else (phi[frame.parent], d[frame.parent])
+        frames.append(frame.beside(ZERO_ANGLE, 0, *above))
     _check_parallel(bodies, parallel)
     whole, still = [without_residue(body.moments) for body in bodies], ZERO
     if base_parameters:
@@ -196,6 +230,7 @@ def _framed(
         still * unit_length,
         model.gravity * reciprocal(unit_length),
         tuple(whole),
+        tuple(replace(frame, translation=frame.translation * reciprocal(unit_length)) for frame in frames),
     )
 
 

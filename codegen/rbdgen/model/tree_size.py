@@ -16,7 +16,8 @@ class TreeSize:
     pairs of bodies on one branch from the world. Of degrees of freedom: `factor`, the sum of squared depths,
     and `inverse`, of squared sizes of subtrees (sparse factorisation, product of the factor's inverse);
     `products`, the terms of M^-1 times a matrix as sparse as M. `loops`: bodies that the two frames of a loop
-    do not share, over all loops.
+    do not share, over all loops. `carriers`: bodies that move any of the chosen frames; `frames`: bodies that
+    move a frame, over all of them.
     """
 
     bodies: int
@@ -26,6 +27,8 @@ class TreeSize:
     inverse: int
     products: int
     loops: int
+    carriers: int
+    frames: int
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ def tree_size(model: Model) -> TreeSize:
         for body, place in zip(model.bodies, last, strict=True)
         for k in range(body.joint.nv)
     ]
+    paths = [model.path(WORLD, frame.body)[1] for frame in model.frames]
     return TreeSize(
         bodies=model.nbodies,
         ancestors=sum(x.depth for x in bodies),
@@ -56,6 +60,8 @@ def tree_size(model: Model) -> TreeSize:
         inverse=sum(x.subtree**2 for x in freedoms),
         products=sum((x.depth + x.subtree - 1) * x.branch for x in freedoms),
         loops=sum(len(part) for x in model.loops for part in model.path(x.first.body, x.second.body)),
+        carriers=len(set().union(*paths)),
+        frames=sum(map(len, paths)),
     )
 
 

@@ -6,17 +6,18 @@ from dataclasses import astuple
 
 from rbdgen.emit.names import renaming, robot_identifier
 from rbdgen.emit.package import (
-    AnchorFacts,
     BodyFacts,
     FollowerFacts,
+    FrameFacts,
     JointFacts,
     LoopFacts,
     ResistanceFacts,
     RobotFacts,
 )
 from rbdgen.model.build import Robot
+from rbdgen.model.frames import Frame
 from rbdgen.model.joints import Helical, Joint
-from rbdgen.model.loops import Anchor, Loop
+from rbdgen.model.loops import Loop
 from rbdgen.model.model import Body
 from rbdgen.options import Options
 from rbdgen.version import __version__
@@ -63,6 +64,7 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         loops=tuple(map(_loop_facts, model.loops)),
         independent_rows=robot.independent_rows,
         independent_velocities=model.independent,
+        frames=tuple(map(_frame_facts, model.frames)),
     )
 
 
@@ -80,13 +82,13 @@ def _resistance_facts(joint: Joint) -> ResistanceFacts:
 
 
 def _loop_facts(loop: Loop) -> LoopFacts:
-    return LoopFacts(loop.kind, loop.rows, (_anchor_facts(loop.first), _anchor_facts(loop.second)))
+    return LoopFacts(loop.kind, loop.rows, (_frame_facts(loop.first), _frame_facts(loop.second)))
 
 
-def _anchor_facts(anchor: Anchor) -> AnchorFacts:
-    R, p = anchor.placement
+def _frame_facts(frame: Frame) -> FrameFacts:
+    R, p = frame.placement
     rotation = tuple(tuple(map(float, row)) for row in R)
-    return AnchorFacts(anchor.frame, anchor.body, rotation, tuple(map(float, p)))
+    return FrameFacts(frame.name, frame.body, rotation, tuple(map(float, p)))
 
 
 def _body_facts(body: Body) -> BodyFacts:

@@ -44,6 +44,7 @@ def load_robot(
     loops: Sequence[str] = (),
     ignore: str | Sequence[str] = (),
     independent: Sequence[str] = (),
+    frames: Sequence[str] = (),
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -54,7 +55,8 @@ def load_robot(
     `armature`: as of `rbdgen.load_robot`; `mimic`: "eliminate" (mimic joints follow others and have no place
     in q) or "independent"; `loops`: closed loops, each "FRAME1=FRAME2" or "FRAME1=FRAME2:point"; `ignore`:
     features of an MJCF that are left out; `independent`: joints whose velocities say those of all others in
-    closed loops. Raises DescriptionError, ModelError or OptionError, each one line.
+    closed loops; `frames`: as of `rbdgen.load_robot`. Raises DescriptionError, ModelError or OptionError, each
+    one line.
     """
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise OptionError(f"base {told(base)} is not known; choose fixed or floating")
@@ -70,7 +72,8 @@ def load_robot(
     description = pruned(described, _lock(lock), root, tip)
     description = replace(description, loops=(*description.loops, *_loops(loops)))
     base = base or _base_of(description)
-    robot = build_robot(description, base, _snap(snap), _gravity(gravity), dissipation, mimic)
+    given = _snap(snap), _gravity(gravity), dissipation, mimic, _frames(frames)
+    robot = build_robot(description, base, *given)
     robot = _with_independent_rows(robot) if robot.model.loops else robot
     return with_independent_velocities(robot, independent)
 
@@ -82,6 +85,7 @@ def from_pinocchio(
     damping: bool = False,
     friction: str | tuple[str, float] | None = None,
     mimic: Mimics = "eliminate",
+    frames: Sequence[str] = (),
 ) -> Robot:
     """The robot of a Pinocchio model, with its gravity. Raises what `load_robot` does."""
     if not hasattr(model, "jointPlacements"):
@@ -90,7 +94,8 @@ def from_pinocchio(
     dissipation = dissipation_of(damping, friction)
     description = read_pinocchio(model)
     gravity = _gravity(model.gravity.linear.tolist())
-    return build_robot(description, _base_of(description), _snap(snap), gravity, dissipation, mimic)
+    given = _snap(snap), gravity, dissipation, mimic, _frames(frames)
+    return build_robot(description, _base_of(description), *given)
 
 
 def _check_mimic(given: object) -> None:
@@ -144,6 +149,13 @@ def _ignored(given: object) -> tuple[str, ...]:
                 f"--ignore {told(name)[1:-1]} is not known; choose from: all, {', '.join(IGNORABLE)}"
             )
     return IGNORABLE if "all" in asked else tuple(name for name in asked if name)
+
+
+def _frames(given: object) -> list[str]:
+    names = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [""]
+    if not all(names):
+        raise OptionError(f"frames {told(given)} makes no sense; give a list, such as ['tool0', 'foot_*']")
+    return list(map(str, names))
 
 
 def _loops(given: object) -> Iterator[Loop]:

@@ -9,7 +9,7 @@ of the mass moments, or the offset to the common normal with a neighbour's axis.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import atan2, hypot, inf, isfinite, pi
 from typing import Final
@@ -18,7 +18,7 @@ from rbdgen.functions.function import Form, Function
 from rbdgen.functions.table import lookup
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.angles import constant_angle, radians_of
-from rbdgen.model.axes import AlignedBody
+from rbdgen.model.axes import AlignedBody, AlignedFrame
 from rbdgen.model.model import WORLD, Body, Model
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel, reduce
@@ -121,7 +121,8 @@ class _Descent:
         """Take the cheapest candidate for body i; whether it is better than what was."""
         now = self.reduced()
         best = (self.cost(i), self.turns[i], self.slides[i])
-        for turn, slide in candidates(now, i, self.turns[i], self.slides[i]):
+        hung = [frame for frame in now.frames if self.function.of_frames and frame.parent == i]
+        for turn, slide in candidates(now, i, self.turns[i], self.slides[i], hung):
             if self.budget <= 0:
                 break
             cost = self.cost(i, turn, slide, best[0])
@@ -161,11 +162,13 @@ class _Descent:
         return count
 
     def chain(self, i: int) -> list[int]:
-        """The bodies from the root to i, and the children of i."""
-        path = [i]
-        while (parent := self.model.bodies[path[0]].parent) != WORLD:
-            path.insert(0, parent)
-        return path + list(self.model.children[i])
+        """The bodies from the root to i, and the children of i; where frames count, all bodies to those that
+        i moves."""
+        chosen = {*self.model.path(WORLD, i)[1], *self.model.children[i]}
+        for frame in self.model.frames if self.function.of_frames else ():
+            path = self.model.path(WORLD, frame.body)[1]
+            chosen.update(path if i in path else ())
+        return sorted(chosen)
 
     def neighbourhood(self, i: int) -> Iterable[int]:
         """Bodies whose frames the cost of the chain depends on: regrouped inertia comes from below."""
@@ -185,25 +188,33 @@ def _only(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
         parent = number[reduced.bodies[old].parent]
         framed.append(replace(reduced.bodies[old], joint=joint, parent=parent))
         bodies.append(replace(reduced.model.bodies[old], joint=joint, parent=parent))
+    frames = tuple(replace(x, body=number[x.body]) for x in reduced.model.frames if x.body in number)
     return replace(
         reduced,
         model=replace(
             reduced.model,
             bodies=tuple(bodies),
             loops=(),
+            frames=frames,
             independent=tuple(range(nv)) if reduced.model.independent else (),
         ),
         bodies=tuple(framed),
         moments=tuple(reduced.moments[old] for old in chosen),
         whole=tuple(reduced.whole[old] for old in chosen),
+        frames=tuple(replace(x, parent=number[x.parent]) for x in reduced.frames if x.parent in number),
         parallel=frozenset(number[old] for old in reduced.parallel if old in number),
     )
 
 
-def candidates(reduced: ReducedModel, i: int, turn: float, slide: float) -> list[tuple[float, float]]:
-    """Pairs of turn and slide worth counting at body i, now turned and slid by the given amounts."""
+def candidates(
+    reduced: ReducedModel, i: int, turn: float, slide: float, frames: Sequence[AlignedFrame] = ()
+) -> list[tuple[float, float]]:
+    """Pairs of turn and slide worth counting at body i, now turned and slid by the given amounts.
+
+    `frames`: on the body, where the function is of frames.
+    """
     body = reduced.bodies[i]
-    children = [reduced.bodies[k] for k in reduced.model.children[i]]
+    children = [*(reduced.bodies[k] for k in reduced.model.children[i]), *frames]
     own = reduced.moments[i]
     reach = min(
         REACH * max([_length(body.translation), *(_length(child.translation) for child in children)]),
@@ -215,7 +226,7 @@ def candidates(reduced: ReducedModel, i: int, turn: float, slide: float) -> list
     return [(phi, d) for d in slides for phi in turns if (phi, d) != (turn, slide)]
 
 
-def _slides(body: AlignedBody, children: list[AlignedBody], own: MassMoments) -> Iterable[float]:
+def _slides(body: AlignedBody, children: Sequence[AlignedFrame], own: MassMoments) -> Iterable[float]:
     """Changes of the slide that make something zero."""
     origin, axis = body.translation, body.axis
     yield from (-_ratio(origin[k], axis[k]) for k in range(3))
@@ -229,7 +240,7 @@ def _slides(body: AlignedBody, children: list[AlignedBody], own: MassMoments) ->
     yield _ratio(sigma[1].z, h.y)
 
 
-def _turns(body: AlignedBody, children: list[AlignedBody], own: MassMoments) -> Iterable[float]:
+def _turns(body: AlignedBody, children: Sequence[AlignedFrame], own: MassMoments) -> Iterable[float]:
     """Changes of the turn that make something zero."""
     yield pi / 2
     yield -radians_of(body.theta0)

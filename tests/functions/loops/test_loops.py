@@ -26,7 +26,8 @@ from rbdgen.functions.loops.relative_motion import loop_drift, loop_jacobian, lo
 from rbdgen.functions.table import OF_LOOPS
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Robot, build_robot
-from rbdgen.model.loops import Anchor, Loop
+from rbdgen.model.frames import Frame
+from rbdgen.model.loops import Loop
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.tree_size import tree_size
 from rbdgen.selection.trace import trace_on
@@ -50,7 +51,7 @@ def tree_with_loop(name: str, kind: LoopKind) -> Model:
     parents, letters, (first, second) = TREES[name]
     numbers = Rationals(17)
     model = numbers.model(parents, letters)
-    anchors = (Anchor(str(body), body, numbers.transform()) for body in (first, second))
+    anchors = (Frame(str(body), body, numbers.transform()) for body in (first, second))
     return replace(model, loops=(Loop(*anchors, kind),))
 
 
@@ -271,7 +272,7 @@ def test_generated_folder_tells_and_checks(tmp_path: Path) -> None:
     assert manifest["independent_loop_rows"] == [0, 1]
     (told,) = manifest["loops"]
     assert (told["kind"], told["rows"]) == ("point", 3)
-    assert [(x["frame"], x["body"]) for x in told["frames"]] == [("tip", 1), ("end", 2)]
+    assert [(x["name"], x["body"]) for x in told["frames"]] == [("tip", 1), ("end", 2)]
     findings = check(folder)
     assert all(finding.passed is not False for finding in findings)
     assert any("drift" in finding.what and finding.passed for finding in findings)
@@ -281,7 +282,7 @@ def test_generated_folder_tells_and_checks(tmp_path: Path) -> None:
 def test_estimates_are_near_what_is_traced(kind: LoopKind) -> None:
     """On two limbs with no special axes and places, and frames that are no special ones."""
     model = build_robot(parse_urdf(urdf([-1, 0, 1, 2, -1, 4, 5, 6]))).model
-    anchors = (Anchor(str(body), body, model.bodies[body - 1].placement) for body in (3, 7))
+    anchors = (Frame(str(body), body, model.bodies[body - 1].placement) for body in (3, 7))
     model = replace(model, loops=(Loop(*anchors, kind),))
     for row in OF_LOOPS.values():
         tracer = GraphEngine()

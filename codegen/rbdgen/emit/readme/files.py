@@ -7,7 +7,7 @@ from typing import Any
 
 from rbdgen.emit.folder import Folder, FolderFunction
 from rbdgen.emit.names import markdown_text
-from rbdgen.emit.package import JointFacts
+from rbdgen.emit.package import FrameFacts, JointFacts, RobotFacts
 from rbdgen.emit.text import filled
 
 
@@ -24,6 +24,7 @@ def files(folder: Folder) -> dict[str, str]:
         example=folder.functions[0].shown,
         batches=bool(folder.batches),
         joints=list(map(_joint, folder.facts.joints)),
+        frames=[_frame(frame, folder.facts) for frame in folder.facts.frames],
     )
     return {"README.md": page}
 
@@ -66,6 +67,11 @@ def _joint(joint: JointFacts) -> dict[str, Any]:
         "idx_v": joint.idx_v,
         "limits": _limits(joint),
     }
+
+
+def _frame(frame: FrameFacts, facts: RobotFacts) -> dict[str, str]:
+    carrier = "the world" if frame.body < 0 else facts.bodies[frame.body].name
+    return {"name": markdown_text(frame.name), "body": markdown_text(carrier)}
 
 
 def _limits(joint: JointFacts) -> list[str]:

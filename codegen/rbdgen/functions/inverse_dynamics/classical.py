@@ -74,20 +74,25 @@ def body_forces(moving: bool = True, accelerated: bool = True, external: bool = 
 
 
 def step(body: Body, x: Given) -> Gives:
-    """One body's motion from its parent's, and the force that it takes.
+    """One body's motion from its parent's, and the force that it takes."""
+    motion = moved(body, x)
+    force = inertial_force(body.moments, motion)
+    return {"motion": motion, "force": force if x.fext is None else force - x.fext}
+
+
+def moved(body: Body, x: Given) -> BodyMotion:
+    """One body's motion from its parent's.
 
     With the joint's own velocity (w_J, u): w = w' + w_J, wdot = wdot' + w' x w_J + wdot_J and
     a = a' + 2 w' x u + w_J x u + udot, where a prime is the parent's.
     """
     a, w, wdot = carried(body, x.parent)
     own, rate = relative_motion(body, x.v), relative_motion(body, x.a)
-    motion = BodyMotion(
+    return BodyMotion(
         a + w.cross(own.linear * 2) + own.angular.cross(own.linear) + rate.linear,
         w + own.angular,
         wdot + w.cross(own.angular) + rate.angular,
     )
-    force = inertial_force(body.moments, motion)
-    return {"motion": motion, "force": force if x.fext is None else force - x.fext}
 
 
 def carried(body: Placed, above: BodyMotion) -> tuple[Vector, Vector, Vector]:

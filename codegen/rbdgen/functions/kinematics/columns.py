@@ -1,0 +1,136 @@
+"""Jacobians of frames by their columns: how a frame moves with every joint above it.
+
+Three conventions say in which coordinates a motion of a frame is written:
+
+    local    in the frame's axes, at its origin
+    aligned  in the axes of the world, at the frame's origin
+    world    in the axes of the world, at the world's origin
+
+From the root, a column is seen from the world. From the tip, it is seen from the frame, to whose own axes that
+is the shorter way: a joint then takes two rows of a rotation and not three.
+
+Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 2 and section 4.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from rbdgen.functions.kinematics.placement import FromRoot, in_world
+from rbdgen.model.joints import Coordinate, Joint
+from rbdgen.model.model import WORLD, Model
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ops import IDENTITY, NO_MOTION, NO_TRANSFORM, ZERO, Motion, Transform, Vector
+from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
+
+Convention: TypeAlias = Literal["local", "world", "aligned"]
+
+CONVENTIONS: tuple[Convention, ...] = ("local", "world", "aligned")
+
+
+class Passed(NamedTuple):
+    """A joint between the world and a frame: the frame's motion at a rate of 1, one a degree of freedom."""
+
+    joint: Joint
+    columns: tuple[Motion, ...]
+
+
+Path: TypeAlias = list[Passed]
+"""From the root to a frame."""
+
+
+def carried(convention: Convention, m: Motion) -> Motion:
+    """How the coordinates move where the frame moves by m: with all of it, with its origin, not at all."""
+    return {"local": m, "aligned": Motion(ZERO, m.linear), "world": NO_MOTION}[convention]
+
+
+def columns(
+    model: Model, q: Sequence[Coordinate], convention: Convention, naming: Naming = unnamed
+) -> list[Path]:
+    """The columns of every chosen frame; q: one coordinate a body."""
+    bodies, frames = in_world(model, q, naming)
+    paths = []
+    for k, (frame, T) in enumerate(zip(model.frames, frames, strict=True)):
+        seen = {"local": T, "aligned": Transform(IDENTITY, T.translation), "world": NO_TRANSFORM}[convention]
+        path = []
+        for i in model.path(WORLD, frame.body)[1]:
+            at = seen.inverse @ bodies[i]
+            joint = model.bodies[i].joint
+            path.append(Passed(joint, tuple(map(at.motion_to_parent, joint.motion_subspace))))
+        paths.append(named(path, naming, k))
+    return paths
+
+
+def columns_from_root(
+    reduced: ReducedModel, q: Sequence[Coordinate], convention: Convention, naming: Naming = unnamed
+) -> list[Path]:
+    """The same, aligned or of the world, in m."""
+    seen = FromRoot.at(reduced, q, naming)
+    paths = []
+    for k, frame in enumerate(seen.frames):
+        path: Path = []
+        ahead = seen.lever(frame)
+        for i in reversed(reduced.model.path(WORLD, frame.parent)[1]):
+            body, R = seen.bodies[i], seen.R[i]
+            # from the body's origin to the frame's, or to the world's
+            arm = ahead if convention == "aligned" else -seen.p[i]
+            turns = ((R.apply(S.angular), R.apply(S.linear)) for S in body.subspace)
+            path.append(Passed(body.joint, tuple(Motion(w, v + w.cross(arm)) for w, v in turns)))
+            ahead = (ahead + seen.step[i]).named(naming, f"r[{k},{i}]")
+        paths.append(named(path[::-1], naming, k))
+    return paths
+
+
+def columns_from_tip(
+    reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed
+) -> list[Path]:
+    """The same, local, in m."""
+    reduced = reduced.in_metres
+    bodies = reduced.at(q)
+    paths = []
+    for k, frame in enumerate(reduced.frames_on(bodies)):
+        path: Path = []
+        # the frame's axes and origin, seen from one body after the other
+        axes, p = [frame.rotation.to_parent(e) for e in IDENTITY], frame.translation
+        for i in reversed(reduced.model.path(WORLD, frame.parent)[1]):
+            body = bodies[i]
+            path.append(Passed(body.joint, tuple(seen_along(axes, p, S) for S in body.subspace)))
+            turned = zip("xyz", map(body.rotation.to_parent, axes), strict=True)
+            axes = [e.named(naming, f"{name}[{k},{i}]") for name, e in turned]
+            p = (body.rotation.to_parent(p) + body.translation).named(naming, f"p[{k},{i}]")
+        paths.append(named(path[::-1], naming, k))
+    return paths
+
+
+def seen_along(axes: Sequence[Vector], p: Vector, S: Motion) -> Motion:
+    """A motion at the point p, its components along axes; e . (w x p) is w . (p x e)."""
+    w, v = S.angular, S.linear
+    linear = (add(e.dot(v), w.dot(p.cross(e))) for e in axes)
+    return Motion(Vector(*(e.dot(w) for e in axes)), Vector(*linear))
+
+
+def named(path: Path, naming: Naming, frame: int) -> Path:
+    """The columns of a frame with names."""
+    return [
+        Passed(
+            joint,
+            tuple(S.named(naming, f"J[{frame},{dof}]") for dof, S in enumerate(own, joint.idx_v)),
+        )
+        for joint, own in path
+    ]
+
+
+def rows(path: Path, values: Sequence[Sequence[Motion]], nv: int) -> list[Scalar]:
+    """A matrix (6, nv), row-major, from a motion for each degree of freedom of every joint passed."""
+    matrix: list[list[Scalar]] = [[0] * nv for _ in range(6)]
+    for passed, own in zip(path, values, strict=True):
+        for dof, motion in enumerate(own, passed.joint.idx_v):
+            for row, value in zip(matrix, (*motion.linear, *motion.angular), strict=True):
+                row[dof] = value
+    return [value for row in matrix for value in row]
+
+
+def jacobian(paths: Sequence[Path], nv: int) -> list[Scalar]:
+    """J (nf, 6, nv): J v is the velocity of every frame, linear first."""
+    return [value for path in paths for value in rows(path, [passed.columns for passed in path], nv)]

@@ -1,0 +1,93 @@
+"""The rate of a frame's Jacobian, and the derivatives of its velocity and acceleration.
+
+In the coordinates of the columns S, one frame for all bodies: V and A the frame's, v_p and a_p those of the body
+above the joint, v_b of the body below it. A motion of the frame turns and shifts coordinates that it carries:
+by all of it where they are local, by that of its origin where they are aligned. Seen in them
+
+    dS/dt    = (v_b - V_c) x S                                 V_c: what carries the coordinates of V
+    dV/dq    = v_p x S + (S - S_c) x V                         along S, in the tangent space; S_c alike
+    dA/dq    = a_p x S + (v_p - V) x (v_p x S) + (S - S_c) x A
+    dA/dv    = v_p x S + (v_b - V) x S,    dV/dv = dA/da = S
+
+Carpentier and Mansard, RSS 2018, section III.D, has the local ones. They are derivatives of the vectors that
+`frame_velocity_...` and `frame_acceleration_...` return, so that aligned ones follow the frame's origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdgen.functions.kinematics.columns import Convention, Path, rows
+from rbdgen.functions.kinematics.motion import Rates, before, behind, gained, rates
+from rbdgen.spatial.ops import Motion, Vector
+from rbdgen.spatial.scalar import Naming, Scalar, unnamed
+
+Matrix = list[Scalar]
+"""(6, nv), row-major."""
+
+
+def jacobian_rate(
+    path: Path, v: Sequence[Scalar], convention: Convention, nv: int, naming: Naming = unnamed
+) -> Matrix:
+    """dJ/dt."""
+
+    def rate(x: Rates, S: Motion) -> Motion:
+        if convention == "local":
+            return S.cross(x.rest)
+        if convention == "world":
+            return x.below.cross(S)
+        w = x.below.angular
+        return Motion(w.cross(S.angular), w.cross(S.linear) + S.angular.cross(x.rest.linear))
+
+    moving = rates(path, v, naming)
+    return rows(path, [[rate(x, S) for S in x.passed.columns] for x in moving], nv)
+
+
+def velocity_derivatives(
+    path: Path, v: Sequence[Scalar], convention: Convention, nv: int, naming: Naming = unnamed
+) -> tuple[Matrix, Matrix]:
+    """dV/dq, dV/dv."""
+    moving = rates(path, v, naming)
+    by_q = [[along(S, x.above, x.onward, convention) for S in x.passed.columns] for x in moving]
+    return rows(path, by_q, nv), rows(path, [x.passed.columns for x in moving], nv)
+
+
+def acceleration_derivatives(
+    path: Path,
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    convention: Convention,
+    nv: int,
+    naming: Naming = unnamed,
+) -> tuple[Matrix, Matrix, Matrix]:
+    """dA/dq, dA/dv, dA/da."""
+    moving = rates(path, v, naming)
+    own = gained(moving, a)
+    by_q: list[list[Motion]] = []
+    by_v: list[list[Motion]] = []
+    above, rest = before(own, naming, "a"), behind(own, naming, "b")
+    for x, a_p, gain, a_rest in zip(moving, above, own, rest, strict=True):
+        columns = x.passed.columns
+        turned = [x.above.cross(S) for S in columns]
+        by_q.append(
+            [
+                along(S, a_p, a_rest + gain, convention) + psi.cross(x.onward)
+                for S, psi in zip(columns, turned, strict=True)
+            ]
+        )
+        by_v.append([psi + S.cross(x.rest) for S, psi in zip(columns, turned, strict=True)])
+    by_a = [x.passed.columns for x in moving]
+    return rows(path, by_q, nv), rows(path, by_v, nv), rows(path, by_a, nv)
+
+
+def along(S: Motion, above: Motion, onward: Motion, convention: Convention) -> Motion:
+    """m_p x S + (S - S_c) x m, for a motion m of the frame: m_p is `above`, and `onward` is m - m_p.
+
+    The terms that cancel are left out: of what turns S, of what turns its axis, and of what shifts it.
+    """
+    if convention == "local":
+        return above.cross(S)
+    if convention == "world":
+        return S.cross(onward)
+    w: Vector = S.angular
+    return Motion(w.cross(onward.angular), w.cross(onward.linear) + above.angular.cross(S.linear))

@@ -1,0 +1,112 @@
+"""Velocities and accelerations of frames from the columns of their Jacobians, without gravity.
+
+All is said in the coordinates of the columns, one frame for all bodies: the velocity of a body is a sum of J v,
+its acceleration that of its parent, and J a + v x J v (Featherstone 2008, section 2.11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdgen.functions.kinematics.columns import Convention, Passed, Path, carried
+from rbdgen.spatial.ops import NO_MOTION, ZERO, Motion
+from rbdgen.spatial.scalar import Naming, Scalar, unnamed
+
+
+@dataclass(frozen=True)
+class Rates:
+    """A joint between the world and a frame, and velocities in the coordinates of its columns.
+
+    `above`: of the body above the joint; `own`: of the body below against that; `rest`: of the frame against
+    the body below.
+    """
+
+    passed: Passed
+    above: Motion
+    own: Motion
+    rest: Motion
+
+    @property
+    def below(self) -> Motion:
+        """Of the body below the joint."""
+        return self.above + self.own
+
+    @property
+    def onward(self) -> Motion:
+        """Of the frame against the body above the joint."""
+        return self.rest + self.own
+
+
+def rates(path: Path, v: Sequence[Scalar], naming: Naming = unnamed) -> list[Rates]:
+    """For every joint passed."""
+    own = [combined(passed, v) for passed in path]
+    named = zip(path, before(own, naming, "v"), own, behind(own, naming, "u"), strict=True)
+    return [Rates(*values) for values in named]
+
+
+def combined(passed: Passed, values: Sequence[Scalar]) -> Motion:
+    """A joint's columns times its part of a vector."""
+    total = NO_MOTION
+    for column, value in zip(passed.columns, passed.joint.slice(values), strict=True):
+        total = total + column * value
+    return total
+
+
+def before(parts: Sequence[Motion], naming: Naming, name: str) -> list[Motion]:
+    """For every part the sum of those before it."""
+    sums = [NO_MOTION]
+    for k, part in enumerate(parts):
+        sums.append((sums[-1] + part).named(naming, f"{name}[{k}]"))
+    return sums[:-1]
+
+
+def behind(parts: Sequence[Motion], naming: Naming, name: str) -> list[Motion]:
+    """For every part the sum of those behind it."""
+    return before(parts[::-1], naming, name)[::-1]
+
+
+def gained(moving: Sequence[Rates], a: Sequence[Scalar]) -> list[Motion]:
+    """By how much the acceleration of the body below each joint exceeds that of the body above."""
+    return [combined(x.passed, a) + x.above.cross(x.own) for x in moving]
+
+
+def total(parts: Sequence[Motion]) -> Motion:
+    """The sum of motions."""
+    found = NO_MOTION
+    for part in parts:
+        found = found + part
+    return found
+
+
+def velocity(path: Path, v: Sequence[Scalar]) -> Motion:
+    """V = J v."""
+    return total([combined(passed, v) for passed in path])
+
+
+def acceleration(path: Path, v: Sequence[Scalar], a: Sequence[Scalar], naming: Naming = unnamed) -> Motion:
+    """The spatial acceleration."""
+    return total(gained(rates(path, v, naming), a))
+
+
+def classical_acceleration(
+    path: Path, v: Sequence[Scalar], a: Sequence[Scalar], naming: Naming = unnamed
+) -> Motion:
+    """That of the point itself: the spatial one, and w x v."""
+    return of_point(acceleration(path, v, a, naming), velocity(path, v))
+
+
+def of_point(acceleration: Motion, velocity: Motion) -> Motion:
+    """The classical acceleration from the spatial one."""
+    slip = velocity.angular.cross(velocity.linear)
+    return Motion(acceleration.angular, acceleration.linear + slip)
+
+
+def drift(path: Path, v: Sequence[Scalar], convention: Convention, naming: Naming = unnamed) -> Motion:
+    """dJ/dt v, the rate of V at a = 0: the acceleration, less what the coordinates' own motion takes.
+
+    Spatial in local coordinates and those of the world, classical in aligned ones.
+    """
+    moving, V = rates(path, v, naming), velocity(path, v)
+    still = total([x.above.cross(x.own) for x in moving])
+    return still if convention != "aligned" else of_point(still, V)

@@ -1,0 +1,81 @@
+"""Where bodies and frames stand in the world.
+
+The cheap form goes from the root to the frames: the rows of a body's R are those of its parent, each turned by
+the factors of the rotation between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdgen.model.joints import Coordinate
+from rbdgen.model.model import WORLD, Model
+from rbdgen.model.reduce import PlacedFrame, ReducedBody, ReducedModel
+from rbdgen.spatial.ops import IDENTITY, NO_TRANSFORM, ZERO, Matrix, Transform, Vector
+from rbdgen.spatial.scalar import Naming, unnamed
+
+
+def in_world(
+    model: Model, q: Sequence[Coordinate], naming: Naming = unnamed
+) -> tuple[list[Transform], list[Transform]]:
+    """The placements of all bodies, and those of the chosen frames; q: one coordinate a body."""
+    bodies: list[Transform] = []
+    for i, (body, q_i) in enumerate(zip(model.bodies, q, strict=True)):
+        above = NO_TRANSFORM if body.parent == WORLD else bodies[body.parent]
+        R, p = above @ body.transform(q_i)
+        bodies.append(Transform(R.named(naming, f"R[{i}]"), p.named(naming, f"p[{i}]")))
+    on = {WORLD: NO_TRANSFORM, **dict(enumerate(bodies))}
+    return bodies, [on[frame.body] @ frame.placement for frame in model.frames]
+
+
+@dataclass(frozen=True)
+class FromRoot:
+    """Bodies and chosen frames of a reduced model, as seen in the axes of the world; lengths in m.
+
+    `R`: from the axes of every body to those of the world; `p`: its origin; `step`: from the parent's origin
+    to it.
+    """
+
+    bodies: Sequence[ReducedBody]
+    frames: Sequence[PlacedFrame]
+    R: Sequence[Matrix]
+    p: Sequence[Vector]
+    step: Sequence[Vector]
+
+    @classmethod
+    def at(cls, reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> FromRoot:
+        """At one coordinate a body."""
+        reduced = reduced.in_metres
+        bodies = reduced.at(q)
+        R: list[Matrix] = []
+        p: list[Vector] = []
+        steps: list[Vector] = []
+        for i, body in enumerate(bodies):
+            above, at = (IDENTITY, ZERO) if body.parent == WORLD else (R[body.parent], p[body.parent])
+            step = above.apply(body.translation).named(naming, f"step[{i}]")
+            steps.append(step)
+            p.append((at + step).named(naming, f"p[{i}]"))
+            R.append(turned(above, body).named(naming, f"R[{i}]"))
+        return cls(bodies, reduced.frames_on(bodies), R, p, steps)
+
+    def placements(self) -> list[Transform]:
+        """Of the frames."""
+        return [Transform(turned(self.above(x), x), self.origin(x) + self.lever(x)) for x in self.frames]
+
+    def above(self, frame: PlacedFrame) -> Matrix:
+        """R of what carries a frame."""
+        return IDENTITY if frame.parent == WORLD else self.R[frame.parent]
+
+    def origin(self, frame: PlacedFrame) -> Vector:
+        """Where the body that carries a frame has its origin."""
+        return ZERO if frame.parent == WORLD else self.p[frame.parent]
+
+    def lever(self, frame: PlacedFrame) -> Vector:
+        """From that origin to the frame's."""
+        return self.above(frame).apply(frame.translation)
+
+
+def turned(R: Matrix, body: ReducedBody | PlacedFrame) -> Matrix:
+    """R of what stands in a frame with this R."""
+    return Matrix(*map(body.rotation.to_child, R))

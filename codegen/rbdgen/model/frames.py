@@ -1,0 +1,85 @@
+"""Named frames: links, joints and further places on a robot, known by what a description calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from rbdgen.description.quoting import quoted
+from rbdgen.description.schema import Description, Origin
+from rbdgen.errors import ModelError
+from rbdgen.model.attachments import Attachment
+from rbdgen.model.rotations import snap_rotation
+from rbdgen.spatial.ops import NO_TRANSFORM, Transform, Vector
+from rbdgen.spatial.rpy import rotation_from_rpy
+
+WORLD_FRAME = "world"
+"""The world's name as a frame, where no link has it."""
+
+_WORLD = -1  # model.WORLD, which imports this
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame that a body carries.
+
+    `body`: its index, or WORLD; `placement`: in the frame of the body's joint (in the world's axes where body
+    is WORLD), m.
+    """
+
+    name: str
+    body: int
+    placement: Transform
+
+
+def known_frames(
+    description: Description, attachments: Sequence[Attachment], snap: float
+) -> dict[str, Frame]:
+    """All frames of a robot by name: links and places on them in the description's order, then its joints.
+
+    A joint's frame moves with what the joint moves, so it is that of its link. Of two that share a name the
+    first is meant. `snap`: as for the placements of joints.
+    """
+    known = {x.link: Frame(x.link, x.body, x.placement) for x in attachments}
+    world = Frame(WORLD_FRAME, _WORLD, NO_TRANSFORM)
+    found = {link.name: known[link.name] for link in description.links}
+    for place in description.places:
+        carrier = found.get(place.link, world)
+        R, p = carrier.placement @ placed(place.origin)
+        on_body = Transform(snap_rotation(R, snap)[0], p)
+        found.setdefault(place.name, Frame(place.name, carrier.body, on_body))
+    for joint in description.joints:
+        child = known[joint.child]
+        found.setdefault(joint.name, Frame(joint.name, child.body, child.placement))
+    found.setdefault(WORLD_FRAME, world)
+    return found
+
+
+def chosen_frames(asked: Iterable[str], known: Mapping[str, Frame], description: Description) -> list[Frame]:
+    """The frames asked for, in order and once each.
+
+    `asked`: names, or patterns such as "foot_*", which stand for the links and places on links that match, in
+    the description's order. Raises ModelError for a name or a pattern that none has.
+    """
+    places = [x.name for x in (*description.links, *description.places)]
+    chosen: dict[str, Frame] = {}
+    for name in asked:
+        found = [name] if name in known else [place for place in places if fnmatchcase(place, name)]
+        if not found:
+            what = f"{description.path}: --frames {name}: there is no frame {quoted(name)}"
+            raise ModelError(f"{what}; {nearest(name, known, 'a link or joint')}")
+        chosen |= {place: known[place] for place in found}
+    return list(chosen.values())
+
+
+def nearest(name: str, known: Iterable[str], kind: str) -> str:
+    """What to do about an unknown name."""
+    near = " or ".join(map(quoted, get_close_matches(name, known, n=3)))
+    return f"did you mean {near}?" if near else f"name {kind}, or the world; rbdgen inspect shows them"
+
+
+def placed(origin: Origin) -> Transform:
+    """An origin of a description as a transform."""
+    return Transform(rotation_from_rpy(*origin.rpy), Vector(*origin.xyz))

@@ -62,7 +62,8 @@ class JointCoordinates:
 class Argument:
     """One array of a function.
 
-    `shape` holds symbolic sizes ("nq", "nv", "nbodies", "nf") or integers, none for a scalar; `unit` is for people.
+    `shape` holds symbolic sizes ("nq", "nv", "nbodies", "nf") or integers, none for a scalar; `unit` is for
+    people.
     """
 
     name: str

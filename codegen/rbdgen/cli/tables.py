@@ -19,7 +19,7 @@ from rbdgen.checks.accuracy import Accuracy
 from rbdgen.checks.check import Finding
 from rbdgen.checks.timing import Time
 from rbdgen.description.quoting import escaped
-from rbdgen.functions.table import ALL
+from rbdgen.functions.table import ALL, OF_FRAMES
 from rbdgen.graph.cost import Cost
 from rbdgen.model.build import Robot
 from rbdgen.model.joints import Joint, Resistance
@@ -56,14 +56,16 @@ def progress(console: Console, steps: int) -> Iterator[Callable[[str], None]]:
 
 
 def functions_table() -> Table:
-    """Every function in a line, for a screen of 80 columns."""
+    """Every function in a line, those of frames in one, for a screen of 80 columns."""
     table = Table(box=None, pad_edge=False, caption_justify="left", width=80)
     table.add_column("function", no_wrap=True)
     table.add_column("computes", overflow="fold")
     for function in ALL.values():
-        inputs = ", ".join(argument.name for argument in function.signature.inputs)
-        table.add_row(f"{function.name}({inputs})", escape(function.summary))
-    table.caption = "rbdgen list --forms: shapes, units, sources; --counts ROBOT: operations"
+        if function.name not in OF_FRAMES:
+            inputs = ", ".join(argument.name for argument in function.signature.inputs)
+            table.add_row(f"{function.name}({inputs})", escape(function.summary))
+    table.add_row("frame_...", f"{len(OF_FRAMES)} functions of named frames; for a robot with --frames")
+    table.caption = "rbdgen list --forms: all, shapes, units, sources; --counts ROBOT: operations"
     return table
 
 

@@ -8,6 +8,7 @@ formulas, `graph` traces straight into the intermediate representation and is wh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any, Final, Protocol
 
 from rbdgen.errors import OptionError
@@ -20,6 +21,11 @@ from rbdgen.graph.node import Graph
 Scalar = Any
 Results = Sequence[tuple[str, tuple[int, ...], Sequence[Scalar]]]
 """Name, shape and row-major elements of every output."""
+
+
+def rows_and_columns(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Of one matrix with all elements of an output; what has one axis is a column."""
+    return (prod(shape[:-1]), shape[-1]) if len(shape) > 1 else (prod(shape), 1)
 
 
 class Engine(Protocol):
@@ -79,11 +85,15 @@ class CasadiEngine:
         return value
 
     def expression(self, outputs: Results) -> Any:
-        """A `casadi.Function` with the signature's inputs and outputs, matrices as matrices."""
+        """A `casadi.Function` with the signature's inputs and outputs, matrices as matrices.
+
+        What has more axes becomes one matrix, its rows those of all matrices in order.
+        """
         results = []
         for _, shape, elements in outputs:
             column = self._casadi.vertcat(*elements)
-            results.append(column if len(shape) < 2 else self._casadi.reshape(column, *reversed(shape)).T)
+            rows, columns = rows_and_columns(shape)
+            results.append(self._casadi.reshape(column, columns, rows).T)
         names = [name for name, _ in self._inputs], [name for name, _, _ in outputs]
         return self._casadi.Function("f", [column for _, column in self._inputs], results, *names)
 
@@ -129,7 +139,7 @@ class SympyEngine:
         """The assignments of intermediate quantities in order, and one SymPy matrix an output."""
         results = []
         for _, shape, elements in outputs:
-            rows, columns = shape if len(shape) == 2 else (len(elements), 1)
+            rows, columns = rows_and_columns(shape)
             results.append(self._sympy.Matrix(rows, columns, list(elements)))
         return list(self._assignments), results
 

@@ -102,9 +102,9 @@ def build_robot(
 
     `snap`: entries of fixed rotations within this of 0 become 0 (0: none); `dissipation`: whether damping and
     friction of the joints enter the model; `mimic`: whether mimic joints follow others, or are
-    "independent"; `frames`: names or patterns of those that functions are to be of. Raises ModelError where the
+    "independent"; `frames`: names or patterns of those that functions are of. Raises ModelError where the
     mechanics are impossible: no moving joint, a joint that nothing resists, one that follows none that could
-    lead it; and for frames that there are none of.
+    lead it; and for a frame that there is none of.
     """
     followers = followers_of(description) if mimic == "eliminate" else {}
     builder = _Builder(description, snap, dissipation, followers)

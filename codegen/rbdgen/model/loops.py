@@ -31,7 +31,8 @@ def model_loops(
 ) -> tuple[list[Loop], list[str]]:
     """The loops on the bodies, and warnings of those in a file that no joint moves.
 
-    `known`: all frames by name. Raises ModelError for an unknown frame, and where no joint moves a loop that the user asked for.
+    `known`: all frames by name. Raises ModelError for an unknown frame, and where no joint moves a loop that
+    the user asked for.
     """
     loops, warnings = [], []
     for one in described:

@@ -128,9 +128,7 @@ class ReducedModel:
             lag = None if frame.parent == WORLD else placed[frame.parent].lag
             if lag is not None:
                 gamma, translation = gamma + lag, PlanarRotation(Z, *lag).apply(translation)
-            found.append(
-                PlacedFrame(frame.parent, _rotation(gamma, frame.alpha, frame.theta0), translation)
-            )
+            found.append(PlacedFrame(frame.parent, _rotation(gamma, frame.alpha, frame.theta0), translation))
         return found
 
     def with_axes(

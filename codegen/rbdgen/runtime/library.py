@@ -26,7 +26,8 @@ class Library:
     """A robot's compiled functions, as attributes: `library.rnea(q, v, a)`.
 
     `manifest`: what was generated; `joint_names`, `idx_q`, `idx_v`: parallel, the moving joints in order
-    without the base; `frames`: those of functions of frames, in order; `functions`: by name; `manifold`: what the elements of q are.
+    without the base; `frames`: those of functions of frames, in order; `functions`: by name; `manifold`: what
+    the elements of q are.
     """
 
     def __init__(self, content: Content, manifest: Mapping[str, Any], code: Code) -> None:

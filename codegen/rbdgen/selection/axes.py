@@ -53,6 +53,11 @@ class BodyAxes:
     slides: tuple[float, ...]
 
 
+def unmoved(model: Model) -> BodyAxes:
+    """The model's own axes."""
+    return BodyAxes((0.0,) * model.nbodies, (0.0,) * model.nbodies)
+
+
 def search(
     model: Model,
     function: Function = RNEA,

@@ -19,7 +19,7 @@ from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
-from rbdgen.selection.axes import BodyAxes, operations, search
+from rbdgen.selection.axes import BodyAxes, operations, search, unmoved
 from rbdgen.selection.trace import Subject, trace_graph, trace_on, trace_program
 
 CONTENDERS = 2
@@ -44,12 +44,16 @@ LEAST_UNIT = 1e-9
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to trace a function, and what its plain trace costs. `axes`: what they are, in words."""
+    """One way to trace a function, and what its plain trace costs.
+
+    `axes`: what they are, in words; `start`: where a search from there begins.
+    """
 
     form: Form
     subject: Subject
     axes: str
     cost: Cost
+    start: BodyAxes | None
 
 
 @dataclass(frozen=True)
@@ -116,36 +120,48 @@ def choose(
     """The cheapest form after the passes. Raises OptionError for an unknown form.
 
     `axes`: those found by the search, None to leave the model's own. All forms are counted in one set of
-    axes; the cheapest then gets a search of its own and is counted in all others. `lanes`: values of the
-    vectors that neighbouring runs of a loop may share, 1 for none. Compact forms are chosen only if forced.
+    axes, or two; the cheapest then gets a search of its own and is counted in all others. `lanes`: values of
+    the vectors that neighbouring runs of a loop may share, 1 for none. Compact forms are chosen only if
+    forced.
     """
     forms = [form for form in function.forms_for(model) if not form.compact]
     if forced is not None:
         forms = [function.form_for(model, forced)]
-    words, plain = next(subjects(model, axes, sums=sums))
+    plainly = {start: next(subjects(model, start, sums=sums)) for start in _starts(function, model, axes)}
+    words, plain = plainly[axes]
     straight = [form for form in forms if form.loops is None]
     staged = [form for form in forms if form.loops is not None and (lanes > 1 or forced is not None)]
-    tried = sorted(
-        (_counted(function, form, words, model, plain, sums) for form in straight), key=_operations
-    )
+    tried = [
+        _counted(function, form, model, start, *subject, sums)
+        for start, subject in plainly.items()
+        for form in straight
+    ]
+    tried.sort(key=_operations)
     programs = [(trace_program(plain, function, form, engine, sums=sums), form) for form in staged]
-    alternatives = {count.form.name: count.cost for count in tried}
+    alternatives: dict[str, Cost] = {}
+    for count in tried:
+        alternatives.setdefault(count.form.name, count.cost)
     alternatives |= {form.name: program.cost for program, form in programs}
     for program, form in programs:
         if not tried or (fills(program, lanes) and program.work(lanes) < tried[0].cost.work):
             return Choice(apply(program, TO_C), form.name, words, alternatives)
-    best = tried[0].form
+    best, axes = tried[0].form, tried[0].start
     if best.reduced:
         if axes is not None:
-            parallel = _parallel_worth(function, tried[0], plain, sums)
+            parallel = _parallel_worth(function, tried[0], plainly[axes][1], sums)
             axes = search(model, function, best, axes, REFINEMENT, parallel)
         tried += [
-            _counted(function, best, words, model, reduced, sums)
-            for words, reduced in subjects(model, axes, sums=sums)
+            _counted(function, best, model, axes, *subject, sums)
+            for subject in subjects(model, axes, sums=sums)
         ]
         tried.sort(key=_operations)
     simple, chosen = _cheapest(function, tried, engine, sums)
     return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
+
+
+def _starts(function: Function, model: Model, axes: BodyAxes | None) -> list[BodyAxes | None]:
+    """Axes to begin with: those found for inverse dynamics follow inertias, which frames do not have."""
+    return [axes, unmoved(model)] if axes is not None and function.of_frames else [axes]
 
 
 def _parallel_worth(
@@ -177,14 +193,22 @@ def _cheapest(
 
 
 def _counted(
-    function: Function, form: Form, axes: str, model: Model, reduced: ReducedModel, sums: bool
+    function: Function,
+    form: Form,
+    model: Model,
+    start: BodyAxes | None,
+    axes: str,
+    reduced: ReducedModel,
+    sums: bool,
 ) -> Candidate:
     """A form with the operations of its plain trace."""
     subject: Subject = reduced if form.reduced else model
     tracer = GraphEngine()
     outputs = trace_on(tracer, subject, function, form, sums=sums)
-    return Candidate(form, subject, axes if form.reduced else "as given", tracer.cost(outputs))
+    words = axes if form.reduced else "as given"
+    return Candidate(form, subject, words, tracer.cost(outputs), start)
 
 
-def _operations(candidate: Candidate) -> int:
-    return candidate.cost.total
+def _operations(candidate: Candidate) -> tuple[int, bool]:
+    """Of two that cost the same the one that may be searched comes first."""
+    return candidate.cost.total, not candidate.form.reduced

@@ -6,8 +6,8 @@ Three conventions say in which coordinates a motion of a frame is written:
     aligned  in the axes of the world, at the frame's origin
     world    in the axes of the world, at the world's origin
 
-From the root, a column is seen from the world. From the tip, it is seen from the frame, to whose own axes that
-is the shorter way: a joint then takes two rows of a rotation and not three.
+From the root, a column is seen from the world. From the tip, it is seen from the frame, which is the shorter
+way to the frame's own axes.
 
 Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 2 and section 4.5.
 """
@@ -21,7 +21,7 @@ from rbdgen.functions.kinematics.placement import FromRoot, in_world
 from rbdgen.model.joints import Coordinate, Joint
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import IDENTITY, NO_MOTION, NO_TRANSFORM, ZERO, Motion, Transform, Vector
+from rbdgen.spatial.ops import IDENTITY, NO_TRANSFORM, Motion, Transform, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
 
 Convention: TypeAlias = Literal["local", "world", "aligned"]
@@ -38,11 +38,6 @@ class Passed(NamedTuple):
 
 Path: TypeAlias = list[Passed]
 """From the root to a frame."""
-
-
-def carried(convention: Convention, m: Motion) -> Motion:
-    """How the coordinates move where the frame moves by m: with all of it, with its origin, not at all."""
-    return {"local": m, "aligned": Motion(ZERO, m.linear), "world": NO_MOTION}[convention]
 
 
 def columns(
@@ -82,9 +77,7 @@ def columns_from_root(
     return paths
 
 
-def columns_from_tip(
-    reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed
-) -> list[Path]:
+def columns_from_tip(reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[Path]:
     """The same, local, in m."""
     reduced = reduced.in_metres
     bodies = reduced.at(q)

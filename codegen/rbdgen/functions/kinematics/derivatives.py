@@ -1,11 +1,12 @@
 """The rate of a frame's Jacobian, and the derivatives of its velocity and acceleration.
 
-In the coordinates of the columns S, one frame for all bodies: V and A the frame's, v_p and a_p those of the body
-above the joint, v_b of the body below it. A motion of the frame turns and shifts coordinates that it carries:
-by all of it where they are local, by that of its origin where they are aligned. Seen in them
+In the coordinates of the columns S, one frame for all bodies: V and A the frame's, v_p and a_p those of the
+body above the joint, v_b of the body below it. The frame carries its coordinates along. Of its motion m they
+take m_c = m where they are local, m_c = (0, v) where they are aligned, and 0 where they are the world's. Seen
+in them
 
-    dS/dt    = (v_b - V_c) x S                                 V_c: what carries the coordinates of V
-    dV/dq    = v_p x S + (S - S_c) x V                         along S, in the tangent space; S_c alike
+    dS/dt    = (v_b - V_c) x S
+    dV/dq    = v_p x S + (S - S_c) x V                             along S, in the tangent space
     dA/dq    = a_p x S + (v_p - V) x (v_p x S) + (S - S_c) x A
     dA/dv    = v_p x S + (v_b - V) x S,    dV/dv = dA/da = S
 

@@ -1,7 +1,7 @@
 """Velocities and accelerations of frames from the columns of their Jacobians, without gravity.
 
-All is said in the coordinates of the columns, one frame for all bodies: the velocity of a body is a sum of J v,
-its acceleration that of its parent, and J a + v x J v (Featherstone 2008, section 2.11).
+All is said in the coordinates of the columns, one frame for all bodies: the velocity of a body is a sum of
+J v, its acceleration that of its parent, and J a + v x J v (Featherstone 2008, section 2.11).
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdgen.functions.kinematics.columns import Convention, Passed, Path, carried
-from rbdgen.spatial.ops import NO_MOTION, ZERO, Motion
+from rbdgen.functions.kinematics.columns import Convention, Passed, Path
+from rbdgen.spatial.ops import NO_MOTION, Motion
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 
 

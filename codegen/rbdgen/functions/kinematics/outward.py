@@ -16,7 +16,7 @@ from rbdgen.functions.kinematics.columns import Convention
 from rbdgen.functions.kinematics.motion import of_point
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import PlacedFrame, ReducedBody, ReducedModel
-from rbdgen.spatial.ops import NO_MOTION, ZERO, Motion, Vector
+from rbdgen.spatial.ops import NO_MOTION, ZERO, Motion
 from rbdgen.sweeps.bodies import Body, motion_to_child, relative_motion
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.straight import straight

@@ -1,8 +1,8 @@
 """What Pinocchio says of frames, in rbdgen's terms: the frames are those that were added to its model.
 
 Its derivatives of aligned velocities keep the point where it is, where ours follow the frame's origin. Its
-derivatives of accelerations by q are wrong in world and aligned coordinates where a joint of several degrees of
-freedom hangs below another (Pinocchio 4.1); so its local ones are turned.
+derivatives of accelerations by q are wrong in world and aligned coordinates where a joint of several degrees
+of freedom hangs below another (Pinocchio 4.1); so its local ones are turned.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Where bodies and frames stand in the world.
 
-The cheap form goes from the root to the frames: the rows of a body's R are those of its parent, each turned by
-the factors of the rotation between the two.
+The cheap form goes from the root to the frames: the rows of a body's R are those of its parent, each turned
+by the factors of the rotation between the two.
 """
 
 from __future__ import annotations

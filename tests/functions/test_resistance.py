@@ -10,7 +10,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from functions.test_joint_types import check, random_tree
+from functions.test_joint_types import check
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support.forms import (
@@ -22,6 +22,7 @@ from support.forms import (
     run_on_floats,
 )
 from support.mujoco_oracle import MujocoOracle
+from support.random_trees import random_tree
 from support.robots import PATHS, robot
 from support.states import random_inputs
 

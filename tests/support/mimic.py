@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from rbdgen.description.schema import Description, Joint, Mimic
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Base, Robot, build_robot
+from rbdgen.model.mimic import Mimics
 from rbdgen.model.resistance import Dissipation
 
 Array = NDArray[np.float64]
@@ -61,10 +62,12 @@ class Projection:
     c: Array
 
     @classmethod
-    def of(cls, description: Description, base: Base = "fixed") -> Projection:
+    def of(cls, description: Description, base: Base = "fixed", frames: Sequence[str] = ()) -> Projection:
         losses = Dissipation(damping=True, friction=("smooth", 0.3))
-        coupled = build_robot(description, base, snap=0.0, dissipation=losses)
-        free = build_robot(description, base, snap=0.0, dissipation=losses, mimic="independent")
+        coupled, free = (
+            build_robot(description, base, snap=0.0, dissipation=losses, mimic=mimic, frames=frames)
+            for mimic in get_args(Mimics)
+        )
         ours = {joint.name: joint for joint in coupled.model.manifold.joints}
         sizes, model = coupled.model.sizes, free.model
         G, S, c = np.zeros((model.nv, sizes["nv"])), np.zeros((model.nq, sizes["nq"])), np.zeros(model.nq)

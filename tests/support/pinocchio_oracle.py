@@ -10,6 +10,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from rbdgen.checks.pinocchio import (
+    add_frame,
     add_rotors,
     configuration_of,
     external_forces,
@@ -46,6 +47,9 @@ def model_of_numbers(model: Model) -> Any:
         p = np.array([float(x) for x in body.placement.translation])
         index = result.addJoint(parent, pinocchio_joint(body.joint), pin.SE3(R, p), body.joint.name)
         result.appendBodyToJoint(index, _inertia(body.inertia), pin.SE3.Identity())
+    for frame in model.frames:
+        R, p = frame.placement
+        add_frame(result, frame.name, frame.body, [[float(x) for x in row] for row in R], [*map(float, p)])
     return result
 
 

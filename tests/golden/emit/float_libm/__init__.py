@@ -17,6 +17,7 @@ manifest = library.manifest
 joint_names = library.joint_names
 idx_q = library.idx_q
 idx_v = library.idx_v
+frames = library.frames
 normalize = library.normalize
 integrate = library.integrate
 difference = library.difference
@@ -30,6 +31,7 @@ inertia = library.inertia
 
 __all__ = [
     "difference",
+    "frames",
     "full_configuration",
     "idx_q",
     "idx_v",

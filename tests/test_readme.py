@@ -57,6 +57,15 @@ def test_equations_are_those_that_are_written() -> None:
     assert f"joint-space inertia matrix\n{shown}\n" in written
 
 
+def test_frames_print_what_the_comment_says() -> None:
+    program = next(
+        code for language, code in BLOCK.findall(README) if language == "python" and "frames=" in code
+    )
+    command = [sys.executable, "-c", f"import rbdgen\n{program}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env={**os.environ})
+    assert done.stdout == program.partition("#")[2].strip() + "\n"
+
+
 @pytest.mark.parametrize("row", table(""))
 def test_speeds_are_those_measured(row: str) -> None:
     """Microseconds, and in brackets how many times as fast as Pinocchio, to the digits shown."""

@@ -63,7 +63,7 @@ def chosen_frames(asked: Iterable[str], known: Mapping[str, Frame], description:
     `asked`: names, or patterns such as "foot_*", which stand for the links and places on links that match, in
     the description's order. Raises ModelError for a name or a pattern that none has.
     """
-    places = [x.name for x in (*description.links, *description.places)]
+    places = [*(x.name for x in description.links), *(x.name for x in description.places)]
     chosen: dict[str, Frame] = {}
     for name in asked:
         found = [name] if name in known else [place for place in places if fnmatchcase(place, name)]

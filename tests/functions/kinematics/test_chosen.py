@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,20 @@ def test_what_is_generated_by_default(capsys: pytest.CaptureFixture[str], tmp_pa
     assert "#define DOUBLE_PENDULUM_FRAME_LOWER 0 /* lower, on lower */\n" in header
     assert "#define DOUBLE_PENDULUM_FRAME_WORLD 1 /* world, on the world */\n" in header
     assert "| world | 1 | the world |" in (folder / "README.md").read_text()
+
+
+def test_names_of_frames_that_c_does_not_bear(tmp_path: Path) -> None:
+    """Each gets a macro of its own, and none ends a comment."""
+    built = rbdgen.RobotBuilder("odd").add_body("ground")
+    built.add_body("tip*/", parent="ground", type="revolute", axis=(0, 0, 1), mass=1, com=(1, 0, 0))
+    for name in ("a-b", "a_b", "A B", "tip*", "|"):
+        built.add_body(name, parent="tip*/", type="fixed")
+    robot = rbdgen.load_robot(built, frames=["*"])
+    folder = rbdgen.generate(robot, tmp_path, functions=["frame_placement"], compiled=False)
+    macros = re.findall(r"#define ODD_FRAME_(\w+) \d /\* (.*) \*/\n", (folder / "odd.h").read_text())
+    assert len({macro for macro, _ in macros}) == len(macros) == len(robot.model.frames) == 7
+    assert not any("*/" in comment for _, comment in macros)
+    assert [frame.name for frame in rbdgen.load_robot(built, frames=["tip*"]).model.frames] == ["tip*"]
 
 
 def test_list_and_inspect(capsys: pytest.CaptureFixture[str]) -> None:

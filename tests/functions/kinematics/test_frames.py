@@ -36,7 +36,7 @@ from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import reduce
 from rbdgen.model.tree_size import tree_size
 from rbdgen.pipeline.design import count
-from rbdgen.selection.axes import operations
+from rbdgen.selection.axes import operations, search
 from rbdgen.selection.trace import trace_on
 from rbdgen.spatial.ops import Vector
 from rbdgen.sweeps.inputs import State
@@ -296,6 +296,10 @@ def test_frames_share_what_moves_them() -> None:
     row = OF_FRAMES["frame_placement"]
     costs = [operations(reduced, row, row.form("from_root")) for reduced in (one, two)]
     assert costs[0] < costs[1] < 1.5 * costs[0]
+
+
+def test_chosen_frames_leave_the_axes_of_other_functions_alone() -> None:
+    assert search(with_tool()) == search(robot("arm7").model)
 
 
 def robot_of(model: Model) -> Robot:

@@ -124,6 +124,6 @@ def rows(path: Path, values: Sequence[Sequence[Motion]], nv: int) -> list[Scalar
     return [value for row in matrix for value in row]
 
 
-def jacobian(paths: Sequence[Path], nv: int) -> list[Scalar]:
-    """J (nf, 6, nv): J v is the velocity of every frame, linear first."""
-    return [value for path in paths for value in rows(path, [passed.columns for passed in path], nv)]
+def jacobian(path: Path, nv: int) -> list[Scalar]:
+    """J (6, nv), row-major: J v is the velocity of the frame, linear first."""
+    return rows(path, [passed.columns for passed in path], nv)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdgen.functions.kinematics.columns import Convention, Path, rows
+from rbdgen.functions.kinematics.columns import Convention, Path, jacobian, rows
 from rbdgen.functions.kinematics.motion import Rates, before, behind, gained, rates
 from rbdgen.spatial.ops import Motion, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
@@ -50,7 +50,7 @@ def velocity_derivatives(
     """dV/dq, dV/dv."""
     moving = rates(path, v, naming)
     by_q = [[along(S, x.above, x.onward, convention) for S in x.passed.columns] for x in moving]
-    return rows(path, by_q, nv), rows(path, [x.passed.columns for x in moving], nv)
+    return rows(path, by_q, nv), jacobian(path, nv)
 
 
 def acceleration_derivatives(
@@ -77,8 +77,7 @@ def acceleration_derivatives(
             ]
         )
         by_v.append([psi + S.cross(x.rest) for S, psi in zip(columns, turned, strict=True)])
-    by_a = [x.passed.columns for x in moving]
-    return rows(path, by_q, nv), rows(path, by_v, nv), rows(path, by_a, nv)
+    return rows(path, by_q, nv), rows(path, by_v, nv), jacobian(path, nv)
 
 
 def along(S: Motion, above: Motion, onward: Motion, convention: Convention) -> Motion:

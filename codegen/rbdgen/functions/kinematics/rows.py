@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdgen.functions.function import A, Call, Form, Function, Identity, Outputs, Q, V, cheap
+from rbdgen.functions.function import A, Call, Form, Function, Identity, Outputs, Q, V, cheap, flat
 from rbdgen.functions.kinematics.columns import (
     CONVENTIONS,
     Convention,
@@ -30,6 +30,7 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.model.tree_size import TreeSize
 from rbdgen.signature import Argument, Signature
 from rbdgen.spatial.ops import Motion, Transform
+from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import State
 
 _SEEN: Mapping[Convention, str] = {
@@ -44,12 +45,15 @@ _RATE, _RATE_2 = "m/s, rad/s", "m/s^2, rad/s^2"
 
 # ---- forms
 
+OfFrame = Callable[[Path, State, int], Outputs]
+"""A frame's part of every output, from its columns and the number of degrees of freedom."""
 
-def _by_columns(x: Convention, outputs: Callable[[list[Path], State, int], Outputs]) -> list[Form]:
-    """The textbook's form, and the cheap one from the end that is nearer to the coordinates.
 
-    `outputs`: from the columns of all frames, and how many degrees of freedom there are.
-    """
+def _by_columns(x: Convention, of_frame: OfFrame) -> list[Form]:
+    """The textbook's form, and the cheap one from the end that is nearer to the coordinates."""
+
+    def outputs(paths: list[Path], state: State, nv: int) -> Outputs:
+        return _joined([of_frame(path, state, nv) for path in paths])
 
     def textbook(model: Any, state: State) -> Outputs:
         return outputs(columns(model, state.q, x, state.naming), state, model.nv)
@@ -63,22 +67,23 @@ def _by_columns(x: Convention, outputs: Callable[[list[Path], State, int], Outpu
     return [Form("columns", _SOURCE, textbook), cheap(name, "the same in chosen axes", short)]
 
 
-def _outward(motions: Callable[[ReducedModel, State], list[Motion]], source: str) -> Form:
-    return cheap("outward", source, lambda reduced, state: [_flat(motions(reduced, state))])
+def _outward(
+    motions: Callable[[ReducedModel, State], list[Motion]], source: str = "bodies in their own axes"
+) -> Form:
+    return cheap("outward", source, lambda reduced, s: _joined([[_six(m)] for m in motions(reduced, s)]))
 
 
-def _flat(motions: Sequence[Motion]) -> list[Any]:
-    return [value for m in motions for value in (*m.linear, *m.angular)]
+def _six(m: Motion) -> list[Scalar]:
+    return [*m.linear, *m.angular]
 
 
 def _placements(placements: Sequence[Transform]) -> Outputs:
-    rotations = [value for R, _ in placements for row in R for value in row]
-    return [rotations, [value for _, p in placements for value in p]]
+    return _joined([[flat(R), [*p]] for R, p in placements])
 
 
-def _joined(matrices: Sequence[Sequence[Sequence[Any]]]) -> Outputs:
-    """Of every output the matrices of all frames, from those of every frame."""
-    return [[value for matrix in of_all for value in matrix] for of_all in zip(*matrices, strict=True)]
+def _joined(frames: Sequence[Outputs]) -> Outputs:
+    """The outputs, of all frames, from those of every frame."""
+    return [flat(parts) for parts in zip(*frames, strict=True)]
 
 
 # ---- signatures
@@ -121,10 +126,8 @@ def _velocity(x: Convention) -> Function:
         Signature(f"frame_velocity_{x}", (Q, V), (_motion("V", _RATE, "velocities of frames", x),)),
         f"velocities of frames, {x}",
         (
-            *_by_columns(x, lambda paths, s, nv: [_flat([velocity(path, s.v) for path in paths])]),
-            _outward(
-                lambda reduced, s: Frames(reduced, s, SPATIAL).velocities(x), "bodies in their own axes"
-            ),
+            *_by_columns(x, lambda path, s, nv: [_six(velocity(path, s.v))]),
+            _outward(lambda reduced, s: Frames(reduced, s, SPATIAL).velocities(x)),
         ),
         operations=_grows(x, local=(124, 109), world=(153, 2), aligned=(140, 21)),
         pinocchio=each_frame(x, lambda seen, k: seen.asked("getFrameVelocity", k).vector),
@@ -140,13 +143,8 @@ def _acceleration(x: Convention) -> Function:
         ),
         f"spatial accelerations of frames, {x}, without gravity",
         (
-            *_by_columns(
-                x,
-                lambda paths, s, nv: [_flat([acceleration(path, s.v, s.a, s.naming) for path in paths])],
-            ),
-            _outward(
-                lambda reduced, s: Frames(reduced, s, SPATIAL).accelerations(x), "bodies in their own axes"
-            ),
+            *_by_columns(x, lambda path, s, nv: [_six(acceleration(path, s.v, s.a, s.naming))]),
+            _outward(lambda reduced, s: Frames(reduced, s, SPATIAL).accelerations(x)),
         ),
         operations=_grows(x, local=(120, 152), world=(191, 4), aligned=(151, 49)),
         pinocchio=each_frame(x, lambda seen, k: seen.asked("getFrameAcceleration", k).vector),
@@ -167,12 +165,7 @@ def _classical(x: Convention) -> Function:
         ),
         f"classical accelerations of frames, {x}, without gravity",
         (
-            *_by_columns(
-                x,
-                lambda paths, s, nv: [
-                    _flat([classical_acceleration(path, s.v, s.a, s.naming) for path in paths])
-                ],
-            ),
+            *_by_columns(x, lambda path, s, nv: [_six(classical_acceleration(path, s.v, s.a, s.naming))]),
             _outward(outward, "bodies in their own axes; Luh, Walker and Paul 1980"),
         ),
         operations=_grows(x, local=(121, 154), world=(194, 4), aligned=(153, 50)),
@@ -184,7 +177,7 @@ def _jacobian(x: Convention) -> Function:
     return Function(
         Signature(f"frame_jacobian_{x}", (Q,), (_matrix("J", "m, 1", "J v: velocities of frames", x),)),
         f"Jacobians of frames, {x}",
-        tuple(_by_columns(x, lambda paths, s, nv: [jacobian(paths, nv)])),
+        tuple(_by_columns(x, lambda path, s, nv: [jacobian(path, nv)])),
         operations=_grows(x, local=(124, 98), world=(142, 2), aligned=(135, 15)),
         pinocchio=each_frame(x, lambda seen, k: seen.columns("getFrameJacobian", k)),
         identities=(
@@ -208,14 +201,7 @@ def _jacobian_rate(x: Convention) -> Function:
             (_matrix("dJ", "m/s, 1/s", "rates of the Jacobians of frames", x),),
         ),
         f"rates of the Jacobians of frames, {x}",
-        tuple(
-            _by_columns(
-                x,
-                lambda paths, s, nv: _joined(
-                    [(jacobian_rate(path, s.v, x, nv, s.naming),) for path in paths]
-                ),
-            )
-        ),
+        tuple(_by_columns(x, lambda path, s, nv: [jacobian_rate(path, s.v, x, nv, s.naming)])),
         operations=_grows(x, local=(120, 134), world=(183, 2), aligned=(147, 40)),
         pinocchio=each_frame(x, lambda seen, k: seen.columns("getFrameJacobianTimeVariation", k)),
     )
@@ -239,8 +225,8 @@ def _drift(x: Convention) -> Function:
         ),
         f"dJ/dt v of frames, {x}",
         (
-            *_by_columns(x, lambda paths, s, nv: [_flat([drift(path, s.v, x, s.naming) for path in paths])]),
-            _outward(outward, "bodies in their own axes"),
+            *_by_columns(x, lambda path, s, nv: [_six(drift(path, s.v, x, s.naming))]),
+            _outward(outward),
         ),
         operations=_grows(x, local=(120, 140), world=(179, 4), aligned=(147, 44)),
         pinocchio=each_frame(x, lambda seen, k: seen.columns("getFrameJacobianTimeVariation", k) @ seen.v),
@@ -262,19 +248,12 @@ def _velocity_derivatives(x: Convention) -> Function:
             name,
             (Q, V),
             (
-                _matrix("dv_dq", "1/s", "derivatives of velocities of frames along q", x),
+                _matrix("dv_dq", "m/s, 1/s", "derivatives of velocities of frames along q", x),
                 _matrix("dv_dv", "m, 1", "derivatives of velocities of frames by v", x),
             ),
         ),
         f"derivatives of the velocities of frames, {x}",
-        tuple(
-            _by_columns(
-                x,
-                lambda paths, s, nv: _joined(
-                    [velocity_derivatives(path, s.v, x, nv, s.naming) for path in paths]
-                ),
-            )
-        ),
+        tuple(_by_columns(x, lambda path, s, nv: velocity_derivatives(path, s.v, x, nv, s.naming))),
         operations=_grows(x, local=(120, 134), world=(167, 18), aligned=(144, 47)),
         pinocchio=each_frame(x, lambda seen, k: seen.velocity_derivatives(k)),
         identities=(
@@ -293,29 +272,21 @@ def _acceleration_derivatives(x: Convention) -> Function:
 
     def homogeneous(call: Call, given: Mapping[str, Any]) -> tuple[Any, Any]:
         d = call(name)
-        return _times(d.da_dv, given["v"]) + 2 * _times(d.da_da, given["a"]), 2 * call(
-            f"frame_acceleration_{x}"
-        )
+        twice = _times(d.da_dv, given["v"]) + 2 * _times(d.da_da, given["a"])
+        return twice, 2 * call(f"frame_acceleration_{x}")
 
     return Function(
         Signature(
             name,
             (Q, V, A),
             (
-                _matrix("da_dq", "1/s^2", "derivatives of spatial accelerations of frames along q", x),
+                _matrix("da_dq", "m/s^2, 1/s^2", "derivatives of spatial accelerations of frames along q", x),
                 _matrix("da_dv", "m/s, 1/s", "derivatives of spatial accelerations of frames by v", x),
                 _matrix("da_da", "m, 1", "derivatives of spatial accelerations of frames by a", x),
             ),
         ),
         f"derivatives of the spatial accelerations of frames, {x}",
-        tuple(
-            _by_columns(
-                x,
-                lambda paths, s, nv: _joined(
-                    [acceleration_derivatives(path, s.v, s.a, x, nv, s.naming) for path in paths]
-                ),
-            )
-        ),
+        tuple(_by_columns(x, lambda path, s, nv: acceleration_derivatives(path, s.v, s.a, x, nv, s.naming))),
         operations=_grows(x, local=(103, 269), world=(257, 55), aligned=(165, 150)),
         pinocchio=each_frame(x, lambda seen, k: seen.acceleration_derivatives(k)),
         identities=(

@@ -78,7 +78,7 @@ def _six(m: Motion) -> list[Scalar]:
 
 
 def _placements(placements: Sequence[Transform]) -> Outputs:
-    return _joined([[flat(R), [*p]] for R, p in placements])
+    return _joined([[[x for row in R for x in row], [*p]] for R, p in placements])
 
 
 def _joined(frames: Sequence[Outputs]) -> Outputs:

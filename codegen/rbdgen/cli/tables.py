@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from math import degrees
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich import progress as bars
 from rich.console import Console
@@ -92,18 +92,19 @@ def _argument(argument: Argument) -> str:
 
 
 def robot_tree(robot: Robot) -> Tree:
-    """The tree of bodies with their joints, indices and masses, and the links merged into each."""
+    """The tree of bodies with their joints, indices and masses, and the frames that each carries."""
     model = robot.model
     sizes = "nq {nq}, nv {nv}, bodies {nbodies}".format_map(model.sizes)
     tree = Tree(escape(f"{escaped(model.name)}: {robot.base} base, {sizes}"))
-    merged: dict[int, list[str]] = {}
-    known = robot.known_frames
-    for name in (*(link.link for link in robot.merged), *(place.name for place in robot.description.places)):
-        merged.setdefault(known[name].body, []).append(escaped(name))
-    branches = {WORLD: tree.add(escape(_with_merged("world", merged.get(WORLD))))}
+    known, carried = robot.known_frames, _Carried({}, {})
+    for link in robot.merged:
+        carried.links.setdefault(link.body, []).append(escaped(link.link))
+    for place in robot.description.places:
+        carried.places.setdefault(known[place.name].body, []).append(escaped(place.name))
+    branches = {WORLD: tree.add(escape(carried.told("world", WORLD)))}
     for i, body in enumerate(model.bodies):
         label = f"{escaped(body.name)}: {float(body.inertia.mass):.6g} kg; {_joint(body.joint)}"
-        branches[i] = branches[body.parent].add(escape(_with_merged(label, merged.get(i))))
+        branches[i] = branches[body.parent].add(escape(carried.told(label, i)))
     for k, frame in enumerate(model.frames):
         carrier = "the world" if frame.body == WORLD else escaped(model.bodies[frame.body].name)
         tree.add(escape(f"frame {k}: {escaped(frame.name)}, on {carrier}"))
@@ -115,8 +116,17 @@ def robot_tree(robot: Robot) -> Tree:
     return tree
 
 
-def _with_merged(label: str, merged: Sequence[str] | None) -> str:
-    return label if not merged else f"{label}; merged: {', '.join(merged)}"
+class _Carried(NamedTuple):
+    """What bodies carry, by their index: links merged into them, and further frames."""
+
+    links: dict[int, list[str]]
+    places: dict[int, list[str]]
+
+    def told(self, label: str, body: int) -> str:
+        """A body's label, and what it carries."""
+        for what, names in (("merged", self.links.get(body)), ("frames", self.places.get(body))):
+            label += f"; {what}: {', '.join(names)}" if names else ""
+        return label
 
 
 def _joint(joint: Joint) -> str:

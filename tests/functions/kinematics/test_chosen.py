@@ -90,7 +90,7 @@ def test_they_have_no_form_in_loops() -> None:
         check_budget(robot.model, ["frame_drift_local"], 10)
 
 
-def test_sites_of_an_mjcf(tmp_path: Path) -> None:
+def test_sites_of_an_mjcf(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Also on the world and behind a joint that is anchored elsewhere; those of the fixed part stay."""
     path = tmp_path / "arm.xml"
     path.write_text(
@@ -111,6 +111,10 @@ def test_sites_of_an_mjcf(tmp_path: Path) -> None:
     np.testing.assert_allclose(
         p[:3], [data.site("hand").xpos, [1, 2, 3], data.body("upper").xpos], atol=1e-12
     )
+    assert main(["inspect", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert "world; merged: world; frames: target" in printed
+    assert "frames: hand" in printed
     below = rbdgen.load_robot(path, base="floating", root="upper", frames=["*"])
     assert [frame.name for frame in below.model.frames] == ["upper", "hand"]
 

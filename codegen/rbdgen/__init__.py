@@ -153,9 +153,7 @@ def from_pinocchio(
     """
     from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    return robot.from_pinocchio(
-        model, snap, damping=damping, friction=friction, mimic=mimic, frames=frames
-    )
+    return robot.from_pinocchio(model, snap, damping=damping, friction=friction, mimic=mimic, frames=frames)
 
 
 def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) -> Library:

@@ -293,11 +293,8 @@ def _add_robot_options(parser: argparse.ArgumentParser, title: str = "the robot"
 def _add_function_options(parser: argparse.ArgumentParser, title: str = "the code") -> None:
     defaults = Options()
     group = parser.add_argument_group(title)
-    which = (
-        f"which functions, see rbdgen list (default {','.join(defaults.functions)}; with --frames also "
-        "frame_placement,frame_jacobian_aligned)"
-    )
-    _add_code_options(group, which)
+    default = f"default {','.join(defaults.functions)}, and some of --frames"
+    _add_code_options(group, f"which functions, see rbdgen list ({default})")
     group.add_argument(
         "--trig",
         choices=TRIGS,

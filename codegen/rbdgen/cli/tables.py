@@ -73,8 +73,10 @@ def forms_table() -> Table:
     """Every function: inputs, outputs, shapes, units, forms with their sources."""
     table = Table(title="functions", title_justify="left")
     table.add_column("function", no_wrap=True)
-    for column in ("inputs", "outputs", "computes", "forms (source)"):
+    for column in ("inputs", "outputs", "computes"):
         table.add_column(column, overflow="fold")
+    longest = max(len(form.name) for function in ALL.values() for form in function.forms)
+    table.add_column("forms (source)", overflow="fold", min_width=longest)
     for function in ALL.values():
         table.add_row(
             function.name,

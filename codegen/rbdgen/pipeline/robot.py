@@ -55,8 +55,8 @@ def load_robot(
     `armature`: as of `rbdgen.load_robot`; `mimic`: "eliminate" (mimic joints follow others and have no place
     in q) or "independent"; `loops`: closed loops, each "FRAME1=FRAME2" or "FRAME1=FRAME2:point"; `ignore`:
     features of an MJCF that are left out; `independent`: joints whose velocities say those of all others in
-    closed loops; `frames`: as of `rbdgen.load_robot`. Raises DescriptionError, ModelError or OptionError, each
-    one line.
+    closed loops; `frames`: as of `rbdgen.load_robot`. Raises DescriptionError, ModelError or OptionError, one
+    line each.
     """
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise OptionError(f"base {told(base)} is not known; choose fixed or floating")

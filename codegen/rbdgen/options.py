@@ -28,7 +28,8 @@ class Options:
     `budget`: operations that a function may be estimated to take unrolled, more is refused;
     `ram`: bytes that a small machine has for a function's stack and arguments, None for its typical part's;
     `budget_flash`: bytes that all functions may take when compiled, None for no limit: those that save most
-    then get a smaller form.
+    then get a smaller form; `packed`: whether matrices hold only what is not always 0, symmetric entries
+    once.
     """
 
     functions: tuple[str, ...] = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
@@ -44,6 +45,7 @@ class Options:
     budget: int = 2_000_000
     ram: int | None = None
     budget_flash: int | None = None
+    packed: bool = False
 
     def __post_init__(self) -> None:
         _choice("--real", self.real, REALS)

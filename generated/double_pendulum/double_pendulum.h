@@ -64,6 +64,7 @@ void double_pendulum_minv(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUB
    in   a[2], rad/s^2, m/s^2: joint accelerations
    out  dtau_dq[4] (2 x 2, row-major), N m/rad, N/m: dID/dq, in the tangent space of q
    out  dtau_dv[4] (2 x 2, row-major), N m s/rad, N s/m: dID/dv
+        may be other than 0, row by row: 0: 0-1; 1: 0
    out  dtau_da[4] (2 x 2, row-major), kg m^2, kg m, kg: dID/da = M
    34 operations = 13 mul + 16 add + 0 div + 1 neg + 0 sqrt + 4 trig. */
 void double_pendulum_rnea_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv, double *DOUBLE_PENDULUM_RESTRICT dtau_da);

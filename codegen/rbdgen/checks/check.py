@@ -130,7 +130,7 @@ def _selftest(what: str, folder: Path, sources: Sequence[str]) -> Finding:
 
 def _call(library: Library, name: str, inputs: dict[str, Any]) -> Any:
     function = library.functions[name]
-    return function(*(inputs[argument.name] for argument in function.signature.inputs))
+    return function.dense(function(*(inputs[argument.name] for argument in function.signature.inputs)))
 
 
 def _identities(library: Library, rows: Sequence[Function], inputs: dict[str, Any]) -> Iterator[Finding]:

@@ -302,6 +302,11 @@ def _add_function_options(parser: argparse.ArgumentParser, title: str = "the cod
         help="sines and cosines: rbdgen's own, those of libm, or given by the caller (default builtin)",
     )
     group.add_argument(
+        "--packed",
+        action="store_true",
+        help="matrices hold only what is not always 0, symmetric entries once, in the order of the header",
+    )
+    group.add_argument(
         "--variant",
         metavar="FUNCTION=FORM",
         action="append",

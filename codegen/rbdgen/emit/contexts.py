@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rbdgen.emit.names import comment_text, unique_identifiers
 from rbdgen.emit.package import EmitOptions, FunctionSource, JointFacts, ResistanceFacts, RobotFacts
+from rbdgen.emit.pattern import pattern_lines
 from rbdgen.emit.real import real_type
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import LAYOUTS, SizedArgument, SizedSignature
@@ -15,7 +16,7 @@ from rbdgen.signature import LAYOUTS, SizedArgument, SizedSignature
 class CArgument:
     """A function's array: `parameter` and `plain` declare it with and without the restrict macro.
 
-    `shape`: as Python's NumPy takes it.
+    `shape`: as Python's NumPy takes it; `pattern`: lines that tell which of its elements may be other than 0.
     """
 
     name: str
@@ -25,6 +26,7 @@ class CArgument:
     shape: str
     doc: str
     step: str
+    pattern: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -200,6 +202,7 @@ def _argument(argument: SizedArgument, pointer: str, restrict: str) -> CArgument
         str(argument.size) if len(argument.shape) == 1 else str(argument.shape),
         comment_text(f"{argument.name}[{argument.size}]{shape}, {argument.unit}: {argument.meaning}"),
         f"{argument.name}_step",
+        pattern_lines(argument),
     )
 
 

@@ -11,7 +11,7 @@ from rbdgen.emit.folder import Folder, FolderFunction
 from rbdgen.emit.package import MANIFEST, BodyFacts, RobotFacts
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.program import Program
-from rbdgen.signature import MANIFEST_FORMAT, SizedArgument
+from rbdgen.signature import MANIFEST_FORMAT, SizedArgument, ranges_text
 
 
 def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
@@ -110,4 +110,7 @@ def _argument(argument: SizedArgument) -> dict[str, Any]:
         "shape": list(argument.shape),
         "unit": argument.unit,
         "meaning": argument.meaning,
+        **({} if argument.symmetric is None else {"symmetric": list(argument.symmetric)}),
+        **({} if argument.dense is None else {"dense_shape": list(argument.dense)}),
+        **({} if argument.nonzero is None else {"nonzero": ranges_text(argument.nonzero)}),
     }

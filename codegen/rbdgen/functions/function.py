@@ -304,9 +304,9 @@ FEXT = Argument(
 )
 
 
-def square(name: str, unit: str, meaning: str) -> Argument:
+def square(name: str, unit: str, meaning: str, *, symmetric: bool = False) -> Argument:
     """A matrix over the degrees of freedom."""
-    return Argument(name, "matrix", ("nv", "nv"), unit, meaning)
+    return Argument(name, "matrix", ("nv", "nv"), unit, meaning, (0, 1) if symmetric else None)
 
 
 def symmetric(upper: Any) -> Any:

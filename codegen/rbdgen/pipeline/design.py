@@ -13,6 +13,7 @@ from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.angles_given import angles_given, angles_of, signature_given
 from rbdgen.graph.programs.passes import FOR_BATCHES, apply
 from rbdgen.graph.programs.program import Program
+from rbdgen.graph.programs.sparsity import sparse
 from rbdgen.graph.programs.verify import verify_program
 from rbdgen.machine import lanes
 from rbdgen.model.build import Robot
@@ -79,6 +80,8 @@ def design_function(task: tuple[Robot, str, BodyAxes | None, Options]) -> Functi
         _check_angles(robot)
         angles = angles_of(signature, robot.model.manifold.angles)
         program, signature = angles_given(program, angles), signature_given(signature, angles)
+    arrays = [x.name for x in function.signature.outputs if x.packed or (options.packed and len(x.shape) > 1)]
+    signature, program = sparse(signature, program, arrays)
     verify_program(program)
     return FunctionSource(
         signature,

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ArrayTypeError, LoadError
-from ..signature import MANIFEST_FORMAT, SizedArgument, SizedSignature
+from ..signature import MANIFEST_FORMAT, SizedArgument, SizedSignature, numbers_of
 from .arrays import Array, as_real, leading_axes
 from .configuration import Manifold
 from .extension import open_calls, open_extension
@@ -211,7 +211,19 @@ def _signature(name: str, facts: Mapping[str, Any]) -> SizedSignature:
 
 
 def _arguments(rows: list[dict[str, Any]]) -> tuple[SizedArgument, ...]:
-    return tuple(
-        SizedArgument(row["name"], tuple(row["shape"]), row["unit"], row["meaning"], row["kind"])
-        for row in rows
+    return tuple(map(_argument, rows))
+
+
+def _argument(row: Mapping[str, Any]) -> SizedArgument:
+    """What a folder written before arrays had patterns does not say is None."""
+    symmetric, dense, nonzero = (row.get(name) for name in ("symmetric", "dense_shape", "nonzero"))
+    return SizedArgument(
+        row["name"],
+        tuple(row["shape"]),
+        row["unit"],
+        row["meaning"],
+        row["kind"],
+        None if symmetric is None else (symmetric[0], symmetric[1]),
+        None if nonzero is None else numbers_of(nonzero),
+        None if dense is None else tuple(dense),
     )

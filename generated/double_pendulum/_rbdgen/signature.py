@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from typing import Final, Literal
 
@@ -17,6 +18,8 @@ Kind = Literal[
     "force",
     "external_forces",
     "matrix",
+    "columns",
+    "tensor",
     "scalar",
     "inertia",
     "sines",
@@ -27,8 +30,10 @@ Kind = Literal[
 
 `configuration`: where the joints stand (q). `velocity`, `acceleration`: vectors of the tangent space (v, a).
 `force`: torques and forces of the joints (tau). `external_forces`: a force and a moment for every body.
-`matrix`: degrees of freedom by degrees of freedom. `scalar`: one number, such as an energy. `inertia`:
-the ten parameters of a body. `sines`, `cosines`: of the angles in a configuration. `values`: none of these.
+`matrix`: degrees of freedom by degrees of freedom; `tensor`: with a third axis of them. `columns`: something
+for every degree of freedom, which is its last axis, such as a Jacobian. `scalar`: one number, such as an
+energy. `inertia`: the ten parameters of a body. `sines`, `cosines`: of the angles in a configuration.
+`values`: none of these.
 """
 
 CoordinatesKind = Literal["angle", "slide", "screw", "planar", "spherical", "floating"]
@@ -60,7 +65,10 @@ class JointCoordinates:
 class Argument:
     """One array of a function.
 
-    `shape` holds symbolic sizes ("nq", "nv", "nbodies") or integers, none for a scalar; `unit` is for people.
+    `shape` holds symbolic sizes ("nq", "nv", "nbodies", "nf") or integers, none for a scalar; `unit` is for
+    people. `symmetric`: two axes, where exchanging them changes nothing, of a tensor but for those elements
+    that a straight line gives values of their own; `packed`: whether it is always given packed, see
+    `SizedArgument`.
     """
 
     name: str
@@ -68,22 +76,33 @@ class Argument:
     shape: tuple[str | int, ...]
     unit: str
     meaning: str
+    symmetric: tuple[int, int] | None = None
+    packed: bool = False
 
     def sized(self, sizes: Mapping[str, int]) -> SizedArgument:
         """The argument with the sizes of one robot filled in."""
         shape = tuple(sizes[n] if isinstance(n, str) else n for n in self.shape)
-        return SizedArgument(self.name, shape, self.unit, self.meaning, self.kind)
+        return SizedArgument(self.name, shape, self.unit, self.meaning, self.kind, self.symmetric)
 
 
 @dataclass(frozen=True)
 class SizedArgument:
-    """An `Argument` of one robot: its shape is numbers; matrices are row-major."""
+    """An `Argument` of one robot: its shape is numbers; matrices are row-major.
+
+    `nonzero`: the elements that are not always 0, by their row-major positions, ascending; None for all of
+    them. A packed output holds these alone, in this order: its shape is their number, and `dense` that of
+    the array that they are of. Of two elements there that the `symmetric` axes exchange, it leaves out the
+    one with the lower index first where both are always the same.
+    """
 
     name: str
     shape: tuple[int, ...]
     unit: str
     meaning: str
     kind: Kind = "values"
+    symmetric: tuple[int, int] | None = None
+    nonzero: tuple[int, ...] | None = None
+    dense: tuple[int, ...] | None = None
 
     @property
     def size(self) -> int:
@@ -114,3 +133,22 @@ class SizedSignature:
     name: str
     inputs: tuple[SizedArgument, ...]
     outputs: tuple[SizedArgument, ...]
+
+
+def ranges_text(numbers: Sequence[int]) -> str:
+    """Ascending numbers in few words: "0-5 8 10-11"."""
+    return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in _ranges(numbers))
+
+
+def numbers_of(text: str) -> tuple[int, ...]:
+    """The numbers of such a text."""
+    ends = ([int(number) for number in word.split("-")] for word in text.split())
+    return tuple(number for first, *last in ends for number in range(first, (last or [first])[0] + 1))
+
+
+def _ranges(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """First and last of every run of neighbours."""
+    breaks = [k for k, (a, b) in enumerate(pairwise(numbers), 1) if b != a + 1]
+    for start, end in pairwise([0, *breaks, len(numbers)]):
+        if end > start:
+            yield numbers[start], numbers[end - 1]

@@ -21,6 +21,7 @@ LOADER: Final = (
     "runtime/library.py",
     "runtime/memory.py",
     "runtime/pickled.py",
+    "runtime/sparsity.py",
 )
 """Modules of rbdgen that every generated package carries a copy of."""
 

@@ -59,7 +59,7 @@ ROWS = (
             (
                 square("dtau_dq", "N m/rad, N/m", "dID/dq, in the tangent space of q"),
                 square("dtau_dv", "N m s/rad, N s/m", "dID/dv"),
-                square("dtau_da", "kg m^2, kg m, kg", "dID/da = M"),
+                square("dtau_da", "kg m^2, kg m, kg", "dID/da = M", symmetric=True),
             ),
         ),
         "analytical derivatives of inverse dynamics",
@@ -101,7 +101,7 @@ ROWS = (
             (
                 square("da_dq", "1/s^2, m/s^2/rad", "dFD/dq, in the tangent space of q"),
                 square("da_dv", "1/s, m/s/rad", "dFD/dv"),
-                square("da_dtau", "1/(kg m^2), 1/(kg m), 1/kg", "dFD/dtau = M^-1"),
+                square("da_dtau", "1/(kg m^2), 1/(kg m), 1/kg", "dFD/dtau = M^-1", symmetric=True),
             ),
         ),
         "analytical derivatives of forward dynamics",

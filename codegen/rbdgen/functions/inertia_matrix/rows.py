@@ -36,7 +36,9 @@ def _product_is_one(call: Call, _: object) -> tuple[Any, Any]:
 
 ROWS = (
     Function(
-        Signature("crba", (Q,), (square("M", "kg m^2, kg m, kg", "joint-space inertia matrix"),)),
+        Signature(
+            "crba", (Q,), (square("M", "kg m^2, kg m, kg", "joint-space inertia matrix", symmetric=True),)
+        ),
         "joint-space inertia matrix M(q), full symmetric",
         (
             Form(
@@ -51,7 +53,9 @@ ROWS = (
         pinocchio=lambda pin, model, data, x: symmetric(pin.crba(model, data, x["q"])),
     ),
     Function(
-        Signature("minv", (Q,), (square("Minv", "1/(kg m^2), 1/(kg m), 1/kg", "inverse of M"),)),
+        Signature(
+            "minv", (Q,), (square("Minv", "1/(kg m^2), 1/(kg m), 1/kg", "inverse of M", symmetric=True),)
+        ),
         "inverse of the joint-space inertia matrix, full symmetric",
         (
             Form(

@@ -18,6 +18,7 @@ from ..signature import SizedArgument, SizedSignature
 from .arrays import Array, Shape, aligned, as_real, check_output, leading_axes, states
 from .memory import LARGE, MEMORY
 from .pickled import Content, function_of, results_type
+from .sparsity import dense_of, entries_of, sparsity_of
 
 CALL_OPERATIONS = 200_000_000
 """Operations of a thread in one call of C, a tenth of a second without vectors; between two, Python looks
@@ -128,6 +129,29 @@ class Function:
             MEMORY.block,
         )
         return quick
+
+    @property
+    def sparsity(self) -> Any:
+        """Where the output may be other than 0: booleans in its shape, of a packed one in that of the dense
+        array. Of several outputs a dict, by name. So are `entries`, and what `dense` takes is as results are.
+        """
+        return self._of_outputs(sparsity_of)
+
+    @property
+    def entries(self) -> Any:
+        """The indices of these elements, an array an axis, in the order of a packed output's elements."""
+        return self._of_outputs(entries_of)
+
+    def dense(self, results: Any) -> Any:
+        """Results of a call with packed outputs as dense arrays; outputs that are dense stay as they are."""
+        if self._tuple is None:
+            return dense_of(self.signature.outputs[0], np.asarray(results))
+        pairs = zip(self.signature.outputs, results, strict=True)
+        return self._tuple(*(dense_of(output, np.asarray(array)) for output, array in pairs))
+
+    def _of_outputs(self, told: Callable[[SizedArgument], Any]) -> Any:
+        outputs = self.signature.outputs
+        return told(outputs[0]) if len(outputs) == 1 else {x.name: told(x) for x in outputs}
 
     @property
     def source(self) -> str:

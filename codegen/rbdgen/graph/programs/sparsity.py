@@ -1,0 +1,159 @@
+"""Which elements of a program's outputs are always 0, and programs that give the others alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from math import prod
+from typing import TypeAlias
+
+from rbdgen.access import Access, whole
+from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.graph.passes.dead import dead
+from rbdgen.graph.programs.program import Loop, Program, Result, straight_line
+from rbdgen.signature import SizedArgument, SizedSignature
+
+Positions: TypeAlias = tuple[int, ...]
+"""Elements of an array, row-major, ascending."""
+
+
+def sparse(
+    signature: SizedSignature, program: Program, packed: Collection[str] = ()
+) -> tuple[SizedSignature, Program]:
+    """The signature that says which elements of outputs may be other than 0, and its program.
+
+    `packed`: outputs that then hold these elements alone; one in which all are 0 has one of them.
+    """
+    patterns, chosen = nonzero(program), {}
+
+    def known(output: SizedArgument) -> SizedArgument:
+        pattern = patterns[output.name]
+        if output.name in packed:
+            chosen[output.name] = pattern = _once(program, output, pattern) or (0,)
+            return replace(output, shape=(len(pattern),), dense=output.shape, nonzero=pattern)
+        return replace(output, nonzero=pattern) if len(pattern) < output.size else output
+
+    signature = replace(signature, outputs=tuple(map(known, signature.outputs)))
+    return signature, _packed(program, chosen) if chosen else program
+
+
+def nonzero(program: Program) -> dict[str, Positions]:
+    """The elements of every output that are not always 0.
+
+    Of a straight line those that are no constant 0. Loops are run on marks instead of numbers: a sum may be
+    other than 0 where one term is, a product where both factors are.
+    """
+    if (graph := program.straight) is not None:
+        zero = Node("const")
+        return {
+            output.name: tuple(k for k, at in enumerate(output.elements) if graph.nodes[at] != zero)
+            for output in graph.outputs
+        }
+    marks = {array.name: [1] * array.size for array in program.inputs}
+    marks |= {name: [int(x != 0) for x in values] for name, values in program.tables.items()}
+    marks |= {name: [0] * size for name, size in program.scratch.items()}
+    marks |= {output.name: [0] * output.size for output in program.outputs}
+    for loop in program.loops:
+        if loop.vectorisable:
+            _mark(loop, range(loop.count), marks)
+        else:
+            for k in range(loop.count):
+                _mark(loop, range(k, k + 1), marks)
+    return {x.name: tuple(k for k, mark in enumerate(marks[x.name]) if mark) for x in program.outputs}
+
+
+def _mark(loop: Loop, runs: range, marks: Mapping[str, list[int]]) -> None:
+    """Some runs of a loop at once: of every node an integer, a bit for each run."""
+    given = [
+        sum(marks[access.array][access.address(run, k)] << bit for bit, run in enumerate(runs))
+        for access in (loop.reads[array.name] for array in loop.kernel.inputs)
+        for k in range(len(access.elements))
+    ]
+    everywhere = (1 << len(runs)) - 1
+    found: list[int] = []
+    for op, args, value in loop.kernel.nodes:
+        if op == "input":
+            found.append(given[int(value)])
+        elif op == "cos" or (op == "const" and value != 0):
+            found.append(everywhere)
+        elif op == "const":
+            found.append(0)
+        elif op in ("add", "sub"):
+            found.append(found[args[0]] | found[args[1]])
+        else:
+            # a quotient is 0 where its dividend is
+            found.append(found[args[0]] & found[args[1]] if op == "mul" else found[args[0]])
+    for output in loop.kernel.outputs:
+        access = loop.writes[output.name]
+        for k, at in enumerate(output.elements):
+            for bit, run in enumerate(runs):
+                marks[access.array][access.address(run, k)] = found[at] >> bit & 1
+
+
+def _once(program: Program, output: SizedArgument, pattern: Positions) -> Positions:
+    """The elements of a pattern that a packed output holds.
+
+    Of two that the symmetric axes exchange, those with the lower index first are left out; where a straight
+    line computes them apart, both stay.
+    """
+    graph, kept = program.straight, set(pattern)
+    apart = () if graph is None else next(x.elements for x in graph.outputs if x.name == output.name)
+    for k, mirror in _exchanged(output):
+        if apart and apart[k] != apart[mirror]:
+            kept |= {k, mirror}
+        elif k in kept:
+            kept ^= {k}
+            kept |= {mirror}
+    return tuple(sorted(kept))
+
+
+def _exchanged(output: SizedArgument) -> Iterator[tuple[int, int]]:
+    """Pairs of elements that the symmetric axes exchange: with the lower index first, and its mirror."""
+    if output.symmetric is None:
+        return
+    (n, step), (_, other) = (
+        (output.shape[axis], prod(output.shape[axis + 1 :])) for axis in output.symmetric
+    )
+    for k in range(output.size):
+        ahead = k // other % n - k // step % n
+        if ahead > 0:
+            yield k, k + ahead * (step - other)
+
+
+def _packed(program: Program, chosen: Mapping[str, Positions]) -> Program:
+    """The program that gives these elements alone of some outputs."""
+    if (graph := program.straight) is not None:
+        outputs = (
+            Output(x.name, (len(chosen[x.name]),), tuple(x.elements[k] for k in chosen[x.name]))
+            if x.name in chosen
+            else x
+            for x in graph.outputs
+        )
+        return straight_line(dead(replace(graph, outputs=tuple(outputs))))
+    # loops write the whole array, from which they are copied
+    dense = {x.name: f"dense_{x.name}" for x in program.outputs if x.name in chosen}
+
+    def moved(accesses: Mapping[str, Access]) -> dict[str, Access]:
+        return {name: replace(at, array=dense.get(at.array, at.array)) for name, at in accesses.items()}
+
+    loops = (replace(loop, reads=moved(loop.reads), writes=moved(loop.writes)) for loop in program.loops)
+    return replace(
+        program,
+        outputs=tuple(
+            Result(x.name, (len(chosen[x.name]),)) if x.name in chosen else x for x in program.outputs
+        ),
+        loops=(*loops, *(_copy(dense[name], name, positions) for name, positions in chosen.items())),
+        scratch={**program.scratch, **{dense[x.name]: x.size for x in program.outputs if x.name in chosen}},
+    )
+
+
+def _copy(source: str, target: str, positions: Positions) -> Loop:
+    """A loop that copies some elements, one a run."""
+    kernel = Graph((Input("element", 1),), (Node("input"),), (Output("entry", (1,), (0,)),))
+    return Loop(
+        "packed",
+        kernel,
+        {"element": Access(source, (0,), positions)},
+        {"entry": Access(target, (0,), whole(target, len(positions)).elements)},
+        len(positions),
+    )

@@ -1,0 +1,46 @@
+"""Which elements of outputs are not always 0, and dense arrays from packed ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..signature import SizedArgument
+from .arrays import Array
+
+
+def entries_of(output: SizedArgument) -> tuple[npt.NDArray[np.intp], ...]:
+    """The indices of the elements that are not always 0, of a packed output of those that it holds: an array
+    an axis, in order."""
+    shape = output.dense or output.shape
+    positions = range(output.size) if output.nonzero is None else output.nonzero
+    return np.unravel_index(np.array(positions, np.intp), shape) if shape else ()
+
+
+def sparsity_of(output: SizedArgument) -> npt.NDArray[np.bool_]:
+    """Where the dense array may be other than 0."""
+    shape = output.dense or output.shape
+    pattern = np.zeros(shape, np.bool_)
+    pattern[entries_of(output)] = True
+    return pattern if output.dense is None else pattern | _mirrored(output, pattern)
+
+
+def dense_of(output: SizedArgument, values: Array) -> Array:
+    """The dense array (..., *shape) of packed values (..., entries); others are given back as they are."""
+    if output.dense is None:
+        return values
+    held = np.zeros(output.dense, np.bool_)
+    found = np.zeros((*values.shape[:-1], *output.dense), values.dtype)
+    at = entries_of(output)
+    held[at] = True
+    found[(..., *at)] = values
+    return np.where(held, found, _mirrored(output, found))
+
+
+def _mirrored(output: SizedArgument, array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    """An array over the dense one's axes, or with others before them, the symmetric axes exchanged."""
+    assert output.dense is not None
+    if output.symmetric is None:
+        return array
+    first, second = (axis - len(output.dense) for axis in output.symmetric)
+    return array.swapaxes(first, second)

@@ -65,7 +65,7 @@ def check(folder: Path) -> list[Finding]:
         findings.append(_compared(f"{name} = Pinocchio's", _call(library, name, inputs), expected, tolerance))
     for row in rows:
         if row.pinocchio is None:
-            findings.append(Finding(f"{row.name} = Pinocchio's", None, "rbdgen asks it for no loops"))
+            findings.append(Finding(f"{row.name} = Pinocchio's", None, "rbdgen does not ask it for this"))
     return findings
 
 

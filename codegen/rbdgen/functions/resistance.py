@@ -80,6 +80,14 @@ def _by_velocity(joint: Resistance, x: Motion) -> Scalar:
     return add(joint.damping, mul(mul(joint.friction, mul(joint.smoothing, joint.smoothing)), r * r * r))
 
 
+def _by_velocity_twice(joint: Resistance, x: Motion) -> Scalar:
+    """s''(v) is -3 e^2 v / sqrt(v^2 + e^2)^5."""
+    if is_zero(joint.friction) or is_zero(joint.smoothing):
+        return 0
+    r = _steepness(joint, x)
+    return mul(mul(-3 * joint.friction, mul(joint.smoothing, joint.smoothing)), x.v * r * (r * r) * (r * r))
+
+
 def _rotor_energy(joint: Resistance, x: Motion) -> Scalar:
     return 0 if is_zero(joint.armature) else mul(joint.armature / 2, x.v * x.v)
 
@@ -112,6 +120,9 @@ by_position = Term("stiffness", lambda joint, _: joint.stiffness, ("stiffness",)
 
 by_velocity = Term("slopes", _by_velocity, _LOSSES, "v")
 """Its derivative by v, d + f s'(v)."""
+
+by_velocity_twice = Term("bends", _by_velocity_twice, _LOSSES, "v")
+"""Its second derivative by v, f s''(v)."""
 
 by_acceleration = Term("armature", lambda joint, _: joint.armature, ("armature",))
 """A."""

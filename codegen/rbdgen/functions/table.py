@@ -16,6 +16,7 @@ from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.kinematics import rows as kinematics
 from rbdgen.functions.loops import rows as loops
 from rbdgen.functions.momentum import rows as momentum
+from rbdgen.functions.second_derivatives import rows as second_derivatives
 from rbdgen.functions.world_aligned import rows as world_aligned
 from rbdgen.model.model import Model
 
@@ -38,6 +39,9 @@ def _by_name(rows: tuple[Function, ...]) -> Mapping[str, Function]:
 TABLE: Final = _by_name(_ROWS)
 """The functions of every robot."""
 
+SECOND: Final = _by_name(second_derivatives.ROWS)
+"""Second derivatives, of every robot too, but with the cube of its degrees of freedom as their size."""
+
 OF_FLOATING_BASES: Final = _by_name(world_aligned.ROWS)
 """Those of robots with a floating base."""
 
@@ -51,7 +55,7 @@ BY_INDEPENDENT: Final = _by_name(loops.BY_INDEPENDENT)
 """Those of robots with closed loops whose independent velocities were named."""
 
 ALL: Final[Mapping[str, Function]] = MappingProxyType(
-    {**TABLE, **OF_FLOATING_BASES, **OF_FRAMES, **OF_LOOPS, **BY_INDEPENDENT}
+    {**TABLE, **SECOND, **OF_FLOATING_BASES, **OF_FRAMES, **OF_LOOPS, **BY_INDEPENDENT}
 )
 
 
@@ -78,7 +82,7 @@ _OF_SOME: Final = (
 
 
 def rows_of(model: Model) -> Mapping[str, Function]:
-    """The functions of a robot."""
+    """The functions of a robot, but for second derivatives."""
     own = dict(TABLE)
     for family in _OF_SOME:
         own |= family.functions if family.has(model) else {}

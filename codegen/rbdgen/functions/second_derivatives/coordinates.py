@@ -1,0 +1,68 @@
+"""Coordinates of joints as dual numbers: how they change with the joint's motions, the tangent space of q."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from rbdgen.model.angles import TracedAngle
+from rbdgen.model.joints import Angle, Attitude, Coordinate, Joint, PlanarPose, Pose, ScrewPosition
+from rbdgen.spatial.dual import Dual
+from rbdgen.spatial.ops import Vector
+from rbdgen.spatial.quaternion import Quaternion, rotation_of
+from rbdgen.spatial.scalar import Scalar, neg
+
+
+def dual_coordinate(joint: Joint, q: Coordinate, *, varies: bool = True) -> Coordinate:
+    """A joint's coordinate as dual numbers, the variables being its degrees of freedom by their numbers.
+
+    `varies`: whether it has derivatives, or dual numbers without.
+    """
+    first = joint.idx_v
+
+    def dual(value: Scalar, *slopes: Scalar) -> Dual:
+        return Dual(value, dict(enumerate(slopes, first)) if varies else None)
+
+    if isinstance(q, Angle):
+        return _angle(q, dual)
+    if isinstance(q, ScrewPosition):
+        return ScrewPosition(dual(q.turned, 1), _angle(q.angle, dual))
+    if isinstance(q, PlanarPose):
+        c, s = q.angle.cos, q.angle.sin
+        turned = _angle(q.angle, lambda value, slope: dual(value, 0, 0, slope))
+        return PlanarPose(dual(q.x, c, neg(s)), dual(q.y, s, c), turned)
+    if isinstance(q, Attitude):
+        return Attitude(_turning(q.quaternion, dual))
+    if isinstance(q, Pose):
+        R = rotation_of(q.quaternion)
+        position = (dual(value, *row) for value, row in zip(q.position, R, strict=True))
+        return Pose(Vector(*position), _turning(q.quaternion, lambda x, *slopes: dual(x, 0, 0, 0, *slopes)))
+    return dual(q, 1)
+
+
+def _angle(q: Angle, dual: Callable[[Scalar, Scalar], Dual]) -> Angle:
+    if not isinstance(q, TracedAngle):
+        return Angle(dual(q.cos, neg(q.sin)), dual(q.sin, q.cos))
+    cos, sin = q.functions
+    functions: tuple[Callable[[Dual], Dual], Callable[[Dual], Dual]] = (
+        lambda x: x.mapped(cos(x.value), neg(sin(x.value))),
+        lambda x: x.mapped(sin(x.value), cos(x.value)),
+    )
+    return TracedAngle(dual(q.radians, 1), functions, q.offset)
+
+
+def _turning(quaternion: Quaternion, dual: Callable[..., Dual]) -> Quaternion:
+    """dq is half the product of q and (xi, 0), xi the turn in the body's axes."""
+    x, y, z, w = quaternion
+    a, b, c, d = (half(value) for value in quaternion)
+    return (
+        dual(x, d, neg(c), b),
+        dual(y, c, d, neg(a)),
+        dual(z, neg(b), a, d),
+        dual(w, neg(a), neg(b), neg(c)),
+    )
+
+
+def half(value: Scalar) -> Scalar:
+    """Exact for integers and rationals."""
+    return Fraction(value) / 2 if isinstance(value, (int, Fraction)) else value / 2

@@ -1,0 +1,180 @@
+"""Second derivatives of forward dynamics from those of inverse dynamics, at a = FD(q, v, tau).
+
+M(q) a = tau less what else acts, differentiated twice, with D_j = dM/dq_j, a_j = da/dq_j and a_k' = da/dv_k:
+
+    by q_j, q_k     -M^-1 (qq_jk + D_j a_k + D_k a_j)
+    by q_j, v_k     -M^-1 (qv_jk + D_j a_k')
+    by v_j, v_k     -M^-1 vv_jk
+    by q_j, tau_k   -M^-1 D_j M^-1 e_k
+
+A floating base's pose and linear velocity enter through its own vdot = a - w x v - u alone, u = -R^T g: what
+they do is known without M, and all others are those of a base at v = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from rbdgen.functions.derivatives.factored import (
+    KNOWN_BY_Q,
+    KNOWN_BY_V,
+    floating_bases,
+    known_columns,
+    without_base_translation,
+)
+from rbdgen.functions.derivatives.one_frame import Rows
+from rbdgen.functions.forward_dynamics.composite import forward_dynamics_composite
+from rbdgen.functions.inertia_matrix.composite import crba
+from rbdgen.functions.inertia_matrix.inverse import (
+    factored,
+    inverse,
+    unit_lower_inverse,
+    weighted_square,
+)
+from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
+from rbdgen.functions.inertia_matrix.moments import crba_composite
+from rbdgen.functions.inverse_dynamics.classical import rnea_classical
+from rbdgen.functions.resistance import less
+from rbdgen.functions.second_derivatives.inverse_dynamics import (
+    Expansion,
+    bodies_moved,
+    expansion,
+    expansion_without_savings,
+    turned_twice,
+    upward,
+)
+from rbdgen.functions.second_derivatives.tensors import Index, Tensor, symmetric
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ops import IDENTITY
+from rbdgen.spatial.scalar import Scalar, add, dot, is_zero, mul, neg, sub
+from rbdgen.sweeps.inputs import State
+
+Solve = Callable[[Sequence[Scalar]], list[Scalar]]
+"""-M^-1 times a column."""
+
+
+class ForwardSecond(NamedTuple):
+    """The second derivatives of forward dynamics, see the top."""
+
+    qq: Tensor
+    qv: Tensor
+    vv: Tensor
+    qtau: Tensor
+
+
+def aba_second(reduced: ReducedModel, x: State) -> ForwardSecond:
+    """Over the independent degrees of freedom, the base's own motion apart."""
+    model, naming = reduced.model, x.naming
+    factor = factored(model, crba_composite(reduced, x.q, naming), naming)
+    W = [
+        {k: naming(f"W[{i},{k}]", value) for k, value in row.items()}
+        for i, row in enumerate(unit_lower_inverse(factor))
+    ]
+    still = without_base_translation(reduced, x.v)
+    bias = model.coupling.folded(rnea_classical(reduced, x.q, still, [0] * reduced.nv, naming=naming))
+    qdd = factor.solve([sub(t, b) for t, b in zip(less(model, x), bias, strict=True)])
+    qdd = [naming(f"qdd[{k}]", value) for k, value in enumerate(qdd)]
+    torque = expansion(reduced, replace(x, v=still, a=model.coupling.extended(qdd)))
+
+    def solve(column: Sequence[Scalar]) -> list[Scalar]:
+        z = factor.back_substitute([neg(value) for value in column])
+        return scaled_product(W, factor.inverse_diagonal, z)
+
+    Minv = weighted_square(W, factor.inverse_diagonal)
+    bases, every = floating_bases(reduced), range(model.coupling.independent)
+    by_q = [k for k in every if k not in known_columns(bases, KNOWN_BY_Q)]
+    by_v = [k for k in every if k not in known_columns(bases, KNOWN_BY_V)]
+    result = _solved(model, x, torque, solve, Minv, by_q, by_v)
+    for base, u in upward(reduced, x):
+        turn = base + 3
+        for j, k, change in turned_twice(u):
+            crossed = IDENTITY[j].cross(IDENTITY[k])
+            for row in range(3):
+                result.qq[base + row, turn + j, turn + k] = neg(change[row])
+                linear = neg(crossed[row])
+                result.vv[base + row, turn + j, base + k] = result.vv[base + row, base + k, turn + j] = linear
+    return result
+
+
+def aba_second_without_savings(model: Model, x: State) -> ForwardSecond:
+    """The same with M^-1 as a matrix and no column known."""
+    coupling, torques = model.coupling, less(model, x)
+    Minv = inverse(factored(model, crba(model, x.q, x.naming), x.naming))
+    qdd = forward_dynamics_composite(model, x.q, x.v, torques, naming=x.naming)
+    torque = expansion_without_savings(model, replace(x, a=coupling.extended(qdd)))
+    every = range(coupling.independent)
+
+    def solve(column: Sequence[Scalar]) -> list[Scalar]:
+        return [neg(dot(row, list(column))) for row in Minv]
+
+    return _solved(model, x, torque, solve, Minv, every, every)
+
+
+def _solved(
+    model: Model,
+    x: State,
+    torque: Expansion,
+    solve: Solve,
+    Minv: Rows,
+    by_q: Sequence[int],
+    by_v: Sequence[int],
+) -> ForwardSecond:
+    """What the columns `by_q` and `by_v` give; those of tau are all there."""
+    second, every, moved = torque.second, range(len(Minv)), bodies_moved(model)
+    rates: dict[int, list[tuple[int, int, Scalar]]] = {j: [] for j in every}
+    for (i, m, j), value in second.qa.items():
+        rates[j].append((i, m, value))
+
+    def first(of: str, rows: Rows, columns: Sequence[int]) -> dict[int, list[Scalar]]:
+        found = {k: solve([row[k] for row in rows]) for k in columns}
+        return {
+            k: [x.naming(f"da_{of}[{i},{k}]", value) for i, value in enumerate(column)]
+            for k, column in found.items()
+        }
+
+    def by_rate(j: int, column: Sequence[Scalar]) -> list[Scalar]:
+        """D_j times a column."""
+        product: list[Scalar] = [0] * len(column)
+        for i, m, value in rates[j]:
+            product[i] = add(product[i], mul(value, column[m]))
+        return product
+
+    def solved(tensor: Tensor, j: int, k: int, *more: Sequence[Scalar]) -> list[Scalar]:
+        """-M^-1 times the sum of a column of the tensor and more columns."""
+        column = [tensor.get((i, j, k), 0) for i in every]
+        for other in more:
+            column = [add(one, value) for one, value in zip(column, other, strict=True)]
+        return solve(column)
+
+    a_q, a_v = first("dq", torque.dq, by_q), first("dv", torque.dv, by_v)
+    mixed = {(j, k): by_rate(j, a_q[k]) for j in by_q for k in by_q}
+    qq, qv, vv, qtau = (Tensor() for _ in ForwardSecond._fields)
+    for j in by_q:
+        for k in by_q:
+            if k <= j or moved[j] == moved[k]:
+                _put(qq, j, k, solved(second.qq, j, k, mixed[j, k], mixed[k, j]), moved[j] != moved[k])
+        for k in by_v:
+            _put(qv, j, k, solved(second.qv, j, k, by_rate(j, a_v[k])))
+        for k in every:
+            _put(qtau, j, k, solved({}, j, k, by_rate(j, Minv[k])))
+    for j in by_v:
+        for k in (k for k in by_v if k <= j):
+            _put(vv, j, k, solved(second.vv, j, k), both=True)
+    return ForwardSecond(qq, qv, vv, symmetric(qtau, _of_ends))
+
+
+def _put(tensor: Tensor, j: int, k: int, column: Sequence[Scalar], both: bool = False) -> None:
+    """A column of a tensor; `both`: for both orders of its indices."""
+    for i, value in enumerate(column):
+        if not is_zero(value):
+            tensor[i, j, k] = value
+            if both:
+                tensor[i, k, j] = value
+
+
+def _of_ends(i: int, j: int, k: int) -> Index:
+    """What the derivative of a symmetric matrix by j has in the other half."""
+    return k, j, i

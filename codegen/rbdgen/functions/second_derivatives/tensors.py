@@ -1,0 +1,44 @@
+"""Sparse tensors over the degrees of freedom: what is not there is 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from rbdgen.model.model import Model
+from rbdgen.spatial.scalar import Scalar, add, mul
+
+Index: TypeAlias = tuple[int, int, int]
+Tensor: TypeAlias = dict[Index, Scalar]
+
+Exchange: TypeAlias = Callable[[int, int, int], Index]
+"""The indices with two of them exchanged."""
+
+
+def flat(tensor: Mapping[Index, Scalar], n: int) -> list[Scalar]:
+    """All elements, row-major."""
+    every = range(n)
+    return [tensor.get((i, j, k), 0) for i in every for j in every for k in every]
+
+
+def folded(model: Model, tensor: Tensor) -> Tensor:
+    """A tensor over all degrees of freedom as one over those that are independent, on three sides."""
+    if model.coupling.is_trivial:
+        return tensor
+    led = {i: (group, m) for group, members in enumerate(model.coupling.groups) for i, m in members}
+    result: Tensor = {}
+    for (i, j, k), value in tensor.items():
+        (row, own), (first, by_first), (last, by_last) = led[i], led[j], led[k]
+        place = row, first, last
+        result[place] = add(result.get(place, 0), mul(own * by_first * by_last, value))
+    return result
+
+
+def symmetric(tensor: Tensor, exchange: Exchange) -> Tensor:
+    """A tensor that does not change with the exchange: of two elements that are equal but for rounding that
+    with the higher index first stands for both."""
+    result: Tensor = {}
+    for index, value in tensor.items():
+        other = exchange(*index)
+        result[index] = result[other] = tensor.get(max(index, other), value)
+    return result

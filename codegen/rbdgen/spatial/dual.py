@@ -1,0 +1,77 @@
+"""Dual numbers: scalars that carry their derivatives along (forward differentiation).
+
+An algorithm that is run on them gives the derivatives of its results, whatever the scalars are: numbers,
+symbols of any engine, exact rationals. A derivative that is always 0 is not there, so that it costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rbdgen.spatial.scalar import Naming, Scalar, add, is_zero, mul, neg
+
+
+class Dual:
+    """A value and its derivatives by some variables, by the variables' numbers."""
+
+    __slots__ = ("slopes", "value")
+    __array_ufunc__ = None  # an array of NumPy leaves arithmetic to its other operand
+
+    def __init__(self, value: Scalar, slopes: Mapping[int, Scalar] | None = None) -> None:
+        self.value = value
+        self.slopes = {k: slope for k, slope in (slopes or {}).items() if not is_zero(slope)}
+
+    def __repr__(self) -> str:
+        return f"Dual({self.value!r}, {self.slopes!r})"
+
+    def __add__(self, other: Scalar) -> Dual:
+        slopes = dict(self.slopes)
+        for k, slope in slopes_of(other).items():
+            slopes[k] = add(slopes.get(k, 0), slope)
+        return Dual(add(self.value, value_of(other)), slopes)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Dual:
+        return Dual(neg(self.value), {k: neg(slope) for k, slope in self.slopes.items()})
+
+    def __sub__(self, other: Scalar) -> Dual:
+        return self + neg(other)
+
+    def __rsub__(self, other: Scalar) -> Dual:
+        return -self + other
+
+    def __mul__(self, other: Scalar) -> Dual:
+        value = value_of(other)
+        slopes = {k: mul(slope, value) for k, slope in self.slopes.items()}
+        for k, slope in slopes_of(other).items():
+            slopes[k] = add(slopes.get(k, 0), mul(self.value, slope))
+        return Dual(mul(self.value, value), slopes)
+
+    __rmul__ = __mul__
+
+    def mapped(self, value: Scalar, slope: Scalar) -> Dual:
+        """f(x), from f(x.value) and f'(x.value)."""
+        return Dual(value, {k: mul(slope, own) for k, own in self.slopes.items()})
+
+
+def value_of(x: Scalar) -> Scalar:
+    """The value of a dual number, or a scalar itself."""
+    return x.value if isinstance(x, Dual) else x
+
+
+def slopes_of(x: Scalar) -> Mapping[int, Scalar]:
+    """The derivatives of a dual number; a scalar has none."""
+    return x.slopes if isinstance(x, Dual) else {}
+
+
+def naming_duals(naming: Naming) -> Naming:
+    """Names the value and every derivative; what is no dual number, such as a structural zero, stays none."""
+
+    def named(label: str, x: Scalar) -> Scalar:
+        if not isinstance(x, Dual):
+            return naming(label, x)
+        slopes = {k: naming(f"{label} by {k}", slope) for k, slope in x.slopes.items()}
+        return Dual(naming(label, x.value), slopes)
+
+    return named

@@ -1,0 +1,177 @@
+"""Second derivatives: exactly, against dual numbers without savings, and against differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from functions.test_joint_types import random_tree
+from functions.test_resistance import resisting_tree
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from support.forms import FunctionForm, relative_error, run_on_floats
+from support.mimic import Projection, with_mimics
+from support.random_urdf import robots
+from support.rationals import Rationals
+from support.robots import robot
+from support.states import random_inputs
+
+from rbdgen.description.urdf import parse_urdf
+from rbdgen.functions.function import Function
+from rbdgen.functions.table import SECOND, TABLE
+from rbdgen.model.build import Base
+from rbdgen.model.model import WORLD, Model
+from rbdgen.sweeps.inputs import State
+
+Array = NDArray[np.float64]
+Inputs = Mapping[str, Array]
+
+STATES = 2
+
+EXACT = 1e-11
+"""Relative, times the condition number of M where it is inverted."""
+
+BY_DIFFERENCES = 1e-8
+"""The same."""
+
+FIRST = {"rnea_second": "rnea_derivatives", "aba_second": "aba_derivatives"}
+
+TREES: dict[str, tuple[tuple[int, ...], str]] = {
+    "pendulum": ((WORLD,), "R"),
+    "fork": ((WORLD, 0, 0), "RPH"),
+    "planar inside": ((WORLD, 0, 1), "RLR"),
+    "spherical inside": ((WORLD, 0, 1), "PSR"),
+    "floating inside": ((WORLD, 0, 1), "RFR"),
+    "at the root": ((WORLD, 0, WORLD), "LSS"),
+    "floating": ((WORLD, 0, 0), "FRL"),
+    "two floating": ((WORLD, 0, WORLD, 2), "FSFR"),
+}
+
+each_function = pytest.mark.parametrize("function", SECOND.values(), ids=SECOND)
+
+
+def textbook_and_cheap(function: Function) -> list[FunctionForm]:
+    return [FunctionForm(function, form) for form in function.forms]
+
+
+@pytest.mark.parametrize("tree", TREES)
+@each_function
+def test_exactly(function: Function, tree: str) -> None:
+    """In rational numbers: with savings and without all elements are equal, and so are symmetric ones."""
+    r = Rationals(len(tree))
+    model = r.model(*TREES[tree])
+    n = model.nv
+    x = State(q=r.coordinates(model), v=r.numbers(n), a=r.numbers(n), tau=r.numbers(n))
+    plain, cheap = ([list(y) for y in form.trace(model, x)] for form in textbook_and_cheap(function))
+    assert plain == cheap
+    assert all(isinstance(value, (int, Fraction)) for tensor in cheap for value in tensor)
+    joint = [i for i, body in enumerate(model.bodies) for _ in range(body.joint.nv)]
+    for argument, tensor in zip(function.signature.outputs, plain, strict=True):
+        if argument.symmetric is None:
+            continue
+        array = np.array(tensor, object).reshape(n, n, n)
+        exchanged = array.swapaxes(*argument.symmetric)
+        if argument.name == "qq":  # turns about two axes of one joint do not commute
+            apart = np.not_equal.outer(joint, joint)
+            array, exchanged = array * apart, exchanged * apart
+        assert (array == exchanged).all(), argument.name
+
+
+@pytest.mark.parametrize(
+    ("name", "base"),
+    [
+        ("double_pendulum", "fixed"),
+        ("double_pendulum", "floating"),
+        ("arm7", "fixed"),
+        ("puma560", "fixed"),
+        ("quadruped12", "floating"),
+    ],
+)
+@each_function
+def test_robots(function: Function, name: str, base: Base) -> None:
+    model = robot(name, base).model
+    check(function, model, random_inputs(model, function.signature, STATES))
+
+
+@settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(seed=st.integers(0, 2**32 - 1), function=st.sampled_from(list(SECOND.values())))
+def test_random_trees(seed: int, function: Function) -> None:
+    """All types of joints, half of the robots with damping, friction, springs and rotors."""
+    model = resisting_tree(seed, 4) if seed % 2 else random_tree(seed, 4)
+    inputs = random_inputs(model, function.signature, STATES)
+    if function.name == "aba_second":
+        inputs["v"], inputs["tau"] = inputs["v"] / 4, inputs["tau"] / 4
+    check(function, model, inputs, softened=seed % 2 == 1)
+
+
+@settings(max_examples=10, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(
+    text=robots(max_joints=6),
+    seed=st.integers(0, 2**32 - 1),
+    function=st.sampled_from(list(SECOND.values())),
+)
+def test_joints_that_follow_others(text: str, seed: int, function: Function) -> None:
+    """Their tensors fold on three sides."""
+    description = with_mimics(parse_urdf(text), np.random.default_rng(seed))
+    model = Projection.of(description).coupled.model
+    check(function, model, random_inputs(model, function.signature, STATES))
+
+
+def check(function: Function, model: Model, inputs: Inputs, *, softened: bool = False) -> None:
+    """Both forms against each other and differences; `softened`: friction may bend within a step."""
+    (crba,) = run_on_floats(FunctionForm(TABLE["crba"], TABLE["crba"].forms[0]), model, inputs)
+    condition = np.linalg.cond(crba).max() if function.name == "aba_second" else 1.0
+    plain, cheap = (run_on_floats(form, model, inputs) for form in textbook_and_cheap(function))
+    for ours, other in zip(cheap, plain, strict=True):
+        assert relative_error(ours, other, floor=1.0) < EXACT * condition
+    slack = 10.0 if softened else 1.0
+    for ours, wanted in zip(cheap, differences(function, model, inputs), strict=True):
+        assert relative_error(ours, wanted, floor=1.0) < BY_DIFFERENCES * condition * slack
+
+
+def differences(function: Function, model: Model, inputs: Inputs) -> list[Array]:
+    """Of fourth order, of the first derivatives, in the order of the outputs."""
+    first = TABLE[FIRST[function.name]]
+
+    def moved(name: str) -> list[Array]:
+        """Every first derivative by an input, the index of the input last."""
+        n, h = model.sizes["nv"], 1e-3
+        columns = []
+        for k in range(n):
+            step = h * np.eye(n)[k]
+            total: list[Array] = []
+            for times, weight in ((1, 8), (-1, -8), (2, -1), (-2, 1)):
+                change = np.broadcast_to(times * step, (STATES, n))
+                at = inputs[name]
+                there = model.manifold.integrate(at, change) if name == "q" else at + change
+                values = run_on_floats(FunctionForm(first, first.forms[0]), model, {**inputs, name: there})
+                parts = [weight * value / (12 * h) for value in values]
+                total = parts if not total else [a + b for a, b in zip(total, parts, strict=True)]
+            columns.append(total)
+        return [np.stack(column, axis=-1) for column in zip(*columns, strict=True)]
+
+    by_q, by_v = moved("q"), moved("v")
+    last = by_q[2] if function.name == "rnea_second" else by_q[2].swapaxes(2, 3)
+    return [by_q[0], by_v[0], by_v[1], last]
+
+
+@pytest.mark.parametrize("name", ["arm7", "quadruped12"])
+@each_function
+def test_identities(function: Function, name: str) -> None:
+    """Those that `rbdgen check` tries."""
+    model = robot(name, "floating").model
+    inputs = random_inputs(model, function.signature, STATES)
+
+    def call(name: str, **changed: Array) -> object:
+        row = SECOND.get(name) or TABLE[name]
+        found = run_on_floats(
+            FunctionForm(row, row.forms[-1 if name in SECOND else 0]), model, inputs | changed
+        )
+        return tuple(found)
+
+    for identity in function.identities:
+        ours, theirs = identity.sides(call, inputs)
+        assert relative_error(ours, theirs) < 1e-9

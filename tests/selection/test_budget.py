@@ -10,7 +10,7 @@ from support.robots import BASES, BUNDLED, robot
 
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import OptionError
-from rbdgen.functions.table import TABLE
+from rbdgen.functions.table import SECOND, TABLE, lookup
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Base, Robot, build_robot
 from rbdgen.model.model import Model
@@ -31,7 +31,7 @@ def synthetic_robot(parents: list[int], base: Base = "fixed") -> Robot:
 
 def counted(model: Model, name: str) -> int:
     tracer = GraphEngine()
-    return tracer.cost(trace_on(tracer, model, TABLE[name], TABLE[name].forms[0])).total
+    return tracer.cost(trace_on(tracer, model, lookup(name), lookup(name).forms[0])).total
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -39,7 +39,7 @@ def counted(model: Model, name: str) -> int:
 def test_estimates_on_general_robots(parents: list[int], base: Base) -> None:
     """A floating root, which has no mass here, is carried by a second limb."""
     model = synthetic_robot([*parents, -1] if base == "floating" else parents, base).model
-    for name in TABLE:
+    for name in (*TABLE, *SECOND):
         assert 0.85 < estimated_operations(model, name) / counted(model, name) < 1.2, name
 
 
@@ -66,6 +66,7 @@ def test_tree_size_by_hand() -> None:
     assert (size.bodies, size.ancestors, size.connected) == (3, 5, 9)
     assert (size.factor, size.inverse) == (1 + 4 + 4, 9 + 1 + 1)
     assert size.products == 3 * (3 + 2 + 2)
+    assert (size.triples, size.solves) == (1 + 4 + 4, (2 + 2) * 9)
 
 
 def worked(*_: object) -> None:
@@ -102,6 +103,13 @@ def test_what_is_within_the_budget() -> None:
     with pytest.raises(OptionError, match="aba_derivatives of 'synthetic'"):
         check_budget(chain, DEFAULT, 2_000_000)
     check_budget(chain, DEFAULT, 20_000_000)
+
+
+def test_second_derivatives_are_refused_alike() -> None:
+    """A chain of 40."""
+    large = synthetic_robot(synthetic.chain(40))
+    with pytest.raises(OptionError, match=r"aba_second of .*; it has no form in loops, so leave it out"):
+        design(large, Options(functions=("aba_second",)))
 
 
 def test_loops_are_not_unrolled() -> None:

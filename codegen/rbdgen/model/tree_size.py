@@ -17,7 +17,8 @@ class TreeSize:
     and `inverse`, of squared sizes of subtrees (sparse factorisation, product of the factor's inverse);
     `products`, the terms of M^-1 times a matrix as sparse as M. `loops`: bodies that the two frames of a loop
     do not share, over all loops. `carriers`: bodies that move any of the chosen frames; `frames`: bodies that
-    move a frame, over all of them.
+    move a frame, over all of them. Of second derivatives: `triples`, the sum of the bodies' squared depths, and
+    `solves`, the terms of M^-1 times dM/dq times a matrix.
     """
 
     bodies: int
@@ -29,6 +30,8 @@ class TreeSize:
     loops: int
     carriers: int
     frames: int
+    triples: int
+    solves: int
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,12 @@ def tree_size(model: Model) -> TreeSize:
         loops=sum(len(part) for x in model.loops for part in model.path(x.first.body, x.second.body)),
         carriers=len(set().union(*paths)),
         frames=sum(map(len, paths)),
+        triples=sum(x.depth**2 for x in bodies),
+        solves=sum(
+            (x.depth + x.subtree - body.joint.nv) * x.branch**2
+            for x, body in zip(last, model.bodies, strict=True)
+            if body.parent != WORLD
+        ),
     )
 
 

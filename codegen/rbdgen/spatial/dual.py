@@ -36,10 +36,10 @@ class Dual:
         return Dual(neg(self.value), {k: neg(slope) for k, slope in self.slopes.items()})
 
     def __sub__(self, other: Scalar) -> Dual:
-        return self + neg(other)
+        return self.__add__(neg(other))
 
     def __rsub__(self, other: Scalar) -> Dual:
-        return -self + other
+        return (-self).__add__(other)
 
     def __mul__(self, other: Scalar) -> Dual:
         value = value_of(other)

@@ -24,6 +24,7 @@ from rbdgen.functions.second_derivatives.inverse_dynamics import expansion, expa
 from rbdgen.functions.second_derivatives.tensors import Tensor, flat
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
+from rbdgen.model.tree_size import TreeSize
 from rbdgen.signature import Argument, Signature
 from rbdgen.sweeps.inputs import State
 
@@ -42,6 +43,10 @@ def _plain(source: str, tensors: Callable[[Model, State], Sequence[Tensor]]) -> 
 
 def _cheap(source: str, tensors: Callable[[ReducedModel, State], Sequence[Tensor]]) -> Form:
     return cheap("local", source, lambda reduced, x: _flat(reduced.model, tensors(reduced, x)), "independent")
+
+
+def _torque_operations(size: TreeSize) -> int:
+    return 2050 * size.ancestors + 130 * size.triples - 1100 * size.bodies
 
 
 def _affine(function: str, by_q: str, of: str, tensor: int) -> Identity:
@@ -79,7 +84,7 @@ ROWS = (
                 lambda reduced, x: expansion(reduced, x).second,
             ),
         ),
-        operations=lambda size: 760 * size.bodies + 69 * size.ancestors + 300 * size.factor,
+        operations=_torque_operations,
         identities=(_affine("rnea_second", "rnea_derivatives", "a", 3),),
     ),
     Function(
@@ -100,7 +105,7 @@ ROWS = (
             _plain("M^-1 times those of inverse dynamics at a = FD", aba_second_without_savings),
             _cheap("the same by the factor of M, a floating base's own motion apart", aba_second),
         ),
-        operations=lambda size: 1450 * size.bodies + 300 * size.factor + 6 * size.products,
+        operations=lambda size: _torque_operations(size) + 95 * size.factor + 7 * size.solves,
         identities=(_affine("aba_second", "aba_derivatives", "tau", 3),),
     ),
 )

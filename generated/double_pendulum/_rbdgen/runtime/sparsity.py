@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -22,7 +24,7 @@ def sparsity_of(output: SizedArgument) -> npt.NDArray[np.bool_]:
     shape = output.dense or output.shape
     pattern = np.zeros(shape, np.bool_)
     pattern[entries_of(output)] = True
-    return pattern if output.dense is None else pattern | _mirrored(output, pattern)
+    return pattern if output.dense is None else np.logical_or(pattern, _mirrored(output, pattern))
 
 
 def dense_of(output: SizedArgument, values: Array) -> Array:
@@ -31,13 +33,13 @@ def dense_of(output: SizedArgument, values: Array) -> Array:
         return values
     held = np.zeros(output.dense, np.bool_)
     found = np.zeros((*values.shape[:-1], *output.dense), values.dtype)
-    at = entries_of(output)
+    at: tuple[Any, ...] = entries_of(output)
     held[at] = True
     found[(..., *at)] = values
     return np.where(held, found, _mirrored(output, found))
 
 
-def _mirrored(output: SizedArgument, array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+def _mirrored(output: SizedArgument, array: Any) -> Any:
     """An array over the dense one's axes, or with others before them, the symmetric axes exchanged."""
     assert output.dense is not None
     if output.symmetric is None:

@@ -89,7 +89,8 @@ def forms_table() -> Table:
 
 
 def _argument(argument: Argument) -> str:
-    shape = f" ({', '.join(map(str, argument.shape))})" if argument.shape else ""
+    sizes = [*map(str, argument.shape), *(["packed"] if argument.packed else [])]
+    shape = f" ({', '.join(sizes)})" if sizes else ""
     return escape(f"{argument.name}{shape} [{argument.unit}]")
 
 

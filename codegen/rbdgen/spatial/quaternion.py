@@ -12,8 +12,21 @@ from rbdgen.spatial.scalar import Scalar, add, is_number, mul, neg, sub
 Quaternion: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar]
 
 
+class KnownRotation(tuple[Scalar, Scalar, Scalar, Scalar]):
+    """A quaternion with its rotation, which is used in place of what the elements give."""
+
+    matrix: Matrix
+
+    def __new__(cls, quaternion: Quaternion, matrix: Matrix) -> KnownRotation:
+        self = super().__new__(cls, quaternion)
+        self.matrix = matrix
+        return self
+
+
 def rotation_of(quaternion: Quaternion) -> Matrix:
     """The rotation of a unit quaternion (x, y, z, w), used as given."""
+    if isinstance(quaternion, KnownRotation):
+        return quaternion.matrix
     x, y, z, w = quaternion
 
     def off(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
@@ -50,7 +63,8 @@ class QuaternionRotation:
 
     def apply(self, v: Vector) -> Vector:
         """R v; of a known vector, such as gravity, without the entries of R."""
-        return self._known(v) if all(map(is_number, v)) else self.matrix.apply(v)
+        turned = isinstance(self.quaternion, KnownRotation) or not all(map(is_number, v))
+        return self.matrix.apply(v) if turned else self._known(v)
 
     def _known(self, u: Vector) -> Vector:
         """u + 2 (r (r.u) - |r|^2 u + s r x u), where r is the vector and s the scalar of the quaternion."""

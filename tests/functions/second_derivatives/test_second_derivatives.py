@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from functions.test_joint_types import random_tree
+from functions.test_joint_types import between_revolutes, random_tree
 from functions.test_resistance import resisting_tree
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -22,8 +22,13 @@ from support.states import random_inputs
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import SECOND, TABLE
+from rbdgen.graph.programs.program import straight_line
+from rbdgen.graph.programs.run import run
+from rbdgen.graph.programs.sparsity import sparse
 from rbdgen.model.build import Base
 from rbdgen.model.model import WORLD, Model
+from rbdgen.runtime.sparsity import dense_of
+from rbdgen.selection.trace import trace_graph
 from rbdgen.sweeps.inputs import State
 
 Array = NDArray[np.float64]
@@ -156,6 +161,25 @@ def differences(function: Function, model: Model, inputs: Inputs) -> list[Array]
     by_q, by_v = moved("q"), moved("v")
     last = by_q[2] if function.name == "rnea_second" else by_q[2].swapaxes(2, 3)
     return [by_q[0], by_v[0], by_v[1], last]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [robot("double_pendulum", "floating").model, between_revolutes("S"), between_revolutes("L")],
+    ids=["floating base", "spherical inside", "planar inside"],
+)
+@each_function
+def test_packed_tensors_are_whole(function: Function, model: Model) -> None:
+    """What turns of one joint do in either order is held apart, what else is symmetric once."""
+    cheap = FunctionForm(function, function.form("local"))
+    inputs = random_inputs(model, function.signature, STATES)
+    program = straight_line(trace_graph(model, function, cheap.form, "graph"))
+    signature = function.signature.sized(model.sizes)
+    told, packed = sparse(signature, program, [x.name for x in signature.outputs])
+    found, n = run(packed, inputs), model.nv
+    for output, wanted in zip(told.outputs, run_on_floats(cheap, model, inputs), strict=True):
+        assert relative_error(dense_of(output, found[output.name]), wanted, floor=1.0) < 1e-12
+        assert output.size < n**3 * (0.8 if output.symmetric else 1.0)
 
 
 @pytest.mark.parametrize("name", ["arm7", "quadruped12"])

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 from rbdgen.model.angles import TracedAngle
 from rbdgen.model.joints import Angle, Attitude, Coordinate, Joint, PlanarPose, Pose, ScrewPosition
 from rbdgen.spatial.dual import Dual
-from rbdgen.spatial.ops import Vector
-from rbdgen.spatial.quaternion import Quaternion, rotation_of
+from rbdgen.spatial.ops import IDENTITY, Matrix, Vector
+from rbdgen.spatial.quaternion import KnownRotation, Quaternion, rotation_of
 from rbdgen.spatial.scalar import Scalar, neg
 
 
-def dual_coordinate(joint: Joint, q: Coordinate, *, varies: bool = True) -> Coordinate:
-    """A joint's coordinate as dual numbers, the variables being its degrees of freedom by their numbers.
-
-    `varies`: whether it has derivatives, or dual numbers without.
-    """
+def dual_coordinate(joint: Joint, q: Coordinate) -> Coordinate:
+    """A joint's coordinate as dual numbers, the variables being its degrees of freedom by their numbers."""
     first = joint.idx_v
 
     def dual(value: Scalar, *slopes: Scalar) -> Dual:
-        return Dual(value, dict(enumerate(slopes, first)) if varies else None)
+        return Dual(value, dict(enumerate(slopes, first)))
 
     if isinstance(q, Angle):
         return _angle(q, dual)
@@ -51,18 +47,15 @@ def _angle(q: Angle, dual: Callable[[Scalar, Scalar], Dual]) -> Angle:
     return TracedAngle(dual(q.radians, 1), functions, q.offset)
 
 
-def _turning(quaternion: Quaternion, dual: Callable[..., Dual]) -> Quaternion:
-    """dq is half the product of q and (xi, 0), xi the turn in the body's axes."""
-    x, y, z, w = quaternion
-    a, b, c, d = (half(value) for value in quaternion)
-    return (
-        dual(x, d, neg(c), b),
-        dual(y, c, d, neg(a)),
-        dual(z, neg(b), a, d),
-        dual(w, neg(a), neg(b), neg(c)),
+def _turning(quaternion: Quaternion, dual: Callable[..., Dual]) -> KnownRotation:
+    """dR = R [xi x], xi the turn in the body's axes: known entries of R, no derivative of q."""
+    rows = (
+        Vector(
+            *(
+                dual(x, *(row.dot(about.cross(e)) for about in IDENTITY))
+                for x, e in zip(row, IDENTITY, strict=True)
+            )
+        )
+        for row in rotation_of(quaternion)
     )
-
-
-def half(value: Scalar) -> Scalar:
-    """Exact for integers and rationals."""
-    return Fraction(value) / 2 if isinstance(value, (int, Fraction)) else value / 2
+    return KnownRotation(quaternion, Matrix(*rows))

@@ -61,11 +61,10 @@ def expansion(reduced: ReducedModel, x: State) -> Expansion:
     """At q, v and a, those of all degrees of freedom."""
     model, moved = reduced.model, bodies_moved(reduced.model)
     q = [
-        dual_coordinate(body.joint, q_i, varies=not body.floats)
+        q_i if body.floats else dual_coordinate(body.joint, q_i)
         for body, q_i in zip(model.bodies, x.q, strict=True)
     ]
-    v, a = ([Dual(value) for value in values] for values in (x.v, x.a))
-    first = rnea_derivatives_local(reduced, q, v, a, naming=naming_duals(x.naming))
+    first = rnea_derivatives_local(reduced, q, x.v, x.a, naming=naming_duals(x.naming))
     M = [list(map(value_of, row)) for row in first.dtau_da]
     qq: Tensor = {}
     for (i, j, k), value in _slopes(first.dtau_dq):
@@ -83,8 +82,8 @@ def expansion_without_savings(model: Model, x: State) -> Expansion:
     """The same by dual numbers alone, through all coordinates and velocities, as the textbook has it."""
     n = model.nv
     q = [dual_coordinate(body.joint, q_i) for body, q_i in zip(model.bodies, x.q, strict=True)]
-    v, a = [Dual(value, {n + k: 1}) for k, value in enumerate(x.v)], [Dual(value) for value in x.a]
-    first = rnea_derivatives(model, q, v, a, naming_duals(x.naming))
+    v = [Dual(value, {n + k: 1}) for k, value in enumerate(x.v)]
+    first = rnea_derivatives(model, q, v, x.a, naming_duals(x.naming))
     by_v = dict(_slopes(first.dtau_dv))
     second = Second(
         dict(_slopes(first.dtau_dq)),

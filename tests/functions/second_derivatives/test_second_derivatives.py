@@ -106,10 +106,7 @@ def test_robots(function: Function, name: str, base: Base) -> None:
 def test_random_trees(seed: int, function: Function) -> None:
     """All types of joints, half of the robots with damping, friction, springs and rotors."""
     model = resisting_tree(seed, 4) if seed % 2 else random_tree(seed, 4)
-    inputs = random_inputs(model, function.signature, STATES)
-    if function.name == "aba_second":
-        inputs["v"], inputs["tau"] = inputs["v"] / 4, inputs["tau"] / 4
-    check(function, model, inputs, softened=seed % 2 == 1)
+    check(function, model, random_inputs(model, function.signature, STATES))
 
 
 @settings(max_examples=10, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
@@ -125,16 +122,16 @@ def test_joints_that_follow_others(text: str, seed: int, function: Function) -> 
     check(function, model, random_inputs(model, function.signature, STATES))
 
 
-def check(function: Function, model: Model, inputs: Inputs, *, softened: bool = False) -> None:
-    """Both forms against each other and differences; `softened`: friction may bend within a step."""
+def check(function: Function, model: Model, inputs: Inputs) -> None:
+    """Both forms against each other and differences, at no velocity near 0, where friction jumps."""
+    inputs = {**inputs, "v": inputs["v"] + 0.05 * np.sign(inputs["v"])}
     (crba,) = run_on_floats(FunctionForm(TABLE["crba"], TABLE["crba"].forms[0]), model, inputs)
     condition = np.linalg.cond(crba).max() if function.name == "aba_second" else 1.0
     plain, cheap = (run_on_floats(form, model, inputs) for form in textbook_and_cheap(function))
     for ours, other in zip(cheap, plain, strict=True):
         assert relative_error(ours, other, floor=1.0) < EXACT * condition
-    slack = 10.0 if softened else 1.0
     for ours, wanted in zip(cheap, differences(function, model, inputs), strict=True):
-        assert relative_error(ours, wanted, floor=1.0) < BY_DIFFERENCES * condition * slack
+        assert relative_error(ours, wanted, floor=1.0) < BY_DIFFERENCES * condition
 
 
 def differences(function: Function, model: Model, inputs: Inputs) -> list[Array]:
@@ -143,7 +140,7 @@ def differences(function: Function, model: Model, inputs: Inputs) -> list[Array]
 
     def moved(name: str) -> list[Array]:
         """Every first derivative by an input, the index of the input last."""
-        n, h = model.sizes["nv"], 1e-3
+        n, h = model.sizes["nv"], 2e-4
         columns = []
         for k in range(n):
             step = h * np.eye(n)[k]

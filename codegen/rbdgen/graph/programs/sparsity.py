@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import TypeAlias
 
-from rbdgen.access import Access, whole
+from rbdgen.access import Access
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.passes.dead import dead
 from rbdgen.graph.programs.program import Loop, Program, Result, straight_line
@@ -49,45 +49,45 @@ def nonzero(program: Program) -> dict[str, Positions]:
             output.name: tuple(k for k, at in enumerate(output.elements) if graph.nodes[at] != zero)
             for output in graph.outputs
         }
-    marks = {array.name: [1] * array.size for array in program.inputs}
-    marks |= {name: [int(x != 0) for x in values] for name, values in program.tables.items()}
-    marks |= {name: [0] * size for name, size in program.scratch.items()}
-    marks |= {output.name: [0] * output.size for output in program.outputs}
+    marks = {array.name: [True] * array.size for array in program.inputs}
+    marks |= {name: [x != 0 for x in values] for name, values in program.tables.items()}
+    marks |= {name: [False] * size for name, size in program.scratch.items()}
+    marks |= {output.name: [False] * output.size for output in program.outputs}
     for loop in program.loops:
-        if loop.vectorisable:
-            _mark(loop, range(loop.count), marks)
-        else:
-            for k in range(loop.count):
-                _mark(loop, range(k, k + 1), marks)
+        _mark(loop, marks)
     return {x.name: tuple(k for k, mark in enumerate(marks[x.name]) if mark) for x in program.outputs}
 
 
-def _mark(loop: Loop, runs: range, marks: Mapping[str, list[int]]) -> None:
-    """Some runs of a loop at once: of every node an integer, a bit for each run."""
-    given = [
-        sum(marks[access.array][access.address(run, k)] << bit for bit, run in enumerate(runs))
-        for access in (loop.reads[array.name] for array in loop.kernel.inputs)
-        for k in range(len(access.elements))
-    ]
-    everywhere = (1 << len(runs)) - 1
-    found: list[int] = []
-    for op, args, value in loop.kernel.nodes:
+def _mark(loop: Loop, marks: Mapping[str, list[bool]]) -> None:
+    """All runs; those that read the same marks write the same."""
+    reads = [loop.reads[array.name] for array in loop.kernel.inputs]
+    known: dict[tuple[bool, ...], list[bool]] = {}
+    for run in range(loop.count):
+        given = tuple(marks[access.array][k] for access in reads for k in access.addresses(run))
+        if given not in known:
+            known[given] = _marks_of(loop.kernel, given)
+        for output in loop.kernel.outputs:
+            access = loop.writes[output.name]
+            for k, at in zip(access.addresses(run), output.elements, strict=True):
+                marks[access.array][k] = known[given][at]
+
+
+def _marks_of(kernel: Graph, given: Sequence[bool]) -> list[bool]:
+    """Of every node whether it may be other than 0."""
+    found: list[bool] = []
+    for op, args, value in kernel.nodes:
         if op == "input":
             found.append(given[int(value)])
-        elif op == "cos" or (op == "const" and value != 0):
-            found.append(everywhere)
         elif op == "const":
-            found.append(0)
+            found.append(value != 0)
+        elif op == "cos":
+            found.append(True)
         elif op in ("add", "sub"):
-            found.append(found[args[0]] | found[args[1]])
+            found.append(found[args[0]] or found[args[1]])
         else:
             # a quotient is 0 where its dividend is
-            found.append(found[args[0]] & found[args[1]] if op == "mul" else found[args[0]])
-    for output in loop.kernel.outputs:
-        access = loop.writes[output.name]
-        for k, at in enumerate(output.elements):
-            for bit, run in enumerate(runs):
-                marks[access.array][access.address(run, k)] = found[at] >> bit & 1
+            found.append(found[args[0]] and (op != "mul" or found[args[1]]))
+    return found
 
 
 def _once(program: Program, output: SizedArgument, pattern: Positions) -> Positions:
@@ -142,18 +142,18 @@ def _packed(program: Program, chosen: Mapping[str, Positions]) -> Program:
         outputs=tuple(
             Result(x.name, (len(chosen[x.name]),)) if x.name in chosen else x for x in program.outputs
         ),
-        loops=(*loops, *(_copy(dense[name], name, positions) for name, positions in chosen.items())),
+        loops=(*loops, *(_copy(dense[name], name, kept) for name, kept in chosen.items())),
         scratch={**program.scratch, **{dense[x.name]: x.size for x in program.outputs if x.name in chosen}},
     )
 
 
-def _copy(source: str, target: str, positions: Positions) -> Loop:
+def _copy(source: str, target: str, kept: Positions) -> Loop:
     """A loop that copies some elements, one a run."""
     kernel = Graph((Input("element", 1),), (Node("input"),), (Output("entry", (1,), (0,)),))
     return Loop(
         "packed",
         kernel,
-        {"element": Access(source, (0,), positions)},
-        {"entry": Access(target, (0,), whole(target, len(positions)).elements)},
-        len(positions),
+        {"element": Access(source, (0,), kept)},
+        {"entry": Access(target, (0,), tuple(range(len(kept))))},
+        len(kept),
     )

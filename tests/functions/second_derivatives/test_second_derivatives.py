@@ -191,7 +191,7 @@ def test_identities(function: Function, name: str) -> None:
         found = run_on_floats(
             FunctionForm(row, row.forms[-1 if name in SECOND else 0]), model, inputs | changed
         )
-        return tuple(found)
+        return tuple(found) if len(found) > 1 else found[0]
 
     for identity in function.identities:
         ours, theirs = identity.sides(call, inputs)

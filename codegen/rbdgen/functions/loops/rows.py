@@ -178,6 +178,7 @@ BY_INDEPENDENT = (
                     ("nindependent", "nindependent"),
                     "kg m^2, kg m, kg",
                     "inertia matrix of the independent velocities, G^T M G",
+                    symmetric=(0, 1),
                 ),
             ),
         ),

@@ -85,7 +85,17 @@ ROWS = (
             ),
         ),
         operations=_torque_operations,
-        identities=(_affine("rnea_second", "rnea_derivatives", "a", 3),),
+        identities=(
+            _affine("rnea_second", "rnea_derivatives", "a", 3),
+            Identity(
+                "the sum of dM/dq_k v_k = C + C^T",
+                ("coriolis", "rnea_second"),
+                lambda call, x: (
+                    np.einsum("kijm,km->kij", call("rnea_second")[3], x["v"]),
+                    call("coriolis") + call("coriolis").swapaxes(1, 2),
+                ),
+            ),
+        ),
     ),
     Function(
         Signature(

@@ -50,7 +50,11 @@ ROWS = (
         Signature(
             "crba_world",
             (Q,),
-            (square("Mw", "kg m^2, kg m, kg", "M, the base's rows and columns in world axes"),),
+            (
+                square(
+                    "Mw", "kg m^2, kg m, kg", "M, the base's rows and columns in world axes", symmetric=True
+                ),
+            ),
         ),
         "M of a floating base in world-aligned coordinates",
         (

@@ -21,6 +21,7 @@ manifest = library.manifest
 joint_names = library.joint_names
 idx_q = library.idx_q
 idx_v = library.idx_v
+frames = library.frames
 normalize = library.normalize
 integrate = library.integrate
 difference = library.difference
@@ -41,6 +42,7 @@ __all__ = [
     "aba_derivatives",
     "crba",
     "difference",
+    "frames",
     "full_configuration",
     "idx_q",
     "idx_v",

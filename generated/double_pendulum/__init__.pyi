@@ -13,6 +13,7 @@ manifest: Mapping[str, Any]
 joint_names: tuple[str, ...]
 idx_q: tuple[int, ...]
 idx_v: tuple[int, ...]
+frames: tuple[str, ...]
 
 def normalize(q: ArrayLike) -> _Array: ...
 def integrate(q: ArrayLike, v: ArrayLike) -> _Array: ...

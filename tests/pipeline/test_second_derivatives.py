@@ -73,7 +73,7 @@ def test_never_by_default() -> None:
 
 @pytest.mark.parametrize("engine", ["casadi", "sympy"])
 def test_traced_by_other_engines(engine: str) -> None:
-    """A row of a traced tensor holds all with the same first index."""
+    """A traced tensor is one matrix, its rows those of all matrices in order."""
     traced = rbdgen.trace(robot("double_pendulum"), "rnea_second", engine=engine)
     shapes = [traced.size_out(k) for k in range(4)] if engine == "casadi" else [x.shape for x in traced[1]]
-    assert [tuple(shape) for shape in shapes] == [(2, 4)] * 4
+    assert [tuple(shape) for shape in shapes] == [(4, 2)] * 4

@@ -17,8 +17,8 @@ class TreeSize:
     and `inverse`, of squared sizes of subtrees (sparse factorisation, product of the factor's inverse);
     `products`, the terms of M^-1 times a matrix as sparse as M. `loops`: bodies that the two frames of a loop
     do not share, over all loops. `carriers`: bodies that move any of the chosen frames; `frames`: bodies that
-    move a frame, over all of them. Of second derivatives: `triples`, the sum of the bodies' squared depths, and
-    `solves`, the terms of M^-1 times dM/dq times a matrix.
+    move a frame, over all of them. Of second derivatives: `triples`, the sum of the bodies' squared depths,
+    and `solves`, the terms of M^-1 times dM/dq times a matrix.
     """
 
     bodies: int

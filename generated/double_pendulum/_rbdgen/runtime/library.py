@@ -26,7 +26,8 @@ class Library:
     """A robot's compiled functions, as attributes: `library.rnea(q, v, a)`.
 
     `manifest`: what was generated; `joint_names`, `idx_q`, `idx_v`: parallel, the moving joints in order
-    without the base; `functions`: by name; `manifold`: what the elements of q are.
+    without the base; `frames`: those of functions of frames, in order; `functions`: by name; `manifold`: what
+    the elements of q are.
     """
 
     def __init__(self, content: Content, manifest: Mapping[str, Any], code: Code) -> None:
@@ -37,6 +38,7 @@ class Library:
         self.joint_names: tuple[str, ...] = tuple(joint["name"] for joint in manifest["joints"])
         self.idx_q: tuple[int, ...] = tuple(joint["idx_q"] for joint in manifest["joints"])
         self.idx_v: tuple[int, ...] = tuple(joint["idx_v"] for joint in manifest["joints"])
+        self.frames: tuple[str, ...] = tuple(frame["name"] for frame in manifest.get("frames", ()))
         functions = {
             name: Function(_signature(name, facts), facts, content, code, manifest["real"])
             for name, facts in manifest["functions"].items()

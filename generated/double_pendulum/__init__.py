@@ -21,6 +21,7 @@ manifest = library.manifest
 joint_names = library.joint_names
 idx_q = library.idx_q
 idx_v = library.idx_v
+frames = library.frames
 normalize = library.normalize
 integrate = library.integrate
 difference = library.difference
@@ -29,6 +30,7 @@ neutral = library.neutral
 random = library.random
 release_memory = library.release_memory
 limit_memory = library.limit_memory
+parameters = library.parameters
 rnea = library.rnea
 aba = library.aba
 crba = library.crba
@@ -41,6 +43,7 @@ __all__ = [
     "aba_derivatives",
     "crba",
     "difference",
+    "frames",
     "full_configuration",
     "idx_q",
     "idx_v",
@@ -52,6 +55,7 @@ __all__ = [
     "minv",
     "neutral",
     "normalize",
+    "parameters",
     "random",
     "release_memory",
     "rnea",

@@ -73,7 +73,7 @@ def designed_results(robot: Robot, inputs: Inputs, rng: np.random.Generator) -> 
     forced = forms[rng.integers(len(forms))] if rng.random() < 1 / 3 else None
     options = Options(functions=(name,), variants={name: forced.form.name} if forced else {})
     try:
-        design = design_function((robot, name, search(robot.model), options))
+        design = design_function((robot, name, search(robot.model), options, None))
         outputs = run(design.program, inputs, BUILT_IN)
     except Exception as error:
         yield f"designed {forced or name}", forced or forms[0], error
@@ -114,7 +114,7 @@ def _compiled(robot: Robot, options: Options, inputs: Inputs) -> Iterator[Verdic
     [name] = options.functions
     signature = TABLE[name].signature.sized(robot.model.sizes)
     arrays = [inputs[x.name].reshape(STATES, *x.shape) for x in signature.inputs]
-    program = design_function((robot, name, search(robot.model), options)).program
+    program = design_function((robot, name, search(robot.model), options, None)).program
     expected = list(run(program, inputs, BUILT_IN).values())
     rows = [_tuple(function(*(x[k] for x in arrays))) for k in range(STATES)]
     singles = [np.stack(column) for column in zip(*rows, strict=True)]

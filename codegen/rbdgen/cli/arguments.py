@@ -25,6 +25,7 @@ def options_of(parsed: argparse.Namespace) -> Options:
         savings=not parsed.no_savings,
         budget=parsed.budget_operations,
         budget_flash=parsed.budget_flash,
+        params=tuple(parsed.param),
     )
 
 

@@ -10,6 +10,9 @@ from typing import Final, Literal
 MANIFEST_FORMAT: Final = 3
 """Of manifest.json: raised when a folder written before can no longer be opened."""
 
+UPDATE: Final = "update"
+"""The function that makes the table of parameters, where some of the robot stayed inputs."""
+
 Kind = Literal[
     "configuration",
     "velocity",
@@ -17,18 +20,27 @@ Kind = Literal[
     "force",
     "external_forces",
     "matrix",
+    "columns",
+    "torque_coefficients",
+    "energy_coefficients",
     "scalar",
     "inertia",
     "sines",
     "cosines",
+    "parameters",
+    "table",
     "values",
 ]
 """What an array is, whatever its name.
 
 `configuration`: where the joints stand (q). `velocity`, `acceleration`: vectors of the tangent space (v, a).
 `force`: torques and forces of the joints (tau). `external_forces`: a force and a moment for every body.
-`matrix`: degrees of freedom by degrees of freedom. `scalar`: one number, such as an energy. `inertia`:
-the ten parameters of a body. `sines`, `cosines`: of the angles in a configuration. `values`: none of these.
+`matrix`: degrees of freedom by degrees of freedom. `columns`: something for every degree of freedom, which is
+its last axis, such as a Jacobian. `torque_coefficients`: degrees of freedom by inertial parameters.
+`energy_coefficients`: a number for every inertial parameter. `scalar`: one number, such as an energy.
+`inertia`: the ten parameters of a body. `sines`, `cosines`: of the angles in a configuration. `parameters`:
+numbers of the robot that stay inputs; `table`: what the update function makes of them. `values`: none of
+these.
 """
 
 CoordinatesKind = Literal["angle", "slide", "screw", "planar", "spherical", "floating"]
@@ -60,7 +72,8 @@ class JointCoordinates:
 class Argument:
     """One array of a function.
 
-    `shape` holds symbolic sizes ("nq", "nv", "nbodies") or integers, none for a scalar; `unit` is for people.
+    `shape` holds symbolic sizes ("nq", "nv", "nbodies", "ninertial", "nf") or integers, none for a scalar;
+    `unit` is for people.
     """
 
     name: str
@@ -77,13 +90,17 @@ class Argument:
 
 @dataclass(frozen=True)
 class SizedArgument:
-    """An `Argument` of one robot: its shape is numbers; matrices are row-major."""
+    """An `Argument` of one robot: its shape is numbers; matrices are row-major.
+
+    `default`: what a call from Python takes where it leaves the argument out, None where it may not.
+    """
 
     name: str
     shape: tuple[int, ...]
     unit: str
     meaning: str
     kind: Kind = "values"
+    default: tuple[float, ...] | None = None
 
     @property
     def size(self) -> int:

@@ -20,6 +20,7 @@ LOADER: Final = (
     "runtime/function.py",
     "runtime/library.py",
     "runtime/memory.py",
+    "runtime/parameters.py",
     "runtime/pickled.py",
 )
 """Modules of rbdgen that every generated package carries a copy of."""

@@ -29,7 +29,8 @@ class Options:
     `ram`: bytes that a small machine has for a function's stack and arguments, None for its typical part's;
     `budget_flash`: bytes that all functions may take when compiled, None for no limit: those that save most
     then get a smaller form; `packed`: whether matrices hold only what is not always 0, symmetric entries
-    once.
+    once; `params`: parameters of the robot that stay inputs, by names and patterns as of
+    `model/parameters.py`, such as "mass:*".
     """
 
     functions: tuple[str, ...] = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
@@ -46,6 +47,7 @@ class Options:
     ram: int | None = None
     budget_flash: int | None = None
     packed: bool = False
+    params: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _choice("--real", self.real, REALS)
@@ -57,6 +59,10 @@ class Options:
         if self.budget_flash is not None and not _positive(self.budget_flash):
             raise OptionError(
                 f"--budget-flash {self.budget_flash} holds nothing; give a positive number of bytes"
+            )
+        if self.params and self.budget_flash is not None:
+            raise OptionError(
+                "--budget-flash needs forms in loops, which --param has not; leave one of them out"
             )
         if not self.functions:
             raise OptionError("no function asked for; pass -f NAME,NAME or leave it out for the default six")
@@ -82,13 +88,18 @@ class Options:
                 raise OptionError(f"unknown option '{name}'; choose from: {', '.join(sorted(known))}")
         if isinstance(given.get("functions"), str):
             raise OptionError(f"functions={given['functions']!r}: give a list of names, such as ['rnea']")
-        if "functions" in given:
-            given["functions"] = tuple(given["functions"])
+        if isinstance(given.get("params"), str):
+            raise OptionError(f"params={given['params']!r}: give a list of names, such as ['mass:*']")
+        for name in {"functions", "params"} & set(given):
+            given[name] = tuple(given[name])
         return Options(**given)
 
     def as_json(self) -> dict[str, Any]:
         """The options as JSON values, for the manifest."""
-        return asdict(self)
+        told = asdict(self)
+        if not self.params:
+            del told["params"]
+        return told
 
 
 def default_functions(frames: bool) -> tuple[str, ...]:

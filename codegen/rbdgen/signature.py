@@ -11,6 +11,9 @@ from typing import Final, Literal
 MANIFEST_FORMAT: Final = 3
 """Of manifest.json: raised when a folder written before can no longer be opened."""
 
+UPDATE: Final = "update"
+"""The function that makes the table of parameters, where some of the robot stayed inputs."""
+
 Kind = Literal[
     "configuration",
     "velocity",
@@ -20,10 +23,14 @@ Kind = Literal[
     "matrix",
     "columns",
     "tensor",
+    "torque_coefficients",
+    "energy_coefficients",
     "scalar",
     "inertia",
     "sines",
     "cosines",
+    "parameters",
+    "table",
     "values",
 ]
 """What an array is, whatever its name.
@@ -31,9 +38,11 @@ Kind = Literal[
 `configuration`: where the joints stand (q). `velocity`, `acceleration`: vectors of the tangent space (v, a).
 `force`: torques and forces of the joints (tau). `external_forces`: a force and a moment for every body.
 `matrix`: degrees of freedom by degrees of freedom; `tensor`: with a third axis of them. `columns`: something
-for every degree of freedom, which is its last axis, such as a Jacobian. `scalar`: one number, such as an
-energy. `inertia`: the ten parameters of a body. `sines`, `cosines`: of the angles in a configuration.
-`values`: none of these.
+for every degree of freedom, which is its last axis, such as a Jacobian. `torque_coefficients`: degrees of
+freedom by inertial parameters. `energy_coefficients`: a number for every inertial parameter. `scalar`: one
+number, such as an energy. `inertia`: the ten parameters of a body. `sines`, `cosines`: of the angles in a
+configuration. `parameters`: numbers of the robot that stay inputs; `table`: what the update function makes of
+them. `values`: none of these.
 """
 
 CoordinatesKind = Literal["angle", "slide", "screw", "planar", "spherical", "floating"]
@@ -65,10 +74,10 @@ class JointCoordinates:
 class Argument:
     """One array of a function.
 
-    `shape` holds symbolic sizes ("nq", "nv", "nbodies", "nf") or integers, none for a scalar; `unit` is for
-    people. `symmetric`: two axes, where exchanging them changes nothing, of a tensor but for those elements
-    that a straight line gives values of their own; `packed`: whether it is always given packed, see
-    `SizedArgument`.
+    `shape` holds symbolic sizes ("nq", "nv", "nbodies", "ninertial", "nf") or integers, none for a scalar;
+    `unit` is for people. `symmetric`: two axes, where exchanging them changes nothing, of a tensor but for
+    those elements that a straight line gives values of their own; `packed`: whether it is always given
+    packed, see `SizedArgument`.
     """
 
     name: str
@@ -92,7 +101,8 @@ class SizedArgument:
     `nonzero`: the elements that are not always 0, by their row-major positions, ascending; None for all of
     them. A packed output holds these alone, in this order: its shape is their number, and `dense` that of
     the array that they are of. Of two elements there that the `symmetric` axes exchange, it leaves out the
-    one with the lower index first where both are always the same.
+    one with the lower index first where both are always the same. `default`: what a call from Python takes
+    where it leaves the argument out, None where it may not.
     """
 
     name: str
@@ -103,6 +113,7 @@ class SizedArgument:
     symmetric: tuple[int, int] | None = None
     nonzero: tuple[int, ...] | None = None
     dense: tuple[int, ...] | None = None
+    default: tuple[float, ...] | None = None
 
     @property
     def size(self) -> int:

@@ -30,6 +30,7 @@ neutral = library.neutral
 random = library.random
 release_memory = library.release_memory
 limit_memory = library.limit_memory
+parameters = library.parameters
 rnea = library.rnea
 aba = library.aba
 crba = library.crba
@@ -54,6 +55,7 @@ __all__ = [
     "minv",
     "neutral",
     "normalize",
+    "parameters",
     "random",
     "release_memory",
     "rnea",

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 from attack.judge import Inputs, Judge, Outputs, Verdict, difference
-from support.forms import FORMS, FunctionForm, forms_of
+from attack.reference import FUNCTIONS
+from support.forms import FunctionForm, forms_of
 
 from rbdgen.emit.sincos import sincos
 from rbdgen.functions.table import TABLE
@@ -28,7 +29,7 @@ from rbdgen.sweeps.inputs import State, coordinates, external_forces
 Result = tuple[str, FunctionForm, Outputs | Exception]
 """How it was computed, the form, what came out."""
 
-NAMES = list(TABLE)
+FORMS = forms_of(*FUNCTIONS)
 
 BUILT_IN = {"sin": lambda x: sincos(x)[0], "cos": lambda x: sincos(x)[1]}
 
@@ -67,12 +68,12 @@ def on_floats(form: FunctionForm, model: Model, reduced: ReducedModel, inputs: I
 
 def designed_results(robot: Robot, inputs: Inputs, rng: np.random.Generator) -> Iterator[Result]:
     """A function as a user gets it, every third time in a form that is forced."""
-    name = rng.choice(NAMES).item()
+    name = rng.choice(FUNCTIONS).item()
     forms = forms_of(name)
     forced = forms[rng.integers(len(forms))] if rng.random() < 1 / 3 else None
     options = Options(functions=(name,), variants={name: forced.form.name} if forced else {})
     try:
-        design = design_function((robot, name, search(robot.model), options))
+        design = design_function((robot, name, search(robot.model), options, None))
         outputs = run(design.program, inputs, BUILT_IN)
     except Exception as error:
         yield f"designed {forced or name}", forced or forms[0], error
@@ -97,7 +98,7 @@ def own_cache() -> Iterator[None]:
 
 def compiled_results(robot: Robot, judge: Judge, rng: np.random.Generator) -> Iterator[Verdict]:
     """A function compiled, in double or in float: single calls and batches have the graph's bits."""
-    name, real = rng.choice(NAMES).item(), rng.choice(["double", "float"]).item()
+    name, real = rng.choice(FUNCTIONS).item(), rng.choice(["double", "float"]).item()
     states = [judge.state(rng) for _ in range(STATES)]
     dtype = np.float64 if real == "double" else np.float32
     inputs = {key: np.stack([state[key] for state in states]).astype(dtype) for key in states[0]}
@@ -113,7 +114,7 @@ def _compiled(robot: Robot, options: Options, inputs: Inputs) -> Iterator[Verdic
     [name] = options.functions
     signature = TABLE[name].signature.sized(robot.model.sizes)
     arrays = [inputs[x.name].reshape(STATES, *x.shape) for x in signature.inputs]
-    program = design_function((robot, name, search(robot.model), options)).program
+    program = design_function((robot, name, search(robot.model), options, None)).program
     expected = list(run(program, inputs, BUILT_IN).values())
     rows = [_tuple(function(*(x[k] for x in arrays))) for k in range(STATES)]
     singles = [np.stack(column) for column in zip(*rows, strict=True)]

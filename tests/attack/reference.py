@@ -13,7 +13,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, getcontext
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from attack.decimals import (
@@ -35,6 +35,22 @@ STEP = Decimal("1e-25")
 
 Perturb = Callable[[Array, Array], Array]
 """Numbers and their size -> the numbers as one rounding of that size might leave them."""
+
+
+FUNCTIONS: Final = (
+    *(
+        "rnea",
+        "nle",
+        "gravity",
+        "crba",
+        "rnea_fext",
+        "rnea_derivatives",
+        "kinetic_energy",
+        "potential_energy",
+    ),
+    *("aba", "minv", "aba_derivatives", "aba_fext"),
+)
+"""What it computes; the last ones where M can be inverted. Others are judged in `tests/functions` alone."""
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from attack.__main__ import FOLDER, campaigns, main
 from attack.judge import GOOD, Judge, difference
 from attack.page import page
 from attack.paths import float_results
+from attack.reference import FUNCTIONS
 from attack.robots import KINDS, case_of, run_case
 from attack.tally import Tally, total
 from attack.trouble import plan
 from support.forms import forms_of
 from support.pinocchio_oracle import PinocchioOracle, model_of_urdf
 
-from rbdgen.functions.table import TABLE
 from rbdgen.model.build import Robot
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.spatial.ops import Vector
@@ -63,7 +63,7 @@ def _loaded(kind: str, seed: int, folder: Path) -> tuple[Judge, Robot]:
     return Judge(made, 0.0), robot
 
 
-@pytest.mark.parametrize("function", TABLE)
+@pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("kind", ["axis_aligned", "floating_base"])
 def test_the_judge_condemns(kind: str, function: str, tmp_path: Path) -> None:
     """One element of one output off by 1e-9 of the largest; a word where a number should be; a traceback."""

@@ -28,6 +28,8 @@ SHAPES = {
     "external_forces": ("nbodies", 6),
     "matrix": ("nv", "nv"),
     "scalar": (),
+    "torque_coefficients": ("nv", "ninertial"),
+    "energy_coefficients": ("ninertial",),
 }
 
 each_row = pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)

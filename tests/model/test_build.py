@@ -115,7 +115,15 @@ def test_floating_base() -> None:
     assert model.parent_dof == (WORLD, 0, 1, 2, 3, 4, 5)
     assert model.ancestor_dofs(6) == [5, 4, 3, 2, 1, 0]
     assert model.subtree_dof_end == (7, 7)
-    assert model.sizes == {"nq": 8, "nv": 7, "nbodies": 2, "nloop": 0, "nindependent": 0, "nf": 0}
+    assert model.sizes == {
+        "nq": 8,
+        "nv": 7,
+        "nbodies": 2,
+        "ninertial": 20,
+        "nloop": 0,
+        "nindependent": 0,
+        "nf": 0,
+    }
 
 
 def test_a_lone_link_floats() -> None:

@@ -61,7 +61,7 @@ def test_compiled_functions_are_pinocchios(library: Library, oracle: PinocchioOr
         return
     function = getattr(library, name)
     inputs = library.manifold.random_inputs(
-        TABLE[name].signature.sized(library.manifest).inputs, np.random.default_rng(3), (STATES,)
+        [x.sized(library.manifest) for x in TABLE[name].signature.inputs], np.random.default_rng(3), (STATES,)
     )
     inputs = {key: np.asarray(value, function.dtype) for key, value in inputs.items()}
     inputs["q"] = library.normalize(inputs["q"])

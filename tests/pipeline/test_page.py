@@ -67,7 +67,7 @@ def test_no_illegal_program_is_emitted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("rbdgen.pipeline.design.choose", choose_wrongly)
     with pytest.raises(GraphError, match="output 'tau': 2 elements stay unwritten"):
-        design_function((load_robot(PENDULUM), "rnea", None, RNEA))
+        design_function((load_robot(PENDULUM), "rnea", None, RNEA, None))
 
 
 def test_what_changes_the_build() -> None:

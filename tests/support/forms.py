@@ -71,7 +71,7 @@ def run_on_floats(form: FunctionForm, model: Model, inputs: Mapping[str, Array])
 
     Inputs that the function does not take are left out.
     """
-    signature = form.function.signature.sized(model.sizes)
+    signature = form.function.sized(model)
     state = state_of(model, [(x, list(inputs[x.name].T)) for x in signature.inputs], np.cos, np.sin)
     count = len(inputs[signature.inputs[0].name])
     results = []

@@ -110,8 +110,16 @@ class Projection:
             "columns": lambda y: y @ self.G,
             "scalar": lambda y: y,
             "values": lambda y: y,
+            "torque_coefficients": lambda y: self.G.T @ y[..., self._columns()],
+            "energy_coefficients": lambda y: y[..., self._columns()],
         }
         return [folds[x.kind](y) for x, y in zip(function.signature.outputs, outputs, strict=True)]
+
+    def _columns(self) -> list[int]:
+        """Those of bodies that are bodies too where joints follow others."""
+        names = {body.name for body in self.coupled.model.bodies}
+        rows = [k for k, body in enumerate(self.free.model.bodies) if body.name in names]
+        return [10 * k + column for k in rows for column in range(10)]
 
     def _on_bodies(self, fext: Array) -> Array:
         """A body whose joint stands still is a part of its parent: no force acts on it by itself."""

@@ -16,6 +16,7 @@ from rbdgen.checks.pinocchio import (
     external_forces,
     joint_of,
     outputs_of_state,
+    ten_columns,
 )
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Base
@@ -124,5 +125,8 @@ class PinocchioOracle:
         """One output, over states, in the order of the model's joints."""
         if kind in ("scalar", "values"):
             return output
+        if kind in ("torque_coefficients", "energy_coefficients"):
+            output = output[..., ten_columns(self._bodies)]
+            return output[:, self._v] if kind == "torque_coefficients" else output
         columns = output[..., self._v]
         return columns[:, self._v] if kind == "matrix" else columns

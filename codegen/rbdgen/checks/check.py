@@ -25,6 +25,7 @@ from rbdgen.pipeline.page import generate
 from rbdgen.pipeline.progress import Progress, silent
 from rbdgen.relative_error import relative_errors
 from rbdgen.runtime import Library, open_library
+from rbdgen.signature import UPDATE
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.targets import target_named
 
@@ -52,7 +53,7 @@ def check(folder: Path) -> list[Finding]:
     findings = list(_selftests(folder, library))
     if not library.manifest["nbodies"]:  # operations on inertias: no robot's dynamics to compare
         return findings
-    rows = [lookup(name) for name in library.functions]
+    rows = [lookup(name) for name in library.functions if name != UPDATE]
     inputs = states(library, rows)
     findings += _identities(library, rows, inputs)
     if find_spec("pinocchio") is None:
@@ -84,7 +85,8 @@ def states(library: Library, rows: Sequence[Function], count: int = STATES) -> d
     """Random inputs of all functions, and of their rows in the table: q, even with `--trig input`."""
     names = ("nq", "nv", "nbodies", "nloop", "nindependent", "nf")
     sizes = {name: library.manifest.get(name, 0) for name in names}
-    taken = [x for row in rows for x in row.signature.sized(sizes).inputs]
+    sizes["np"] = len(library.parameters.names)
+    taken = [x.sized(sizes) for row in rows for x in row.signature.inputs]
     taken += [x for function in library.functions.values() for x in function.signature.inputs]
     return library.manifold.random_inputs(taken, np.random.default_rng(1), (count,))
 

@@ -138,7 +138,8 @@ def reference(
 
 
 class _Robot(NamedTuple):
-    """A manifest's robot: `followers`: rows of joints that move with others, `bodies`: those in fext."""
+    """A manifest's robot: `followers`: rows of joints that move with others, `bodies`: joints of bodies
+    that are not hidden."""
 
     model: Any
     joints: Sequence[JointCoordinates]
@@ -184,7 +185,9 @@ class _Robot(NamedTuple):
 
     def ours(self, kind: Kind, value: Any) -> Any:
         """One output of one state."""
-        if not self.followers or kind in ("scalar", "values"):
+        if kind in ("torque_coefficients", "energy_coefficients"):
+            value = value[..., ten_columns(self.bodies)]
+        if not self.followers or kind in ("scalar", "energy_coefficients", "values"):
             return value
         G = self.spread()
         if kind == "columns":
@@ -211,6 +214,11 @@ def outputs_of_state(
     against = resisting(model, resistance, kinds["configuration"], kinds.get("velocity"))
     result = function.pinocchio(pin, model, data, {**state, "resistance": against})
     return [np.array(output, float) for output in (result if isinstance(result, tuple) else (result,))]
+
+
+def ten_columns(bodies: Sequence[int]) -> list[int]:
+    """Those of a regressor that belong to these joints."""
+    return [10 * (joint - 1) + k for joint in bodies for k in range(10)]
 
 
 def external_forces(rows: Any, bodies: Sequence[int], count: int) -> Any:

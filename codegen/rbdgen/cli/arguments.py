@@ -26,6 +26,7 @@ def options_of(parsed: argparse.Namespace) -> Options:
         budget=parsed.budget_operations,
         budget_flash=parsed.budget_flash,
         packed=parsed.packed,
+        params=tuple(parsed.param),
     )
 
 

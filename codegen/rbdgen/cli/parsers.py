@@ -315,6 +315,13 @@ def _add_function_options(parser: argparse.ArgumentParser, title: str = "the cod
     )
     group.add_argument("--no-savings", action="store_true", help="the textbook's forms in the model's frames")
     group.add_argument(
+        "--param",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="parameters that stay inputs, such as mass:tool, 'ten:*', xyz:wrist, gravity; once for each",
+    )
+    group.add_argument(
         "--budget-operations",
         metavar="N",
         type=int,

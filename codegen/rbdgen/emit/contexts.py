@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rbdgen.emit.names import comment_text, unique_identifiers
+from rbdgen.emit.numbers import literal
 from rbdgen.emit.package import EmitOptions, FunctionSource, JointFacts, ResistanceFacts, RobotFacts
 from rbdgen.emit.pattern import pattern_lines
 from rbdgen.emit.real import real_type
@@ -16,7 +17,8 @@ from rbdgen.signature import LAYOUTS, SizedArgument, SizedSignature
 class CArgument:
     """A function's array: `parameter` and `plain` declare it with and without the restrict macro.
 
-    `shape`: as Python's NumPy takes it; `pattern`: lines that tell which of its elements may be other than 0.
+    `shape`: as Python's NumPy takes it; `pattern`: lines that tell which of its elements may be other than 0;
+    `optional`: whether a call from Python may leave it out.
     """
 
     name: str
@@ -27,6 +29,7 @@ class CArgument:
     doc: str
     step: str
     pattern: tuple[str, ...]
+    optional: bool
 
 
 @dataclass(frozen=True)
@@ -81,10 +84,20 @@ class CFrame:
 
 
 @dataclass(frozen=True)
+class CParameter:
+    """An element of p; `macro` follows `<ROBOT>_P_`."""
+
+    macro: str
+    comment: str
+    index: int
+    default: str
+
+
+@dataclass(frozen=True)
 class CRobot:
     """What every C file of a robot shares; texts from the description are escaped for comments.
 
-    `resistance`: what joints set against their motion, a line a joint.
+    `resistance`: what joints set against their motion, a line a joint; `parameters`: what stays an input.
     """
 
     name: str
@@ -101,6 +114,7 @@ class CRobot:
     target: str
     joints: tuple[CJoint, ...]
     resistance: tuple[str, ...]
+    parameters: tuple[CParameter, ...]
     frames: tuple[CFrame, ...]
 
     @property
@@ -136,6 +150,14 @@ def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:
             for macro, joint in zip(macros, facts.joints, strict=True)
         ),
         tuple(map(_resistance, facts.resistance)),
+        tuple(
+            CParameter(
+                macro.upper(), comment_text(f"{row.name}, {row.unit}"), k, literal(row.default, options.real)
+            )
+            for k, (macro, row) in enumerate(
+                zip(unique_identifiers(x.name for x in facts.parameters), facts.parameters, strict=True)
+            )
+        ),
         _frames(facts),
     )
 
@@ -203,6 +225,7 @@ def _argument(argument: SizedArgument, pointer: str, restrict: str) -> CArgument
         comment_text(f"{argument.name}[{argument.size}]{shape}, {argument.unit}: {argument.meaning}"),
         f"{argument.name}_step",
         pattern_lines(argument),
+        argument.default is not None,
     )
 
 

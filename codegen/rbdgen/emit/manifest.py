@@ -40,6 +40,8 @@ def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
         **({"resistance": [asdict(row) for row in facts.resistance]} if facts.resistance else {}),
         **(_loops(facts) if facts.loops else {}),
         **(_frames(facts) if facts.frames else {}),
+        **({"base_parameters": asdict(facts.base_parameters)} if facts.base_parameters else {}),
+        **(_parameters(facts) if facts.parameters else {}),
         "merged_links": [{"link": link, "body": body} for link, body in facts.merged],
         "snapped": [{"joint": joint, "change": change} for joint, change in facts.snapped],
         "warnings": list(facts.warnings),
@@ -72,6 +74,14 @@ def _loops(facts: RobotFacts) -> dict[str, Any]:
 def _frames(facts: RobotFacts) -> dict[str, Any]:
     """The frames that functions are of, in order."""
     return {"nf": len(facts.frames), "frames": [asdict(frame) for frame in facts.frames]}
+
+
+def _parameters(facts: RobotFacts) -> dict[str, Any]:
+    """Numbers of the robot that stay inputs, and the links that they belong to."""
+    return {
+        "parameters": [asdict(row) for row in facts.parameters],
+        "parameter_links": [asdict(row) for row in facts.parameter_links],
+    }
 
 
 def _function(described: FolderFunction, text: str) -> dict[str, Any]:
@@ -113,4 +123,5 @@ def _argument(argument: SizedArgument) -> dict[str, Any]:
         **({} if argument.symmetric is None else {"symmetric": list(argument.symmetric)}),
         **({} if argument.dense is None else {"dense_shape": list(argument.dense)}),
         **({} if argument.nonzero is None else {"nonzero": ranges_text(argument.nonzero)}),
+        **({} if argument.default is None else {"default": list(argument.default)}),
     }

@@ -21,7 +21,7 @@ PRIVATE: Final = "_rbdgen"
 """Folder of a generated package that holds its loader and the C that binds it to Python."""
 
 ATTRIBUTES: Final = frozenset(
-    {"library", "manifest", "joint_names", "idx_q", "idx_v", "frames"}
+    {"library", "manifest", "joint_names", "idx_q", "idx_v", "frames", "parameters"}
     | {"normalize", "integrate", "difference", "neutral", "random", "full_configuration"}
     | {"release_memory", "limit_memory"}
 )
@@ -115,6 +115,35 @@ class LoopFacts:
 
 
 @dataclass(frozen=True)
+class BaseFacts:
+    """Base parameters R pi as the manifest lists them: the inertial parameters whose columns of the regressor
+    stay, such as "Ixx:forearm", and R by rows."""
+
+    names: tuple[str, ...]
+    matrix: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class ParameterFacts:
+    """A number of the robot that stays an input, as the manifest lists it."""
+
+    name: str
+    default: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class LinkFacts:
+    """A link with inertial parameters: `values`: mass, then m c and the inertia about the origin, or, where
+    `about_center`, c and the inertia about it; `places`: of each in p, None where it is no parameter."""
+
+    link: str
+    about_center: bool
+    values: tuple[float, ...]
+    places: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
 class RobotFacts:
     """All that the emitted files say of a robot.
 
@@ -125,8 +154,10 @@ class RobotFacts:
     `warnings`: `LINE: what is odd in the URDF; what was done about it`.
     `options`: what generated it, as JSON values. `resistance`: of the joints that have some. `nloop`: rows of
     all closed `loops`; `independent_rows`: those of them that say all, None where that is not known;
-    `independent_velocities`: elements of v that say all others where loops are closed, none if not asked for.
-    `frames`: those chosen for functions of frames, in order.
+    `independent_velocities`: elements of v that say all others where loops are closed, none if not asked for;
+    `frames`: those chosen for functions of frames, in order; `base_parameters`: those that a function is of,
+    None where none is; `parameters`: those that stay inputs, `parameter_links`: the links whose inertia they
+    are of.
     """
 
     name: str
@@ -152,6 +183,9 @@ class RobotFacts:
     independent_rows: tuple[int, ...] | None = None
     independent_velocities: tuple[int, ...] = ()
     frames: tuple[FrameFacts, ...] = ()
+    base_parameters: BaseFacts | None = None
+    parameters: tuple[ParameterFacts, ...] = ()
+    parameter_links: tuple[LinkFacts, ...] = ()
 
     def __post_init__(self) -> None:
         check_robot_name(self.name)

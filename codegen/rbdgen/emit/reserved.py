@@ -81,6 +81,9 @@ _MACROS: Final = frozenset({"EOF", "FILE", "HUGE_VAL", "INFINITY", "NAN", "NULL"
 _BINDING: Final = frozenset(f"rbdgen_{word}" for word in ("buffer", "dispatch", "lines", "stream", "threads"))
 """Begin the macros of the C that binds a robot to Python."""
 
+_BEGINNINGS: Final = frozenset({"kinetic", "potential"})
+"""Begin functions that end as another one does: the `regressor` of robot `kinetic` is `kinetic_regressor`."""
+
 LOCAL: Final = frozenset(
     """
     DISPATCH bits block count differ draw draw_angles failed first forget hash i job k nbodies nq nv real
@@ -97,7 +100,7 @@ def hides_the_system(name: str) -> bool:
     """Whether `<name>.h` hides a header, in any case of letters, or C or its library needs the word."""
     lower = name.lower()
     header = lower in _HEADERS or re.fullmatch(r"\w*intrin", lower) is not None
-    return header or lower in _BINDING or _of_the_library(name)
+    return header or lower in _BINDING | _BEGINNINGS or _of_the_library(name)
 
 
 def hides_the_function(name: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from rbdgen.errors import OptionError
+from rbdgen.functions.regressors.base import BaseParameters, folded_rows
 from rbdgen.functions.resistance import (
     Added,
     freedoms,
@@ -21,7 +22,7 @@ from rbdgen.functions.resistance import (
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.model.tree_size import TreeSize
-from rbdgen.signature import Argument, Signature
+from rbdgen.signature import Argument, Signature, SizedSignature
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.looped import looped
@@ -111,7 +112,7 @@ class Function:
     (Pinocchio's knows rotors alone, the rest comes with the inputs); `derivative_of`: the function whose
     derivatives its outputs are, by every vector of the tangent space and force that it takes, in order;
     `projected`: the outputs by those of other functions, where G^T f G of all degrees of freedom is not what
-    they are, see `model/coupling.py`.
+    they are, see `model/coupling.py`; `basis`: the parameters of a robot that its columns are of.
     """
 
     signature: Signature
@@ -123,6 +124,7 @@ class Function:
     resistance: tuple[Added, ...] = ()
     derivative_of: str | None = None
     projected: Callable[[Call, Mapping[str, Any]], Any] | None = None
+    basis: Callable[[Model], BaseParameters] | None = None
 
     @property
     def name(self) -> str:
@@ -132,6 +134,21 @@ class Function:
     def of_frames(self) -> bool:
         """Whether it is of the frames that a user chose."""
         return any("nf" in argument.shape for argument in self.signature.outputs)
+
+    @property
+    def by_parameters(self) -> bool:
+        """Whether it takes parameters of the robot, which must then be inputs."""
+        return any(x.kind == "parameters" for x in self.signature.inputs)
+
+    def sized(self, model: Model, parameters: int = 0) -> SizedSignature:
+        """Its signature for a robot, so many of whose numbers are inputs; OptionError where it needs some."""
+        if self.by_parameters and not parameters:
+            raise OptionError(
+                f"function '{self.name}' is of parameters that stay inputs; ask for some, such as "
+                "--param 'mass:*'"
+            )
+        base = {"nbase": len(self.basis(model).columns)} if self.basis else {}
+        return self.signature.sized({**model.sizes, **base, "np": parameters})
 
     @property
     def smallest(self) -> Form | None:
@@ -215,10 +232,13 @@ def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequen
     if argument.kind == "matrix":
         rows = [output[k : k + model.nv] for k in range(0, len(output), model.nv)]
         return flat(model.coupling.folded_matrix(rows))
+    if argument.kind == "torque_coefficients":
+        columns = len(output) // model.nv
+        return flat(folded_rows(model, [output[k : k + columns] for k in range(0, len(output), columns)]))
     if argument.kind in ("force", "columns"):
         rows = [output[k : k + model.nv] for k in range(0, len(output), model.nv)]
         return flat(list(map(model.coupling.folded, rows)))
-    assert argument.kind in ("scalar", "values")
+    assert argument.kind in ("scalar", "energy_coefficients", "values")
     return output
 
 

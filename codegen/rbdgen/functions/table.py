@@ -16,7 +16,9 @@ from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.kinematics import rows as kinematics
 from rbdgen.functions.loops import rows as loops
 from rbdgen.functions.momentum import rows as momentum
+from rbdgen.functions.regressors import rows as regressors
 from rbdgen.functions.second_derivatives import rows as second_derivatives
+from rbdgen.functions.sensitivities import rows as sensitivities
 from rbdgen.functions.world_aligned import rows as world_aligned
 from rbdgen.model.model import Model
 
@@ -29,6 +31,7 @@ _ROWS: Final = (
     forward_dynamics.WITH_FORCES,
     *momentum.ROWS,
     *coriolis.ROWS,
+    *regressors.ROWS,
 )
 
 
@@ -45,6 +48,12 @@ SECOND: Final = _by_name(second_derivatives.ROWS)
 OF_FLOATING_BASES: Final = _by_name(world_aligned.ROWS)
 """Those of robots with a floating base."""
 
+OF_BASE: Final = _by_name((regressors.BASE,))
+"""Those of every robot whose shapes its numbers decide."""
+
+OF_PARAMETERS: Final = _by_name(sensitivities.ROWS)
+"""Those of robots some of whose numbers are inputs."""
+
 OF_LOOPS: Final = _by_name(loops.ROWS)
 """Those of robots with closed loops."""
 
@@ -55,7 +64,16 @@ BY_INDEPENDENT: Final = _by_name(loops.BY_INDEPENDENT)
 """Those of robots with closed loops whose independent velocities were named."""
 
 ALL: Final[Mapping[str, Function]] = MappingProxyType(
-    {**TABLE, **SECOND, **OF_FLOATING_BASES, **OF_FRAMES, **OF_LOOPS, **BY_INDEPENDENT}
+    {
+        **TABLE,
+        **SECOND,
+        **OF_FLOATING_BASES,
+        **OF_FRAMES,
+        **OF_BASE,
+        **OF_PARAMETERS,
+        **OF_LOOPS,
+        **BY_INDEPENDENT,
+    }
 )
 
 
@@ -82,8 +100,8 @@ _OF_SOME: Final = (
 
 
 def rows_of(model: Model) -> Mapping[str, Function]:
-    """The functions of a robot, but for second derivatives."""
-    own = dict(TABLE)
+    """The functions of a robot, none of whose numbers is an input; but for second derivatives."""
+    own = {**TABLE, **OF_BASE}
     for family in _OF_SOME:
         own |= family.functions if family.has(model) else {}
     return own

@@ -8,6 +8,7 @@ formulas, `graph` traces straight into the intermediate representation and is wh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from math import prod
 from typing import Any, Final, Protocol
 
@@ -91,7 +92,7 @@ class CasadiEngine:
         """
         results = []
         for _, shape, elements in outputs:
-            column = self._casadi.vertcat(*elements)
+            column = self._casadi.vertcat(*(float(x) if isinstance(x, Fraction) else x for x in elements))
             rows, columns = rows_and_columns(shape)
             results.append(self._casadi.reshape(column, columns, rows).T)
         names = [name for name, _ in self._inputs], [name for name, _, _ in outputs]

@@ -7,7 +7,7 @@ the form of Denavit and Hartenberg's parameters as Khalil and Dombre 2002 use th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import hypot, isqrt, sqrt
@@ -19,7 +19,7 @@ from rbdgen.model.model import WORLD, Model
 from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.ops import IDENTITY, Matrix, Transform, Vector, mirrored
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
-from rbdgen.spatial.scalar import Scalar, dot, reciprocal
+from rbdgen.spatial.scalar import Scalar, dot, is_number, reciprocal
 
 RESIDUE = 1e-15
 """Numbers under this fraction of what they were added from are rounding, and are cleared to 0."""
@@ -176,17 +176,41 @@ def _length(x: Scalar, y: Scalar) -> Scalar:
 def _planar(x: Scalar, y: Scalar, c: Scalar, s: Scalar) -> tuple[Scalar, Scalar]:
     """(x, y) turned by a known angle; residues are cleared."""
     cx, sy, sx, cy = c * x, s * y, s * x, c * y
-    return cleared(cx - sy, abs(cx) + abs(sy)), cleared(sx + cy, abs(sx) + abs(cy))
+    return cleared(cx - sy, total_magnitude(cx, sy)), cleared(sx + cy, total_magnitude(sx, cy))
 
 
 def _less_residue(translation: Vector, slide: Vector, parent_slide: Scalar) -> Vector:
     entries = zip(translation, slide, (0, 0, -parent_slide), strict=True)
-    return Vector(*(cleared(a + b + c, abs(a) + abs(b) + abs(c)) for a, b, c in entries))
+    return Vector(*(cleared(a + b + c, total_magnitude(a, b, c)) for a, b, c in entries))
 
 
 def cleared(value: Scalar, scale: Scalar) -> Scalar:
-    """The value, or 0 where it is only rounding of terms of that scale."""
-    return 0 if abs(value) <= RESIDUE * scale else value
+    """The value, or 0 where it is a number and only rounding of terms of that scale."""
+    try:
+        return 0 if abs(value) <= RESIDUE * scale else value
+    except TypeError:  # a symbol
+        return value
+
+
+def magnitude(value: Scalar) -> Scalar:
+    """|x| of a number; a symbol says nothing of its size."""
+    return abs(value) if is_number(value) else 0
+
+
+def largest_magnitude(values: Iterable[Scalar]) -> Scalar:
+    """Of numbers, and of symbols among them."""
+    try:
+        return max(map(abs, values))
+    except TypeError:
+        return max(map(magnitude, values))
+
+
+def total_magnitude(*terms: Scalar) -> Scalar:
+    """The sum of them."""
+    try:
+        return sum(map(abs, terms))
+    except TypeError:  # symbols among them
+        return sum(map(magnitude, terms))
 
 
 def _slid(moments: MassMoments, d: Scalar) -> MassMoments:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from fractions import Fraction
 
-from rbdgen.model.axes import AlignedBody, cleared
+from rbdgen.model.axes import AlignedBody, cleared, largest_magnitude
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.ops import ZERO, Matrix, Vector, mirrored
@@ -102,9 +102,9 @@ def _rod(mass: Scalar, first: Scalar, second: Scalar, z: Vector, p: Vector) -> M
 
 def _scales(own: MassMoments) -> Scales:
     return (
-        abs(own.mass),
-        max(abs(x) for x in own.first),
-        max(abs(x) for row in own.second for x in row),
+        largest_magnitude([own.mass]),
+        largest_magnitude(own.first),
+        largest_magnitude([x for row in own.second for x in row]),
     )
 
 

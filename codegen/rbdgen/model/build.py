@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from rbdgen.description.quoting import quoted
@@ -32,7 +33,7 @@ from rbdgen.model.regularity import unresisted
 from rbdgen.model.resistance import LOSSLESS, Dissipation, left_out, resistance_of
 from rbdgen.model.rotations import Snapped, snap_axis, snap_rotation
 from rbdgen.model.scales import out_of_scale
-from rbdgen.spatial.ops import NO_TRANSFORM, ZERO, Transform, Vector, mirrored
+from rbdgen.spatial.ops import NO_TRANSFORM, ZERO, ZERO_MATRIX, Matrix, Transform, Vector, mirrored
 from rbdgen.spatial.rpy import rotation_from_rpy
 
 Base: TypeAlias = Literal["fixed", "floating"]
@@ -136,8 +137,41 @@ def build_robot(
     )
 
 
+def rebuilt(robot: Robot, description: Description, inertias: Mapping[str, Inertia]) -> Model:
+    """The model of a robot with other lengths, as described, and other inertias of these links, or symbols of
+    them; nothing is checked again."""
+    followers = {follower.joint: follower for follower in robot.followers}
+    builder = _Builder(description, robot.snap, robot.dissipation, followers, inertias)
+    builder.walk(robot.base)
+    known = known_frames(description, builder.attachments, robot.snap)
+    loops, _ = model_loops(description.loops, known)
+    frames = tuple(known[frame.name] for frame in robot.model.frames)
+    return replace(robot.model, bodies=tuple(builder.finished_bodies()), loops=tuple(loops), frames=frames)
+
+
+def centroidal(link: Link, snap: float) -> tuple[float, Vector, Matrix]:
+    """A link's mass, centre of mass, and inertia about it in the link's axes; 0 where the file gives none."""
+    given = link.inertial
+    if given is None:
+        return 0, ZERO, ZERO_MATRIX
+    rotation, _ = snap_rotation(rotation_from_rpy(*given.origin.rpy), snap)
+    about_center = rotation.congruence(
+        mirrored(
+            [
+                [given.ixx, given.ixy, given.ixz],
+                [0, given.iyy, given.iyz],
+                [0, 0, given.izz],
+            ]
+        )
+    )
+    return given.mass, Vector(*given.origin.xyz), about_center
+
+
 class _Builder:
-    """The walk over the links: `bodies` grows depth first, `inertias` collects what is merged."""
+    """The walk over the links: `bodies` grows depth first, `inertias` collects what is merged.
+
+    `given`: the ten parameters of links, in place of those described.
+    """
 
     def __init__(
         self,
@@ -145,7 +179,9 @@ class _Builder:
         snap: float,
         dissipation: Dissipation,
         followers: Mapping[str, Follower],
+        given: Mapping[str, Inertia] = MappingProxyType({}),
     ) -> None:
+        self.given = given
         self.description = description
         self.dissipation = dissipation
         self.snap = snap
@@ -272,20 +308,11 @@ class _Builder:
 
     def inertia_of(self, link: Link) -> Inertia:
         """A link's ten parameters in the link's frame."""
-        given = link.inertial
-        if given is None:
-            return NO_INERTIA
-        rotation, _ = snap_rotation(rotation_from_rpy(*given.origin.rpy), self.snap)
-        about_center = rotation.congruence(
-            mirrored(
-                [
-                    [given.ixx, given.ixy, given.ixz],
-                    [0, given.iyy, given.iyz],
-                    [0, 0, given.izz],
-                ]
-            )
+        if link.name in self.given:
+            return self.given[link.name]
+        return (
+            NO_INERTIA if link.inertial is None else Inertia.from_center_of_mass(*centroidal(link, self.snap))
         )
-        return Inertia.from_center_of_mass(given.mass, Vector(*given.origin.xyz), about_center)
 
     def finished_bodies(self) -> list[Body]:
         """Their joints with places in q and v: in order, those that follow others behind all that do not."""

@@ -84,6 +84,7 @@ class Model:
             "nq": self.nq - followers,
             "nv": self.nv - followers,
             "nbodies": bodies,
+            "ninertial": 10 * bodies,
             "nloop": rows,
             "nindependent": len(self.independent),
             "nf": len(self.frames),

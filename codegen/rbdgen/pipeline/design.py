@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from rbdgen.description.quoting import quoted
@@ -11,12 +12,14 @@ from rbdgen.errors import OptionError
 from rbdgen.functions.table import lookup
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.angles_given import angles_given, angles_of, signature_given
+from rbdgen.graph.programs.narrowed import elements_read, narrowed
 from rbdgen.graph.programs.passes import FOR_BATCHES, apply
 from rbdgen.graph.programs.program import Program
 from rbdgen.graph.programs.sparsity import sparse
 from rbdgen.graph.programs.verify import verify_program
 from rbdgen.machine import lanes
 from rbdgen.model.build import Robot
+from rbdgen.model.parameters import asked_parameters
 from rbdgen.options import Options
 from rbdgen.pipeline.compilation import target_of
 from rbdgen.pipeline.facts import facts_of
@@ -24,7 +27,8 @@ from rbdgen.pipeline.progress import Progress, silent
 from rbdgen.pipeline.workers import in_parallel
 from rbdgen.selection.axes import BodyAxes, search
 from rbdgen.selection.budget import check_budget
-from rbdgen.selection.choose import choose
+from rbdgen.selection.choose import choose, choose_tabled
+from rbdgen.selection.table import Table, table_of, with_table
 from rbdgen.toolchain.targets import target_named
 
 LONGEST_BATCH: Final = 100_000
@@ -36,7 +40,9 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
     """The graph of every function asked for, several at once."""
     target_of(options).check_real(options.real)
     for name in options.functions:
-        lookup(name, robot.model)
+        row = lookup(name, robot.model)
+        if row.by_parameters:
+            row.sized(robot.model, len(options.params))  # refused early where there are none
     looped = {name for name, form in options.variants.items() if lookup(name).form(form).compact}
     check_budget(robot.model, [name for name in options.functions if name not in looped], options.budget)
     if options.trig == "input":
@@ -44,8 +50,52 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
     facts_of(robot, options)  # a name that cannot be used is refused before the work, not after
     axes = search(robot.model) if options.savings else None
     progress("searched body axes")
-    tasks = {name: (robot, name, axes, options) for name in options.functions}
-    return in_parallel(design_function, tasks, lambda name: progress(f"designed {name}"))
+    table = design_table(robot, axes, options) if options.params else None
+    tasks = {name: (robot, name, axes, options, table) for name in options.functions}
+    designed = in_parallel(design_function, tasks, lambda name: progress(f"designed {name}"))
+    return designed if table is None else with_update(designed, table)
+
+
+def design_table(robot: Robot, axes: BodyAxes | None, options: Options) -> Table:
+    """What the functions are traced on where parameters are inputs."""
+    for row in map(lookup, options.functions):
+        if row.basis is not None:
+            raise OptionError(
+                f"function '{row.name}' has other columns for other parameters; leave it out, or --param"
+            )
+    turns, slides = (None, None) if axes is None else (axes.turns, axes.slides)
+    return table_of(robot, asked_parameters(robot, options.params), turns, slides)
+
+
+def with_update(functions: Sequence[FunctionSource], table: Table) -> list[FunctionSource]:
+    """The functions with a table of no more than they read, and the function that fills it."""
+    name = table.argument.name
+    read = set[int]().union(*(elements_read(function.program, name) for function in functions))
+    kept = sorted(read) or [0]
+    table = table.narrowed(kept)
+
+    def lean(program: Program | None) -> Program | None:
+        return None if program is None else narrowed(program, name, kept)
+
+    changed = [
+        replace(
+            function,
+            signature=with_table(replace(function.signature, inputs=function.signature.inputs[:-1]), table),
+            program=narrowed(function.program, name, kept),
+            batch=lean(function.batch),
+        )
+        for function in functions
+    ]
+    update = table.update
+    for program in (update, *(function.program for function in changed)):
+        verify_program(program)
+    summary = "the table of the parameters, once a change of them"
+    return [
+        *changed,
+        FunctionSource(
+            table.update_signature, update, "border", "searched", update.cost, summary, batch=None
+        ),
+    ]
 
 
 def check_springs(robot: Robot) -> None:
@@ -59,23 +109,26 @@ def check_springs(robot: Robot) -> None:
             )
 
 
-def design_function(task: tuple[Robot, str, BodyAxes | None, Options]) -> FunctionSource:
+def design_function(task: tuple[Robot, str, BodyAxes | None, Options, Table | None]) -> FunctionSource:
     """One function: the cheapest form, its passes, its order. Its program is verified here."""
-    robot, name, axes, options = task
+    robot, name, axes, options, table = task
     function, vectors = lookup(name), target_named(options.target).extensions
     forced = options.variants.get(name)
     if forced is None and not options.savings:
         forced = function.forms_for(robot.model)[0].name
-    choice = choose(
-        function,
-        robot.model,
-        axes,
-        engine=options.engine,
-        forced=forced,
-        sums=options.trig != "input",
-        lanes=lanes(options.real) if vectors else 1,
+    sums, signature = (
+        options.trig != "input",
+        function.sized(robot.model, len(table.defaults) if table else 0),
     )
-    program, signature = choice.program, function.signature.sized(robot.model.sizes)
+    if table is None:
+        vector = lanes(options.real) if vectors else 1
+        choice = choose(
+            function, robot.model, axes, engine=options.engine, forced=forced, sums=sums, lanes=vector
+        )
+    else:
+        choice = choose_tabled(function, table, engine=options.engine, forced=forced, sums=sums)
+        signature = with_table(signature, table)
+    program = choice.program
     if options.trig == "input":
         _check_angles(robot)
         angles = angles_of(signature, robot.model.manifold.angles)
@@ -111,7 +164,7 @@ def count(robot: Robot, functions: Sequence[str], progress: Progress = silent) -
     check_budget(robot.model, functions, options.budget)
     axes = search(robot.model)
     progress("searched body axes")
-    tasks = {name: (robot, name, axes, options) for name in functions}
+    tasks = {name: (robot, name, axes, options, None) for name in functions}
     chosen = in_parallel(design_function, tasks, lambda name: progress(f"counted {name}"))
     return {function.name: (f"{function.form} ({function.axes})", function.cost) for function in chosen}
 

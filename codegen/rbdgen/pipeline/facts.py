@@ -6,19 +6,24 @@ from dataclasses import astuple
 
 from rbdgen.emit.names import renaming, robot_identifier
 from rbdgen.emit.package import (
+    BaseFacts,
     BodyFacts,
     FollowerFacts,
     FrameFacts,
     JointFacts,
+    LinkFacts,
     LoopFacts,
+    ParameterFacts,
     ResistanceFacts,
     RobotFacts,
 )
+from rbdgen.functions.table import lookup
 from rbdgen.model.build import Robot
 from rbdgen.model.frames import Frame
 from rbdgen.model.joints import Helical, Joint
 from rbdgen.model.loops import Loop
 from rbdgen.model.model import Body
+from rbdgen.model.parameters import asked_parameters, parametrised_links
 from rbdgen.options import Options
 from rbdgen.version import __version__
 
@@ -34,6 +39,7 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
     """What the emitted files say of the robot."""
     model = robot.model
     body_names = {-1: "world"} | {i: body.name for i, body in enumerate(model.bodies)}
+    chosen = asked_parameters(robot, options.params)
     joints = []
     for joint in robot.joints:
         limit = joint.limit
@@ -65,7 +71,19 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         independent_rows=robot.independent_rows,
         independent_velocities=model.independent,
         frames=tuple(map(_frame_facts, model.frames)),
+        base_parameters=_base_facts(robot, options),
+        parameters=tuple(ParameterFacts(x.name, x.default, x.unit) for x in chosen),
+        parameter_links=tuple(LinkFacts(*astuple(link)) for link in parametrised_links(robot, chosen)),
     )
+
+
+def _base_facts(robot: Robot, options: Options) -> BaseFacts | None:
+    """Of the functions asked for that are of base parameters."""
+    for row in map(lookup, options.functions):
+        if row.basis is not None:
+            basis = row.basis(robot.model)
+            return BaseFacts(basis.names, basis.matrix)
+    return None
 
 
 def _resistance_facts(joint: Joint) -> ResistanceFacts:

@@ -7,19 +7,32 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ArrayTypeError, LoadError
-from ..signature import MANIFEST_FORMAT, SizedArgument, SizedSignature, numbers_of
+from ..signature import MANIFEST_FORMAT, UPDATE, SizedArgument, SizedSignature, numbers_of
 from .arrays import Array, as_real, leading_axes
 from .configuration import Manifold
 from .extension import open_calls, open_extension
 from .function import Code, Function
 from .memory import MEMORY
+from .parameters import Parameters, Update
 from .pickled import Content, Revive
+
+
+class BaseParameters(NamedTuple):
+    """The parameters of `regressor_base`: tau = Yb values.
+
+    `names`: of the inertial parameters whose columns Yb has, such as "Ixx:forearm"; `matrix`: R (nbase, 10
+    nbodies); `values`: R pi (nbase,), that parameter and what others add to it.
+    """
+
+    names: tuple[str, ...]
+    matrix: Array
+    values: Array
 
 
 class Library:
@@ -27,7 +40,8 @@ class Library:
 
     `manifest`: what was generated; `joint_names`, `idx_q`, `idx_v`: parallel, the moving joints in order
     without the base; `frames`: those of functions of frames, in order; `functions`: by name; `manifold`: what
-    the elements of q are.
+    the elements of q are; `parameters`: those that stayed inputs. Of these `library.update(p)` makes the
+    table that every function takes as its last argument; where it is left out, they have their defaults.
     """
 
     def __init__(self, content: Content, manifest: Mapping[str, Any], code: Code) -> None:
@@ -46,7 +60,10 @@ class Library:
         self.functions: Mapping[str, Function] = MappingProxyType(functions)
         self._dtype = np.dtype(np.float32 if manifest["real"] == "float" else np.float64)
         self.manifold = Manifold.of(manifest["manifold"])
+        self.parameters = Parameters.of(manifest)
         self.__dict__.update(functions)
+        if self.parameters.names:
+            self.__dict__[UPDATE] = Update(functions[UPDATE], self.parameters)
 
     def __repr__(self) -> str:
         return f"<{self.name}: {', '.join(self.functions)}>"
@@ -112,6 +129,24 @@ class Library:
             raise ArrayTypeError(
                 f"random: {error}; pass a numpy.random.Generator or a seed, then the leading axes: (1000,)"
             ) from error
+
+    @property
+    def inertial_parameters(self) -> Array:
+        """pi (10 nbodies,), as regressors want it: m, m c, Ixx Ixy Iyy Ixz Iyz Izz of every body.
+
+        About the origin of its joint, in the joint's axes, fixed links included; in kg, kg m, kg m^2.
+        """
+        seen = (body for body in self.manifest["bodies"] if not body.get("hidden"))
+        return np.array([x for body in seen for x in _ten_parameters(body)])
+
+    @property
+    def base_parameters(self) -> BaseParameters | None:
+        """Those of `regressor_base`, None where it was not generated."""
+        found = self.manifest.get("base_parameters")
+        if found is None:
+            return None
+        matrix = np.array(found["matrix"])
+        return BaseParameters(tuple(found["names"]), matrix, matrix @ self.inertial_parameters)
 
     def release_memory(self) -> None:
         """Frees the memory that large results gave back, whichever function and library they came from."""
@@ -206,6 +241,12 @@ def _check_processor(folder: Path, module: ModuleType) -> None:
         )
 
 
+def _ten_parameters(body: Mapping[str, Any]) -> list[float]:
+    """Of a body of a manifest."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = body["rotational_inertia"]
+    return [body["mass"], *body["first_moment"], xx, xy, yy, xz, yz, zz]
+
+
 def _signature(name: str, facts: Mapping[str, Any]) -> SizedSignature:
     return SizedSignature(name, _arguments(facts["inputs"]), _arguments(facts["outputs"]))
 
@@ -226,4 +267,5 @@ def _argument(row: Mapping[str, Any]) -> SizedArgument:
         None if symmetric is None else (symmetric[0], symmetric[1]),
         None if nonzero is None else numbers_of(nonzero),
         None if dense is None else tuple(dense),
+        tuple(row["default"]) if "default" in row else None,
     )

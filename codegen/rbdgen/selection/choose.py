@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from rbdgen.errors import OptionError
 from rbdgen.functions.function import Form, Function
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.engine import GraphEngine
@@ -20,6 +21,7 @@ from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.selection.axes import BodyAxes, operations, search, unmoved
+from rbdgen.selection.table import Table
 from rbdgen.selection.trace import Subject, trace_graph, trace_on, trace_program
 
 CONTENDERS = 2
@@ -162,6 +164,42 @@ def choose(
 def _starts(function: Function, model: Model, axes: BodyAxes | None) -> list[BodyAxes | None]:
     """Axes to begin with: those found for inverse dynamics follow inertias, which frames do not have."""
     return [axes, unmoved(model)] if axes is not None and function.of_frames else [axes]
+
+
+def choose_tabled(
+    function: Function, table: Table, *, engine: str, forced: str | None = None, sums: bool = True
+) -> Choice:
+    """The cheapest form after the passes where the robot's parameters are inputs.
+
+    All functions share the table, so that there is one choice of axes for all. Raises OptionError for a form
+    in loops, whose own tables are of numbers.
+    """
+    model = table.reduced.robot
+    forms = [form for form in function.forms_for(model) if form.loops is None]
+    if forced is not None:
+        forms = [function.form_for(model, forced)]
+        if forms[0].loops is not None:
+            raise OptionError(
+                f"--variant {function.name}={forced}: forms in loops hold numbers of the robot, which "
+                "--param makes inputs; choose another form"
+            )
+    elif any(form.reduced for form in forms):
+        forms = [form for form in forms if form.reduced]
+    tried = sorted((_counted_tabled(function, form, table, sums) for form in forms), key=_operations)
+    # reverse differentiation is the graph's own
+    simple, chosen = _cheapest(function, tried, "graph" if function.by_parameters else engine, sums)
+    alternatives = {count.form.name: count.cost for count in tried}
+    return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
+
+
+def _counted_tabled(function: Function, form: Form, table: Table, sums: bool) -> Candidate:
+    """A form with the operations of its plain trace, on the model that it is written for."""
+    subject, axes = (
+        (table.reduced, "searched, with a table") if form.reduced else (table.model, "as given, with a table")
+    )
+    tracer = GraphEngine()
+    outputs = trace_on(tracer, subject, function, form, sums=sums)
+    return Candidate(form, subject, axes, tracer.cost(outputs), None)
 
 
 def _parallel_worth(

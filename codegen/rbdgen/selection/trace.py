@@ -8,19 +8,23 @@ from typing import Any
 
 from rbdgen.access import whole
 from rbdgen.functions.function import Form, Function
-from rbdgen.graph.engine import Engine, new_engine
+from rbdgen.functions.resistance import model_of
+from rbdgen.graph.engine import Engine, GraphEngine, new_engine
 from rbdgen.graph.node import Graph, Input
 from rbdgen.graph.programs.program import Loop, Program, Result
+from rbdgen.graph.pullback import pullback
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
+from rbdgen.selection.table import TABLE, Tabled
 from rbdgen.signature import SizedSignature
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.coupled import coupled
-from rbdgen.sweeps.inputs import State, state_of
+from rbdgen.sweeps.inputs import ByParameters, State, state_of
 from rbdgen.sweeps.loops import FormLoop
 
-Subject = Model | ReducedModel
-"""What a form is traced on: a model; cheap forms also take a reduced one, and reduce a plain one first."""
+Subject = Model | ReducedModel | Tabled
+"""What a form is traced on: a model; cheap forms also take a reduced one, and reduce a plain one first. Where
+its numbers are partly entries of a table, that is the last input."""
 
 Traced = list[tuple[str, tuple[int, ...], Sequence[Scalar]]]
 
@@ -43,14 +47,26 @@ def trace_on(
     tracer: Engine, subject: Subject, function: Function, form: Form, *, sums: bool = True
 ) -> Traced:
     """Run the form on new symbols; name, shape and elements of every output."""
-    model = subject if isinstance(subject, Model) else subject.model
-    signature = function.signature.sized(model.sizes)
+    model = subject.robot if isinstance(subject, Tabled) else model_of(subject)
+    signature = function.sized(model, subject.parameters if isinstance(subject, Tabled) else 0)
     names = [argument.name for argument in signature.inputs]
-    results = function.trace(form, subject, _state(tracer, model, signature, names, sums=sums))
+    state = _state(tracer, model, signature, names, sums=sums)
+    if isinstance(subject, Tabled):
+        table = tracer.symbols(TABLE, subject.size)
+        if isinstance(tracer, GraphEngine) and state.p:
+            state = replace(state, by_parameters=_by_parameters(subject, state.p, table))
+        subject = subject.filled(table)
+    results = function.trace(form, subject, state)
     return [
         (argument.name, argument.shape, elements)
         for argument, elements in zip(signature.outputs, results, strict=True)
     ]
+
+
+def _by_parameters(subject: Tabled, p: Sequence[Scalar], table: Sequence[Scalar]) -> ByParameters:
+    """Derivatives by p, through the table; of the graph's own expressions alone."""
+    entries = subject.entries(p)
+    return lambda value: pullback(entries, pullback([value], [1], table), p)
 
 
 def trace_program(
@@ -58,7 +74,7 @@ def trace_program(
 ) -> Program:
     """A form in loops as a program: every loop traced once, loops that are alike share their graph."""
     assert form.loops is not None
-    signature = function.signature.sized(reduced.model.sizes)
+    signature = function.sized(reduced.model)
     looped = form.loops(reduced)
     if form.over == "all" and not reduced.model.coupling.is_trivial:
         looped = coupled(looped, reduced.model, signature)

@@ -23,6 +23,13 @@ NO_ROW = Force(ZERO, ZERO)
 
 Trigonometric = Callable[[Scalar], Scalar]
 
+ByParameters = Callable[[Scalar], list[Scalar]]
+"""From a value to its derivatives by all numbers of the robot that stay inputs."""
+
+
+def _without_parameters(*_: object) -> list[Scalar]:
+    raise AssertionError("no parameters are inputs")
+
 
 def angle_as_given(q: Scalar) -> Angle:
     """A coordinate that is an angle already."""
@@ -38,7 +45,8 @@ class State:
     `positions`: the elements of q themselves; `arrays`: by name what is none of these, and what a loop reads
     beside them, see `sweeps/loops.py`;
     `angle` makes an angle of an element of q that is read so; `sqrt`, `sign`: functions of the scalars, the
-    sign of 0 being 0; `order`: the bodies in the order of their coordinates, empty where that is theirs.
+    sign of 0 being 0; `order`: the bodies in the order of their coordinates, empty where that is theirs;
+    `p`: numbers of the robot that stay inputs, `by_parameters`: derivatives by them.
     """
 
     q: Sequence[Coordinate]
@@ -53,6 +61,8 @@ class State:
     sqrt: Trigonometric = np.sqrt
     sign: Trigonometric = np.sign
     order: Sequence[int] = ()
+    p: Sequence[Scalar] = ()
+    by_parameters: ByParameters = _without_parameters
 
     @property
     def vectors(self) -> dict[str, list[Scalar]]:
@@ -102,6 +112,7 @@ def state_of(
         positions=() if q is None else positions(model, q),
         sqrt=sqrt,
         sign=sign,
+        p=given.get("parameters", ()),
     )
 
 

@@ -20,6 +20,7 @@ LOADER: Final = (
     "runtime/function.py",
     "runtime/library.py",
     "runtime/memory.py",
+    "runtime/parameters.py",
     "runtime/pickled.py",
     "runtime/sparsity.py",
 )

@@ -94,7 +94,7 @@ class Manifold:
     ) -> dict[str, Array]:
         """A value for every input of a function: a random configuration, all else of unit variance.
 
-        An `inertia` is one that a body can have.
+        An `inertia` is one that a body can have, what has a default has that one.
         `sines` and `cosines` are those of that configuration, 0 and 1 where it has no angle.
         """
         q = self.random(generator, leading)
@@ -104,14 +104,16 @@ class Manifold:
             "sines": np.where(angles, np.sin(q), 0),
             "cosines": np.where(angles, np.cos(q), 1),
         }
-        return {
-            argument.name: known[argument.kind]
-            if argument.kind in known
-            else _random_inertia(generator, leading)
-            if argument.kind == "inertia"
-            else generator.standard_normal((*leading, *argument.shape))
-            for argument in inputs
-        }
+
+        def value(argument: SizedArgument) -> Array:
+            shape = (*leading, *argument.shape)
+            if argument.default is not None:
+                return np.array(np.broadcast_to(argument.default, shape))
+            if argument.kind == "inertia":
+                return _random_inertia(generator, leading)
+            return known[argument.kind] if argument.kind in known else generator.standard_normal(shape)
+
+        return {argument.name: value(argument) for argument in inputs}
 
     def normalize(self, q: npt.ArrayLike, caller: str = "normalize") -> Array:
         """A copy of q with every quaternion scaled to unit length; ArrayValueError where one has none."""

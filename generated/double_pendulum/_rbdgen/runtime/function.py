@@ -96,6 +96,11 @@ class Function:
         self._names = tuple(argument.name for argument in signature.inputs)
         self._shapes = tuple(argument.shape for argument in signature.inputs)
         self._results = tuple(argument.shape for argument in signature.outputs)
+        self._defaults = {
+            argument.name: np.array(argument.default, self.dtype)
+            for argument in signature.inputs
+            if argument.default is not None
+        }
         names = tuple(argument.name for argument in signature.outputs)
         self._tuple: Any = results_type(signature.name, names) if len(names) > 1 else None
         self._calls = code.calls
@@ -128,7 +133,18 @@ class Function:
             LARGE,
             MEMORY.block,
         )
-        return quick
+        return self._completed(quick) if self._defaults else quick
+
+    def _completed(self, quick: Callable[..., Any]) -> Callable[..., Any]:
+        """A call that may leave out the last arrays, which have defaults."""
+        defaults, count = tuple(self._defaults.values()), len(self._names)
+
+        def call(*given: Any) -> Any:
+            *arrays, out, threads = given
+            left_out = defaults if len(arrays) == count - len(defaults) else ()
+            return quick(*arrays, *left_out, out, threads)
+
+        return call
 
     @property
     def sparsity(self) -> Any:
@@ -209,6 +225,9 @@ class Function:
         for name in named:
             if name not in self._names[len(arrays) :]:
                 raise ArrayTypeError(f"{self.__name__}: unexpected argument '{name}'; call {usage}")
+        left = self._names[len(arrays) :]
+        if self._defaults and not any(name in named or name not in left for name in self._defaults):
+            named = {**named, **self._defaults}
         missing = [name for name in self._names[len(arrays) :] if name not in named]
         if missing:
             raise ArrayTypeError(f"{self.__name__}: {missing[0]} is missing; call {usage}")

@@ -26,6 +26,7 @@ neutral = library.neutral
 random = library.random
 release_memory = library.release_memory
 limit_memory = library.limit_memory
+parameters = library.parameters
 torque = library.torque
 inertia = library.inertia
 
@@ -43,6 +44,7 @@ __all__ = [
     "manifest",
     "neutral",
     "normalize",
+    "parameters",
     "random",
     "release_memory",
     "torque",

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._rbdgen.runtime import Function, Library
+from ._rbdgen.runtime import Function, Library, Parameters
 
 _Array = NDArray[np.float64]
 
@@ -14,6 +14,7 @@ joint_names: tuple[str, ...]
 idx_q: tuple[int, ...]
 idx_v: tuple[int, ...]
 frames: tuple[str, ...]
+parameters: Parameters
 
 def normalize(q: ArrayLike) -> _Array: ...
 def integrate(q: ArrayLike, v: ArrayLike) -> _Array: ...

@@ -1,0 +1,103 @@
+"""Base parameters: the combinations of inertial parameters that torques depend on, and no more.
+
+A column of the regressor that is a sum of others is left out, and its parameter goes to theirs:
+tau = Y pi = Yb (R pi), where Yb has some columns of Y. Gautier, Numerical calculation of the base inertial
+parameters of robots, 1991. Which columns depend on which is found in Y at random states, bodies from the root
+on, so that what a joint does not feel goes to the parent, as in Khalil and Dombre 2002, ch. 9.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from rbdgen.functions.regressors.bodies import regressor, visible
+from rbdgen.model.inertial_parameters import NAMES
+from rbdgen.model.model import Model
+from rbdgen.sweeps.inputs import coordinates
+
+Array = npt.NDArray[Any]
+
+STATES: Final = 40
+
+DEPENDENT: Final = 1e-9
+"""A column less its projection on others is a sum of them below this fraction of its length."""
+
+ROUNDING: Final = 1e-13
+"""A column's part of another below this fraction of that one is rounding."""
+
+FIRST: Final = ("mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyz", "Izz", "Iyy", "m")
+"""Of one body: those that come first stay, those behind go to them and to the parent."""
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """`columns`: of Y that are those of Yb, in order; `names`: of the inertial parameters that they belong
+    to, such as "Ixx:forearm"; `matrix`: R by rows, a row a base parameter."""
+
+    columns: tuple[int, ...]
+    names: tuple[str, ...]
+    matrix: tuple[tuple[float, ...], ...]
+
+
+@lru_cache(maxsize=8)
+def base_parameters(model: Model) -> BaseParameters:
+    """Those of a robot."""
+    W = _stacked(model)
+    columns = _independent(W)
+    matrix = _expressed(W, columns)
+    bodies = visible(model)
+    names = [f"{NAMES[k % 10]}:{model.bodies[bodies[k // 10]].name}" for k in columns]
+    return BaseParameters(tuple(columns), tuple(names), tuple(tuple(row) for row in matrix.tolist()))
+
+
+def _stacked(model: Model) -> Array:
+    """Regressors at random states, one below the other."""
+    rng, coupling = np.random.default_rng(0), model.coupling
+    q = list(model.manifold.random(rng, (STATES,)).T)
+    v, a = (list(rng.standard_normal((coupling.independent, STATES))) for _ in range(2))
+    rows = regressor(model, coordinates(model, q, np.cos, np.sin), coupling.extended(v), coupling.extended(a))
+    entries = [[np.broadcast_to(x, STATES) for x in column] for column in folded_rows(model, rows)]
+    return np.moveaxis(np.array(entries, float), 2, 0).reshape(-1, 10 * len(visible(model)))
+
+
+def folded_rows(model: Model, Y: Any) -> list[list[Any]]:
+    """G^T Y: the rows of independent degrees of freedom, where joints follow others."""
+    columns = [model.coupling.folded(column) for column in zip(*Y, strict=True)]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _independent(W: Array) -> list[int]:
+    """The columns that are no sum of those before them, the largest of which is far above rounding."""
+    lengths = np.linalg.norm(W, axis=0)
+    order = [10 * body + NAMES.index(name) for body in range(W.shape[1] // 10) for name in FIRST]
+    basis = np.empty((W.shape[0], 0))
+    found = []
+    for k in order:
+        if lengths[k] <= DEPENDENT * lengths.max():
+            continue
+        rest = W[:, k] / lengths[k]
+        for _ in range(2):  # once leaves the rounding of the first projection
+            rest = rest - basis @ (basis.T @ rest)
+        size = np.linalg.norm(rest)
+        if size > DEPENDENT:
+            basis = np.column_stack([basis, rest / size])
+            found.append(k)
+    return sorted(found)
+
+
+def _expressed(W: Array, columns: list[int]) -> Array:
+    """R: every column of W by these; what is only rounding is 0."""
+    lengths = np.linalg.norm(W, axis=0)
+    chosen = lengths[columns]
+    scaled = W[:, columns] / chosen
+    R = np.linalg.lstsq(scaled, W, rcond=None)[0]
+    R += np.linalg.lstsq(scaled, W - scaled @ R, rcond=None)[0]
+    R[np.abs(R) <= ROUNDING * lengths] = 0
+    R = R / chosen[:, None]
+    R[:, columns] = np.eye(len(columns))
+    return np.asarray(R)

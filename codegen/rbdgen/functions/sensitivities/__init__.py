@@ -1,0 +1,1 @@
+"""Derivatives by parameters of the robot that stay inputs."""

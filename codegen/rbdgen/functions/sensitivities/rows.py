@@ -1,0 +1,62 @@
+"""Derivatives of inverse and forward dynamics by the robot's parameters; only where some stay inputs.
+
+By reverse differentiation of the traced outputs, through the table: dFD/dp of ABA itself takes fewer
+operations than the product -M^-1 dID/dp.
+"""
+
+from __future__ import annotations
+
+from rbdgen.functions.forward_dynamics import rows as forward_dynamics
+from rbdgen.functions.function import TAU, A, Function, Outputs, Q, V, cheap, resisting
+from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.signature import Argument, Signature
+from rbdgen.sweeps.inputs import State
+
+P = Argument("p", "parameters", ("np",), "SI", "parameters of the robot, those that table is made of")
+
+
+def _differentiated(function: Function, reduced: ReducedModel, x: State) -> Outputs:
+    """Of a function's first cheap form for the robot: a row an element of its output."""
+    row = resisting(function)
+    form = next(form for form in row.forms_for(reduced.model) if form.reduced and form.loops is None)
+    (output,) = row.trace(form, reduced, x)
+    return [[y for value in output for y in x.by_parameters(value)]]
+
+
+ROWS = (
+    Function(
+        Signature(
+            "rnea_dparams",
+            (Q, V, A, P),
+            (Argument("dtau_dp", "values", ("nv", "np"), "N m, N a unit", "dID/dp"),),
+        ),
+        "derivatives of inverse dynamics by parameters (--param)",
+        (
+            cheap(
+                "reverse",
+                "reverse differentiation of RNEA",
+                lambda reduced, x: _differentiated(inverse_dynamics.ROWS[0], reduced, x),
+                over="independent",
+            ),
+        ),
+        operations=lambda size: 296 * size.ancestors + 400 * size.bodies,
+    ),
+    Function(
+        Signature(
+            "aba_dparams",
+            (Q, V, TAU, P),
+            (Argument("da_dp", "values", ("nv", "np"), "rad/s^2, m/s^2 a unit", "dFD/dp"),),
+        ),
+        "derivatives of forward dynamics by parameters (--param)",
+        (
+            cheap(
+                "reverse",
+                "reverse differentiation of ABA",
+                lambda reduced, x: _differentiated(forward_dynamics.ROWS[0], reduced, x),
+                over="independent",
+            ),
+        ),
+        operations=lambda size: 600 * size.connected + 1500 * size.bodies,
+    ),
+)

@@ -1,0 +1,249 @@
+"""Parameters that stay inputs: those that a robot has, those asked for, and the model over symbols of them.
+
+    mass:LINK  com:LINK  inertia:LINK   as in URDF: about the centre of mass, in the link's axes
+    ten:LINK                            in place of these: m, m c and the inertia about the link's origin
+    xyz:JOINT                           where the joint stands in its parent link
+    damping:JOINT  friction:JOINT  stiffness:JOINT  armature:JOINT
+    gravity                             in world axes
+
+Every component has a name, such as `com:tool.x`. A name without a component, such as `com:tool`, asks for all
+components that are not 0 (`ten`: for all ten); patterns such as `mass:*` ask for all that match, but for
+links without mass. Links that fixed joints carry have parameters as all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import Final
+
+from rbdgen.description.quoting import quoted
+from rbdgen.description.schema import Description, Link
+from rbdgen.errors import OptionError
+from rbdgen.model.build import Robot, centroidal, rebuilt
+from rbdgen.model.inertia import Inertia
+from rbdgen.model.inertial_parameters import ENTRIES, NAMES, UNITS, inertia_of, parameters_of
+from rbdgen.model.joints import Resistance
+from rbdgen.model.model import WORLD, Model
+from rbdgen.spatial.ops import Vector, mirrored
+from rbdgen.spatial.scalar import Scalar
+
+AXES: Final = "xyz"
+
+OF_INERTIA: Final = tuple(AXES[i] + AXES[j] for i, j in ENTRIES)
+
+OF_LINKS: Final = ("mass", "com", "inertia", "ten")
+
+OF_JOINTS: Final = {
+    "damping": "N m s/rad, N s/m",
+    "friction": "N m, N",
+    "stiffness": "N m/rad, N/m",
+    "armature": "kg m^2, kg",
+}
+"""Units of what a joint sets against its motion."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number: `group`: its name without the component, `component`: "" where the group has but one."""
+
+    group: str
+    component: str
+    default: float
+    unit: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.group}.{self.component}" if self.component else self.group
+
+    @property
+    def kind(self) -> str:
+        return self.group.partition(":")[0]
+
+
+def all_parameters(robot: Robot) -> list[Parameter]:
+    """Those that the robot has, links first, in the order of the description."""
+    return [
+        *_of_links(robot),
+        *_of_joints(robot),
+        *_components("gravity", AXES, robot.model.gravity, "m/s^2"),
+    ]
+
+
+def _of_links(robot: Robot) -> Iterator[Parameter]:
+    moving = {attachment.link for attachment in robot.attachments if attachment.body != WORLD}
+    for link in robot.description.links:
+        if link.name not in moving or link.hidden:
+            continue
+        mass, center, about_center = centroidal(link, robot.snap)
+        yield Parameter(f"mass:{link.name}", "", float(mass), "kg")
+        yield from _components(f"com:{link.name}", AXES, center, "m")
+        entries = [about_center[i][j] for i, j in ENTRIES]
+        yield from _components(f"inertia:{link.name}", OF_INERTIA, entries, "kg m^2")
+        ten = parameters_of(Inertia.from_center_of_mass(mass, center, about_center))
+        for name, value, unit in zip(NAMES, ten, UNITS, strict=True):
+            yield Parameter(f"ten:{link.name}", name, float(value), unit)
+
+
+def _of_joints(robot: Robot) -> Iterator[Parameter]:
+    resisting: dict[str, Resistance] = {}
+    for body in robot.model.bodies:
+        if body.joint.type.resists:
+            resisting[body.joint.name] = body.joint.resistance
+    used = {
+        "damping": robot.dissipation.damping,
+        "friction": robot.dissipation.friction is not None,
+        "stiffness": True,
+        "armature": True,
+    }
+    for joint in robot.description.joints:
+        yield from _components(f"xyz:{joint.name}", AXES, joint.origin.xyz, "m")
+        for kind, unit in OF_JOINTS.items():
+            if joint.name in resisting and used[kind]:
+                value = float(getattr(resisting[joint.name], kind))
+                yield Parameter(f"{kind}:{joint.name}", "", value, unit)
+
+
+def _components(
+    group: str, names: Sequence[str], values: Sequence[float] | Vector, unit: str
+) -> Iterator[Parameter]:
+    for name, value in zip(names, values, strict=True):
+        yield Parameter(group, name, float(value), unit)
+
+
+def asked_parameters(robot: Robot, asked: Sequence[str]) -> tuple[Parameter, ...]:
+    """Those that names and patterns ask for, each once, in the order asked.
+
+    Raises OptionError for what there is none of, with what is nearest, and for two that say the same.
+    """
+    known = all_parameters(robot) if asked else []
+    found: dict[str, Parameter] = {}
+    for pattern in asked:
+        found |= {parameter.name: parameter for parameter in _matching(robot, known, pattern)}
+    taken = {parameter.group for parameter in found.values()}
+    for group in sorted(taken):
+        kind, _, link = group.partition(":")
+        other = next((f"{x}:{link}" for x in ("mass", "com", "inertia") if f"{x}:{link}" in taken), None)
+        if kind == "ten" and other is not None:
+            raise OptionError(f"--param {group} and {other} say the same of one link; ask for one of them")
+    return tuple(found.values())
+
+
+def _matching(robot: Robot, known: Sequence[Parameter], pattern: str) -> list[Parameter]:
+    """Of the groups that match, what is not 0; else the components that match."""
+    single = not any(c in pattern for c in "*?[")
+    groups = [parameter for parameter in known if fnmatchcase(parameter.group, pattern)]
+    alone = single and any(not parameter.component for parameter in groups)
+    some = {x.group for x in groups if x.default != 0 or single}
+    found = [x for x in groups if x.default != 0 or (x.kind == "ten" and x.group in some) or alone]
+    found = found or [x for x in known if x.component and fnmatchcase(x.name, pattern)]
+    if found:
+        return found
+    if groups:
+        raise OptionError(
+            f"--param {pattern}: all that it asks for is 0 and stays so; name a component, such as "
+            f"{quoted(groups[0].name)}"
+        )
+    raise OptionError(f"--param {pattern}: {_unknown(robot, known, pattern)}")
+
+
+def _unknown(robot: Robot, known: Sequence[Parameter], pattern: str) -> str:
+    """Why there is none of this name."""
+    kind, _, name = pattern.partition(":")
+    still = {attachment.link for attachment in robot.attachments if attachment.body == WORLD}
+    if kind in OF_LINKS and name in still:
+        return f"link {quoted(name)} does not move, so nothing depends on it; leave it out"
+    if kind in ("damping", "friction") and getattr(robot.dissipation, kind) in (False, None):
+        return f"{kind} is left out of the functions; pass --{kind} as well"
+    if kind == "rpy":
+        return "directions cannot be inputs, lengths can: xyz:JOINT"
+    names = dict.fromkeys(x for parameter in known for x in (parameter.group, parameter.name))
+    near = " or ".join(map(quoted, get_close_matches(pattern, names, n=3)))
+    kinds = ", ".join(dict.fromkeys(parameter.kind for parameter in known))
+    return f"no such parameter; did you mean {near}?" if near else f"no such parameter; there are {kinds}"
+
+
+@dataclass(frozen=True)
+class ParametrisedLink:
+    """A link with inertial parameters: its ten numbers, about the centre of mass or linear ones, and the
+    place in p of those that are parameters."""
+
+    link: str
+    about_center: bool
+    values: tuple[float, ...]
+    places: tuple[int | None, ...]
+
+
+def parametrised_links(robot: Robot, chosen: Sequence[Parameter]) -> list[ParametrisedLink]:
+    """Those of the chosen parameters."""
+    place: dict[str, int | None] = {parameter.name: k for k, parameter in enumerate(chosen)}
+    groups = {parameter.group for parameter in chosen}
+    found = []
+    known = [x for x in all_parameters(robot) if x.kind in OF_LINKS] if groups else []
+    for link in robot.description.links:
+        kinds = [kind for kind in OF_LINKS if f"{kind}:{link.name}" in groups]
+        if kinds:
+            wanted = {f"{kind}:{link.name}" for kind in (["ten"] if "ten" in kinds else OF_LINKS[:3])}
+            ten = [x for x in known if x.group in wanted]
+            values, places = [x.default for x in ten], [place.get(x.name) for x in ten]
+            found.append(ParametrisedLink(link.name, "ten" not in kinds, tuple(values), tuple(places)))
+    return found
+
+
+def symbolic_model(robot: Robot, chosen: Sequence[Parameter], symbols: Sequence[Scalar]) -> Model:
+    """The robot's model with a symbol in place of every chosen parameter."""
+    value = dict(zip((parameter.name for parameter in chosen), symbols, strict=True))
+    links = {x.group.partition(":")[2] for x in chosen if x.kind in OF_LINKS}
+    inertias = {
+        link.name: _inertia(link, robot.snap, value) for link in robot.description.links if link.name in links
+    }
+    model = rebuilt(robot, _placed(robot.description, value), inertias)
+    bodies = tuple(
+        replace(
+            body,
+            joint=replace(body.joint, resistance=_resisting(body.joint.name, body.joint.resistance, value)),
+        )
+        for body in model.bodies
+    )
+    gravity = Vector(*_chosen("gravity", AXES, list(model.gravity), value))
+    return replace(model, bodies=bodies, gravity=gravity)
+
+
+def _chosen(
+    group: str, names: Sequence[str], given: Sequence[Scalar], value: Mapping[str, Scalar]
+) -> list[Scalar]:
+    """The components, those that are parameters by their symbols."""
+    return [value.get(f"{group}.{name}", x) for name, x in zip(names, given, strict=True)]
+
+
+def _inertia(link: Link, snap: float, value: Mapping[str, Scalar]) -> Inertia:
+    """A link's ten parameters over symbols, in its own frame."""
+    mass, center, about = centroidal(link, snap)
+    ten = parameters_of(Inertia.from_center_of_mass(mass, center, about))
+    linear = _chosen(f"ten:{link.name}", NAMES, ten, value)
+    if linear != ten:
+        return inertia_of(linear)
+    entries = [about[i][j] for i, j in ENTRIES]
+    xx, xy, yy, xz, yz, zz = _chosen(f"inertia:{link.name}", OF_INERTIA, entries, value)
+    return Inertia.from_center_of_mass(
+        value.get(f"mass:{link.name}", mass),
+        Vector(*_chosen(f"com:{link.name}", AXES, list(center), value)),
+        mirrored([[xx, xy, xz], [0, yy, yz], [0, 0, zz]]),
+    )
+
+
+def _placed(description: Description, value: Mapping[str, Scalar]) -> Description:
+    """The description with symbols where joints stand."""
+    joints = []
+    for joint in description.joints:
+        x, y, z = _chosen(f"xyz:{joint.name}", AXES, joint.origin.xyz, value)
+        joints.append(replace(joint, origin=replace(joint.origin, xyz=(x, y, z))))
+    return replace(description, joints=tuple(joints))
+
+
+def _resisting(joint: str, own: Resistance, value: Mapping[str, Scalar]) -> Resistance:
+    """Of a joint."""
+    symbols = {kind: value[f"{kind}:{joint}"] for kind in OF_JOINTS if f"{kind}:{joint}" in value}
+    return replace(own, **symbols)

@@ -1,0 +1,184 @@
+"""The table between two traces: what of a model depends on parameters becomes an input of every function.
+
+The model over symbols of the parameters is reduced once. Every number of it that the symbols reach becomes an
+entry of a table, which an update function fills from the parameters: what depends on nothing else is computed
+once a change, not once a call. All other numbers stay folded into the code. Entries that are equal are one,
+opposite ones too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any, Final, NamedTuple, TypeVar
+
+import numpy as np
+
+from rbdgen.errors import OptionError
+from rbdgen.graph.builder import Expr
+from rbdgen.graph.engine import GraphEngine
+from rbdgen.graph.evaluate import evaluate
+from rbdgen.graph.node import Graph, Output
+from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, apply
+from rbdgen.graph.programs.program import Program, straight_line
+from rbdgen.graph.programs.run import run
+from rbdgen.model.build import Robot
+from rbdgen.model.model import Model
+from rbdgen.model.parameters import Parameter, symbolic_model
+from rbdgen.model.reduce import ReducedModel, Turn, reduce
+from rbdgen.signature import UPDATE, SizedArgument, SizedSignature
+from rbdgen.spatial.ops import Matrix, Vector
+from rbdgen.spatial.scalar import Scalar, neg
+
+PARAMETERS: Final = "p"
+TABLE: Final = "table"
+
+T = TypeVar("T")
+
+
+class Entry(NamedTuple):
+    """Stands for an element of the table, or its opposite."""
+
+    place: int
+    opposite: bool
+
+
+@dataclass(frozen=True)
+class Tabled:
+    """A model whose numbers are partly entries of a table of this size; `update`: the graph that makes it."""
+
+    model: Model | ReducedModel
+    size: int
+    update: Graph
+
+    @property
+    def parameters(self) -> int:
+        """How many the table is made of."""
+        return sum(x.size for x in self.update.inputs)
+
+    def entries(self, p: Sequence[Scalar]) -> list[Scalar]:
+        """The table of these expressions."""
+        (table,) = evaluate(self.update, {PARAMETERS: np.array(p, dtype=object)}).values()
+        return list(table)
+
+    @property
+    def robot(self) -> Model:
+        """The model, or that which the reduced one is of."""
+        return self.model if isinstance(self.model, Model) else self.model.model
+
+    def filled(self, table: Sequence[Scalar]) -> Model | ReducedModel:
+        """The model with these elements in place of the entries."""
+        return mapped(self.model, Entry, lambda x: neg(table[x.place]) if x.opposite else table[x.place])
+
+
+@dataclass(frozen=True)
+class Table:
+    """What functions are traced on, and what fills the table.
+
+    `reduced`: for cheap forms, `model`: for all others; `traced`: the graph from p to the table; `defaults`:
+    of p.
+    """
+
+    reduced: Tabled
+    model: Tabled
+    traced: Graph
+    defaults: tuple[float, ...]
+
+    @property
+    def size(self) -> int:
+        return self.traced.outputs[0].size
+
+    @cached_property
+    def update(self) -> Program:
+        """From p to the table, simplified."""
+        return apply(apply(straight_line(self.traced), SIMPLIFY), ORDER)
+
+    @cached_property
+    def entries(self) -> tuple[float, ...]:
+        """The table of the defaults."""
+        (table,) = run(self.update, {PARAMETERS: np.array(self.defaults)}).values()
+        return tuple(table.tolist())
+
+    def narrowed(self, kept: Sequence[int]) -> Table:
+        """The table of these entries alone; functions are traced before."""
+        (output,) = self.traced.outputs
+        left = Output(output.name, (len(kept),), tuple(output.elements[k] for k in kept))
+        return replace(self, traced=replace(self.traced, outputs=(left,)))
+
+    @property
+    def update_signature(self) -> SizedSignature:
+        """Of the update function."""
+        meaning = "parameters of the robot, in the order of the manifest"
+        p = SizedArgument(
+            PARAMETERS, (len(self.defaults),), "SI", meaning, "parameters", default=self.defaults
+        )
+        return SizedSignature(UPDATE, (p,), (self.argument,))
+
+    @property
+    def argument(self) -> SizedArgument:
+        """The input of every function."""
+        meaning = f"what {UPDATE} makes of the parameters"
+        return SizedArgument(TABLE, (self.size,), "SI", meaning, "table", default=self.entries)
+
+
+def with_table(signature: SizedSignature, table: Table) -> SizedSignature:
+    """A function's signature, the table its last input; parameters get their defaults."""
+    inputs = [replace(x, default=table.defaults) if x.kind == "parameters" else x for x in signature.inputs]
+    return SizedSignature(signature.name, (*inputs, table.argument), signature.outputs)
+
+
+def table_of(
+    robot: Robot,
+    parameters: Sequence[Parameter],
+    turns: Sequence[Turn] | None,
+    slides: Sequence[Scalar] | None,
+) -> Table:
+    """The table of these parameters, bodies in axes turned and slid so, as in `reduce`.
+
+    It has whatever a function may read: `narrowed` leaves what functions do read.
+    """
+    tracer = GraphEngine()
+    symbolic = symbolic_model(robot, parameters, tracer.symbols(PARAMETERS, len(parameters)))
+    reduced = reduce(symbolic, turns, slides)
+    border = _Border()
+    entries = mapped(replace(reduced, aligned=()), Expr, border.entry)
+    size = len(border.outputs)
+    if not size:
+        raise OptionError("--param: nothing of the robot depends on what it asks for; ask for something else")
+    graph = tracer.graph([(TABLE, (size,), border.outputs)])
+    defaults = tuple(parameter.default for parameter in parameters)
+    return Table(Tabled(entries, size, graph), Tabled(entries.model, size, graph), graph, defaults)
+
+
+class _Border:
+    """The table as it grows: its entries by their nodes."""
+
+    def __init__(self) -> None:
+        self.outputs: list[Expr] = []
+        self._places: dict[int, tuple[int, int]] = {}
+
+    def entry(self, x: Expr) -> Entry | float:
+        """What stands for an expression; a number where it came to one."""
+        if x.constant is not None:
+            return int(x.constant) if x.constant in (0, 1, -1) else x.constant
+        node, sign = x.edge >> 1, x.edge & 1
+        if node not in self._places:
+            self._places[node] = len(self.outputs), sign
+            self.outputs.append(x)
+        place, first = self._places[node]
+        return Entry(place, sign != first)
+
+
+def mapped(value: T, leaf: type, change: Callable[[Any], Any]) -> T:
+    """The value with every leaf in it changed."""
+    if isinstance(value, leaf):
+        return change(value)  # type: ignore[no-any-return]
+    if isinstance(value, (Vector, Matrix)):
+        return type(value)(*(mapped(x, leaf, change) for x in value))
+    if isinstance(value, tuple):
+        parts = [mapped(x, leaf, change) for x in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{x.name: mapped(getattr(value, x.name), leaf, change) for x in fields(value)})
+    return value

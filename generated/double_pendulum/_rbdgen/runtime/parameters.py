@@ -1,0 +1,117 @@
+"""Parameters that stayed inputs: their names and defaults, and the call that makes a table of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ArrayTypeError
+from .arrays import Array
+from .function import Function
+
+ROUNDING = 1e-12
+"""A second moment whose least eigenvalue is above minus this, times its trace, is that of a body."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Of a library, in the order of p: `names`, `defaults` (np,), `units`.
+
+    `links`: those with inertial parameters: the values of the others, and which elements of p they have.
+    """
+
+    names: tuple[str, ...]
+    defaults: Array
+    units: tuple[str, ...]
+    links: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, manifest: Mapping[str, Any]) -> Parameters:
+        """Those that a manifest lists; none where it lists none."""
+        rows = manifest.get("parameters", ())
+        names, units = (tuple(row[key] for row in rows) for key in ("name", "unit"))
+        defaults = np.array([row["default"] for row in rows], float)
+        return cls(names, defaults, units, manifest.get("parameter_links", ()))
+
+    def vector(self, given: Mapping[str, npt.ArrayLike]) -> Array:
+        """p (..., np) with these values by name, all others as they are by default.
+
+        Raises:
+            ArrayTypeError: there is no parameter of a name.
+        """
+        values = {name: np.asarray(value) for name, value in given.items()}
+        for name in values:
+            if name not in self.names:
+                near = get_close_matches(name, self.names, n=1) or self.names[:1]
+                raise ArrayTypeError(f"update: there is no parameter {name!r}; did you mean {near[0]!r}?")
+        leading = np.broadcast_shapes(*(value.shape for value in values.values()))
+        p = np.array(np.broadcast_to(self.defaults, (*leading, len(self.names))))
+        for name, value in values.items():
+            p[..., self.names.index(name)] = value
+        return p
+
+    def unphysical(self, p: npt.ArrayLike) -> dict[str, float]:
+        """The links that no body can have the inertia of, each with how far it is off, in kg m^2 or kg.
+
+        In kg m^2 by how much the largest principal moment of inertia about the centre of mass exceeds the sum
+        of the two others; in kg how far the mass is below 0. Over p (..., np) the worst.
+        """
+        given = np.asarray(p, float)
+        distances = {link["link"]: float(np.max(_distance(link, given))) for link in self.links}
+        return {link: distance for link, distance in distances.items() if distance > 0}
+
+
+def _distance(link: Mapping[str, Any], p: Array) -> Array:
+    """How far a link is from a body, 0 where it is one."""
+    values = np.array(np.broadcast_to(link["values"], (*p.shape[:-1], 10)), float)
+    for k, place in enumerate(link["places"]):
+        if place is not None:
+            values[..., k] = p[..., place]
+    m, vector = values[..., 0], values[..., 1:4]
+    J = values[..., [[4, 5, 7], [5, 6, 8], [7, 8, 9]]]
+    half = np.trace(J, axis1=-2, axis2=-1)[..., None, None] / 2
+    second = half * np.eye(3) - J
+    if not link["about_center"]:
+        square = vector[..., :, None] * vector[..., None, :]
+        second = second - square / np.where(m > 0, m, np.inf)[..., None, None]
+    size = np.abs(np.trace(second, axis1=-2, axis2=-1))
+    least = np.linalg.eigvalsh(second)[..., 0]
+    inertia = np.where(least < -ROUNDING * size, -2 * least, 0)
+    empty = (m == 0) & ~np.any(values != 0, axis=-1)
+    massless = np.where(m < 0, -m, np.linalg.norm(values, axis=-1))
+    return np.where(empty, 0, np.where(m > 0, inertia, massless))
+
+
+@dataclass(frozen=True)
+class Update:
+    """`table = update(p)`: what all other functions take as their last argument; once a change of p.
+
+    p (..., np), or a dict of values by name, in which what is left out has its default; None for all of them.
+    A warning names links that no body can have the inertia of: results then are those of the equations alone.
+    """
+
+    function: Function
+    parameters: Parameters
+
+    def __call__(self, p: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None, **options: Any) -> Any:
+        if p is None:
+            p = self.parameters.defaults
+        elif isinstance(p, Mapping):
+            p = self.parameters.vector(p)
+        table = self.function(p, **options)
+        for link, distance in self.parameters.unphysical(p).items():
+            warnings.warn(
+                f"update: no body has the inertia of link '{link}', it is off by {distance:.3g} kg m^2, or "
+                "kg where the mass is not above 0; check both",
+                stacklevel=2,
+            )
+        return table
+
+    def __repr__(self) -> str:
+        return repr(self.function)

@@ -1,0 +1,191 @@
+"""Regressors times inertial parameters, in rationals and from C; base parameters against ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.forms import FunctionForm, forms_of, parametrize, relative_error, run_on_floats
+from support.mimic import with_mimics
+from support.rationals import Rationals
+from support.robots import PATHS, robot
+from support.states import random_inputs
+
+import rbdgen
+from rbdgen.checks.check import check
+from rbdgen.description.urdf import read_urdf
+from rbdgen.functions.regressors.base import base_parameters
+from rbdgen.functions.table import lookup
+from rbdgen.model.build import build_robot
+from rbdgen.model.inertial_parameters import UNIT_INERTIAS, inertia_of, parameters_of
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import reduce
+from rbdgen.runtime import Library
+from rbdgen.selection.axes import operations, search
+from rbdgen.sweeps.inputs import State
+
+Array = NDArray[np.float64]
+
+TREES = {
+    "arm": ((-1, 0, 1), "RPR"),
+    "two arms": ((-1, 0, 1, 0, 3, -1), "RRPRRP"),
+    "floating": ((-1, 0, 1, 0, 3), "FRRPR"),
+    "all": ((-1, 0, 1, 1, 0, 4), "FLSHFR"),
+    "on an arm": ((-1, 0, 1, 0), "RLHS"),
+}
+
+
+@pytest.mark.parametrize("tree", TREES)
+@parametrize("regressor")
+def test_torques_in_rationals(form: FunctionForm, tree: str) -> None:
+    """Y pi = ID, without rounding."""
+    numbers = Rationals(3)
+    model = numbers.model(*TREES[tree])
+    state = State(numbers.coordinates(model), numbers.numbers(model.nv), numbers.numbers(model.nv))
+    (Y,) = form.trace(model, state)
+    (tau,) = forms_of("rnea")[0].trace(model, state)
+    pi = [x for body in model.bodies for x in parameters_of(body.inertia)]
+    n = len(pi)
+    assert [sum(y * x for y, x in zip(Y[n * k : n * k + n], pi, strict=True)) for k in range(model.nv)] == tau
+
+
+@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize("energy", ["kinetic", "potential"])
+def test_energies_in_rationals(energy: str, tree: str) -> None:
+    numbers = Rationals(4)
+    model = numbers.model(*TREES[tree])
+    state = State(numbers.coordinates(model), numbers.numbers(model.nv))
+    ((expected,),) = forms_of(f"{energy}_energy")[0].trace(model, state)
+    pi = [x for body in model.bodies for x in parameters_of(body.inertia)]
+    for form in forms_of(f"{energy}_regressor"):
+        (row,) = form.trace(model, state)
+        assert sum(y * x for y, x in zip(row, pi, strict=True)) == expected
+
+
+def test_parameters_there_and_back() -> None:
+    inertia = Rationals(1).inertia()
+    assert inertia_of(parameters_of(inertia)) == inertia
+    assert [parameters_of(unit).index(1) for unit in UNIT_INERTIAS] == list(range(10))
+
+
+def base_forms() -> list[FunctionForm]:
+    row = lookup("regressor_base")
+    return [FunctionForm(row, form) for form in row.forms]
+
+
+def run_base(form: FunctionForm, model: Model, inputs: Mapping[str, Array]) -> Array:
+    """(states, nv, nbase)."""
+    (element,) = run_on_floats(form, model, inputs)
+    return element
+
+
+ROBOTS = {
+    "arm7": ("arm7", "fixed", 43),
+    "puma560": ("puma560", "fixed", 36),
+    "planar3r": ("planar3r", "fixed", None),
+    "quadruped12": ("quadruped12", "floating", 10 + 12 * 7),
+    "panda": ("panda", "fixed", None),
+    "floating panda": ("panda", "floating", None),
+}
+
+
+@pytest.fixture(scope="module", params=[*ROBOTS, "mimic", "all joints"])
+def subject(request: pytest.FixtureRequest) -> tuple[Model, int | None]:
+    if request.param == "mimic":
+        description = with_mimics(read_urdf(PATHS["panda"]), np.random.default_rng(1))
+        return build_robot(description, "floating").model, None
+    if request.param == "all joints":
+        from functions.test_joint_types import in_floats  # noqa: PLC0415
+
+        model = Rationals(8).model((-1, 0, 1, 2, 0, 4, 5), "RSHLRPR")
+        bodies = tuple(map(in_floats, model.bodies))
+        gravity = type(model.gravity)(*map(float, model.gravity))
+        return Model(model.name, bodies, gravity), None
+    name, base, count = ROBOTS[request.param]
+    return robot(name, base).model, count  # type: ignore[arg-type]
+
+
+def test_base_parameters(subject: tuple[Model, int | None]) -> None:
+    """Yb (R pi) = Y pi of any pi, in every form; as many columns as torques at other states need."""
+    model, count = subject
+    base = base_parameters(model)
+    R = np.array(base.matrix)
+    assert R.shape == (len(base.columns), model.sizes["ninertial"])
+    inputs = random_inputs(model, lookup("regressor").signature, 80, seed=7)
+    (Y,) = run_on_floats(forms_of("regressor")[0], model, inputs)
+    pi = np.random.default_rng(2).normal(size=model.sizes["ninertial"])
+    for form in base_forms():
+        Yb = run_base(form, model, inputs)
+        assert relative_error(Yb @ (R @ pi), Y @ pi) < 1e-11, str(form)
+        np.testing.assert_allclose(Yb, Y[:, :, base.columns], rtol=0, atol=1e-11 * np.abs(Y).max())
+    stacked = Y.reshape(-1, Y.shape[-1])
+    lengths = np.linalg.norm(stacked, axis=0)
+    scaled = stacked / np.where(lengths > 1e-9 * lengths.max(), lengths, np.inf)
+    rank = np.linalg.matrix_rank(scaled, 1e-10)
+    assert rank == np.linalg.matrix_rank(scaled[:, base.columns], 1e-10) == len(base.columns)
+    if count is not None:
+        assert rank == count
+
+
+def test_names_and_khalils_rules() -> None:
+    """A revolute joint about z: Iyy, m c_z and m are not felt beside those of its parent, Ixx - Iyy is."""
+    model = robot("quadruped12", "floating").model
+    base = base_parameters(model)
+    R, ten = np.array(base.matrix), ["m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz"]
+    assert base.names[:10] == tuple(f"{name}:trunk" for name in ten)
+    total = R[0]
+    assert set(np.flatnonzero(total)) == {10 * k for k in range(model.nbodies)}
+    assert np.all(total[total != 0] == pytest.approx(1))
+
+
+def test_pinned_operations() -> None:
+    """What the arm and the puma take, in the axes that the search finds for inverse dynamics."""
+    counts = {}
+    for name in ("arm7", "puma560"):
+        model = robot(name).model
+        axes = search(model)
+        reduced = reduce(model, axes.turns, axes.slides)
+        for function in ("regressor", "regressor_base", "kinetic_regressor", "potential_regressor"):
+            row = lookup(function)
+            counts[name, function] = operations(reduced, row, row.form("moments"))
+    assert counts == {
+        ("arm7", "regressor"): 1672,
+        ("arm7", "regressor_base"): 1224,
+        ("arm7", "kinetic_regressor"): 232,
+        ("arm7", "potential_regressor"): 57,
+        ("puma560", "regressor"): 1236,
+        ("puma560", "regressor_base"): 897,
+        ("puma560", "kinetic_regressor"): 188,
+        ("puma560", "potential_regressor"): 40,
+    }
+
+
+FUNCTIONS = ["rnea", "regressor", "regressor_base", "kinetic_regressor", "potential_regressor"]
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    return rbdgen.build(rbdgen.load_robot("puma560"), FUNCTIONS)
+
+
+def test_from_c(library: Library) -> None:
+    q = library.random(0, (5,))
+    v, a = np.random.default_rng(1).normal(size=(2, 5, 6))
+    tau, pi = library.rnea(q, v, a), library.inertial_parameters
+    base: Any = library.base_parameters
+    np.testing.assert_allclose(library.regressor(q, v, a) @ pi, tau, rtol=0, atol=1e-11 * np.abs(tau).max())
+    Yb = library.regressor_base(q, v, a)
+    np.testing.assert_allclose(Yb @ base.values, tau, rtol=0, atol=1e-11 * np.abs(tau).max())
+    assert len(base.names) == Yb.shape[-1] == 36
+    assert base.matrix.shape == (36, 60)
+    assert all(finding.passed is not False for finding in check(library.folder))
+
+
+def test_without_it_there_are_none() -> None:
+    library = rbdgen.build(rbdgen.load_robot("double_pendulum"), ["rnea"])
+    assert library.base_parameters is None
+    assert library.inertial_parameters.shape == (20,)
+    assert "base_parameters" not in library.manifest

@@ -1,0 +1,411 @@
+"""Parameters as inputs: changed ones against Pinocchio's own reading of a changed URDF, names, tables, C."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.forms import relative_error
+from support.linkages import four_bar
+from support.pinocchio_oracle import PinocchioOracle, model_of_urdf
+from support.robots import PATHS, robot
+from support.states import random_inputs
+
+import rbdgen
+from rbdgen.checks.check import check
+from rbdgen.emit.package import FunctionSource
+from rbdgen.errors import ArrayTypeError, OptionError
+from rbdgen.functions.table import TABLE, lookup
+from rbdgen.graph.programs.run import run
+from rbdgen.model.build import Base, Robot
+from rbdgen.model.inertial_parameters import NAMES
+from rbdgen.model.parameters import OF_INERTIA, asked_parameters
+from rbdgen.options import Options
+from rbdgen.pipeline.design import count, design_functions
+from rbdgen.runtime import Library
+from rbdgen.runtime.parameters import Parameters
+
+Array = NDArray[np.float64]
+
+FUNCTIONS = ("rnea", "aba", "crba", "gravity", "kinetic_energy", "potential_energy", "regressor")
+
+ROBOTS: dict[str, tuple[str, Base]] = {
+    "arm7": ("arm7", "fixed"),
+    "puma560": ("puma560", "fixed"),
+    "panda": ("panda", "fixed"),
+    "quadruped12": ("quadruped12", "floating"),
+    "ur5": ("ur5", "floating"),
+}
+
+ASKED = {
+    "inertia": ("mass:*", "com:*", "inertia:*"),
+    "ten": ("ten:*",),
+    "lengths": ("xyz:*",),
+    "all": ("gravity", "ten:*", "xyz:*"),
+}
+
+
+@cache
+def designed(
+    name: str, asked: tuple[str, ...], functions: tuple[str, ...] = FUNCTIONS
+) -> list[FunctionSource]:
+    options = Options(functions=functions, params=asked, engine="graph")
+    return design_functions(robot(*ROBOTS[name], 0.0), options)
+
+
+def changed_urdf(text: str, values: dict[str, float]) -> str:
+    """The URDF with other numbers, in its own words."""
+    tree = ElementTree.fromstring(text)
+    links = {link.get("name"): link for link in tree.findall("link")}
+    joints = {joint.get("name"): joint for joint in tree.findall("joint")}
+    inertial: dict[str, dict[str, float]] = {}
+    for name, value in values.items():
+        kind, _, rest = name.partition(":")
+        owner, _, part = rest.rpartition(".") if kind != "mass" else (rest, "", "")
+        if kind == "xyz":
+            origin = joints[owner].find("origin")
+            if origin is None:
+                origin = ElementTree.SubElement(joints[owner], "origin")
+            xyz = [float(x) for x in origin.get("xyz", "0 0 0").split()]
+            xyz["xyz".index(part)] = value
+            origin.set("xyz", " ".join(map(repr, xyz)))
+        elif kind in ("mass", "com", "inertia", "ten"):
+            inertial.setdefault(owner, {})[f"{kind}.{part}" if part else kind] = value
+    for owner, given in inertial.items():
+        rewrite(links[owner], given)
+    return ElementTree.tostring(tree, encoding="unicode")
+
+
+def rewrite(link: Any, given: dict[str, float]) -> None:
+    """One link's inertial, turned into the link's axes first."""
+    import pinocchio as pin  # noqa: PLC0415
+
+    old = link.find("inertial")
+    if old is None:
+        old = ElementTree.SubElement(link, "inertial")
+        for tag in ("origin", "mass", "inertia"):
+            ElementTree.SubElement(old, tag)
+    for tag in ("origin", "mass", "inertia"):
+        if old.find(tag) is None:
+            ElementTree.SubElement(old, tag)
+    origin, mass, inertia = (old.find(tag) for tag in ("origin", "mass", "inertia"))
+    c = np.array([float(x) for x in origin.get("xyz", "0 0 0").split()])
+    R = pin.rpy.rpyToMatrix(np.array([float(x) for x in origin.get("rpy", "0 0 0").split()]))
+    xx, xy, yy, xz, yz, zz = (float(inertia.get(f"i{e}", 0)) for e in OF_INERTIA)
+    J = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
+    m = given.get("mass", float(mass.get("value", 0)))
+    if "ten.m" in given:
+        m, *rest = (given[f"ten.{name}"] for name in NAMES)
+        c = np.array(rest[:3]) / m
+        J = full(rest[3:]) + m * pin.skew(c) @ pin.skew(c)
+    c = np.array([given.get(f"com.{axis}", old) for axis, old in zip("xyz", c, strict=True)])
+    entries = [J[0, 0], J[0, 1], J[1, 1], J[0, 2], J[1, 2], J[2, 2]]
+    for e, value in zip(OF_INERTIA, entries, strict=True):
+        inertia.set(f"i{e}", repr(float(given.get(f"inertia.{e}", value))))
+    mass.set("value", repr(float(m)))
+    origin.set("xyz", " ".join(repr(float(x)) for x in c))
+    origin.set("rpy", "0 0 0")
+
+
+def full(entries: list[float]) -> Array:
+    xx, xy, yy, xz, yz, zz = entries
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("name", ROBOTS)
+def test_changed_parameters_against_pinocchio(name: str, asked: str) -> None:
+    described: Robot = robot(*ROBOTS[name], 0.0)
+    *functions, update = designed(name, ASKED[asked])
+    chosen = asked_parameters(described, ASKED[asked])
+    generator = np.random.default_rng(4)
+    defaults = np.array([parameter.default for parameter in chosen])
+    p = defaults * (1 + 0.05 * generator.uniform(-1, 1, len(chosen)))
+    p += np.where((defaults == 0) & np.array([".I" in x.name for x in chosen]), 1e-5, 0)
+    table = run(update.program, {"p": p[None]})["table"]
+    values = dict(zip((parameter.name for parameter in chosen), p.tolist(), strict=True))
+    reference = model_of_urdf(changed_urdf(PATHS[name].read_text(), values), described.base)
+    reference.gravity.linear = np.array([0, 0, values.get("gravity.z", -9.81)])
+    oracle = PinocchioOracle(reference, described.model)
+    for function in functions:
+        inputs = random_inputs(described.model, lookup(function.name).signature, 3)
+        outputs = run(function.program, {**inputs, "table": np.repeat(table, 3, 0)})
+        for result, expected in zip(outputs.values(), oracle(function.name, inputs), strict=True):
+            tolerance = 1e-9 if function.name == "aba" else 1e-11
+            assert relative_error(result, expected, floor=1e-3) < tolerance, function.name
+
+
+@pytest.mark.parametrize(("name", "functions"), [("puma560", tuple(TABLE)), ("quadruped12", FUNCTIONS)])
+def test_defaults_are_the_plain_robot(name: str, functions: tuple[str, ...]) -> None:
+    """The update of the defaults is the default table, to the bit."""
+    described = robot(*ROBOTS[name], 0.0)
+    *tabled, update = designed(name, ("ten:*", "xyz:*", "gravity.*"), functions)
+    plain = design_functions(described, Options(functions=functions, engine="graph", savings=False))
+    (p,), table = update.signature.inputs, update.signature.outputs[0]
+    assert run(update.program, {"p": np.array(p.default)})["table"].tolist() == list(table.default or ())
+    for ours, theirs in zip(tabled, plain, strict=True):
+        inputs = random_inputs(described.model, lookup(ours.name).signature, 2)
+        expected = run(theirs.program, inputs)
+        found = run(ours.program, {**inputs, "table": np.tile(table.default or (), (2, 1))})
+        for key, reference in expected.items():
+            assert relative_error(found[key], reference, floor=1e-3) < 1e-8, (ours.name, key)
+
+
+def test_pinned_operations() -> None:
+    """Of the arm with all inertias as inputs, and with all lengths that are not 0."""
+    counts = {
+        asked: {f.name: f.cost.total for f in design_functions(robot("arm7"), options(asked))}
+        for asked in ("ten:*", "xyz:*", "ten:link7")
+    }
+    assert counts == {
+        "ten:*": {"rnea": 561, "crba": 291, "aba": 1090, "update": 120},
+        "xyz:*": {"rnea": 466, "crba": 327, "aba": 1085, "update": 91},
+        "ten:link7": {"rnea": 442, "crba": 274, "aba": 952, "update": 28},
+    }
+
+
+def options(asked: str) -> Options:
+    return Options(functions=("rnea", "crba", "aba"), params=(asked,))
+
+
+def test_what_no_parameter_reaches_stays_folded() -> None:
+    """Gravity alone: one entry, hardly an operation more, and none in what does not feel it."""
+    plain = {name: cost.total for name, (_, cost) in count(robot("arm7"), ("rnea", "crba")).items()}
+    tabled = {f.name: f for f in design_functions(robot("arm7"), options("gravity"))}
+    assert tabled["update"].signature.outputs[0].size == 1
+    assert tabled["update"].cost.total == 0
+    assert tabled["rnea"].cost.total <= 1.05 * plain["rnea"]
+    assert tabled["crba"].cost.total <= 1.05 * plain["crba"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        (["mass:link2"], ["mass:link2"]),
+        (["xyz:joint2"], ["xyz:joint2.y", "xyz:joint2.z"]),
+        (["xyz:joint2.*"], ["xyz:joint2.x", "xyz:joint2.y", "xyz:joint2.z"]),
+        (["xyz:joint2.x"], ["xyz:joint2.x"]),
+        (["gravity"], ["gravity.z"]),
+        (["gravity.x", "gravity"], ["gravity.x", "gravity.z"]),
+        (["ten:link1"], [f"ten:link1.{name}" for name in NAMES]),
+        (["mass:*1", "mass:link1"], ["mass:link1"]),
+        (["com:link1"], ["com:link1.y", "com:link1.z"]),
+        (["armature:joint1"], ["armature:joint1"]),
+    ],
+)
+def test_names(asked: list[str], names: list[str]) -> None:
+    assert [parameter.name for parameter in asked_parameters(robot("arm7"), asked)] == names
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["mass:link9"], "--param mass:link9: no such parameter; did you mean 'mass:link"),
+        (
+            ["weight"],
+            "no such parameter; there are mass, com, inertia, ten, xyz, stiffness, armature, gravity",
+        ),
+        (["mass:base"], "link 'base' does not move, so nothing depends on it"),
+        (["damping:joint1"], "damping is left out of the functions; pass --damping as well"),
+        (["xyz:joint1.a"], "did you mean 'xyz:joint1.z' or 'xyz:joint1.y' or 'xyz:joint1.x'?"),
+        (["rpy:joint1"], "directions cannot be inputs, lengths can: xyz:JOINT"),
+        (["stiffness:*"], "all that it asks for is 0 and stays so; name "),
+        (["ten:link1", "mass:*"], "--param ten:link1 and mass:link1 say the same of one link"),
+    ],
+)
+def test_what_there_is_none_of_is_refused(asked: list[str], said: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        asked_parameters(robot("arm7"), asked)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"functions": ["regressor_base"]}, "'regressor_base' has other columns for other parameters"),
+        ({"functions": ["rnea"], "variants": {"rnea": "looped"}}, "--variant rnea=looped: forms in loops"),
+        ({"functions": ["rnea"], "budget_flash": 1000}, "--budget-flash needs forms in loops"),
+    ],
+)
+def test_what_does_not_go_with_them_is_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        rbdgen.build(robot("double_pendulum"), params=["mass:*"], **given)
+
+
+def test_a_list_is_wanted() -> None:
+    with pytest.raises(OptionError, match=r"params='mass:\*': give a list of names"):
+        rbdgen.build(robot("double_pendulum"), params="mass:*")
+
+
+@pytest.fixture(scope="module", params=["double", "float"])
+def library(request: pytest.FixtureRequest) -> Library:
+    loaded = rbdgen.load_robot("double_pendulum", gravity=(0, 0, -5))
+    return rbdgen.build(loaded, ["rnea", "aba"], params=["ten:*", "gravity"], real=request.param)
+
+
+def test_calls(library: Library) -> None:
+    """With a table, without one, by name, bound, and with a table for every state."""
+    tolerance = 1e-12 if library.rnea.dtype == np.float64 else 1e-5
+    plain = rbdgen.build(rbdgen.load_robot("double_pendulum", gravity=(0, 0, -5)), ["rnea"])
+    rng = np.random.default_rng(0)
+    q, v, a = rng.normal(size=(3, 2)).astype(library.rnea.dtype)
+    expected, table = plain.rnea(q, v, a), library.update()
+    for found in (
+        library.rnea(q, v, a),
+        library.rnea(q, v, a, table),
+        library.rnea(q, v, a=a),
+        library.rnea(q, v, a, table=library.update(library.parameters.defaults)),
+    ):
+        np.testing.assert_allclose(found, expected, rtol=tolerance)
+    bound = library.rnea.bind(q, v, a)
+    bound()
+    np.testing.assert_allclose(bound.out, expected, rtol=tolerance)
+    gravities = np.linspace(0, 9, 4)
+    tables = library.update({"gravity.z": -gravities})
+    assert tables.shape == (4, *table.shape)
+    still = library.rnea(q, 0 * v, 0 * v, tables)
+    np.testing.assert_allclose(still, gravities[:, None] * still[-1] / 9, rtol=tolerance, atol=tolerance)
+    with pytest.raises(ArrayTypeError, match=r"a is missing; call rnea\(q, v, a, table\)"):
+        library.rnea(q, v)
+    assert all(finding.passed for finding in check(library.folder) if finding.passed is not None)
+
+
+def test_other_numbers_of_the_file_are_in_use(library: Library) -> None:
+    """Twice the inertia takes twice the torque."""
+    ten = [k for k, name in enumerate(library.parameters.names) if name.startswith("ten:")]
+    p = library.parameters.defaults.copy()
+    p[ten] *= 2
+    q, v, a = np.random.default_rng(1).normal(size=(3, 2))
+    tolerance = 1e-12 if library.rnea.dtype == np.float64 else 1e-4
+    np.testing.assert_allclose(
+        library.rnea(q, v, a, library.update(p)), 2 * library.rnea(q, v, a), rtol=tolerance
+    )
+
+
+def test_no_body_has_such_inertia(library: Library) -> None:
+    parameters: Parameters = library.parameters
+    assert parameters.unphysical(parameters.defaults) == {}
+    link = parameters.names[0].split(":")[1].split(".")[0]
+    with pytest.warns(UserWarning, match=f"no body has the inertia of link '{link}', it is off by 2 kg"):
+        library.update({f"ten:{link}.m": -2.0})
+    heavy = {
+        f"ten:{link}.{name}": value for name, value in zip(NAMES, (1, 0, 0, 0, 1, 0, 1, 0, 0, 3), strict=True)
+    }
+    with pytest.warns(UserWarning, match=f"link '{link}', it is off by 1 kg"):
+        library.update(heavy)
+    with pytest.raises(ArrayTypeError, match=r"there is no parameter 'ten:.*'; did you mean 'ten:"):
+        library.update({f"ten:{link}.M": 1.0})
+
+
+def test_resistance_and_mimic() -> None:
+    """Damping and rotors as inputs, in a robot with joints that follow others."""
+    path = PATHS["panda"]
+    given: dict[str, Any] = {"damping": True, "armature": {"panda_joint3": 0.2}}
+    names = ["damping:*", "armature:panda_joint3", "mass:panda_leftfinger", "xyz:panda_finger_joint1"]
+    library = rbdgen.build(rbdgen.load_robot(path, **given), ["rnea", "aba"], params=names, engine="graph")
+    other = rbdgen.load_robot(path, damping=True, armature={"panda_joint3": 0.7})
+    plain = rbdgen.build(other, ["rnea", "aba"], engine="graph")
+    q, v, a = np.random.default_rng(2).normal(size=(3, 4, 8))
+    table = library.update({"armature:panda_joint3": 0.7})
+    np.testing.assert_allclose(library.rnea(q, v, a, table), plain.rnea(q, v, a), rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(library.aba(q, v, a, table), plain.aba(q, v, a), rtol=1e-7, atol=1e-8)
+    none = library.update(dict.fromkeys((x for x in library.parameters.names if x[:7] == "damping"), 0.0))
+    undamped = rbdgen.load_robot(path, armature=given["armature"])
+    expected = rbdgen.build(undamped, ["rnea"], engine="graph").rnea(q, v, a)
+    np.testing.assert_allclose(library.rnea(q, v, a, none), expected, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("puma560", ("ten:*", "xyz:*", "gravity.*", "armature:*")),
+        ("puma560", ("mass:*", "com:*", "inertia:forearm")),
+        ("floating pendulum", ("ten:*", "xyz:*")),
+    ],
+)
+def test_derivatives_by_parameters(name: str, asked: tuple[str, ...]) -> None:
+    """Central differences of the fourth order of the functions themselves, by every parameter."""
+    described = robot("double_pendulum", "floating") if name == "floating pendulum" else robot("puma560")
+    if "armature:*" in asked:
+        described = rbdgen.load_robot("puma560", armature=dict.fromkeys(described.joint_names, 0.3))
+    names = ("rnea", "aba", "rnea_dparams", "aba_dparams")
+    found = design_functions(described, Options(functions=names, params=asked))
+    programs = {function.name: function.program for function in found}
+    (p,) = (np.array(x.default) for x in found[-1].signature.inputs)
+    steps = zip(2e-3 * np.maximum(np.abs(p), 1e-2), np.eye(len(p)), strict=True)
+    moves = [(h, h * e) for h, e in steps]
+    for function in ("rnea", "aba"):
+        inputs = random_inputs(described.model, lookup(function).signature, 3)
+
+        def outputs(p: Array, function: str = function, inputs: Any = inputs) -> Array:
+            table = run(programs["update"], {"p": p})["table"]
+            return next(iter(run(programs[function], {**inputs, "table": table}).values()))
+
+        table = run(programs["update"], {"p": p})["table"]
+        (ours,) = run(programs[f"{function}_dparams"], {**inputs, "p": p, "table": table}).values()
+        columns = [
+            sum(w * (outputs(p + k * move) - outputs(p - k * move)) for k, w in ((1, 8), (2, -1))) / (12 * h)
+            for h, move in moves
+        ]
+        assert ours.shape == (3, described.model.nv, len(p))
+        for k, column in enumerate(columns):
+            scale = np.abs(ours[..., k]).max() + 1e-3
+            np.testing.assert_allclose(ours[..., k], column, rtol=0, atol=2e-6 * scale)
+
+
+def test_derivatives_by_inertia_are_the_regressor() -> None:
+    names = ("regressor", "rnea_dparams")
+    found = design_functions(robot("puma560"), Options(functions=names, params=("ten:*",)))
+    regressor, slopes, update = found
+    inputs = random_inputs(robot("puma560").model, lookup("regressor").signature, 4)
+    p, table = (np.array(x.default) for x in slopes.signature.inputs[-2:])
+    Y = run(regressor.program, {**inputs, "table": table})["Y"]
+    dtau = run(slopes.program, {**inputs, "p": p, "table": table})["dtau_dp"]
+    assert update.signature.inputs[0].shape == (60,)
+    np.testing.assert_allclose(dtau, Y, rtol=0, atol=1e-12 * np.abs(Y).max())
+
+
+def test_derivatives_from_c() -> None:
+    """p and its table go together: both, or none."""
+    library = rbdgen.build(rbdgen.load_robot("double_pendulum"), ["rnea", "rnea_dparams"], params=["mass:*"])
+    q, v, a = np.random.default_rng(3).normal(size=(3, 2))
+    p = 2 * library.parameters.defaults
+    J = library.rnea_dparams(q, v, a)
+    np.testing.assert_allclose(library.rnea_dparams(q, v, a, p, library.update(p)), J, rtol=1e-12)
+    change = library.rnea(q, v, a, library.update(p)) - library.rnea(q, v, a)
+    np.testing.assert_allclose(J @ library.parameters.defaults, change, rtol=1e-12)
+    with pytest.raises(ArrayTypeError, match="rnea_dparams: table is missing"):
+        library.rnea_dparams(q, v, a, p)
+    assert all(finding.passed is not False for finding in check(library.folder))
+
+
+def test_derivatives_without_parameters_are_refused() -> None:
+    with pytest.raises(OptionError, match="'rnea_dparams' is of parameters that stay inputs; ask for some"):
+        rbdgen.build(robot("double_pendulum"), ["rnea_dparams"])
+
+
+def test_lengths_of_closed_loops() -> None:
+    """Another crank, by a parameter and by another robot."""
+    functions = ["loop_position", "loop_jacobian", "loop_drift", "rnea"]
+
+    def built(crank: float, **options: Any) -> Library:
+        loaded = rbdgen.load_robot(four_bar(crank).add_loop("tip", "end", "point"))
+        return rbdgen.build(loaded, functions, engine="graph", **options)
+
+    library, other = built(0.3, params=["xyz:coupler_joint"]), built(0.45)
+    table = library.update({"xyz:coupler_joint.x": 0.45})
+    q, v, a = np.random.default_rng(0).normal(size=(3, other.manifest["nv"]))
+    for name, inputs in (
+        ("loop_position", (q,)),
+        ("loop_jacobian", (q,)),
+        ("loop_drift", (q, v)),
+        ("rnea", (q, v, a)),
+    ):
+        found, expected = getattr(library, name)(*inputs, table), getattr(other, name)(*inputs)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13, err_msg=name)
+        assert np.abs(getattr(library, name)(*inputs) - expected).max() > 1e-3

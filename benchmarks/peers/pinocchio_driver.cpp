@@ -1,13 +1,6 @@
-// Times Pinocchio's algorithms, or prints what they compute; the JSON goes to standard output.
-//   pinocchio_driver MODEL STATES time SECONDS     nanoseconds per call of each function, SECONDS spent on each
-//   pinocchio_driver MODEL STATES values           each function's outputs for each state, matrices row by row
+// Times Pinocchio's dynamics, or prints what they compute; see report.hpp.
 // The model is the ordinary run-time one over the default joint collection: what a C++ user of Pinocchio writes.
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <exception>
-
-#include "model_file.hpp"
+#include "report.hpp"
 
 #include "pinocchio/algorithm/aba-derivatives.hpp"
 #include "pinocchio/algorithm/aba.hpp"
@@ -15,90 +8,21 @@
 #include "pinocchio/algorithm/rnea-derivatives.hpp"
 #include "pinocchio/algorithm/rnea.hpp"
 
-#include "../timing.h"
-
 namespace
 {
+using peers::Matrices;
+using peers::Matrix;
 using peers::State;
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 Matrix full(const Matrix & upper)
 {
   return upper.selfadjointView<Eigen::Upper>();
 }
 
-class Report
-{
-public:
-  Report(const std::vector<State> & states, bool timing, double seconds)
-  : states_(states), timing_(timing), seconds_(seconds)
-  {
-    std::printf("{");
-  }
-
-  ~Report()
-  {
-    std::printf("\n}\n");
-  }
-
-  // call(state) does the work that is timed; outputs() then lists the results as matrices.
-  template<class Call, class Outputs>
-  void function(const char * name, Call call, Outputs outputs)
-  {
-    std::printf("%s\n\"%s\": ", first_ ? "" : ",", name);
-    first_ = false;
-    if (timing_)
-      print_time(call);
-    else
-      print_values(call, outputs);
-    std::fflush(stdout);
-  }
-
-private:
-  template<class Call>
-  void print_time(Call call) const
-  {
-    bench_result result;
-    BENCH(result, states_.size(), seconds_, call(states_[bench_state]));
-    std::printf("{\"ns\": %.4f, \"repetitions\": %ld}", result.ns, result.repetitions);
-  }
-
-  template<class Call, class Outputs>
-  void print_values(Call call, Outputs outputs) const
-  {
-    const char * before_state = "[";
-    for (const State & state : states_)
-    {
-      call(state);
-      const char * before_output = "[";
-      std::printf("%s", before_state);
-      for (const Matrix & m : outputs())
-      {
-        const char * before_number = "[";
-        std::printf("%s", before_output);
-        for (Eigen::Index i = 0; i < m.size(); ++i, before_number = ",")
-          std::printf("%s%.17g", before_number, peers::finite(m.data()[i]));
-        std::printf("]");
-        before_output = ",";
-      }
-      std::printf("]");
-      before_state = ",";
-    }
-    std::printf("]");
-  }
-
-  const std::vector<State> & states_;
-  bool timing_;
-  double seconds_;
-  bool first_ = true;
-};
-
-void run(const pinocchio::Model & model, const std::vector<State> & states, bool timing, double seconds)
+void functions(const pinocchio::Model & model, peers::Report & report)
 {
   using pinocchio::Convention;
-  using Matrices = std::vector<Matrix>;
   pinocchio::Data data(model);
-  Report report(states, timing, seconds);
 
   report.function(
     "rnea", [&](const State & s) { pinocchio::rnea(model, data, s.q, s.v, s.a); },
@@ -136,22 +60,5 @@ void run(const pinocchio::Model & model, const std::vector<State> & states, bool
 
 int main(int argc, char ** argv)
 {
-  const bool timing = argc == 5 && std::strcmp(argv[3], "time") == 0;
-  if (!timing && !(argc == 4 && std::strcmp(argv[3], "values") == 0))
-  {
-    std::fprintf(stderr, "usage: %s MODEL STATES (time SECONDS | values)\n", argv[0]);
-    return 2;
-  }
-  try
-  {
-    const pinocchio::Model model = peers::read_model(argv[1]);
-    const std::vector<State> states = peers::read_states(argv[2], model);
-    run(model, states, timing, timing ? std::atof(argv[4]) : 0.0);
-  }
-  catch (const std::exception & error)
-  {
-    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    return 1;
-  }
-  return 0;
+  return peers::drive(argc, argv, functions);
 }

@@ -45,11 +45,12 @@ format: .venv/develop
 	$(BIN)/ruff check --fix .
 
 # Generated code beside Pinocchio's C++ and CasADi's C, on a quiet machine. Needs g++ or clang and libeigen3-dev; compiles
-# Pinocchio's headers for some minutes the first time. More with BENCH="--slow", fewer robots with BENCH="arm7".
+# Pinocchio's headers for some minutes the first time. More with BENCH="--slow", fewer robots with BENCH="arm7",
+# frames, momentum and what else is not among the six functions with BENCH="--more".
 bench: .venv/bench
 	$(BIN)/python -m benchmarks.bench $(BENCH)
 
-# Single calls, batches and threads beside Pinocchio's C++ in a loop.
+# Single calls, batches and threads beside Pinocchio's C++ in a loop; BENCH="--more" as above.
 bench-batch: .venv/bench
 	$(BIN)/python -m benchmarks.batch $(BENCH)
 

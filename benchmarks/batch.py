@@ -4,7 +4,8 @@
 and draws results/batch.svg. Times are of a state; a ratio is Pinocchio's time in double over it. Batches are
 bound calls; threads are held against one thread on a batch so long that waking them counts little. Where code
 happens to lie in memory changes its speed: of Pinocchio's links, and of copies of the module, the fastest
-counts. A contestant that is not installed is left out and named.
+counts. A contestant that is not installed is left out and named. With --more it measures other functions
+instead, beside Pinocchio alone, into results/more_batch_<robot>.json, and draws nothing.
 """
 
 from __future__ import annotations
@@ -23,17 +24,16 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.bench import Effort, attempt, peer_pinocchio, processor
-from benchmarks.contestants import CONTESTS, Contest, present
-from benchmarks.peers import frax_batch, mujoco_loop, pinocchio_cpp
+from benchmarks.bench import Effort, attempt, load_peer, peer_pinocchio, processor
+from benchmarks.contestants import CONTESTS, MORE, MORE_HELP, SIX, Contest, Suite, present
+from benchmarks.peers import frax_batch, mujoco_loop
 from benchmarks.presentation import BATCH_WAYS, CHARTED, batch_ratio, draw_batches
 from benchmarks.states import random_states
-from rbdgen.machine import REALS, Real
+from rbdgen.machine import REALS
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, environment_cache
 from rbdgen.pipeline.compilation import toolchain_of
 from rbdgen.pipeline.page import designed
-from rbdgen.pipeline.robot import load_robot
 from rbdgen.runtime import Library, open_library
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.module import build
@@ -54,6 +54,7 @@ def main() -> None:
     """Measures the robots named, by default the three of the charts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("robots", nargs="*", help=f"from: {', '.join(c.name for c in CONTESTS)}")
+    parser.add_argument("--more", action="store_true", help=MORE_HELP)
     parser.add_argument("--repetitions", type=int, default=15, help="of which the least counts")
     parser.add_argument(
         "--relinks", type=int, default=4, help="links of Pinocchio's driver, copies of modules"
@@ -64,6 +65,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     parser.add_argument("--draw", action="store_true", help="only draw the chart again from the results")
     given = parser.parse_args()
+    suite = MORE if given.more else SIX
     wanted = [] if given.draw else given.robots or list(CHARTED)
     if unknown := set(wanted) - {contest.name for contest in present()}:
         parser.error(f"unknown robot: {', '.join(sorted(unknown))}")
@@ -71,20 +73,24 @@ def main() -> None:
     given.results.mkdir(parents=True, exist_ok=True)
     repetitions = 2 if given.quick else given.repetitions
     contests = [contest for contest in present() if contest.name in wanted]
-    reports = {contest.name: measure_robot(contest, repetitions, effort) for contest in contests}
-    for contest in contests:  # after all others: it leaves threads running
+    reports = {contest.name: measure_robot(contest, suite, repetitions, effort) for contest in contests}
+    for contest in contests if suite is SIX else ():  # after all others: it leaves threads running
         add_frax(reports[contest.name], contest, repetitions)
     for name, report in reports.items():
         print_table(name, report)
-        (given.results / f"batch_{name}.json").write_text(json.dumps(report, indent=1) + "\n")
-    draw_batches(given.results, given.results / "batch.svg")
+        (given.results / f"{suite.prefix}batch_{name}.json").write_text(json.dumps(report, indent=1) + "\n")
+    if suite is SIX:
+        draw_batches(given.results, given.results / "batch.svg")
 
 
-def measure_robot(contest: Contest, repetitions: int, effort: Effort) -> Json:
+def measure_robot(contest: Contest, suite: Suite, repetitions: int, effort: Effort) -> Json:
     """Nanoseconds a state, by function and way."""
-    robot = load_robot(contest.urdf, contest.base, mimic="independent")
+    robot, functions = suite.load(contest), suite.functions_of(contest)
     with TemporaryDirectory() as folder:
-        double, single = (copies(robot, real, effort.relinks, Path(folder) / real) for real in REALS)
+        double, single = (
+            copies(robot, Options(real=real, functions=functions), effort.relinks, Path(folder) / real)
+            for real in REALS
+        )
         rows: Json = {}
         for name, function in double[0].functions.items():
             times = [time_double(library, name, repetitions) for library in double]
@@ -94,30 +100,29 @@ def measure_robot(contest: Contest, repetitions: int, effort: Effort) -> Json:
                 **{way: min(each[way] for each in times) for way in times[0]},
                 "float": min(time_batch(library, name, STATES, repetitions) for library in single),
             }
-    for who, them in measure_peers(contest, robot, repetitions, effort).items():
+    for who, them in measure_peers(contest, suite, robot, repetitions, effort).items():
         for name, row in rows.items():
             row[who] = them.get(name)
     return {"robot": contest.name, "machine": processor(), "states": STATES, "functions": rows}
 
 
-def copies(robot: Robot, real: Real, count: int, folder: Path) -> list[Library]:
+def copies(robot: Robot, options: Options, count: int, folder: Path) -> list[Library]:
     """The compiled package several times, each time in files of its own."""
-    options = Options(real=real)
     store = Cache(environment_cache())
     package = build(designed(robot, options, store), toolchain_of(options), store)
     return [open_library(copytree(package, folder / str(k) / package.name)) for k in range(count)]
 
 
 def measure_peers(
-    contest: Contest, robot: Robot, repetitions: int, effort: Effort
+    contest: Contest, suite: Suite, robot: Robot, repetitions: int, effort: Effort
 ) -> Mapping[str, Mapping[str, float]]:
     """Nanoseconds a state by contestant and function; nothing of those that are not installed."""
     states = random_states(robot.model.nv, floating=contest.floating)
     many = random_states(robot.model.nv, floating=contest.floating, count=STATES)
-    model = attempt("Pinocchio", lambda: pinocchio_cpp.load_model(contest.urdf, floating=contest.floating))
-    pinocchio = peer_pinocchio(model, states, effort)
+    pinocchio = peer_pinocchio(load_peer(contest, robot), suite.driver, states, effort)
     text = contest.urdf.read_text(encoding="utf-8")
-    mujoco = attempt("MuJoCo", lambda: mujoco_loop.measure(text, robot, many, repetitions))
+    run = lambda: mujoco_loop.measure(text, robot, many, repetitions)  # noqa: E731
+    mujoco = attempt("MuJoCo", run) if suite is SIX else {}
     return {
         "pinocchio": {name: measured.ns for name, measured in pinocchio.items()},
         "mujoco": mujoco or {},
@@ -126,7 +131,7 @@ def measure_peers(
 
 def add_frax(report: Json, contest: Contest, repetitions: int) -> None:
     """Its nanoseconds a state, None where it is not installed or lacks the function."""
-    robot = load_robot(contest.urdf, contest.base, mimic="independent")
+    robot = SIX.load(contest)
     frax = attempt("frax", lambda: frax_batch.measure(contest.urdf, robot, STATES, repetitions)) or {}
     for name, row in report["functions"].items():
         row["frax"] = frax.get(name)
@@ -172,7 +177,9 @@ def print_table(robot: str, report: Json) -> None:
     table = Table(title=f"{robot}: ns a state, {report['states']} states", caption=report["machine"])
     rows = report["functions"]
     ways = {
-        way: name for way, name in BATCH_WAYS.items() if any(row[way] is not None for row in rows.values())
+        way: name
+        for way, name in BATCH_WAYS.items()
+        if any(row.get(way) is not None for row in rows.values())
     }
     for heading in ("function", *ways.values(), "ratio", "float", "2 threads over 1"):
         table.add_column(heading, justify="left" if heading == "function" else "right")

@@ -51,6 +51,12 @@ Matrix read_matrix(std::istream & in)
   return m;
 }
 
+inline pinocchio::SE3 read_placement(std::istream & in)
+{
+  const Eigen::Matrix3d rotation = read_matrix<Eigen::Matrix3d>(in);
+  return pinocchio::SE3(rotation, read_matrix<Eigen::Vector3d>(in));
+}
+
 // The joint model of that name; the axis only counts for the "unaligned" ones.
 inline pinocchio::JointModel make_joint(const std::string & type, const Eigen::Vector3d & axis)
 {
@@ -73,7 +79,9 @@ inline pinocchio::JointModel make_joint(const std::string & type, const Eigen::V
 
 // gravity (3); number of joints; then a line a joint:
 // parent (0 is the world), type, axis (3), placement in the parent joint's frame: rotation (9, row by row) and
-// translation (3), mass, centre of mass (3), inertia about it (xx xy yy xz yz zz), all in the joint's frame.
+// translation (3), mass, centre of mass (3), inertia about it (xx xy yy xz yz zz), all in the joint's frame;
+// number of frames; then a line a frame: the joint that carries it, placement in that joint's frame.
+// The model's frame 0 is the world, frame k the k-th of the file.
 inline pinocchio::Model read_model(const std::string & path)
 {
   std::ifstream in = open_text(path);
@@ -87,17 +95,23 @@ inline pinocchio::Model read_model(const std::string & path)
     std::string type;
     in >> type;
     const Eigen::Vector3d axis = read_matrix<Eigen::Vector3d>(in);
-    const Eigen::Matrix3d rotation = read_matrix<Eigen::Matrix3d>(in);
-    const Eigen::Vector3d translation = read_matrix<Eigen::Vector3d>(in);
+    const pinocchio::SE3 placement = read_placement(in);
     const double mass = read_number(in);
     const Eigen::Vector3d com = read_matrix<Eigen::Vector3d>(in);
     const auto i = read_matrix<Eigen::Matrix<double, 6, 1>>(in);
     const pinocchio::JointIndex index = model.addJoint(
-      parent, make_joint(type, axis), pinocchio::SE3(rotation, translation), "joint" + std::to_string(joint));
+      parent, make_joint(type, axis), placement, "joint" + std::to_string(joint));
     model.appendBodyToJoint(
       index,
       pinocchio::Inertia(mass, com, pinocchio::Symmetric3(i[0], i[1], i[2], i[3], i[4], i[5])),
       pinocchio::SE3::Identity());
+  }
+  const long frames = static_cast<long>(read_number(in));
+  for (long frame = 1; frame <= frames; ++frame)
+  {
+    const auto joint = static_cast<pinocchio::JointIndex>(read_number(in));
+    model.addFrame(pinocchio::Frame(
+      "frame" + std::to_string(frame), joint, 0, read_placement(in), pinocchio::OP_FRAME));
   }
   return model;
 }

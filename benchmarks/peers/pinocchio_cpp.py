@@ -1,9 +1,9 @@
-"""Pinocchio's C++: its headers compiled with -O3 -march=native, timed by peers/pinocchio_driver.cpp.
+"""Pinocchio's C++: its headers compiled with -O3 -march=native, timed by two drivers beside this file.
 
 Needs the packages `pin` (which brings `libpinocchio` and `cmeel-boost`) and Eigen's headers (in Debian:
 libeigen3-dev).
-The driver takes minutes to compile, once a compiler; its object stays in benchmarks/build.
-`python -m benchmarks.peers.pinocchio_cpp ROBOT.urdf [--floating]` prints the times.
+A driver takes minutes to compile, once a compiler; its object stays in benchmarks/build.
+`python -m benchmarks.peers.pinocchio_cpp ROBOT.urdf [--floating] [--more LINK,LINK]` prints the times.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from benchmarks import toolchain
 from benchmarks.measurement import Measurement, best, best_of_each
 from benchmarks.states import Rows, States, random_states
 from benchmarks.toolchain import Compiler, ToolError
-from rbdgen.functions.table import TABLE
+from rbdgen.functions.table import ALL
 
 Values = dict[str, list[NDArray[np.float64]]]
 
 DRIVER = Path(__file__).with_name("pinocchio_driver.cpp")
+MORE_DRIVER = Path(__file__).with_name("pinocchio_more_driver.cpp")
 # 25 joint types overflow Boost's preprocessed lists of 20. Pinocchio's own libraries are not linked: in them
 # Eigen's matrices are aligned otherwise than -march=native aligns them.
 BOOST_LIMITS = (
@@ -61,13 +62,30 @@ def include_flags() -> tuple[str, ...]:
     return (f"-isystem{prefix / 'include'}", f"-isystem{eigen}", f"-fmacro-prefix-map={prefix}=.")
 
 
-def load_model(urdf: Path, *, floating: bool) -> Any:
-    """The `pinocchio.Model` of a URDF, as Pinocchio reads it."""
+def load_model(urdf: Path, *, floating: bool, frames: Sequence[str] = ()) -> Any:
+    """The `pinocchio.Model` of a URDF, as Pinocchio reads it.
+
+    The chosen `frames`, names of links, are its operational ones, in this order. Raises ToolError where there
+    is no such link.
+    """
     import pinocchio  # noqa: PLC0415  (optional)
 
-    if floating:
-        return pinocchio.buildModelFromUrdf(str(urdf), pinocchio.JointModelFreeFlyer())
-    return pinocchio.buildModelFromUrdf(str(urdf))
+    base = [pinocchio.JointModelFreeFlyer()] if floating else []
+    model = pinocchio.buildModelFromUrdf(str(urdf), *base)
+    for name in frames:
+        if not model.existFrame(name, pinocchio.FrameType.BODY):
+            raise ToolError(f"{urdf}: there is no link '{name}'; name one for its frame")
+        link = model.frames[model.getFrameId(name, pinocchio.FrameType.BODY)]
+        chosen = pinocchio.Frame(name, link.parentJoint, 0, link.placement, pinocchio.FrameType.OP_FRAME)
+        model.addFrame(chosen)
+    return model
+
+
+def chosen_frames(model: Any) -> list[Any]:
+    """Those of `load_model`, as Pinocchio has them."""
+    import pinocchio  # noqa: PLC0415  (optional)
+
+    return [frame for frame in model.frames if frame.type == pinocchio.FrameType.OP_FRAME]
 
 
 def pinocchio_q(model: Any, q: Rows) -> Rows:
@@ -94,6 +112,10 @@ def write_model(model: Any, path: Path) -> None:
         # xx xy yy xz yz zz, about the centre of mass
         mass = ([inertia.mass], inertia.lever, inertia.inertia[np.tril_indices(3)])
         lines.append(f"{model.parents[index]} {joint.shortname()} {_line(*where, *mass)}")
+    frames = chosen_frames(model)
+    lines.append(str(len(frames)))
+    for frame in frames:
+        lines.append(f"{frame.parentJoint} {_line(frame.placement.rotation, frame.placement.translation)}")
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -122,36 +144,43 @@ def _line(*parts: Any) -> str:
 
 
 @lru_cache
-def build(compiler: Compiler) -> Path:
-    """The driver's object for this machine; minutes of work where it is not in benchmarks/build yet."""
-    return toolchain.cached_object(compiler, DRIVER, FLAGS, include_flags())
+def build(compiler: Compiler, driver: Path) -> Path:
+    """A driver's object for this machine; minutes of work where it is not in benchmarks/build yet."""
+    return toolchain.cached_object(compiler, driver, FLAGS, include_flags())
 
 
-def values(model: Any, states: States, *, compiler: Compiler = toolchain.GCC) -> Values:
-    """What the driver computes: for each function its outputs, stacked over the states.
+def values(
+    model: Any, states: States, *, driver: Path = DRIVER, compiler: Compiler = toolchain.GCC
+) -> Values:
+    """What a driver computes: for each function its outputs, each (states, size).
 
-    Shapes are (states, nv) or (states, nv, nv), matrices full and symmetric ones mirrored.
+    Matrices are full and row-major, symmetric ones mirrored.
     """
-    table = _run(model, states, ["values"], compiler=compiler)
-    result: Values = {}
-    for name, per_state in table.items():
-        outputs = [np.array(output) for output in zip(*per_state, strict=True)]
-        result[name] = [
-            o if o.shape[1] == model.nv else o.reshape(len(states), model.nv, model.nv) for o in outputs
-        ]
-    return result
+    table = _run(model, states, ["values"], driver=driver, compiler=compiler)
+    return {
+        name: [np.array(output) for output in zip(*per_state, strict=True)]
+        for name, per_state in table.items()
+    }
 
 
 def measure(
-    model: Any, states: States, *, compiler: Compiler = toolchain.GCC, relinks: int = 1, seconds: float = 0.2
+    model: Any,
+    states: States,
+    *,
+    driver: Path = DRIVER,
+    compiler: Compiler = toolchain.GCC,
+    relinks: int = 1,
+    seconds: float = 0.2,
 ) -> dict[str, Measurement]:
-    """Nanoseconds a call of each function, by the catalogue's names.
+    """Nanoseconds a call of each function of a driver, by the catalogue's names.
 
-    ABA and CRBA are timed in both of Pinocchio's conventions; the faster one stands, named as the variant.
+    ABA and CRBA are timed in both of Pinocchio's conventions, Jacobians of frames in both of its ways; the
+    faster one stands, named as the variant.
     """
     times: dict[str, list[float]] = {}
+    words = ["time", str(seconds)]
     for draw in range(relinks):
-        report = _run(model, states, ["time", str(seconds)], compiler=compiler, draw=draw)
+        report = _run(model, states, words, driver=driver, compiler=compiler, draw=draw)
         for name, entry in report.items():
             times.setdefault(name, []).append(float(entry["ns"]))
     rivals: dict[str, list[Measurement]] = {}
@@ -162,53 +191,64 @@ def measure(
 
 
 def measure_best(
-    model: Any, states: States, *, relinks: int = 3, seconds: float = 0.2, compilers: Sequence[Compiler] = ()
+    model: Any,
+    states: States,
+    *,
+    driver: Path = DRIVER,
+    relinks: int = 3,
+    seconds: float = 0.2,
+    compilers: Sequence[Compiler] = (),
 ) -> dict[str, Measurement]:
     """`measure` with each compiler (by default, all that are installed), the faster one for each function."""
     return best_of_each(
         [
-            measure(model, states, compiler=compiler, relinks=relinks, seconds=seconds)
+            measure(model, states, driver=driver, compiler=compiler, relinks=relinks, seconds=seconds)
             for compiler in compilers or toolchain.available()
         ]
     )
 
 
 def _run(
-    model: Any, states: States, words: list[str], *, compiler: Compiler, draw: int = 0
+    model: Any, states: States, words: list[str], *, driver: Path, compiler: Compiler, draw: int = 0
 ) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="bench-pinocchio-") as folder:
         work = Path(folder)
         write_model(model, work / "model")
         write_states(model, states, work / "states")
         program = work / "driver"
-        toolchain.link(compiler, [build(compiler)], program, draw=draw)
+        toolchain.link(compiler, [build(compiler, driver)], program, draw=draw)
         report: dict[str, Any] = json.loads(toolchain.run([program, work / "model", work / "states", *words]))
     return report
 
 
-def reference_values(model: Any, states: States, k: int) -> dict[str, list[NDArray[np.float64]]]:
-    """What the installed Python module computes for state k: function by function, shaped as in `values`."""
+def has_reference(name: str) -> bool:
+    """Whether the Python module has this function of the catalogue."""
+    return name in ALL and ALL[name].pinocchio is not None
+
+
+def reference_values(model: Any, states: States, k: int, name: str) -> list[NDArray[np.float64]]:
+    """What the installed Python module computes for state k: the outputs of a function that it has."""
     from rbdgen.checks.pinocchio import outputs_of_state  # noqa: PLC0415  (optional)
 
     data = model.createData()
     q = pinocchio_q(model, states.q[k : k + 1])[0]
     given = {"q": q, "v": states.v[k], "a": states.a[k], "tau": states.tau[k]}
-    rows = [row for row in TABLE.values() if {x.name for x in row.signature.inputs} <= given.keys()]
-    return {row.name: outputs_of_state(row, model, data, given) for row in rows}
+    return outputs_of_state(ALL[name], model, data, given)
 
 
 def worst_error(got: Mapping[str, Sequence[NDArray[np.float64]]], model: Any, states: States) -> float:
-    """Largest error of values (shaped as in `values`; `name:variant` allowed) against the Python module's.
+    """Largest error of outputs over states (`name:variant` allowed) against the Python module's.
 
-    Relative to the largest entry of each output.
+    Relative to the largest entry of each output. Every function must be one that `has_reference`.
     """
     errors = [0.0]
-    for name, outputs in got.items():
+    for variant, outputs in got.items():
+        name = variant.partition(":")[0]
         for k in range(len(outputs[0])):
-            references = reference_values(model, states, k)[name.partition(":")[0]]
+            references = reference_values(model, states, k, name)
             for output, reference in zip(outputs, references, strict=True):
                 scale = float(np.max(np.abs(reference))) or 1.0
-                errors.append(float(np.max(np.abs(output[k] - reference))) / scale)
+                errors.append(float(np.max(np.abs(output[k].reshape(reference.shape) - reference))) / scale)
     return float(np.max(errors))  # NaN where any is NaN
 
 
@@ -217,17 +257,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("urdf", type=Path)
     parser.add_argument("--floating", action="store_true", help="with a floating base")
+    parser.add_argument(
+        "--more", metavar="LINK,LINK", help="times the other driver, on frames of these links"
+    )
     parser.add_argument("--relinks", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.2, help="a function and link")
     arguments = parser.parse_args()
-    model = load_model(arguments.urdf, floating=arguments.floating)
+    frames = arguments.more.split(",") if arguments.more else []
+    driver = MORE_DRIVER if arguments.more else DRIVER
+    model = load_model(arguments.urdf, floating=arguments.floating, frames=frames)
     states = random_states(model.nv, floating=arguments.floating)
     for compiler in toolchain.available():
-        error = worst_error(values(model, states.head(4), compiler=compiler), model, states)
-        print(f"{compiler.version}: relative error against the Python module {error:.1e}")
+        found = values(model, states.head(4), driver=driver, compiler=compiler)
+        compared = {name: found[name] for name in found if has_reference(name.partition(":")[0])}
+        print(f"{compiler.version}: relative error against the Python module", end=" ")
+        print(f"{worst_error(compared, model, states):.1e}, of {', '.join(compared)}")
         effort = {"relinks": arguments.relinks, "seconds": arguments.seconds}
-        for name, entry in measure(model, states, compiler=compiler, **effort).items():
-            print(f"  {name:18} {entry.ns / 1000:8.3f} us  spread {entry.spread:.2f}  {entry.variant}")
+        for name, entry in measure(model, states, driver=driver, compiler=compiler, **effort).items():
+            print(f"  {name:22} {entry.ns / 1000:8.3f} us  spread {entry.spread:.2f}  {entry.variant}")
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ class Generated:
 
     measurement: Measurement
     generation_seconds: float  # from the model to the loaded library, the C compiler's time included
-    outputs: tuple[NDArray[np.float64], ...]  # for the first states, as `pinocchio_cpp.values` shapes them
+    outputs: tuple[NDArray[np.float64], ...]  # for the first states, stacked
 
 
 @lru_cache

@@ -7,8 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import rbdgen
+from benchmarks.contestants import MORE
 from benchmarks.peers import pinocchio_cpp
 from benchmarks.states import random_states
+from benchmarks.toolchain import ToolError
+from rbdgen.functions.table import ALL
+from rbdgen.model.build import Base
 
 pinocchio = pytest.importorskip("pinocchio")
 
@@ -27,6 +32,10 @@ JOINTS = [
     ("revolute", "0 0 -1"),
     ("continuous", "0 1 0"),
 ]
+FIXED = (
+    '<link name="tip"/><joint name="end" type="fixed"><parent link="l2"/><child link="tip"/>'
+    '<origin xyz="0.4 0.5 0.6" rpy="0.2 0.3 0.4"/></joint>'
+)
 
 
 @pytest.fixture
@@ -34,7 +43,7 @@ def urdf(tmp_path: Path) -> Path:
     links = "".join(LINK.format(f"l{k}") for k in range(len(JOINTS) + 1))
     joints = "".join(JOINT.format(k, k + 1, kind, axis) for k, (kind, axis) in enumerate(JOINTS))
     path = tmp_path / "robot.urdf"
-    path.write_text(f'<robot name="mixed">{links}{joints}</robot>')
+    path.write_text(f'<robot name="mixed">{links}{joints}{FIXED}</robot>')
     return path
 
 
@@ -55,6 +64,7 @@ def test_model_file_holds_the_whole_model(urdf: Path, tmp_path: Path) -> None:
     pinocchio_cpp.write_model(model, tmp_path / "model")
     gravity, count, *joints = (tmp_path / "model").read_text().splitlines()
     assert gravity == "0.0 0.0 -9.81"
+    assert joints.pop() == "0"  # frames
     assert int(count) == len(joints) == len(JOINTS)
     rebuilt = pinocchio.Model()
     for number, (line, (_, axis)) in enumerate(zip(joints, JOINTS, strict=True)):
@@ -75,6 +85,51 @@ def test_model_file_holds_the_whole_model(urdf: Path, tmp_path: Path) -> None:
         pinocchio.crba(model, model.createData(), q),
         atol=1e-14,
     )
+
+
+def test_model_file_holds_the_chosen_frames(urdf: Path, tmp_path: Path) -> None:
+    model = pinocchio_cpp.load_model(urdf, floating=True, frames=["tip", "l5"])
+    pinocchio_cpp.write_model(model, tmp_path / "model")
+    lines = (tmp_path / "model").read_text().splitlines()
+    count, *frames = lines[2 + model.njoints - 1 :]
+    assert int(count) == len(frames) == 2
+    (carrier, *numbers), (last, *own) = (np.array(line.split(), dtype=float) for line in frames)
+    assert model.names[int(carrier)] == "j2"
+    assert model.names[int(last)] == "j5"
+    tip = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(0.2, 0.3, 0.4), np.array([0.4, 0.5, 0.6]))
+    np.testing.assert_allclose(numbers, [*tip.rotation.ravel(), *tip.translation], atol=1e-14)
+    np.testing.assert_array_equal(own, [*np.eye(3).ravel(), 0, 0, 0])
+
+
+def test_a_frame_that_is_no_link(urdf: Path) -> None:
+    with pytest.raises(ToolError, match="there is no link 'hand'; name one for its frame"):
+        pinocchio_cpp.load_model(urdf, floating=False, frames=["hand"])
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_both_sides_compute_the_same(urdf: Path, base: Base) -> None:
+    robot = rbdgen.load_robot(urdf, base, frames=["tip", "l5"])
+    names = [name for name in MORE.functions if pinocchio_cpp.has_reference(name)]
+    lib = rbdgen.build(robot, functions=names)
+    model = pinocchio_cpp.load_model(urdf, floating=base == "floating", frames=lib.frames)
+    states = random_states(model.nv, floating=base == "floating", count=3)
+    for name in names:
+        inputs = [getattr(states, x.name) for x in ALL[name].signature.inputs]
+        found = lib.functions[name](*inputs)
+        outputs = [np.asarray(x) for x in (found if isinstance(found, tuple) else (found,))]
+        assert pinocchio_cpp.worst_error({name: outputs}, model, states) < 1e-12
+        flat = [x.reshape(3, -1) for x in outputs]  # as the C++ drivers print them
+        assert pinocchio_cpp.worst_error({f"{name}:a variant": flat}, model, states) < 1e-12
+        flat[0] = flat[0] * (1 + 1e-6)
+        assert pinocchio_cpp.worst_error({name: flat}, model, states) > 1e-7
+
+
+def test_an_unknown_function_is_not_taken_for_right(urdf: Path) -> None:
+    model = pinocchio_cpp.load_model(urdf, floating=False)
+    states = random_states(model.nv, floating=False, count=1)
+    assert not pinocchio_cpp.has_reference("no_such_function")
+    with pytest.raises(KeyError):
+        pinocchio_cpp.worst_error({"no_such_function": [np.ones((1, 3))]}, model, states)
 
 
 def test_random_states_repeat() -> None:

@@ -111,8 +111,11 @@ void dynamics(const Model & model, Data & data, Report & report)
 void functions(const Model & model, Report & report)
 {
   Data data(model);
-  placements(model, data, report);
-  jacobians(model, data, report);
+  if (model.nframes > 1) // the robot has chosen frames beside the world
+  {
+    placements(model, data, report);
+    jacobians(model, data, report);
+  }
   momentum(model, data, report);
   dynamics(model, data, report);
 }

@@ -1,0 +1,44 @@
+"""The examples of the pages in docs/ run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+import rbdgen
+from rbdgen.description.schema import JointType
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def example(name: str) -> str:
+    (code,) = re.findall(r"```python\n(.*?)```", page(name), re.DOTALL)
+    return str(code)
+
+
+def test_a_robot_body_by_body() -> None:
+    names: dict[str, Any] = {"rbdgen": rbdgen}
+    exec(example("descriptions.md"), names)
+    assert names["robot"].model.nv == 1
+    assert f"`type` is one of {', '.join(get_args(JointType))}." in page("descriptions.md").replace("\n", " ")
+
+
+def test_parameters_that_stay_inputs() -> None:
+    names: dict[str, Any] = {"rbdgen": rbdgen, **dict.fromkeys("qva", np.full(7, 0.3))}
+    exec(example("functions.md"), names)
+    light, heavy = (names["lib"].rnea(*(names[x] for x in "qva"), *rest) for rest in ((), (names["table"],)))
+    assert not np.allclose(light, heavy)
+    np.testing.assert_array_equal(names["tau"], heavy)
+
+
+@pytest.mark.parametrize("name", ["descriptions.md", "functions.md", "inertia.md", "robots.md"])
+def test_the_readme_leads_to_every_page(name: str) -> None:
+    assert f"](docs/{name})" in (DOCS.parent / "README.md").read_text(encoding="utf-8")

@@ -134,8 +134,11 @@ def design_function(task: tuple[Robot, str, BodyAxes | None, Options, Table | No
         angles = angles_of(signature, robot.model.manifold.angles)
         program, signature = angles_given(program, angles), signature_given(signature, angles)
     arrays = [x.name for x in function.signature.outputs if x.packed or (options.packed and len(x.shape) > 1)]
-    signature, program = sparse(signature, program, arrays)
     verify_program(program)
+    signature, packed = sparse(signature, program, arrays)
+    if packed is not program:
+        verify_program(packed)
+        program = packed
     return FunctionSource(
         signature,
         program,

@@ -25,7 +25,8 @@ from rbdgen.functions.loops.independent import closed_positions
 from rbdgen.functions.table import BY_INDEPENDENT, TABLE
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Robot, build_robot
-from rbdgen.model.loops import Anchor, Loop
+from rbdgen.model.frames import Frame
+from rbdgen.model.loops import Loop
 from rbdgen.model.reduce import reduce
 from rbdgen.model.tree_size import tree_size
 from rbdgen.selection.axes import operations
@@ -235,7 +236,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_estimates_are_near_what_is_traced(name: str) -> None:
     """On two limbs with no special axes and places, which meet at a point."""
     model = build_robot(parse_urdf(urdf([-1, 0, 1, 2, -1, 4, 5, 6]))).model
-    anchors = (Anchor(str(body), body, model.bodies[body - 1].placement) for body in (3, 7))
+    anchors = (Frame(str(body), body, model.bodies[body - 1].placement) for body in (3, 7))
     model = replace(model, loops=(Loop(*anchors, "point"),), independent=(0, 1, 2, 3, 4))
     tracer, row = GraphEngine(), BY_INDEPENDENT[name]
     counted = tracer.cost(trace_on(tracer, model, row, row.forms[0])).total

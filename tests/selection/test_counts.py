@@ -19,7 +19,7 @@ from rbdgen.model.reduce import reduce
 from rbdgen.options import Options
 from rbdgen.pipeline.design import count
 from rbdgen.selection import axes as axes_module
-from rbdgen.selection.axes import operations, search
+from rbdgen.selection.axes import Count, operations, search
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "chosen_counts"
 
@@ -89,11 +89,13 @@ def test_an_exhausted_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) ->
     model = build_robot(parse_urdf(synthetic.urdf(synthetic.chain(20)))).model
     counted: list[int] = []
 
-    def counting(*arguments: Any) -> int:
-        counted.append(operations(*arguments))
-        return counted[-1]
+    def counting(*arguments: Any) -> Count:
+        count = axes_counted(*arguments)
+        counted.append(count.least)
+        return count
 
-    monkeypatch.setattr(axes_module, "operations", counting)
+    axes_counted = axes_module.counted
+    monkeypatch.setattr(axes_module, "counted", counting)
     budget = 10_000
     search(model, budget=budget)
     assert sum(counted) < budget + 3 * max(counted)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import atan2, hypot, inf, isfinite, pi
-from typing import Final
+from typing import Final, NamedTuple
 
 from rbdgen.functions.function import Form, Function
 from rbdgen.functions.table import lookup
@@ -84,17 +84,24 @@ def search(
     return BodyAxes(tuple(descent.turns), tuple(descent.slides))
 
 
-def operations(
-    reduced: ReducedModel, function: Function = RNEA, form: Form = CLASSICAL, limit: float = inf
-) -> int:
-    """Operations of a form on a reduced model, shared ones counted once.
+class Count(NamedTuple):
+    """Operations of a form. `least`: without negations; `total`: infinite where that was already too many."""
 
-    From `limit` on without negations: most candidates of a search are worse than that already.
-    """
+    least: int
+    total: float
+
+
+def operations(reduced: ReducedModel, function: Function = RNEA, form: Form = CLASSICAL) -> int:
+    """Operations of a form on a reduced model, shared ones counted once."""
+    return int(counted(reduced, function, form).total)
+
+
+def counted(reduced: ReducedModel, function: Function, form: Form, most: float = inf) -> Count:
+    """The same. Beyond `most` negations are not counted, which takes as long as all the rest."""
     tracer = GraphEngine()
     outputs = trace_on(tracer, reduced, function, form)
     least = tracer.operations(outputs)
-    return least if least >= limit else tracer.cost(outputs).total
+    return Count(least, inf if least > most else tracer.cost(outputs).total)
 
 
 class _Descent:
@@ -116,7 +123,7 @@ class _Descent:
         self.aligned = reduce(model)
         self.budget = budget
         self.parallel = parallel
-        self.known: dict[tuple[object, ...], tuple[int, float]] = {}  # counts, and their limits
+        self.known: dict[tuple[object, ...], Count] = {}
         self.whole = self.whole_cost()
 
     def reduced(self) -> ReducedModel:
@@ -130,41 +137,41 @@ class _Descent:
         for turn, slide in candidates(now, i, self.turns[i], self.slides[i], hung):
             if self.budget <= 0:
                 break
-            cost = self.cost(i, turn, slide, best[0])
-            if cost < best[0]:
+            cost = self.cost(i, turn, slide, best[0].least)
+            if cost.total < best[0].total:
                 best = (cost, turn, slide)
         before = (self.turns[i], self.slides[i])
         if best[1:] == before:
             return False
         _, self.turns[i], self.slides[i] = best
-        whole = self.whole_cost()
-        if whole >= self.whole:
+        whole = self.whole_cost(self.whole.least)
+        if whole.total >= self.whole.total:
             self.turns[i], self.slides[i] = before
             return False
         self.whole = whole
         return True
 
-    def whole_cost(self) -> int:
+    def whole_cost(self, most: float = inf) -> Count:
         """Operations of the whole robot: identical branches share some, which no chain shows."""
-        return operations(self.reduced(), self.function, self.form)
+        return counted(self.reduced(), self.function, self.form, most)
 
-    def cost(self, i: int, turn: float | None = None, slide: float | None = None, limit: float = inf) -> int:
-        """Operations of the chain through body i, with another choice there; see `operations`."""
+    def cost(self, i: int, turn: float | None = None, slide: float | None = None, most: float = inf) -> Count:
+        """Operations of the chain through body i, with another choice there; see `counted`."""
         turns, slides = list(self.turns), list(self.slides)
         if turn is not None and slide is not None:
             turns[i], slides[i] = turn, slide
         chain = self.chain(i)
         key = (i, *((turns[k], slides[k]) for k in self.neighbourhood(i)))
-        count, known_from = self.known.get(key, (0, -inf))
-        if known_from <= count < limit:  # not counted yet, or not all of it
+        known = self.known.get(key)
+        if known is None or (known.total == inf and known.least <= most):
             whole = self.aligned.with_axes(turns, slides, self.parallel)
             try:
-                count = operations(_only(whole, chain), self.function, self.form, limit)
+                known = counted(_only(whole, chain), self.function, self.form, most)
             except ZeroDivisionError:  # massless bodies take the inertia of bodies beyond the chain
-                count = operations(whole, self.function, self.form, limit)
-            self.known[key] = count, limit
-            self.budget -= count
-        return count
+                known = counted(whole, self.function, self.form, most)
+            self.known[key] = known
+            self.budget -= known.least
+        return known
 
     def chain(self, i: int) -> list[int]:
         """The bodies from the root to i, and the children of i; where frames count, all bodies to those that

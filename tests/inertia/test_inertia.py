@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.rationals import Rationals
 
 import rbdgen
-from rbdgen.inertia.operations import ten_of
+from rbdgen.model.inertial_parameters import parameters_of
 
 Array = npt.NDArray[Any]
 
@@ -66,7 +66,7 @@ def fractions(values: Any) -> Array:
 @exact
 @given(streams)
 def test_frames_are_the_dense_congruence(r: Rationals) -> None:
-    ten, child = ten_of(r.inertia()), ten_of(r.inertia())
+    ten, child = parameters_of(r.inertia()), parameters_of(r.inertia())
     R, p = fractions(r.rotation()), fractions(r.vector())
     one, other, none = rbdgen.Inertia(ten), rbdgen.Inertia(child), 0 * p
     X = force_to_parent(R, p)
@@ -86,7 +86,7 @@ def test_frames_are_the_dense_congruence(r: Rationals) -> None:
 @exact
 @given(streams)
 def test_motions_are_the_dense_products(r: Rationals) -> None:
-    inertia = rbdgen.Inertia(ten_of(r.inertia()))
+    inertia = rbdgen.Inertia(parameters_of(r.inertia()))
     v, a, M = fractions(r.numbers(6)), fractions(r.numbers(6)), dense(inertia.parameters)
     assert (inertia.times(v) == M @ v).all()
     assert inertia.quadratic(v) == v @ M @ v

@@ -6,11 +6,12 @@ graph's scalars they become C. The mechanics stands in `model/inertia.py`; here 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from rbdgen.model.inertia import Inertia as Body
+from rbdgen.model.inertial_parameters import entries, inertia_of, parameters_of
 from rbdgen.signature import Argument, Signature
 from rbdgen.spatial.ops import IDENTITY, NO_MOTION, Force, Matrix, Motion, Vector, mirrored
 from rbdgen.spatial.scalar import Scalar, dot, exp, log, mul, reciprocal, sqrt, sub
@@ -36,23 +37,6 @@ class Operation:
         return self.signature.name
 
 
-def body_of(ten: Iterable[Scalar]) -> Body:
-    """The inertia with these ten parameters, in Pinocchio's order."""
-    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = ten
-    return Body(m, Vector(hx, hy, hz), mirrored([[xx, xy, xz], [0, yy, yz], [0, 0, zz]]))
-
-
-def ten_of(body: Body) -> list[Scalar]:
-    """The ten parameters of an inertia."""
-    return [body.mass, *body.first_moment, *_lower(body.rotational)]
-
-
-def _lower(symmetric: Matrix) -> list[Scalar]:
-    """xx xy yy xz yz zz, from the upper triangle."""
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = symmetric
-    return [xx, xy, yy, xz, yz, zz]
-
-
 def _matrix(nine: Elements) -> Matrix:
     return Matrix(Vector(*nine[:3]), Vector(*nine[3:6]), Vector(*nine[6:]))
 
@@ -66,20 +50,20 @@ def _force(f: Force) -> list[Scalar]:
 
 
 def _moved(ten: Elements, rotation: Elements, translation: Elements) -> Body:
-    return body_of(ten).turned(_matrix(rotation)).translated(Vector(*translation))
+    return inertia_of(ten).turned(_matrix(rotation)).translated(Vector(*translation))
 
 
 def _from_center_of_mass(mass: Elements, center: Elements, about_center: Elements) -> list[Scalar]:
-    return ten_of(Body.from_center_of_mass(mass[0], Vector(*center), _matrix(about_center)))
+    return parameters_of(Body.from_center_of_mass(mass[0], Vector(*center), _matrix(about_center)))
 
 
 def _factored(ten: Elements) -> list[Scalar]:
-    a, b, L = body_of(ten).factor()
-    return [a, *b, *_lower(L.T)]
+    a, b, L = inertia_of(ten).factor()
+    return [a, *b, *entries(L.T)]
 
 
 def _matrix_of(ten: Elements) -> list[Scalar]:
-    body = body_of(ten)
+    body = inertia_of(ten)
     hx = Matrix.skew(body.first_moment)
     upper = [[*a, *b] for a, b in zip(IDENTITY * body.mass, -hx, strict=True)]
     lower = [[*a, *b] for a, b in zip(hx, body.rotational, strict=True)]
@@ -94,7 +78,7 @@ def _from_matrix(matrix: Elements) -> list[Scalar]:
 
 
 def _pseudo_inertia(ten: Elements) -> list[Scalar]:
-    body = body_of(ten)
+    body = inertia_of(ten)
     rows = [[*row, h] for row, h in zip(body.second_moment, body.first_moment, strict=True)]
     return [x for row in (*rows, [*body.first_moment, body.mass]) for x in row]
 
@@ -102,19 +86,19 @@ def _pseudo_inertia(ten: Elements) -> list[Scalar]:
 def _from_pseudo_inertia(pseudo: Elements) -> list[Scalar]:
     rows = [pseudo[4 * k : 4 * k + 4] for k in range(4)]
     sigma = Matrix(*(Vector(*row[:3]) for row in rows[:3]))
-    return ten_of(Body.from_second_moment(rows[3][3], Vector(*(row[3] for row in rows[:3])), sigma))
+    return parameters_of(Body.from_second_moment(rows[3][3], Vector(*(row[3] for row in rows[:3])), sigma))
 
 
 def _to_ksl(ten: Elements) -> list[Scalar]:
-    body = body_of(ten)
-    xx, xy, yy, xz, yz, zz = _lower(body.about_center)
+    body = inertia_of(ten)
+    xx, xy, yy, xz, yz, zz = entries(body.about_center)
     return [body.mass, *body.first_moment, xx, yy, zz, xy, yz, xz]
 
 
 def _from_ksl(ksl: Elements) -> list[Scalar]:
     m, hx, hy, hz, xx, yy, zz, xy, yz, zx = ksl
     about_center = mirrored([[xx, xy, zx], [0, yy, yz], [0, 0, zz]])
-    return ten_of(Body.from_first_moment(m, Vector(hx, hy, hz), about_center))
+    return parameters_of(Body.from_first_moment(m, Vector(hx, hy, hz), about_center))
 
 
 def _from_log_cholesky(given: Elements) -> list[Scalar]:
@@ -127,7 +111,7 @@ def _from_log_cholesky(given: Elements) -> list[Scalar]:
 
 def _to_log_cholesky(ten: Elements) -> list[Scalar]:
     """The same back: Cholesky's factor of the centroidal Sigma_c / m, from its last row upwards."""
-    body = body_of(ten)
+    body = inertia_of(ten)
     inverse, c = reciprocal(body.mass), body.center
     moment = Body(body.mass, body.first_moment, body.about_center).second_moment * inverse
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = moment
@@ -176,53 +160,53 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
         Operation(
             Signature("rotated", (INERTIA, ROTATION), (RESULT,)),
             "the inertia in turned axes: h' = R h, J' = R J R^T",
-            lambda ten, R: ten_of(body_of(ten).turned(_matrix(R))),
+            lambda ten, R: parameters_of(inertia_of(ten).turned(_matrix(R))),
             "Featherstone 2008, section 2.13",
         ),
         Operation(
             Signature("translated", (INERTIA, TRANSLATION), (RESULT,)),
             "the inertia in a parallel frame, the old origin at p: h' = h + m p",
-            lambda ten, p: ten_of(body_of(ten).translated(Vector(*p))),
+            lambda ten, p: parameters_of(inertia_of(ten).translated(Vector(*p))),
             "Featherstone 2008, section 2.13",
         ),
         Operation(
             Signature("transformed", (INERTIA, ROTATION, TRANSLATION), (RESULT,)),
             "rotated, then translated",
-            lambda ten, R, p: ten_of(_moved(ten, R, p)),
+            lambda ten, R, p: parameters_of(_moved(ten, R, p)),
             "Featherstone 2008, section 2.13",
         ),
         Operation(
             Signature("merged", (INERTIA, CHILD, ROTATION, TRANSLATION), (RESULT,)),
             "two bodies as one, the child's frame placed by R and p",
-            lambda ten, child, R, p: ten_of(body_of(ten) + _moved(child, R, p)),
+            lambda ten, child, R, p: parameters_of(inertia_of(ten) + _moved(child, R, p)),
         ),
         Operation(
             Signature("split", (INERTIA, CHILD, ROTATION, TRANSLATION), (RESULT,)),
             "a body without the child, which was a part of it",
-            lambda ten, child, R, p: ten_of(body_of(ten) - _moved(child, R, p)),
+            lambda ten, child, R, p: parameters_of(inertia_of(ten) - _moved(child, R, p)),
         ),
         Operation(
             Signature("times", (INERTIA, VELOCITY), (MOMENTUM,)),
             "the momentum I v: m v + w x h, h x v + J w",
-            lambda ten, v: _force(body_of(ten).apply(_motion(v))),
+            lambda ten, v: _force(inertia_of(ten).apply(_motion(v))),
             "Featherstone 2008, eq. 2.63",
         ),
         Operation(
             Signature("quadratic", (INERTIA, VELOCITY), (ENERGY,)),
             "v . I v: m v.v + 2 w.(h x v) + w.J w",
-            lambda ten, v: [body_of(ten).quadratic(_motion(v))],
+            lambda ten, v: [inertia_of(ten).quadratic(_motion(v))],
             "Featherstone 2008, section 2.13",
         ),
         Operation(
             Signature("rate", (INERTIA, VELOCITY), (FORCE,)),
             "the rate of momentum at constant v: w x f, w x n + v x f of [f, n] = I v",
-            lambda ten, v: _force(body_of(ten).equation_of_motion(_motion(v), NO_MOTION)),
+            lambda ten, v: _force(inertia_of(ten).equation_of_motion(_motion(v), NO_MOTION)),
             "Featherstone 2008, eq. 2.72",
         ),
         Operation(
             Signature("equation_of_motion", (INERTIA, VELOCITY, ACCELERATION), (FORCE,)),
             "the force that a motion takes: I a, and the rate at constant v",
-            lambda ten, v, a: _force(body_of(ten).equation_of_motion(_motion(v), _motion(a))),
+            lambda ten, v, a: _force(inertia_of(ten).equation_of_motion(_motion(v), _motion(a))),
             "Featherstone 2008, eq. 2.72",
         ),
         Operation(
@@ -255,19 +239,19 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
 SUM: Final = Operation(
     Signature("add", (INERTIA, INERTIA), (RESULT,)),
     "two bodies as one, given in one frame",
-    lambda a, b: ten_of(body_of(a) + body_of(b)),
+    lambda a, b: parameters_of(inertia_of(a) + inertia_of(b)),
 )
 
 DIFFERENCE: Final = Operation(
     Signature("subtract", (INERTIA, INERTIA), (RESULT,)),
     "a body without a part, given in one frame",
-    lambda a, b: ten_of(body_of(a) - body_of(b)),
+    lambda a, b: parameters_of(inertia_of(a) - inertia_of(b)),
 )
 
 CENTER: Final = Operation(
     Signature("center", (INERTIA,), (Argument("center", "values", (3,), "m", "c, the centre of mass"),)),
     "the centre of mass",
-    lambda ten: list(body_of(ten).center),
+    lambda ten: list(inertia_of(ten).center),
 )
 
 FROM_MATRIX: Final = Operation(

@@ -9,7 +9,7 @@ import numpy as np
 from rbdgen.description.soundness import PHYSICAL_TOLERANCE
 from rbdgen.errors import ArrayValueError
 from rbdgen.inertia.apply import TOO_LARGE, Array, check_finite
-from rbdgen.inertia.operations import body_of
+from rbdgen.model.inertial_parameters import inertia_of
 from rbdgen.spatial.scalar import is_zero
 
 ROUNDING: Final = 64
@@ -92,7 +92,7 @@ def _centroidal(caller: str, parameters: Array) -> Array:
     """The rotational inertia about the centre of mass, (..., 3, 3); `ArrayValueError` without a mass."""
     check_mass(caller, parameters)
     with np.errstate(all="ignore"):
-        J = _stacked(body_of(np.moveaxis(parameters, -1, 0)).about_center)
+        J = _stacked(inertia_of(np.moveaxis(parameters, -1, 0)).about_center)
     check_finite(caller, "the inertia about the centre of mass", J, TOO_LARGE)
     return J
 
@@ -115,7 +115,7 @@ def factor(parameters: Array) -> Factor:
     _check_mass(ten)
     none = ten[:, 0] == 0
     with np.errstate(all="ignore"):
-        root, arm, J = body_of(np.where(none[:, None], POINT, ten).T).without_mass()
+        root, arm, J = inertia_of(np.where(none[:, None], POINT, ten).T).without_mass()
         limit = (ROUNDING * np.finfo(ten.dtype).eps * ten[:, [4, 6, 9]]).sum(axis=-1)
         a, b, rest = np.where(none, 0, root), np.stack(list(arm), axis=-1), _stacked(J)
     check_finite("factor", "the inertia about the centre of mass", rest, TOO_LARGE)

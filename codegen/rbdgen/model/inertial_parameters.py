@@ -6,11 +6,11 @@ Atkeson, An and Hollerbach, Estimation of inertial parameters of manipulator loa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from rbdgen.model.inertia import Inertia
-from rbdgen.spatial.ops import Vector, mirrored
+from rbdgen.spatial.ops import Matrix, Vector, mirrored
 from rbdgen.spatial.scalar import Scalar
 
 NAMES: Final = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -22,13 +22,17 @@ ENTRIES: Final = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 """Row and column of the rotational inertia's entries, in order."""
 
 
+def entries(symmetric: Matrix) -> list[Scalar]:
+    """xx xy yy xz yz zz, from the upper triangle."""
+    return [symmetric[i][j] for i, j in ENTRIES]
+
+
 def parameters_of(inertia: Inertia) -> list[Scalar]:
     """The ten parameters."""
-    J = inertia.rotational
-    return [inertia.mass, *inertia.first_moment, *(J[i][j] for i, j in ENTRIES)]
+    return [inertia.mass, *inertia.first_moment, *entries(inertia.rotational)]
 
 
-def inertia_of(parameters: Sequence[Scalar]) -> Inertia:
+def inertia_of(parameters: Iterable[Scalar]) -> Inertia:
     """The inertia with these ten parameters."""
     m, x, y, z, xx, xy, yy, xz, yz, zz = parameters
     return Inertia(m, Vector(x, y, z), mirrored([[xx, xy, xz], [0, yy, yz], [0, 0, zz]]))

@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from rbdgen.errors import OptionError
-from rbdgen.functions.regressors.base import BaseParameters, folded_rows
 from rbdgen.functions.resistance import (
     Added,
     freedoms,
@@ -19,6 +18,7 @@ from rbdgen.functions.resistance import (
     model_of,
     with_added,
 )
+from rbdgen.model.inertial_parameters import BaseParameters
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.model.tree_size import TreeSize
@@ -234,7 +234,8 @@ def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequen
         return flat(model.coupling.folded_matrix(rows))
     if argument.kind == "torque_coefficients":
         columns = len(output) // model.nv
-        return flat(folded_rows(model, [output[k : k + columns] for k in range(0, len(output), columns)]))
+        rows = [output[k : k + columns] for k in range(0, len(output), columns)]
+        return flat(model.coupling.folded_rows(rows))
     if argument.kind in ("force", "columns"):
         rows = [output[k : k + model.nv] for k in range(0, len(output), model.nv)]
         return flat(list(map(model.coupling.folded, rows)))

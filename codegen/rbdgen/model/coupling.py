@@ -54,6 +54,11 @@ class Coupling:
         """G^T x."""
         return [_sum([mul(k, x[i]) for i, k in members]) for members in self.groups]
 
+    def folded_rows(self, A: Matrix) -> list[list[Scalar]]:
+        """G^T A, of a matrix whose columns are no degrees of freedom."""
+        columns = [self.folded(column) for column in zip(*A, strict=True)]
+        return [list(row) for row in zip(*columns, strict=True)]
+
     def folded_matrix(self, A: Matrix) -> list[list[Scalar]]:
         """G^T A G; of a symmetric matrix both halves are the same expressions."""
         if self.is_trivial:

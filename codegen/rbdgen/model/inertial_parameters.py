@@ -7,6 +7,7 @@ Atkeson, An and Hollerbach, Estimation of inertial parameters of manipulator loa
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from rbdgen.model.inertia import Inertia
@@ -40,3 +41,16 @@ def inertia_of(parameters: Iterable[Scalar]) -> Inertia:
 
 UNIT_INERTIAS: Final = tuple(inertia_of([int(i == k) for i in range(10)]) for k in range(10))
 """Inertias with one parameter that is 1."""
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """Combinations of inertial parameters that torques depend on: tau = Yb (R pi).
+
+    `columns`: of the regressor Y that are those of Yb, in order; `names`: of the inertial parameters that they
+    belong to, such as "Ixx:forearm"; `matrix`: R by rows, a row a base parameter.
+    """
+
+    columns: tuple[int, ...]
+    names: tuple[str, ...]
+    matrix: tuple[tuple[float, ...], ...]

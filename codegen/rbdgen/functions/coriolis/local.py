@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from rbdgen.functions.derivatives.local import Column, Subtree
 from rbdgen.functions.derivatives.one_frame import Rows
-from rbdgen.functions.momentum.rates import angular_velocities, origin_rates
+from rbdgen.functions.momentum.rates import angular_velocities, origin_rates, turning
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
@@ -27,7 +27,7 @@ def coriolis_local(
     bodies = reduced.at(q)
     w = angular_velocities(bodies, v, naming)
     p_rates = origin_rates(bodies, w, v)
-    S_rates = [[_rate(w[i], S) for S in body.subspace] for i, body in enumerate(bodies)]
+    S_rates = [[turning(w[i], S) for S in body.subspace] for i, body in enumerate(bodies)]
     subtrees = [_own(body.moments, own) for body, own in zip(bodies, w, strict=True)]
     C: Rows = [[0] * reduced.nv for _ in range(reduced.nv)]
     for j in reversed(range(len(bodies))):
@@ -48,11 +48,6 @@ def coriolis_local(
             whole = subtrees[body.parent] + subtree.to_parent(body, p_rates[j])
             subtrees[body.parent] = named(Subtree, whole, naming, f"subtree[{body.parent}]")
     return C
-
-
-def _rate(w: Vector, S: Motion) -> Motion:
-    """dS/dt of a motion that turns with its body."""
-    return Motion(w.cross(S.angular), w.cross(S.linear))
 
 
 def _own(own: MassMoments, w: Vector) -> Subtree:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rbdgen.functions.derivatives.one_frame import PlacedBody, Rows, in_common_frame, turning_part
+from rbdgen.functions.derivatives.one_frame import PlacedBody, Rows, in_common_frame, placed, turning_part
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import Model
 from rbdgen.model.moments import MassMoments
@@ -103,12 +103,7 @@ def coriolis_sweeps(world: Callable[[Given], Moving] | None = None) -> tuple[Swe
 
 def step(body: Body, x: Given) -> Gives:
     """A body's motion and composite, and the directions of its joint."""
-    parent = x.parent
-    frame = Transform(
-        Matrix(*map(body.rotation.to_child, parent.rotation)).named(x.naming, "R"),
-        (parent.rotation.apply(body.translation) + parent.translation).named(x.naming, "p"),
-    )
-    return _moved(body, frame, parent.v, x)
+    return _moved(body, placed(body, x), x.parent.v, x)
 
 
 def base_step(body: Body, x: Given) -> Gives:

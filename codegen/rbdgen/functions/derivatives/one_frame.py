@@ -161,12 +161,16 @@ def derivatives(
 
 def step(body: Body, x: Given) -> Gives:
     """A body's motion and composite, and the directions of its joint."""
-    above = x.parent
-    frame = Transform(
-        Matrix(*map(body.rotation.to_child, above.rotation)).named(x.naming, "R"),
-        (above.rotation.apply(body.translation) + above.translation).named(x.naming, "p"),
+    return moved(body, placed(body, x), x.parent.v, x.parent.a, x)
+
+
+def placed(body: Body, x: Given) -> Transform:
+    """Where a body stands in the common frame, from where its parent does."""
+    R, p = x.parent.rotation, x.parent.translation
+    return Transform(
+        Matrix(*map(body.rotation.to_child, R)).named(x.naming, "R"),
+        (R.apply(body.translation) + p).named(x.naming, "p"),
     )
-    return moved(body, frame, above.v, above.a, x)
 
 
 def base_step(body: Body, x: Given) -> Gives:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import ReducedBody
-from rbdgen.spatial.ops import ZERO, Vector
+from rbdgen.spatial.ops import ZERO, Motion, Vector
 from rbdgen.spatial.scalar import Naming, Scalar
 from rbdgen.sweeps.bodies import relative_motion
 
@@ -30,3 +30,8 @@ def origin_rates(bodies: Sequence[ReducedBody], w: Sequence[Vector], v: Sequence
         turned = ZERO if body.parent == WORLD else w[body.parent].cross(body.translation)
         found.append(turned + slid)
     return found
+
+
+def turning(w: Vector, S: Motion) -> Motion:
+    """dS/dt of a motion that turns with its body, in the body's axes, less the motion of its origin."""
+    return Motion(w.cross(S.angular), w.cross(S.linear))

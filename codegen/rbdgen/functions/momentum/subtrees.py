@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from rbdgen.functions.inverse_dynamics.classical import body_forces
 from rbdgen.functions.momentum.in_the_world import Rows, rows_of, total_mass
-from rbdgen.functions.momentum.rates import angular_velocities, origin_rates
+from rbdgen.functions.momentum.rates import angular_velocities, origin_rates, turning
 from rbdgen.model.inertia import added_symmetric, from_second_moment
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD
@@ -283,8 +283,7 @@ def centroidal_matrix_rate(
     R, columns = whole.orientations(), []
     for i, body in enumerate(bodies):
         for S in body.subspace:
-            S_rate = Motion(w[i].cross(S.angular), w[i].cross(S.linear))
-            column = _rate_about(whole, i, parts[i], (r[i], r_rates[i]), (S, S_rate))
+            column = _rate_about(whole, i, parts[i], (r[i], r_rates[i]), (S, turning(w[i], S)))
             columns.append(_in_world(whole, R[i], column))
     return rows_of(reduced.model, columns)
 

@@ -8,7 +8,6 @@ on, so that what a joint does not feel goes to the parent, as in Khalil and Domb
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rbdgen.functions.regressors.bodies import regressor, visible
-from rbdgen.model.inertial_parameters import NAMES
+from rbdgen.model.inertial_parameters import NAMES, BaseParameters
 from rbdgen.model.model import Model
 from rbdgen.sweeps.inputs import coordinates
 
@@ -32,16 +31,6 @@ ROUNDING: Final = 1e-13
 
 FIRST: Final = ("mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyz", "Izz", "Iyy", "m")
 """Of one body: those that come first stay, those behind go to them and to the parent."""
-
-
-@dataclass(frozen=True)
-class BaseParameters:
-    """`columns`: of Y that are those of Yb, in order; `names`: of the inertial parameters that they belong
-    to, such as "Ixx:forearm"; `matrix`: R by rows, a row a base parameter."""
-
-    columns: tuple[int, ...]
-    names: tuple[str, ...]
-    matrix: tuple[tuple[float, ...], ...]
 
 
 @lru_cache(maxsize=8)
@@ -61,14 +50,8 @@ def _stacked(model: Model) -> Array:
     q = list(model.manifold.random(rng, (STATES,)).T)
     v, a = (list(rng.standard_normal((coupling.independent, STATES))) for _ in range(2))
     rows = regressor(model, coordinates(model, q, np.cos, np.sin), coupling.extended(v), coupling.extended(a))
-    entries = [[np.broadcast_to(x, STATES) for x in column] for column in folded_rows(model, rows)]
+    entries = [[np.broadcast_to(x, STATES) for x in column] for column in coupling.folded_rows(rows)]
     return np.moveaxis(np.array(entries, float), 2, 0).reshape(-1, 10 * len(visible(model)))
-
-
-def folded_rows(model: Model, Y: Any) -> list[list[Any]]:
-    """G^T Y: the rows of independent degrees of freedom, where joints follow others."""
-    columns = [model.coupling.folded(column) for column in zip(*Y, strict=True)]
-    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def _independent(W: Array) -> list[int]:

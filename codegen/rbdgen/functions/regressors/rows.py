@@ -9,7 +9,7 @@ import numpy as np
 
 from rbdgen.functions.function import A, Form, Function, Outputs, Q, V, cheap, flat
 from rbdgen.functions.regressors import bodies, moments
-from rbdgen.functions.regressors.base import base_parameters, folded_rows
+from rbdgen.functions.regressors.base import base_parameters
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import Argument, Signature
@@ -90,7 +90,7 @@ ROWS = (
 def _base_columns(model: Model, Y: Any) -> Outputs:
     """Yb, some columns of Y, over the independent degrees of freedom."""
     columns = base_parameters(model).columns
-    return [[row[k] for row in folded_rows(model, Y) for k in columns]]
+    return [[row[k] for row in model.coupling.folded_rows(Y) for k in columns]]
 
 
 def _cheap_base(reduced: ReducedModel, x: State) -> Outputs:

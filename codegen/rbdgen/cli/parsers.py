@@ -159,7 +159,8 @@ def equations_parser() -> argparse.ArgumentParser:
         default=1000,
         help="refuse equations with more terms (default 1000)",
     )
-    _add_robot_options(parser)
+    _add_robot_options(parser, frames=False)
+    parser.set_defaults(frames=[])
     return parser
 
 
@@ -208,7 +209,9 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
     _add_function_options(parser, "with a ROBOT: what is generated")
 
 
-def _add_robot_options(parser: argparse.ArgumentParser, title: str = "the robot") -> None:
+def _add_robot_options(
+    parser: argparse.ArgumentParser, title: str = "the robot", *, frames: bool = True
+) -> None:
     group = parser.add_argument_group(title)
     group.add_argument(
         "--base",
@@ -271,13 +274,14 @@ def _add_robot_options(parser: argparse.ArgumentParser, title: str = "the robot"
         default=[],
         help="joints whose velocities say those of all others in closed loops, for loop_rnea and loop_aba",
     )
-    group.add_argument(
-        "--frames",
-        metavar="NAME,NAME",
-        action="append",
-        default=[],
-        help="frames of the functions frame_...: links, joints, sites, patterns such as 'foot_*'",
-    )
+    if frames:
+        group.add_argument(
+            "--frames",
+            metavar="NAME,NAME",
+            action="append",
+            default=[],
+            help="frames of the functions frame_...: links, joints, sites, patterns such as 'foot_*'",
+        )
     group.add_argument("--root", metavar="LINK", help="take only what this link carries")
     group.add_argument(
         "--tip", metavar="LINK", help="take only the chain from the root to this link, no branches"

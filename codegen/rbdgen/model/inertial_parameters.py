@@ -47,8 +47,8 @@ UNIT_INERTIAS: Final = tuple(inertia_of([int(i == k) for i in range(10)]) for k 
 class BaseParameters:
     """Combinations of inertial parameters that torques depend on: tau = Yb (R pi).
 
-    `columns`: of the regressor Y that are those of Yb, in order; `names`: of the inertial parameters that they
-    belong to, such as "Ixx:forearm"; `matrix`: R by rows, a row a base parameter.
+    `columns`: of the regressor Y that are those of Yb, in order; `names`: of the inertial parameters that
+    they belong to, such as "Ixx:forearm"; `matrix`: R by rows, a row a base parameter.
     """
 
     columns: tuple[int, ...]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rbdgen.description.builder import RobotBuilder
+from rbdgen.description.contacts import Contact, Frame, Loop, Point
 from rbdgen.errors import OptionError, RbdgenError
 from rbdgen.inertia.inertia import Inertia
 from rbdgen.version import __version__
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
     from rbdgen.runtime import Library
 
 __all__ = [
+    "Frame",
     "Inertia",
+    "Loop",
+    "Point",
     "RbdgenError",
     "RobotBuilder",
     "__version__",
@@ -58,6 +62,7 @@ def load_robot(
     ignore: str | Sequence[str] = (),
     independent: Sequence[str] = (),
     frames: Sequence[str] = (),
+    contacts: Sequence[Contact] = (),
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -94,6 +99,9 @@ def load_robot(
             name is that of a link, of a fixed one too, of a joint (the frame that moves with it), of a site
             of an MJCF, or "world"; a pattern stands for all links and sites that match, in the order of the
             description. `robot.known_frames` has them all.
+        contacts: places that the world, or another link, holds, in the order of their rows, such as
+            [rbdgen.Point("lf", "front_left_foot"), rbdgen.Frame("l", "left_foot", (0.05, 0, -0.07))];
+            `rbdgen.Loop` holds two links together. Functions `contact_...` and `delassus` are of them.
 
     Returns:
         The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.
@@ -120,6 +128,7 @@ def load_robot(
         ignore=ignore,
         independent=independent,
         frames=frames,
+        contacts=contacts,
     )
 
 
@@ -131,6 +140,7 @@ def from_pinocchio(
     friction: str | tuple[str, float] | None = None,
     mimic: Literal["eliminate", "independent"] = "eliminate",
     frames: Sequence[str] = (),
+    contacts: Sequence[Contact] = (),
 ) -> Robot:
     """The robot of a Pinocchio model, whose vectors then drop in.
 
@@ -143,6 +153,7 @@ def from_pinocchio(
         friction: as in `load_robot`; likewise.
         mimic: of its mimic joints, as in `load_robot`.
         frames: as in `load_robot`; the model's frames, of any type, are known by their names.
+        contacts: as in `load_robot`, on the model's frames.
 
     Returns:
         The robot, with the model's gravity. `robot.warnings` says what of the model has no effect, and
@@ -153,7 +164,9 @@ def from_pinocchio(
     """
     from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    return robot.from_pinocchio(model, snap, damping=damping, friction=friction, mimic=mimic, frames=frames)
+    return robot.from_pinocchio(
+        model, snap, damping=damping, friction=friction, mimic=mimic, frames=frames, contacts=contacts
+    )
 
 
 def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) -> Library:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rbdgen.cli.parsers import PARSERS
+from rbdgen.description.contacts import contact_from
 from rbdgen.errors import OptionError
 from rbdgen.options import Options, default_functions
 from rbdgen.toolchain.targets import target_named
@@ -76,6 +77,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         ignore=",".join(parsed.ignore),
         independent=names_of(parsed.independent),
         frames=names_of(parsed.frames),
+        contacts=[contact_from(*said) for said in parsed.contacts],
     )
 
 

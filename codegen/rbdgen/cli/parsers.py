@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
+from rbdgen.description.contacts import FORMS, Form
 from rbdgen.machine import REALS
 from rbdgen.options import TRIGS, Options
 from rbdgen.toolchain.targets import TARGETS
@@ -160,7 +162,7 @@ def equations_parser() -> argparse.ArgumentParser:
         help="refuse equations with more terms (default 1000)",
     )
     _add_robot_options(parser, frames=False)
-    parser.set_defaults(frames=[])
+    parser.set_defaults(frames=[], contacts=[])
     return parser
 
 
@@ -275,6 +277,7 @@ def _add_robot_options(
         help="joints whose velocities say those of all others in closed loops, for loop_rnea and loop_aba",
     )
     if frames:
+        _add_contact_options(group)
         group.add_argument(
             "--frames",
             metavar="NAME,NAME",
@@ -292,6 +295,25 @@ def _add_robot_options(
         default="eliminate",
         help="mimic joints follow others, without a place in q, or are joints as others (default eliminate)",
     )
+
+
+def _add_contact_options(group: argparse._ArgumentGroup) -> None:
+    """They share one list: rows of contacts stand in the order in which options do."""
+    helps: dict[Form, str] = {
+        "--contact": "a point of a link (its origin, or X,Y,Z in m) that the world holds, for contact_...",
+        "--contact-frame": "a point of a link and the link's axes that the world holds, likewise",
+        "--contact-loop": "points of two links, or (:frame) their axes too, that stay together, likewise",
+    }
+    for option, text in helps.items():
+        group.add_argument(
+            option,
+            metavar=FORMS[option],
+            dest="contacts",
+            action="append",
+            default=[],
+            type=partial(lambda option, text: (option, text), option),
+            help=text,
+        )
 
 
 def _add_function_options(parser: argparse.ArgumentParser, title: str = "the code") -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from rbdgen.description.contacts import Contact
+
 Vector3 = tuple[float, float, float]
 JointType = Literal[
     "revolute", "continuous", "prismatic", "fixed", "planar", "floating", "spherical", "helical", "universal"
@@ -137,4 +139,5 @@ class Description:
     warnings: tuple[str, ...]  # each `FILE:LINE: what is odd; what was done about it`
     floating: bool = False  # whether the file itself says that the root moves freely
     loops: tuple[Loop, ...] = ()
+    contacts: tuple[Contact, ...] = ()
     places: tuple[Place, ...] = ()

@@ -7,6 +7,9 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from rbdgen.errors import OptionError
+from rbdgen.functions.contacts import forward_rows as contact_forward
+from rbdgen.functions.contacts import inverse_rows as contact_inverse
+from rbdgen.functions.contacts import kinematic_rows as contact_kinematics
 from rbdgen.functions.coriolis import rows as coriolis
 from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
@@ -60,6 +63,12 @@ OF_LOOPS: Final = _by_name(loops.ROWS)
 OF_FRAMES: Final = _by_name(kinematics.ROWS)
 """Those of robots with chosen frames."""
 
+OF_CONTACTS: Final = _by_name((*contact_kinematics.ROWS, *contact_forward.ROWS))
+"""Those of robots with contacts."""
+
+OF_FLOATING_CONTACTS: Final = _by_name(contact_inverse.ROWS)
+"""Those of robots with contacts and a floating base."""
+
 BY_INDEPENDENT: Final = _by_name(loops.BY_INDEPENDENT)
 """Those of robots with closed loops whose independent velocities were named."""
 
@@ -72,6 +81,8 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
         **OF_BASE,
         **OF_PARAMETERS,
         **OF_LOOPS,
+        **OF_CONTACTS,
+        **OF_FLOATING_CONTACTS,
         **BY_INDEPENDENT,
     }
 )
@@ -90,6 +101,13 @@ _OF_SOME: Final = (
     _Family(OF_FLOATING_BASES, lambda model: model.is_floating, "a floating base", "--base floating"),
     _Family(OF_FRAMES, lambda model: bool(model.frames), "chosen frames", "--frames NAME,NAME"),
     _Family(OF_LOOPS, lambda model: bool(model.loops), "closed loops", "--loop FRAME1=FRAME2"),
+    _Family(OF_CONTACTS, lambda model: bool(model.contacts), "contacts", "--contact NAME=LINK"),
+    _Family(
+        OF_FLOATING_CONTACTS,
+        lambda model: model.is_floating and bool(model.contacts),
+        "a floating base with contacts",
+        "--base floating --contact NAME=LINK",
+    ),
     _Family(
         BY_INDEPENDENT,
         lambda model: bool(model.independent),

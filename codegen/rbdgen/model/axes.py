@@ -14,6 +14,7 @@ from math import hypot, isqrt, sqrt
 from typing import Self
 
 from rbdgen.model.angles import ZERO_ANGLE, exact
+from rbdgen.model.frames import Frame
 from rbdgen.model.joints import Angle, Joint
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.moments import MassMoments
@@ -117,14 +118,11 @@ def align(model: Model) -> tuple[AlignedBody, ...]:
     return tuple(bodies)
 
 
-def align_frames(model: Model, aligned: Sequence[AlignedBody]) -> tuple[AlignedFrame, ...]:
-    """The frames of a model on its aligned bodies, before these were turned or slid."""
-    frames = []
-    for frame in model.frames:
-        back = IDENTITY if frame.body == WORLD else aligned[frame.body].axes.T
-        R, p = frame.placement
-        frames.append(AlignedFrame(frame.name, frame.body, *factor(back @ R), back.apply(p)))
-    return tuple(frames)
+def align_frame(frame: Frame, aligned: Sequence[AlignedBody]) -> AlignedFrame:
+    """A frame of a model on its aligned bodies, before these were turned or slid."""
+    back = IDENTITY if frame.body == WORLD else aligned[frame.body].axes.T
+    R, p = frame.placement
+    return AlignedFrame(frame.name, frame.body, *factor(back @ R), back.apply(p))
 
 
 def axes_on(n: Vector) -> Matrix:

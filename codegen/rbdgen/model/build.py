@@ -14,6 +14,7 @@ from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
 from rbdgen.model.angles import constant_angle
 from rbdgen.model.attachments import Attachment
+from rbdgen.model.contacts import model_contacts, overdetermined
 from rbdgen.model.frames import Frame, chosen_frames, known_frames
 from rbdgen.model.inertia import NO_INERTIA, Inertia
 from rbdgen.model.joints import (
@@ -113,8 +114,9 @@ def build_robot(
     known = known_frames(description, builder.attachments, snap)
     loops, still = model_loops(description.loops, known)
     chosen = chosen_frames(frames, known, description)
+    contacts = model_contacts(description.contacts, known)
     bodies = tuple(builder.finished_bodies())
-    model = Model(description.name, bodies, gravity, tuple(loops), frames=tuple(chosen))
+    model = Model(description.name, bodies, gravity, tuple(loops), (), tuple(chosen), contacts)
     _check_moving(model, description)
     _check_scales(model, description)
     _check_resisted(model, description)
@@ -131,6 +133,7 @@ def build_robot(
             *builder.warnings,
             *still,
             *left_out(description, dissipation),
+            *overdetermined(contacts, model.sizes["nv"]),
         ),
         dissipation,
         tuple(followers.values()),
@@ -146,7 +149,13 @@ def rebuilt(robot: Robot, description: Description, inertias: Mapping[str, Inert
     known = known_frames(description, builder.attachments, robot.snap)
     loops, _ = model_loops(description.loops, known)
     frames = tuple(known[frame.name] for frame in robot.model.frames)
-    return replace(robot.model, bodies=tuple(builder.finished_bodies()), loops=tuple(loops), frames=frames)
+    return replace(
+        robot.model,
+        bodies=tuple(builder.finished_bodies()),
+        loops=tuple(loops),
+        frames=frames,
+        contacts=model_contacts(description.contacts, known),
+    )
 
 
 def centroidal(link: Link, snap: float) -> tuple[float, Vector, Matrix]:

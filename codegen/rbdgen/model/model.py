@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from rbdgen.model.contacts import Contact
 from rbdgen.model.coupling import Coupling, Elimination, coupling_of, elimination_of
 from rbdgen.model.frames import Frame
 from rbdgen.model.inertia import Inertia
@@ -52,7 +53,8 @@ class Model:
 
     `gravity` in m/s^2, in world axes. `nq`, `nv`: of all joints, those that follow others among them;
     `sizes`: without those, as functions have them. `independent`: the elements of v that say all others where
-    loops are closed; none where that was not asked for. `frames`: those that were chosen.
+    loops are closed; none where that was not asked for. `frames`: those that were chosen; `contacts`: in the
+    order of their rows.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Model:
     loops: tuple[Loop, ...] = ()
     independent: tuple[int, ...] = ()
     frames: tuple[Frame, ...] = ()
+    contacts: tuple[Contact, ...] = ()
 
     @property
     def nbodies(self) -> int:
@@ -88,6 +91,9 @@ class Model:
             "nloop": rows,
             "nindependent": len(self.independent),
             "nf": len(self.frames),
+            "nc": sum(contact.rows for contact in self.contacts),
+            "ncontacts": len(self.contacts),
+            "nanchor": sum(contact.anchor for contact in self.contacts),
         }
 
     @cached_property

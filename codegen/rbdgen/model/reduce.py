@@ -13,8 +13,10 @@ from functools import cached_property
 
 from rbdgen.errors import ModelError
 from rbdgen.model.angles import ZERO_ANGLE, constant_angle
-from rbdgen.model.axes import AlignedBody, AlignedFrame, align, align_frames
+from rbdgen.model.axes import AlignedBody, AlignedFrame, align, align_frame
 from rbdgen.model.base_parameters import felt, regrouped, without_residue
+from rbdgen.model.contacts import Contact
+from rbdgen.model.frames import Frame
 from rbdgen.model.joints import Angle, Coordinate, Joint
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.moments import MassMoments
@@ -70,6 +72,15 @@ class PlacedFrame:
     translation: Vector
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedContact:
+    """A contact, as the cheap algorithms see its bodies; `ends`: its places on them, one or (a loop) two, in
+    the axes of the links that were named."""
+
+    contact: Contact
+    ends: tuple[PlacedFrame, ...]
+
+
 @dataclass(frozen=True)
 class ReducedModel:
     """A model in chosen frames; `reduce` makes one, `with_axes` another choice of the same model.
@@ -78,7 +89,8 @@ class ReducedModel:
     `aligned`: the bodies before any choice; `turns`, `slides`: the choices, one a body; `parallel`: bodies
     whose equations stay in their parent's axes; `still`: the first moment of what was moved to the world;
     `gravity`: in units of length / s^2; both in world axes; `whole`: the moments with what no joint feels of
-    the robot's angular momentum; `frames`: the model's, on these bodies.
+    the robot's angular momentum; `frames`, `contacts`: the model's, on these bodies, a contact with a frame
+    for each of its ends.
     """
 
     model: Model
@@ -94,6 +106,7 @@ class ReducedModel:
     gravity: Vector
     whole: tuple[MassMoments, ...]
     frames: tuple[AlignedFrame, ...] = ()
+    contacts: tuple[tuple[AlignedFrame, ...], ...] = ()
 
     @property
     def nv(self) -> int:
@@ -122,14 +135,14 @@ class ReducedModel:
 
     def frames_on(self, placed: Sequence[ReducedBody]) -> list[PlacedFrame]:
         """The chosen frames on bodies at a position."""
-        found = []
-        for frame in self.frames:
-            gamma, translation = frame.gamma, frame.translation
-            lag = None if frame.parent == WORLD else placed[frame.parent].lag
-            if lag is not None:
-                gamma, translation = gamma + lag, PlanarRotation(Z, *lag).apply(translation)
-            found.append(PlacedFrame(frame.parent, _rotation(gamma, frame.alpha, frame.theta0), translation))
-        return found
+        return [_frame_on(frame, placed) for frame in self.frames]
+
+    def contacts_on(self, placed: Sequence[ReducedBody]) -> list[PlacedContact]:
+        """The contacts on bodies at a position."""
+        return [
+            PlacedContact(contact, tuple(_frame_on(end, placed) for end in ends))
+            for contact, ends in zip(self.model.contacts, self.contacts, strict=True)
+        ]
 
     def with_axes(
         self,
@@ -203,10 +216,12 @@ def _framed(
             )
         above = (ZERO_ANGLE, 0) if body.parent == WORLD else (phi[body.parent], d[body.parent])
         bodies.append(body.moved(turn, slide, *above))
-    frames = []
-    for frame in align_frames(model, aligned):
-        above = (ZERO_ANGLE, 0) if frame.parent == WORLD else (phi[frame.parent], d[frame.parent])
-        frames.append(frame.beside(ZERO_ANGLE, 0, *above))
+
+    def carried(frame: Frame) -> AlignedFrame:
+        above = (ZERO_ANGLE, 0) if frame.body == WORLD else (phi[frame.body], d[frame.body])
+        own = align_frame(frame, aligned).beside(ZERO_ANGLE, 0, *above)
+        return replace(own, translation=own.translation * reciprocal(unit_length))
+
     _check_parallel(bodies, parallel)
     whole, still = [without_residue(body.moments) for body in bodies], ZERO
     if base_parameters:
@@ -228,7 +243,8 @@ def _framed(
         still * unit_length,
         model.gravity * reciprocal(unit_length),
         tuple(whole),
-        tuple(replace(frame, translation=frame.translation * reciprocal(unit_length)) for frame in frames),
+        tuple(map(carried, model.frames)),
+        tuple(tuple(map(carried, contact.ends)) for contact in model.contacts),
     )
 
 
@@ -283,6 +299,15 @@ def _placed(
     z = Vector(0, 0, 1) if body.joint.type.one_axis else ZERO
     subspace = body.joint.type.motion_subspace(z)
     return ReducedBody(body.name, body.parent, body.joint, rotation, translation, axis, subspace, own, lag)
+
+
+def _frame_on(frame: AlignedFrame, placed: Sequence[ReducedBody]) -> PlacedFrame:
+    """A frame on bodies at a position."""
+    gamma, translation = frame.gamma, frame.translation
+    lag = None if frame.parent == WORLD else placed[frame.parent].lag
+    if lag is not None:
+        gamma, translation = gamma + lag, PlanarRotation(Z, *lag).apply(translation)
+    return PlacedFrame(frame.parent, _rotation(gamma, frame.alpha, frame.theta0), translation)
 
 
 def _moved(shift: Vector, axis: Vector, gamma: Angle, body: AlignedBody) -> Vector:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from rbdgen.description.builder import RobotBuilder
+from rbdgen.description.contacts import Contact, checked_contacts
 from rbdgen.description.outside import IGNORABLE
 from rbdgen.description.pinocchio import read_pinocchio
 from rbdgen.description.pruned import pruned
@@ -45,6 +46,7 @@ def load_robot(
     ignore: str | Sequence[str] = (),
     independent: Sequence[str] = (),
     frames: Sequence[str] = (),
+    contacts: Sequence[Contact] = (),
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -55,8 +57,8 @@ def load_robot(
     `armature`: as of `rbdgen.load_robot`; `mimic`: "eliminate" (mimic joints follow others and have no place
     in q) or "independent"; `loops`: closed loops, each "FRAME1=FRAME2" or "FRAME1=FRAME2:point"; `ignore`:
     features of an MJCF that are left out; `independent`: joints whose velocities say those of all others in
-    closed loops; `frames`: as of `rbdgen.load_robot`. Raises DescriptionError, ModelError or OptionError, one
-    line each.
+    closed loops; `frames`, `contacts`: as of `rbdgen.load_robot`. Raises DescriptionError, ModelError or
+    OptionError, one line each.
     """
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise OptionError(f"base {told(base)} is not known; choose fixed or floating")
@@ -70,7 +72,8 @@ def load_robot(
     dissipation = dissipation_of(damping, friction)
     described = with_rotors(read_description(path, arguments, _ignored(ignore)), armature)
     description = pruned(described, _lock(lock), root, tip)
-    description = replace(description, loops=(*description.loops, *_loops(loops)))
+    loops_too = (*description.loops, *_loops(loops))
+    description = replace(description, loops=loops_too, contacts=checked_contacts(contacts))
     base = base or _base_of(description)
     given = _snap(snap), _gravity(gravity), dissipation, mimic, _frames(frames)
     robot = build_robot(description, base, *given)
@@ -86,13 +89,14 @@ def from_pinocchio(
     friction: str | tuple[str, float] | None = None,
     mimic: Mimics = "eliminate",
     frames: Sequence[str] = (),
+    contacts: Sequence[Contact] = (),
 ) -> Robot:
     """The robot of a Pinocchio model, with its gravity. Raises what `load_robot` does."""
     if not hasattr(model, "jointPlacements"):
         raise OptionError(f"{told(model)} is no Pinocchio model; give a pinocchio.Model")
     _check_mimic(mimic)
     dissipation = dissipation_of(damping, friction)
-    description = read_pinocchio(model)
+    description = replace(read_pinocchio(model), contacts=checked_contacts(contacts))
     gravity = _gravity(model.gravity.linear.tolist())
     given = _snap(snap), gravity, dissipation, mimic, _frames(frames)
     return build_robot(description, _base_of(description), *given)

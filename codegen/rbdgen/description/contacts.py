@@ -1,0 +1,130 @@
+"""Contacts as a user gives them: places on links that the world, or another link, holds.
+
+Point("lf", "front_left_foot")              the origin of this link stands still: 3 rows
+Frame("l", "left_foot", (0.05, 0, -0.07))   a place of this link and its axes stand still: 6 rows
+Loop("bar", "a", (0, 0, 0.1), "b")          places of two links stay together: 3 rows
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Final, Literal, TypeAlias
+
+from rbdgen.description.quoting import told
+from rbdgen.errors import OptionError
+
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a link that the world holds: 3 rows, m/s^2; its force in N.
+
+    `name`: of the contact; `link`: a link, a fixed one too, or any other named frame of the robot; `point`:
+    in its axes, m.
+    """
+
+    name: str
+    link: str
+    point: Sequence[float] = ORIGIN
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A point of a link and the link's axes, which the world holds: 6 rows, linear, then angular; its force
+    in N and moment in N m about the point. Arguments as of `Point`.
+    """
+
+    name: str
+    link: str
+    point: Sequence[float] = ORIGIN
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A point of one link that stays with a point of another: 3 rows, or 6 with their axes (`frame`).
+
+    `link1`, `link2`: as of `Point`, one of them may be "world"; `point1`, `point2`: in their axes, m.
+    """
+
+    name: str
+    link1: str
+    point1: Sequence[float]
+    link2: str
+    point2: Sequence[float] = ORIGIN
+    frame: bool = False
+
+
+Contact: TypeAlias = Point | Frame | Loop
+
+Form = Literal["--contact", "--contact-frame", "--contact-loop"]
+
+FORMS: Final[dict[Form, str]] = {
+    "--contact": "NAME=LINK[:X,Y,Z]",
+    "--contact-frame": "NAME=LINK[:X,Y,Z]",
+    "--contact-loop": "NAME=LINK[:X,Y,Z]=LINK[:X,Y,Z][:frame]",
+}
+"""How the options of the command line say a contact."""
+
+
+def contact_from(option: Form, text: str) -> Contact:
+    """The contact that an option says; OptionError where it is not of its form."""
+    name, *places = text.split("=")
+    kept = option == "--contact-loop" and text.endswith(":frame")
+    if kept:
+        places[-1] = places[-1].removesuffix(":frame")
+    if not name or not all(places) or len(places) != 1 + (option == "--contact-loop"):
+        raise OptionError(f"{option} {text}: not of the form {FORMS[option]}")
+    ends = [_place(option, text, place) for place in places]
+    if option == "--contact-loop":
+        (link1, point1), (link2, point2) = ends
+        return Loop(name, link1, point1, link2, point2, kept)
+    return (Point if option == "--contact" else Frame)(name, *ends[0])
+
+
+def _place(option: Form, text: str, place: str) -> tuple[str, tuple[float, ...]]:
+    """A link and a point of it, its origin where none is said; names of links may have colons."""
+    link, colon, numbers_after = place.rpartition(":")
+    try:
+        point = tuple(map(float, numbers_after.split(",")))
+    except ValueError:
+        link, colon, point = place, "", ORIGIN
+    if not colon:
+        return place, ORIGIN
+    if len(point) != 3:
+        raise OptionError(f"{option} {text}: a point is three numbers X,Y,Z; there are {len(point)}")
+    return link, point
+
+
+def checked_contacts(given: object) -> tuple[Contact, ...]:
+    """Contacts as the API takes them, with points of three floats; OptionError for anything else."""
+    listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    return tuple(map(_checked, listed))
+
+
+def _checked(one: object) -> Contact:
+    if not isinstance(one, (Point, Frame, Loop)):
+        raise OptionError(
+            f"contact {told(one)} makes no sense; give rbdgen.Point, rbdgen.Frame or rbdgen.Loop"
+        )
+    values = {field.name: getattr(one, field.name) for field in fields(one)}
+    for what, value in values.items():
+        if what.startswith("point"):
+            values[what] = _point(one, value)
+        elif what != "frame" and not (isinstance(value, str) and value):
+            raise OptionError(f"contact {told(one.name)}: {what} {told(value)} is no name; give one")
+    if any(mark in one.name for mark in ",=:"):
+        raise OptionError(f"contact {told(one.name)}: a name with , = or : in it; leave them out")
+    return type(one)(**values)
+
+
+def _point(one: Contact, given: object) -> tuple[float, ...]:
+    values = list(given) if isinstance(given, Iterable) else []
+    if len(values) == 3 and all(isinstance(x, numbers.Real) and math.isfinite(x) for x in values):
+        return tuple(map(float, values))
+    raise OptionError(
+        f"contact {told(one.name)}: point {told(given)} makes no sense; give three numbers, in m"
+    )

@@ -1,0 +1,1 @@
+"""Contacts: how they move, the dynamics that they constrain, and their forces."""

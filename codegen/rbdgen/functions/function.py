@@ -136,6 +136,18 @@ class Function:
         return any("nf" in argument.shape for argument in self.signature.outputs)
 
     @property
+    def of_contacts(self) -> bool:
+        """Whether it is of the robot's contacts."""
+        arguments = (*self.signature.inputs, *self.signature.outputs)
+        return any(size in argument.shape for argument in arguments for size in ("nc", "ncontacts"))
+
+    def carriers(self, model: Model) -> list[tuple[int, ...]]:
+        """The bodies that carry each frame or each contact that it is of."""
+        frames = [(frame.body,) for frame in model.frames] if self.of_frames else []
+        contacts = model.contacts if self.of_contacts else ()
+        return [*frames, *(tuple(end.body for end in contact.ends) for contact in contacts)]
+
+    @property
     def by_parameters(self) -> bool:
         """Whether it takes parameters of the robot, which must then be inputs."""
         return any(x.kind == "parameters" for x in self.signature.inputs)

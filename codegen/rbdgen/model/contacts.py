@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rbdgen.description import contacts as given
@@ -37,6 +37,11 @@ class Contact:
     def anchor(self) -> int:
         """How many numbers say where it is held: a point, then the rotation of its axes, row-major."""
         return 3 if self.kind == "point" else 12
+
+    def renumbered(self, number: Mapping[int, int]) -> Contact:
+        """The contact where its bodies have other indices."""
+        first, *others = (replace(end, body=number[end.body]) for end in self.ends)
+        return replace(self, first=first, second=others[0] if others else None)
 
     @property
     def ends(self) -> tuple[Frame, ...]:

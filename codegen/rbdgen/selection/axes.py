@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from math import atan2, hypot, inf, isfinite, pi
 from typing import Final, NamedTuple
 
@@ -174,12 +175,17 @@ class _Descent:
         return known
 
     def chain(self, i: int) -> list[int]:
-        """The bodies from the root to i, and the children of i; where frames count, all bodies to those that
-        i moves."""
-        chosen = {*self.model.path(WORLD, i)[1], *self.model.children[i]}
-        for frame in self.model.frames if self.function.of_frames else ():
-            path = self.model.path(WORLD, frame.body)[1]
-            chosen.update(path if i in path else ())
+        """The bodies from the root to i, and the children of i; where frames or contacts count, all bodies to
+        those that i moves, or to the first one: without any there is nothing to count."""
+
+        def path(body: int) -> list[int]:
+            return self.model.path(WORLD, body)[1]
+
+        carriers = self.function.carriers(self.model)
+        moved = [own for own in carriers if any(i in path(body) for body in own)]
+        chosen = {*path(i), *self.model.children[i]}
+        for own in moved or carriers[:1]:
+            chosen.update(*map(path, own))
         return sorted(chosen)
 
     def neighbourhood(self, i: int) -> Iterable[int]:
@@ -201,6 +207,7 @@ def _only(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
         framed.append(replace(reduced.bodies[old], joint=joint, parent=parent))
         bodies.append(replace(reduced.model.bodies[old], joint=joint, parent=parent))
     frames = tuple(replace(x, body=number[x.body]) for x in reduced.model.frames if x.body in number)
+    kept = [all(end.parent in number for end in ends) for ends in reduced.contacts]
     return replace(
         reduced,
         model=replace(
@@ -208,12 +215,17 @@ def _only(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
             bodies=tuple(bodies),
             loops=(),
             frames=frames,
+            contacts=tuple(x.renumbered(number) for x in compress(reduced.model.contacts, kept)),
             independent=tuple(range(nv)) if reduced.model.independent else (),
         ),
         bodies=tuple(framed),
         moments=tuple(reduced.moments[old] for old in chosen),
         whole=tuple(reduced.whole[old] for old in chosen),
         frames=tuple(replace(x, parent=number[x.parent]) for x in reduced.frames if x.parent in number),
+        contacts=tuple(
+            tuple(replace(end, parent=number[end.parent]) for end in ends)
+            for ends in compress(reduced.contacts, kept)
+        ),
         parallel=frozenset(number[old] for old in reduced.parallel if old in number),
     )
 

@@ -21,6 +21,7 @@ from rbdgen.errors import ModelError, OptionError
 from rbdgen.functions.table import OF_FRAMES, rows_of
 from rbdgen.model.model import WORLD
 from rbdgen.options import Options
+from rbdgen.pipeline.design import design_functions
 from rbdgen.selection.budget import check_budget
 
 
@@ -268,3 +269,14 @@ def test_traced_for_ones_own_work() -> None:
     q = [0.3, -0.7, 1.1]
     J = rbdgen.build(robot, functions=["frame_jacobian_aligned"]).frame_jacobian_aligned(q)
     np.testing.assert_allclose(np.array(function(q)), J.reshape(12, 3), rtol=0, atol=1e-14)
+
+
+def test_limbs_without_a_frame_are_searched_too() -> None:
+    """The axes of a body are chosen by counting its chain, where there may be no frame at all."""
+    robot = rbdgen.load_robot("quadruped12", base="floating", frames=["front_left_shank"])
+    (design,) = design_functions(robot, Options(functions=("frame_placement",)))
+    alone = rbdgen.load_robot(
+        "quadruped12", base="floating", frames=["front_left_shank"], tip="front_left_shank"
+    )
+    (short,) = design_functions(alone, Options(functions=("frame_placement",)))
+    assert design.cost.total == short.cost.total

@@ -42,3 +42,11 @@ def test_parameters_that_stay_inputs() -> None:
 @pytest.mark.parametrize("name", ["descriptions.md", "functions.md", "inertia.md", "robots.md"])
 def test_the_readme_leads_to_every_page(name: str) -> None:
     assert f"](docs/{name})" in (DOCS.parent / "README.md").read_text(encoding="utf-8")
+
+
+def test_second_derivatives_take_as_many_operations_as_are_pinned() -> None:
+    pinned = (DOCS.parent / "tests/golden/chosen_counts/second_derivatives_arm7.txt").read_text(
+        encoding="utf-8"
+    )
+    (total,) = re.findall(r"^rnea_second: .*?: (\d+) = ", pinned, re.MULTILINE)
+    assert f"names them: {total} operations for the arm." in page("functions.md").replace("\n", " ")

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from rbdgen.functions.table import ALL
+
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
@@ -64,6 +66,14 @@ def test_frames_print_what_the_comment_says() -> None:
     command = [sys.executable, "-c", f"import rbdgen\n{program}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env={**os.environ})
     assert done.stdout == program.partition("#")[2].strip() + "\n"
+
+
+def test_every_function_is_in_the_table() -> None:
+    """Those of the three conventions of frames in one row, as `frame_..._x`."""
+    start = README.index("| function | computes |")
+    rows = README[start:].partition("\n\n")[0].splitlines()[2:]
+    shown = {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert shown == {re.sub(r"(frame_.*)_(local|aligned|world)$", r"\1_x", name) for name in ALL}
 
 
 @pytest.mark.parametrize("row", table(""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -28,6 +29,8 @@ from rbdgen.options import Options
 from rbdgen.pipeline.design import count, design_functions
 from rbdgen.runtime import Library
 from rbdgen.runtime.parameters import Parameters
+
+ROOT = Path(__file__).resolve().parents[2]
 
 Array = NDArray[np.float64]
 
@@ -166,6 +169,9 @@ def test_pinned_operations() -> None:
         "xyz:*": {"rnea": 466, "crba": 327, "aba": 1085, "update": 91},
         "ten:link7": {"rnea": 442, "crba": 274, "aba": 952, "update": 28},
     }
+    page = (ROOT / "docs" / "functions.md").read_text(encoding="utf-8").replace("\n", " ")
+    last, every = (counts[asked]["rnea"] for asked in ("ten:link7", "ten:*"))
+    assert f"takes {last} operations with the ten parameters of its last link as inputs, {every} with" in page
 
 
 def options(asked: str) -> Options:

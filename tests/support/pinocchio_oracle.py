@@ -14,12 +14,14 @@ from rbdgen.checks.pinocchio import (
     add_rotors,
     configuration_of,
     external_forces,
+    held_by,
     joint_of,
     outputs_of_state,
     ten_columns,
 )
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Base
+from rbdgen.model.frames import Frame
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Joint
 from rbdgen.model.model import WORLD, Model
@@ -80,6 +82,23 @@ def resistance_of(model: Model) -> list[dict[str, Any]]:
     ]
 
 
+def contacts_of(model: Model) -> list[dict[str, Any]]:
+    """The rows that a manifest has."""
+    return [
+        {"name": contact.name, "rows": contact.rows, "ends": list(map(end_of, contact.ends))}
+        for contact in model.contacts
+    ]
+
+
+def end_of(frame: Frame) -> dict[str, Any]:
+    R, p = frame.placement
+    return {
+        "body": frame.body,
+        "rotation": [[float(x) for x in row] for row in R],
+        "translation": [float(x) for x in p],
+    }
+
+
 class PinocchioOracle:
     """Answers in the order of a `Model` from a Pinocchio model of the same robot, joints matched by name."""
 
@@ -99,6 +118,8 @@ class PinocchioOracle:
         self._joints = model.manifold.joints
         self._v, self._bodies = np.array(v), bodies
         self._resistance = resistance_of(model)
+        joints = [reference.getJointId(body.joint.name) for body in model.bodies]
+        self._contacts = held_by(contacts_of(model), joints)
         add_rotors(reference, self._resistance)
 
     def __call__(self, function: str, inputs: Inputs) -> list[Array]:
@@ -107,7 +128,8 @@ class PinocchioOracle:
         rows = []
         for k in range(len(next(iter(inputs.values())))):
             state = {x.name: self._theirs(x.kind, inputs[x.name][k]) for x in row.signature.inputs}
-            rows.append(outputs_of_state(row, self.reference, self.data, state, self._resistance))
+            given = self._resistance, self._contacts
+            rows.append(outputs_of_state(row, self.reference, self.data, state, *given))
         outputs = map(np.stack, zip(*rows, strict=True))
         return [self._ours(x.kind, y) for x, y in zip(row.signature.outputs, outputs, strict=True)]
 
@@ -117,6 +139,8 @@ class PinocchioOracle:
             return external_forces(values.reshape(-1, 6), self._bodies, self.reference.njoints)
         if kind == "configuration":
             return configuration_of(self.reference, self._joints, values)
+        if kind in ("nonnegative", "values"):
+            return values
         result = np.empty(len(self._v))
         result[self._v] = values
         return result

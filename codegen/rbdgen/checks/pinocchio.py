@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from rbdgen.functions.contacts.pinocchio import UNIVERSE, Held, Place
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
 from rbdgen.runtime.configuration import Manifold
@@ -38,6 +39,16 @@ def add_frame(model: Any, name: str, body: int, rotation: Any, translation: Any)
     """A frame on the joint of a body of ours, or on the world where that is -1."""
     placement = pin.SE3(np.array(rotation, float), np.array(translation, float))
     model.addFrame(pin.Frame(name, body + 1, 0, placement, pin.FrameType.OP_FRAME))
+
+
+def held_by(contacts: Rows, joints: Sequence[int]) -> list[Held]:
+    """The contacts of a manifest on Pinocchio's joints, of which every body of ours has one."""
+
+    def place(end: Mapping[str, Any]) -> Place:
+        joint = joints[end["body"]] if end["body"] >= 0 else UNIVERSE
+        return Place(joint, pin.SE3(np.array(end["rotation"]), np.array(end["translation"])))
+
+    return [Held(row["name"], row["rows"], [place(end) for end in row["ends"]]) for row in contacts]
 
 
 def add_rotors(model: Any, resistance: Rows) -> None:
@@ -146,6 +157,7 @@ class _Robot(NamedTuple):
     followers: Rows
     bodies: Sequence[int]
     resistance: Rows
+    contacts: Sequence[Held]
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> _Robot:
@@ -156,6 +168,7 @@ class _Robot(NamedTuple):
             [row for row in manifest.get("mimic", ()) if row["joint"] in moving],
             [k for k, body in enumerate(manifest["bodies"], 1) if not body.get("hidden")],
             manifest.get("resistance", ()),
+            held_by(manifest.get("contacts", ()), range(1, len(manifest["bodies"]) + 1)),
         )
 
     def spread(self) -> Any:
@@ -199,20 +212,25 @@ class _Robot(NamedTuple):
         data, rows = self.model.createData(), []
         for k in range(len(next(iter(inputs.values())))):
             state = {x.name: self.theirs(x.kind, inputs[x.name][k]) for x in function.signature.inputs}
-            found = outputs_of_state(function, self.model, data, state, self.resistance)
+            found = outputs_of_state(function, self.model, data, state, self.resistance, self.contacts)
             pairs = zip(function.signature.outputs, found, strict=True)
             rows.append([self.ours(x.kind, value) for x, value in pairs])
         return tuple(np.array(part) for part in zip(*rows, strict=True))
 
 
 def outputs_of_state(
-    function: Function, model: Any, data: Any, state: Mapping[str, Any], resistance: Rows = ()
+    function: Function,
+    model: Any,
+    data: Any,
+    state: Mapping[str, Any],
+    resistance: Rows = (),
+    contacts: Sequence[Held] = (),
 ) -> list[Any]:
     """One array an output; Pinocchio's own would change with the next state."""
     assert function.pinocchio is not None
     kinds = {x.kind: state[x.name] for x in function.signature.inputs}
     against = resisting(model, resistance, kinds["configuration"], kinds.get("velocity"))
-    result = function.pinocchio(pin, model, data, {**state, "resistance": against})
+    result = function.pinocchio(pin, model, data, {**state, "resistance": against, "contacts": contacts})
     return [np.array(output, float) for output in (result if isinstance(result, tuple) else (result,))]
 
 

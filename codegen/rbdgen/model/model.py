@@ -8,12 +8,12 @@ from functools import cached_property
 
 from rbdgen.model.contacts import Contact
 from rbdgen.model.coupling import Coupling, Elimination, coupling_of, elimination_of
-from rbdgen.model.frames import Frame
+from rbdgen.model.frames import WORLD_FRAME, Frame
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Coordinate, Joint
 from rbdgen.model.loops import Loop
 from rbdgen.runtime.configuration import Manifold
-from rbdgen.spatial.ops import Transform, Vector
+from rbdgen.spatial.ops import NO_TRANSFORM, Transform, Vector
 from rbdgen.spatial.scalar import is_zero
 
 WORLD = -1
@@ -173,6 +173,19 @@ class Model:
                 down.append(end)
                 end = self.bodies[end].parent
         return up, down[::-1]
+
+    def common(self, start: int, end: int) -> int:
+        """The last body that carries both, or the world."""
+        up, down = self.path(start, end)
+        top = up[-1:] or down[:1]
+        return self.bodies[top[0]].parent if top else start
+
+    def seen_from(self, contact: Contact) -> Frame:
+        """The body from which a contact is seen as if it stood still, as a frame with the axes of its rows:
+        the last one that carries both ends of a loop, else the world."""
+        first, second = contact.first, contact.second
+        body = WORLD if second is None else self.common(first.body, second.body)
+        return Frame(WORLD_FRAME if body == WORLD else self.bodies[body].name, body, NO_TRANSFORM)
 
     def ancestor_dofs(self, dof: int) -> list[int]:
         """The degrees of freedom from `dof`'s parent up to the root, nearest first."""

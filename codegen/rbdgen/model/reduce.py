@@ -75,9 +75,10 @@ class PlacedFrame:
 @dataclass(frozen=True, slots=True)
 class PlacedContact:
     """A contact, as the cheap algorithms see its bodies; `ends`: its places on them, one or (a loop) two, in
-    the axes of the links that were named."""
+    the axes of the links that were named; `axes`: those of its rows, on the body that it is seen from."""
 
     contact: Contact
+    axes: PlacedFrame
     ends: tuple[PlacedFrame, ...]
 
 
@@ -90,7 +91,7 @@ class ReducedModel:
     whose equations stay in their parent's axes; `still`: the first moment of what was moved to the world;
     `gravity`: in units of length / s^2; both in world axes; `whole`: the moments with what no joint feels of
     the robot's angular momentum; `frames`, `contacts`: the model's, on these bodies, a contact with a frame
-    for each of its ends.
+    for the axes of its rows, then for each of its ends.
     """
 
     model: Model
@@ -139,10 +140,11 @@ class ReducedModel:
 
     def contacts_on(self, placed: Sequence[ReducedBody]) -> list[PlacedContact]:
         """The contacts on bodies at a position."""
-        return [
-            PlacedContact(contact, tuple(_frame_on(end, placed) for end in ends))
-            for contact, ends in zip(self.model.contacts, self.contacts, strict=True)
-        ]
+        found = []
+        for contact, frames in zip(self.model.contacts, self.contacts, strict=True):
+            axes, *ends = (_frame_on(frame, placed) for frame in frames)
+            found.append(PlacedContact(contact, axes, tuple(ends)))
+        return found
 
     def with_axes(
         self,
@@ -244,7 +246,7 @@ def _framed(
         model.gravity * reciprocal(unit_length),
         tuple(whole),
         tuple(map(carried, model.frames)),
-        tuple(tuple(map(carried, contact.ends)) for contact in model.contacts),
+        tuple(tuple(map(carried, (model.seen_from(x), *x.ends))) for x in model.contacts),
     )
 
 

@@ -17,8 +17,9 @@ class TreeSize:
     and `inverse`, of squared sizes of subtrees (sparse factorisation, product of the factor's inverse);
     `products`, the terms of M^-1 times a matrix as sparse as M. `loops`: bodies that the two frames of a loop
     do not share, over all loops. `carriers`: bodies that move any of the chosen frames; `frames`: bodies that
-    move a frame, over all of them. Of second derivatives: `triples`, the sum of the bodies' squared depths,
-    and `solves`, the terms of M^-1 times dM/dq times a matrix.
+    move a frame, over all of them. `holders`: bodies that move any contact; `contacts`: bodies that move a
+    contact, over all of them; `rows`: these, each with the contact's rows. Of second derivatives: `triples`,
+    the sum of the bodies' squared depths, and `solves`, the terms of M^-1 times dM/dq times a matrix.
     """
 
     bodies: int
@@ -30,6 +31,9 @@ class TreeSize:
     loops: int
     carriers: int
     frames: int
+    holders: int
+    contacts: int
+    rows: int
     triples: int
     solves: int
 
@@ -55,6 +59,11 @@ def tree_size(model: Model) -> TreeSize:
         for k in range(body.joint.nv)
     ]
     paths = [model.path(WORLD, frame.body)[1] for frame in model.frames]
+    chains = [
+        (contact.rows, model.path(model.seen_from(contact).body, end.body)[1])
+        for contact in model.contacts
+        for end in contact.ends
+    ]
     return TreeSize(
         bodies=model.nbodies,
         ancestors=sum(x.depth for x in bodies),
@@ -65,6 +74,9 @@ def tree_size(model: Model) -> TreeSize:
         loops=sum(len(part) for x in model.loops for part in model.path(x.first.body, x.second.body)),
         carriers=len(set().union(*paths)),
         frames=sum(map(len, paths)),
+        holders=len(set().union(*(chain for _, chain in chains))),
+        contacts=sum(len(chain) for _, chain in chains),
+        rows=sum(rows * len(chain) for rows, chain in chains),
         triples=sum(x.depth**2 for x in bodies),
         solves=sum(
             (x.depth + x.subtree - body.joint.nv) * x.branch**2

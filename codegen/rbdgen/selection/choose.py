@@ -162,8 +162,10 @@ def choose(
 
 
 def _starts(function: Function, model: Model, axes: BodyAxes | None) -> list[BodyAxes | None]:
-    """Axes to begin with: those found for inverse dynamics follow inertias, which frames do not have."""
-    return [axes, unmoved(model)] if axes is not None and function.of_frames else [axes]
+    """Axes to begin with: those found for inverse dynamics follow inertias, which frames do not have, and
+    contacts neither."""
+    both = axes is not None and (function.of_frames or function.of_contacts)
+    return [axes, unmoved(model)] if both else [axes]
 
 
 def choose_tabled(

@@ -107,7 +107,7 @@ def state_of(
         tau=given.get("force", ()),
         fext=None if fext is None else on_bodies(model, external_forces(fext)),
         naming=naming,
-        arrays={argument.name: elements for argument, elements in arrays if argument.kind == "values"},
+        arrays={x.name: elements for x, elements in arrays if x.kind in ("nonnegative", "values")},
         angle=lambda x: Angle(cos(x), sin(x)),
         positions=() if q is None else positions(model, q),
         sqrt=sqrt,

@@ -9,11 +9,15 @@ from __future__ import annotations
 from rbdgen.signature import Argument
 
 ACTIVE = Argument(
-    "active", "values", ("ncontacts",), "1", "1 where a contact holds, 0 where it is as if it were not there"
+    "active",
+    "nonnegative",
+    ("ncontacts",),
+    "1",
+    "1 where a contact holds, 0 where it is as if it were not there",
 )
 MU = Argument(
     "mu",
-    "values",
+    "nonnegative",
     (1,),
     "1/kg, 1/(kg m^2)",
     "compliance: J a + drift + mu lambda = 0; 0 where active rows are independent, else such as 1e-8",

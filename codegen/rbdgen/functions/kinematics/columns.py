@@ -41,15 +41,22 @@ Path: TypeAlias = list[Passed]
 
 
 def columns(
-    model: Model, q: Sequence[Coordinate], convention: Convention, naming: Naming = unnamed
+    model: Model,
+    q: Sequence[Coordinate],
+    convention: Convention,
+    naming: Naming = unnamed,
+    root: int = WORLD,
 ) -> list[Path]:
-    """The columns of every chosen frame; q: one coordinate a body."""
-    bodies, frames = in_world(model, q, naming)
+    """The columns of every chosen frame; q: one coordinate a body.
+
+    `root`: a body that carries all of them and takes the world's part, or the world.
+    """
+    bodies, frames = in_world(model, q, naming, root)
     paths = []
     for k, (frame, T) in enumerate(zip(model.frames, frames, strict=True)):
         seen = {"local": T, "aligned": Transform(IDENTITY, T.translation), "world": NO_TRANSFORM}[convention]
         path = []
-        for i in model.path(WORLD, frame.body)[1]:
+        for i in model.path(root, frame.body)[1]:
             at = seen.inverse @ bodies[i]
             joint = model.bodies[i].joint
             path.append(Passed(joint, tuple(map(at.motion_to_parent, joint.motion_subspace))))
@@ -58,15 +65,19 @@ def columns(
 
 
 def columns_from_root(
-    reduced: ReducedModel, q: Sequence[Coordinate], convention: Convention, naming: Naming = unnamed
+    reduced: ReducedModel,
+    q: Sequence[Coordinate],
+    convention: Convention,
+    naming: Naming = unnamed,
+    root: int = WORLD,
 ) -> list[Path]:
     """The same, aligned or of the world, in m."""
-    seen = FromRoot.at(reduced, q, naming)
+    seen = FromRoot.at(reduced, q, naming, root)
     paths = []
     for k, frame in enumerate(seen.frames):
         path: Path = []
         ahead = seen.lever(frame)
-        for i in reversed(reduced.model.path(WORLD, frame.parent)[1]):
+        for i in reversed(reduced.model.path(root, frame.parent)[1]):
             body, R = seen.bodies[i], seen.R[i]
             # from the body's origin to the frame's, or to the world's
             arm = ahead if convention == "aligned" else -seen.p[i]

@@ -17,15 +17,18 @@ from rbdgen.spatial.scalar import Naming, unnamed
 
 
 def in_world(
-    model: Model, q: Sequence[Coordinate], naming: Naming = unnamed
+    model: Model, q: Sequence[Coordinate], naming: Naming = unnamed, root: int = WORLD
 ) -> tuple[list[Transform], list[Transform]]:
-    """The placements of all bodies, and those of the chosen frames; q: one coordinate a body."""
+    """The placements of all bodies, and those of the chosen frames; q: one coordinate a body.
+
+    `root`: a body in whose axes to see what it carries, frames on it too; the rest is seen from the world.
+    """
     bodies: list[Transform] = []
     for i, (body, q_i) in enumerate(zip(model.bodies, q, strict=True)):
-        above = NO_TRANSFORM if body.parent == WORLD else bodies[body.parent]
+        above = NO_TRANSFORM if body.parent in (WORLD, root) else bodies[body.parent]
         R, p = above @ body.transform(q_i)
         bodies.append(Transform(R.named(naming, f"R[{i}]"), p.named(naming, f"p[{i}]")))
-    on = {WORLD: NO_TRANSFORM, **dict(enumerate(bodies))}
+    on = {**dict(enumerate(bodies)), WORLD: NO_TRANSFORM, root: NO_TRANSFORM}
     return bodies, [on[frame.body] @ frame.placement for frame in model.frames]
 
 
@@ -34,7 +37,7 @@ class FromRoot:
     """Bodies and chosen frames of a reduced model, as seen in the axes of the world; lengths in m.
 
     `R`: from the axes of every body to those of the world; `p`: its origin; `step`: from the parent's origin
-    to it.
+    to it; `root`: a body in whose axes all that it carries is seen, or the world.
     """
 
     bodies: Sequence[ReducedBody]
@@ -42,9 +45,12 @@ class FromRoot:
     R: Sequence[Matrix]
     p: Sequence[Vector]
     step: Sequence[Vector]
+    root: int = WORLD
 
     @classmethod
-    def at(cls, reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> FromRoot:
+    def at(
+        cls, reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed, root: int = WORLD
+    ) -> FromRoot:
         """At one coordinate a body."""
         reduced = reduced.in_metres
         bodies = reduced.at(q)
@@ -52,12 +58,13 @@ class FromRoot:
         p: list[Vector] = []
         steps: list[Vector] = []
         for i, body in enumerate(bodies):
-            above, at = (IDENTITY, ZERO) if body.parent == WORLD else (R[body.parent], p[body.parent])
+            hung = body.parent in (WORLD, root)
+            above, at = (IDENTITY, ZERO) if hung else (R[body.parent], p[body.parent])
             step = above.apply(body.translation).named(naming, f"step[{i}]")
             steps.append(step)
             p.append((at + step).named(naming, f"p[{i}]"))
             R.append(turned(above, body).named(naming, f"R[{i}]"))
-        return cls(bodies, reduced.frames_on(bodies), R, p, steps)
+        return cls(bodies, reduced.frames_on(bodies), R, p, steps, root)
 
     def placements(self) -> list[Transform]:
         """Of the frames."""
@@ -65,11 +72,11 @@ class FromRoot:
 
     def above(self, frame: PlacedFrame) -> Matrix:
         """R of what carries a frame."""
-        return IDENTITY if frame.parent == WORLD else self.R[frame.parent]
+        return IDENTITY if frame.parent in (WORLD, self.root) else self.R[frame.parent]
 
     def origin(self, frame: PlacedFrame) -> Vector:
         """Where the body that carries a frame has its origin."""
-        return ZERO if frame.parent == WORLD else self.p[frame.parent]
+        return ZERO if frame.parent in (WORLD, self.root) else self.p[frame.parent]
 
     def lever(self, frame: PlacedFrame) -> Vector:
         """From that origin to the frame's."""

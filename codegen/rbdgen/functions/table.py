@@ -69,6 +69,9 @@ OF_CONTACTS: Final = _by_name((*contact_kinematics.ROWS, *contact_forward.ROWS))
 OF_FLOATING_CONTACTS: Final = _by_name(contact_inverse.ROWS)
 """Those of robots with contacts and a floating base."""
 
+OF_STANCES: Final = _by_name(contact_inverse.OF_STANCE)
+"""Those of robots with a floating base that contacts with the world can hold."""
+
 BY_INDEPENDENT: Final = _by_name(loops.BY_INDEPENDENT)
 """Those of robots with closed loops whose independent velocities were named."""
 
@@ -83,6 +86,7 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
         **OF_LOOPS,
         **OF_CONTACTS,
         **OF_FLOATING_CONTACTS,
+        **OF_STANCES,
         **BY_INDEPENDENT,
     }
 )
@@ -107,6 +111,12 @@ _OF_SOME: Final = (
         lambda model: model.is_floating and bool(model.contacts),
         "a floating base with contacts",
         "--base floating --contact NAME=LINK",
+    ),
+    _Family(
+        OF_STANCES,
+        lambda model: model.stands,
+        "a floating base on a frame or three points",
+        "--base floating --contact-frame NAME=LINK, or --contact NAME=LINK for each point",
     ),
     _Family(
         BY_INDEPENDENT,

@@ -86,12 +86,14 @@ class Model:
         return {
             "nq": self.nq - followers,
             "nv": self.nv - followers,
+            "njoints": self.nv - followers - 6,
             "nbodies": bodies,
             "ninertial": 10 * bodies,
             "nloop": rows,
             "nindependent": len(self.independent),
             "nf": len(self.frames),
             "nc": sum(contact.rows for contact in self.contacts),
+            "nshare": sum(contact.rows for contact in self.contacts) // 3,
             "ncontacts": len(self.contacts),
             "nanchor": sum(contact.anchor for contact in self.contacts),
         }
@@ -186,6 +188,12 @@ class Model:
         first, second = contact.first, contact.second
         body = WORLD if second is None else self.common(first.body, second.body)
         return Frame(WORLD_FRAME if body == WORLD else self.bodies[body].name, body, NO_TRANSFORM)
+
+    @property
+    def stands(self) -> bool:
+        """Whether contacts with the world can hold a floating base: a frame, or three points."""
+        held = [contact.kind for contact in self.contacts if self.seen_from(contact).body == WORLD]
+        return self.is_floating and ("frame" in held or len(held) >= 3)
 
     def ancestor_dofs(self, dof: int) -> list[int]:
         """The degrees of freedom from `dof`'s parent up to the root, nearest first."""

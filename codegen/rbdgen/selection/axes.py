@@ -15,6 +15,7 @@ from itertools import compress
 from math import atan2, hypot, inf, isfinite, pi
 from typing import Final, NamedTuple
 
+from rbdgen.errors import GraphError
 from rbdgen.functions.function import Form, Function
 from rbdgen.functions.table import lookup
 from rbdgen.graph.engine import GraphEngine
@@ -168,7 +169,8 @@ class _Descent:
             whole = self.aligned.with_axes(turns, slides, self.parallel)
             try:
                 known = counted(_only(whole, chain), self.function, self.form, most)
-            except ZeroDivisionError:  # massless bodies take the inertia of bodies beyond the chain
+            except (ZeroDivisionError, GraphError):
+                # massless bodies take the inertia of bodies beyond the chain, and few contacts hold no base
                 known = counted(whole, self.function, self.form, most)
             self.known[key] = known
             self.budget -= known.least

@@ -23,7 +23,11 @@ MU = Argument(
     "compliance: J a + drift + mu lambda = 0; 0 where active rows are independent, else such as 1e-8",
 )
 LAMBDA = Argument(
-    "lambda", "values", ("nc",), "N, N m", "what the world does to the robot in the contacts, world axes"
+    "forces",
+    "values",
+    ("nc",),
+    "N, N m",
+    "lambda: what the world does to the robot in the contacts, world axes",
 )
 
 

@@ -1,0 +1,255 @@
+"""Inverse dynamics of a floating base, cheap: first the base is held still, then it is let go.
+
+Held still it only turns, at its angular velocity: its origin has no acceleration less gravity. So neither
+its attitude nor its linear velocity enters, and the rest is `rnea_classical`. What is left at the base, a
+force F and a moment N, accelerates the robot as one body of mass m, first moment h and inertia J, and every
+joint feels its subtree carried along:
+
+    (J + [h x][h x]/m) wdot = -N + h x F/m,  a = -(F + wdot x h)/m,  tau_i += (I_i S_i) . X_i (wdot, a)
+
+with I_i the composite of joint i. Featherstone 2008, section 9.5, in another order.
+
+Contacts that stand still say the base's acceleration themselves: by least squares it is K^-1 J_b^T W c,
+K = J_b^T W J_b, and the least forces that carry a wrench f at the base are W J_b K^-1 f. K is the inertia of
+masses W at the contacts' points, so that the same formulas solve it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from rbdgen.functions.contacts.arguments import LAMBDA
+from rbdgen.functions.contacts.on_bodies import (
+    End,
+    Held,
+    held_contacts,
+    inward,
+    less_felt,
+    on_end,
+    seen_from,
+)
+from rbdgen.functions.function import Outputs
+from rbdgen.functions.inertia_matrix.moments import unit_forces
+from rbdgen.functions.inverse_dynamics.classical import BodyMotion, inertial_force, moved
+from rbdgen.functions.momentum.energy import half
+from rbdgen.functions.resistance import rotor_torque, terms_of, torque
+from rbdgen.model.model import WORLD
+from rbdgen.model.moments import MassMoments
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ldl import LDL, ldl
+from rbdgen.spatial.ops import IDENTITY, NO_FORCE, ZERO, ZERO_MATRIX, Force, Matrix, Motion, Vector
+from rbdgen.spatial.scalar import Scalar, add, reciprocal
+from rbdgen.sweeps.bodies import along_joint, force_to_parent, motion_to_child
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.records import named
+from rbdgen.sweeps.sweep import BASE, Given
+
+
+@dataclass(frozen=True)
+class Solid:
+    """How forces about its origin accelerate a body that nothing holds."""
+
+    moments: MassMoments
+
+    @cached_property
+    def _per_mass(self) -> Scalar:
+        return reciprocal(self.moments.mass)
+
+    @cached_property
+    def _turning(self) -> LDL:
+        """J + [h x][h x]/m."""
+        h = self.moments.first
+        about_center = self.moments.second - Matrix.outer(h, h * self._per_mass)
+        return ldl([list(row) for row in MassMoments(0, ZERO, about_center).rotational])
+
+    def acceleration(self, force: Force) -> Motion:
+        """I^-1 f."""
+        h, f = self.moments.first, force.force
+        wdot = Vector(*self._turning.solve([*(force.moment - h.cross(f * self._per_mass))]))
+        return Motion(wdot, (f - wdot.cross(h)) * self._per_mass)
+
+
+class Floating:
+    """A robot at a state, its base held still.
+
+    `bodies`, `contacts`: at its position; `up`: minus gravity, in the base's axes; `motions`: of the bodies;
+    `subtrees`: the moments of all that hangs on a body, itself included.
+    """
+
+    def __init__(self, reduced: ReducedModel, x: State) -> None:
+        self.reduced = reduced
+        self.x = replace(x, a=[*[0] * BASE, *x.arrays["a_joints"]])
+        self.bodies = reduced.at(x.q)
+        self.contacts = held_contacts(reduced, self.bodies)
+        self.up = self.bodies[0].rotation.to_child(-reduced.gravity)
+        self.motions = [BodyMotion(ZERO, Vector(*x.v[3:BASE]), ZERO)]
+        world = BodyMotion(-reduced.gravity, ZERO, ZERO)
+        for i, body in enumerate(self.bodies[1:], 1):
+            above = world if body.parent == WORLD else self.motions[body.parent]
+            rates = (list(body.joint.slice(values)) for values in (self.x.v, self.x.a))
+            given = Given(parent=above, **dict(zip("va", rates, strict=True)))
+            self.motions.append(named(BodyMotion, moved(body, given), x.naming, f"motion[{i}]"))
+
+    @cached_property
+    def subtrees(self) -> list[MassMoments]:
+        found = [body.moments for body in self.bodies]
+        for i in reversed(range(1, len(found))):
+            body = self.bodies[i]
+            if body.parent != WORLD:
+                total = found[body.parent] + found[i].rotated(body.rotation).translated(body.translation)
+                found[body.parent] = named(MassMoments, total, self.x.naming, f"subtree[{body.parent}]")
+        return found
+
+    def collected(self, on_bodies: Sequence[Force]) -> tuple[list[Scalar], Force]:
+        """The torques that move the bodies against these forces, and what is left at the base."""
+        forces = [
+            inertial_force(body.moments, motion) - own
+            for body, motion, own in zip(self.bodies, self.motions, on_bodies, strict=True)
+        ]
+        terms = (terms_of(self.reduced.model, term, self.x) for term in (torque, rotor_torque))
+        tau = list(map(add, *terms))
+        for i in reversed(range(1, len(forces))):
+            body = self.bodies[i]
+            for k, own in enumerate(along_joint(body, forces[i]), body.joint.idx_v):
+                tau[k] = add(tau[k], own)
+            if body.parent != WORLD:
+                total = forces[body.parent] + force_to_parent(body, forces[i])
+                forces[body.parent] = total.named(self.x.naming, f"force[{body.parent}]")
+        return tau, forces[0]
+
+    def let_go(self, base: Motion, tau: list[Scalar]) -> None:
+        """Add to the torques what the base's acceleration takes, in place."""
+        motions: list[Motion | None] = [base]
+        for i, body in enumerate(self.bodies[1:], 1):
+            above = None if body.parent == WORLD else motions[body.parent]
+            if above is None:
+                motions.append(None)
+                continue
+            carried = motion_to_child(body, above).named(self.x.naming, f"carried[{i}]")
+            motions.append(carried)
+            for k, unit in enumerate(unit_forces(body, self.subtrees[i]), body.joint.idx_v):
+                tau[k] = add(tau[k], carried.dot(unit))
+
+    def seen(self, end: End, path: Sequence[int]) -> Motion:
+        """How an end accelerates, less gravity, in the axes before the path."""
+        motion = self.motions[end.body]
+        linear = motion.a + motion.U.apply(end.point)
+        return Motion(inward(self.bodies, path, motion.wdot), inward(self.bodies, path, linear))
+
+    def acceleration(self, base: Motion) -> list[Scalar]:
+        """The base's: vdot = a + R^T g - w x v, and wdot."""
+        w, v = Vector(*self.x.v[3:BASE]), Vector(*self.x.v[:3])
+        return [*(base.linear - self.up - w.cross(v)), *base.angular]
+
+
+def contact_rnea_floating(reduced: ReducedModel, x: State) -> Outputs:
+    """tau and a_base for lambda."""
+    robot = Floating(reduced, x)
+    bodies, given = robot.bodies, [NO_FORCE] * reduced.nbodies
+    parts = [held.force(x.arrays[LAMBDA.name]) for held in robot.contacts]
+    for held, part in zip(robot.contacts, parts, strict=True):
+        for end in held.ends if held.carrier == WORLD else ():
+            given[end.body] = given[end.body] + on_end(bodies, end, part * end.sign)
+    tau, left = robot.collected(given)
+    base = Solid(robot.subtrees[0]).acceleration(-left)
+    robot.let_go(base, tau)
+    for held, part in zip(robot.contacts, parts, strict=True):
+        for end in held.ends if held.carrier != WORLD else ():
+            less_felt(bodies, end.path, on_end(bodies, end, part * end.sign), tau)
+    return [tau[BASE:], robot.acceleration(base)]
+
+
+class Support(NamedTuple):
+    """A contact that holds the base.
+
+    `end`: on a limb of it; `other`: of a loop, where that is on what hangs on the world beside the base;
+    `point`: from the base's origin; `share`: of its force, and of its moment if it has one.
+    """
+
+    held: Held
+    end: End
+    other: End | None
+    point: Vector
+    share: Sequence[Scalar]
+
+
+class Stance:
+    """The contacts that hold the base, all together; `solid`: K."""
+
+    def __init__(self, robot: Floating) -> None:
+        self.robot, self.supports = robot, list(_supports(robot))
+        total = MassMoments(0, ZERO, ZERO_MATRIX)
+        for _, _, _, r, (share, *turning) in self.supports:
+            second = Matrix.outer(r * share, r)
+            for of_moment in turning:
+                second = second + IDENTITY * half(of_moment)
+            total = total + MassMoments(share, r * share, second)
+        self.solid = Solid(total)
+
+    def base(self) -> Motion:
+        """The base's acceleration that leaves least of the contacts'."""
+        wanted = NO_FORCE
+        for support in self.supports:
+            own = self.robot.seen(support.end, support.end.path[1:])
+            wanted = wanted + _pull(support, self._target(support.other) - own)
+        return self.solid.acceleration(wanted)
+
+    def _target(self, other: End | None) -> Motion:
+        """The acceleration that an end should have, less gravity, in the base's axes."""
+        if other is None:
+            return Motion(ZERO, self.robot.up)
+        there, turn = self.robot.seen(other, other.path), self.robot.bodies[0].rotation.to_child
+        return Motion(turn(there.angular), turn(there.linear))
+
+    def forces(self, wrench: Force) -> list[Force]:
+        """The least that carry a wrench at the base: at the contacts' points, in the base's axes."""
+        y = self.solid.acceleration(wrench)
+        at_points = (
+            Motion(y.angular, y.linear + y.angular.cross(support.point)) for support in self.supports
+        )
+        return list(map(_shared, self.supports, at_points))
+
+
+def _shared(support: Support, m: Motion) -> Force:
+    """W times a motion of the contact's point."""
+    share, *turning = support.share
+    return Force(m.angular * turning[0] if turning else ZERO, m.linear * share)
+
+
+def _pull(support: Support, m: Motion) -> Force:
+    """J_b^T W m, about the base's origin."""
+    weighted = _shared(support, m)
+    return Force(support.point.cross(weighted.force) + weighted.moment, weighted.force)
+
+
+def _supports(robot: Floating) -> Iterator[Support]:
+    """Loops between links of the base are none."""
+    for held in robot.contacts:
+        near = [end for end in held.ends if end.path[0] == 0]
+        if held.carrier == WORLD and near:
+            point = seen_from(robot.bodies, near[0].path[1:], near[0].point)
+            share = robot.x.arrays["share"][held.rows.start // 3 : held.rows.stop // 3]
+            other = next((end for end in held.ends if end is not near[0]), None)
+            yield Support(held, near[0], other, point, share)
+
+
+def contact_rnea_least_floating(reduced: ReducedModel, x: State) -> Outputs:
+    """tau, lambda and a_base for `share`; loops between links of the base carry nothing."""
+    robot = Floating(reduced, x)
+    stance, bodies = Stance(robot), robot.bodies
+    tau, left = robot.collected([NO_FORCE] * reduced.nbodies)
+    base = stance.base()
+    robot.let_go(base, tau)
+    forces: list[Scalar] = [0] * reduced.model.sizes["nc"]
+    carried = stance.forces(left + robot.subtrees[0].apply(base))
+    for (held, end, other, _, _), force in zip(stance.supports, carried, strict=True):
+        less_felt(bodies, end.path[1:], on_end(bodies, end, force, before=1), tau)
+        in_world = Force(*map(bodies[0].rotation.to_parent, (force.moment, force.force)))
+        if other is not None:
+            less_felt(bodies, other.path, on_end(bodies, other, -in_world), tau)
+        numbers = [*(in_world.force * end.sign), *(in_world.moment * end.sign)]
+        forces[held.rows] = numbers[: held.rows.stop - held.rows.start]
+    return [tau[BASE:], forces, robot.acceleration(base)]

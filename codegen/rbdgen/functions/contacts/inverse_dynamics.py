@@ -1,0 +1,110 @@
+"""Inverse dynamics of a floating base while contacts stand still, from M, h, J and the drift.
+
+    M a + h = [0; tau] + J^T lambda,  J a + drift = 0
+
+The base's six come first, b below, and carry no torque; joints j. With lambda known the base's rows give a_b,
+the joints' rows tau: Nakanishi, Mistry, Schaal, Inverse Dynamics Control with Floating Base and Constraints,
+ICRA 2007, eq. 10 and 11, their misprints put right (M12 M22^-1 for M22^-1 M21, and its inverse in 10).
+
+More contacts than the base needs leave lambda open up to internal forces. `contact_control` takes what the
+torques of the sample before leave (eq. 6 and 17), `contact_rnea_least` the least, weighted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rbdgen.functions.contacts import kinematic_rows
+from rbdgen.functions.contacts.arguments import LAMBDA
+from rbdgen.functions.function import Function, Outputs, resisting
+from rbdgen.functions.inertia_matrix import rows as inertia_matrix
+from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
+from rbdgen.model.model import Model
+from rbdgen.spatial.ldl import ldl
+from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.sweep import BASE
+
+Rows = list[list[Scalar]]
+
+_, NLE, _ = map(resisting, inverse_dynamics.ROWS)
+CRBA = resisting(inertia_matrix.ROWS[0])
+_, JACOBIAN, MOTION = kinematic_rows.ROWS
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Those of the equation of motion and of contacts, over the independent degrees of freedom."""
+
+    model: Model
+    x: State
+
+    def _array(self, function: Function, output: int = 0) -> list[Scalar]:
+        """An output of a function in its textbook form."""
+        return list(function.trace(function.forms[0], self.model, self.x)[output])
+
+    def _rows(self, function: Function) -> Rows:
+        flat, n = self._array(function), self.model.coupling.independent
+        return [flat[k : k + n] for k in range(0, len(flat), n)]
+
+    @cached_property
+    def M(self) -> Rows:
+        return self._rows(CRBA)
+
+    @cached_property
+    def h(self) -> list[Scalar]:
+        return self._array(NLE)
+
+    @cached_property
+    def J(self) -> Rows:
+        return self._rows(JACOBIAN)
+
+    @cached_property
+    def drift(self) -> list[Scalar]:
+        return self._array(MOTION, 1)
+
+    def left(self, a_joints: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
+        """M [0; a_joints] + h - J^T lambda."""
+        pushes = product(columns(self.J), forces)
+        moved = product([row[BASE:] for row in self.M], a_joints)
+        return list(map(sub, map(add, moved, self.h), pushes))
+
+
+def contact_rnea(model: Model, x: State) -> Outputs:
+    """tau and a_base for lambda."""
+    terms = Terms(model, x)
+    f = terms.left(x.arrays["a_joints"], x.arrays[LAMBDA.name])
+    a_base = solved([row[:BASE] for row in terms.M[:BASE]], list(map(neg, f[:BASE])))
+    return [list(map(add, f[BASE:], product([row[:BASE] for row in terms.M[BASE:]], a_base))), a_base]
+
+
+def contact_rnea_least(model: Model, x: State) -> Outputs:
+    """tau, lambda and a_base: K = J_b^T W J_b, a_b = -K^-1 J_b^T W (J_j a_j + drift), lambda = W J_b K^-1 f_b
+    with f = M a + h, tau = f_j - J_j^T lambda."""
+    terms, a_joints = Terms(model, x), x.arrays["a_joints"]
+    weights = [weight for weight in x.arrays["share"] for _ in range(3)]
+    of_base, of_joints = ([row[part] for row in terms.J] for part in (slice(BASE), slice(BASE, None)))
+    weighted = columns([[mul(w, value) for value in row] for w, row in zip(weights, of_base, strict=True)])
+    K = [product(columns(of_base), column) for column in weighted]
+    away = list(map(add, product(of_joints, a_joints), terms.drift))
+    a_base = solved(K, list(map(neg, product(weighted, away))))
+    f = list(map(add, product(terms.M, [*a_base, *a_joints]), terms.h))
+    forces = product(columns(weighted), solved(K, f[:BASE]))
+    return [list(map(sub, f[BASE:], product(columns(of_joints), forces))), forces, a_base]
+
+
+def columns(A: Sequence[Sequence[Scalar]]) -> Rows:
+    """A^T."""
+    return [list(column) for column in zip(*A, strict=True)]
+
+
+def product(A: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
+    """A x."""
+    return [dot(tuple(row), tuple(x)) for row in A]
+
+
+def solved(A: Rows, b: Sequence[Scalar]) -> list[Scalar]:
+    """A^-1 b of a symmetric A."""
+    return ldl(A).solve(b)

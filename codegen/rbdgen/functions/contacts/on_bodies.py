@@ -1,0 +1,105 @@
+"""Where contacts act: their ends on the bodies of a reduced model, and the way there.
+
+A contact's force is in the axes of its carrier: the world, or of a loop the last body that carries both of
+its ends. Only joints between there and an end feel it: all other entries of J^T lambda are 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rbdgen.model.reduce import ReducedBody, ReducedModel
+from rbdgen.spatial.ops import Force, Vector
+from rbdgen.spatial.planar import FactoredRotation
+from rbdgen.spatial.scalar import Scalar, sub
+from rbdgen.sweeps.bodies import along_joint, force_to_parent
+
+
+class End(NamedTuple):
+    """One end of a contact that moves.
+
+    `sign`: of the force on it; `path`: the bodies from behind the carrier out to it; `point`: in the axes of
+    the last of them.
+    """
+
+    sign: int
+    path: tuple[int, ...]
+    point: Vector
+
+    @property
+    def body(self) -> int:
+        return self.path[-1]
+
+
+@dataclass(frozen=True)
+class Held:
+    """A contact on bodies at a position.
+
+    `rows`: where its own stand in an array over those of all contacts; `axes`: theirs, on the `carrier`.
+    """
+
+    rows: slice
+    carrier: int
+    axes: FactoredRotation
+    ends: tuple[End, ...]
+
+    def force(self, values: Sequence[Scalar]) -> Force:
+        """Its own, of those of all contacts, in the axes of the reduced carrier."""
+        own = values[self.rows]
+        return Force(*(self.axes.to_parent(Vector(*part)) for part in (own[3:], own[:3])))
+
+
+def held_contacts(reduced: ReducedModel, bodies: Sequence[ReducedBody]) -> list[Held]:
+    """The contacts in order."""
+    found: list[Held] = []
+    for placed in reduced.contacts_on(bodies):
+        first, carrier = found[-1].rows.stop if found else 0, placed.axes.parent
+        ends = (
+            End(sign, tuple(reduced.model.path(carrier, end.parent)[1]), end.translation)
+            for sign, end in zip((1, -1), placed.ends, strict=False)
+        )
+        moving = tuple(end for end in ends if end.path)
+        rows = slice(first, first + placed.contact.rows)
+        found.append(Held(rows, carrier, placed.axes.rotation, moving))
+    return found
+
+
+def outward(bodies: Sequence[ReducedBody], path: Sequence[int], v: Vector) -> Vector:
+    """A vector in the axes before the path, in those of its last body."""
+    for i in path:
+        v = bodies[i].rotation.to_child(v)
+    return v
+
+
+def inward(bodies: Sequence[ReducedBody], path: Sequence[int], v: Vector) -> Vector:
+    """The other way."""
+    for i in reversed(path):
+        v = bodies[i].rotation.to_parent(v)
+    return v
+
+
+def seen_from(bodies: Sequence[ReducedBody], path: Sequence[int], point: Vector) -> Vector:
+    """A point of the path's last body, from the origin before the path and in the axes there."""
+    for i in reversed(path):
+        point = bodies[i].translation + bodies[i].rotation.to_parent(point)
+    return point
+
+
+def on_end(bodies: Sequence[ReducedBody], end: End, given: Force, before: int = 0) -> Force:
+    """What a force at the contact's point and a moment do to the body of an end, about its origin.
+
+    They are given in the axes of the carrier, or in those behind the path's first bodies, so many.
+    """
+    n, f = (outward(bodies, end.path[before:], part) for part in (given.moment, given.force))
+    return Force(end.point.cross(f) + n, f)
+
+
+def less_felt(bodies: Sequence[ReducedBody], path: Sequence[int], force: Force, tau: list[Scalar]) -> None:
+    """Take from torques, in place, what the joints of a path feel of a force on its last body."""
+    for i in reversed(path):
+        body = bodies[i]
+        for k, felt in enumerate(along_joint(body, force), body.joint.idx_v):
+            tau[k] = sub(tau[k], felt)
+        force = force_to_parent(body, force)

@@ -143,8 +143,8 @@ NAMES = frozenset(ALL) | {
 
 
 def known_by_name(text: str) -> list[tuple[str, int]]:
-    # the manifest has fields "gravity", the vector, and "rotation"; "velocity" is a kind of arguments; headers
-    # say A for the inertia of rotors
+    # the manifest has fields "gravity", the vector, and "rotation"; "velocity" is a kind of arguments;
+    # headers say A for the inertia of rotors
     others = {"gravity", "rotation", "velocity", "A"}
     return [(name, line) for name, line in compared(text) if name in NAMES - others]
 

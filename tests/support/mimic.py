@@ -89,7 +89,7 @@ class Projection:
             found = self.outputs(lookup(name), {**inputs, **changed})
             return found[0] if len(found) == 1 else tuple(found)
 
-        found = function.projected(call, inputs)
+        found = function.projected(call, {**inputs, "contacts": self.coupled.model.contacts})
         return list(found) if isinstance(found, tuple) else [found]
 
     def _folded(self, function: Function, inputs: Mapping[str, Array]) -> list[Array]:

@@ -142,7 +142,7 @@ def reference(
             found = outputs(lookup(name), {**inputs, **changed})
             return found if len(found) > 1 else found[0]
 
-        found = function.projected(call, inputs)
+        found = function.projected(call, {**inputs, "contacts": robot.contacts})
         return found if isinstance(found, tuple) else (found,)
 
     return {row.name: outputs(row, inputs) for row in functions if row.pinocchio is not None}

@@ -106,7 +106,8 @@ class Function:
 
     `summary`: one line of what it computes; `forms`: the first one is the textbook's; `operations`: about how
     many that one takes; `pinocchio`: the outputs by Pinocchio, from its module, a model, data of the model,
-    and one state's inputs by name, external forces as it wants them, None where it is not asked;
+    and one state's inputs by name, external forces as it wants them, the robot's `contacts` among them, None
+    where it is not asked;
     `identities`: of this function and those of rows above; `resistance`: what joints' resistance adds to its
     outputs, or takes from the torques that it is given, where its forms do not see to that themselves
     (Pinocchio's knows rotors alone, the rest comes with the inputs); `derivative_of`: the function whose

@@ -66,6 +66,9 @@ OF_FRAMES: Final = _by_name(kinematics.ROWS)
 OF_CONTACTS: Final = _by_name((*contact_kinematics.ROWS, *contact_forward.ROWS))
 """Those of robots with contacts."""
 
+OF_ANCHORED_CONTACTS: Final = _by_name(contact_forward.ANCHORED)
+"""Those of robots all of whose contacts can be pulled to where they were put."""
+
 OF_FLOATING_CONTACTS: Final = _by_name(contact_inverse.ROWS)
 """Those of robots with contacts and a floating base."""
 
@@ -85,6 +88,7 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
         **OF_PARAMETERS,
         **OF_LOOPS,
         **OF_CONTACTS,
+        **OF_ANCHORED_CONTACTS,
         **OF_FLOATING_CONTACTS,
         **OF_STANCES,
         **BY_INDEPENDENT,
@@ -106,6 +110,12 @@ _OF_SOME: Final = (
     _Family(OF_FRAMES, lambda model: bool(model.frames), "chosen frames", "--frames NAME,NAME"),
     _Family(OF_LOOPS, lambda model: bool(model.loops), "closed loops", "--loop FRAME1=FRAME2"),
     _Family(OF_CONTACTS, lambda model: bool(model.contacts), "contacts", "--contact NAME=LINK"),
+    _Family(
+        OF_ANCHORED_CONTACTS,
+        lambda model: bool(model.contacts) and all(contact.anchored for contact in model.contacts),
+        "contacts, none of them a loop of frames",
+        "--contact NAME=LINK, and no --contact-loop with :frame",
+    ),
     _Family(
         OF_FLOATING_CONTACTS,
         lambda model: model.is_floating and bool(model.contacts),

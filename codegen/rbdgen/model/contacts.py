@@ -38,6 +38,11 @@ class Contact:
         """How many numbers say where it is held: a point, then the rotation of its axes, row-major."""
         return 3 if self.kind == "point" else 12
 
+    @property
+    def anchored(self) -> bool:
+        """Whether it can be pulled to an anchor: a loop of frames cannot."""
+        return self.kind == "point" or self.second is None
+
     def renumbered(self, number: Mapping[int, int]) -> Contact:
         """The contact where its bodies have other indices."""
         first, *others = (replace(end, body=number[end.body]) for end in self.ends)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rbdgen.model.contacts import Contact
 from rbdgen.model.model import WORLD, Model
 
 
@@ -18,8 +19,10 @@ class TreeSize:
     `products`, the terms of M^-1 times a matrix as sparse as M. `loops`: bodies that the two frames of a loop
     do not share, over all loops. `carriers`: bodies that move any of the chosen frames; `frames`: bodies that
     move a frame, over all of them. `holders`: bodies that move any contact; `contacts`: bodies that move a
-    contact, over all of them; `rows`: these, each with the contact's rows. Of second derivatives: `triples`,
-    the sum of the bodies' squared depths, and `solves`, the terms of M^-1 times dM/dq times a matrix.
+    contact, over all of them; `rows`: these, each with the contact's rows; `forces`: rows of all contacts;
+    `carried`: over them, squared numbers of the degrees of freedom that move them; `shared`: over pairs of
+    them, numbers of those that move both. Of second derivatives: `triples`, the sum of the bodies' squared
+    depths, and `solves`, the terms of M^-1 times dM/dq times a matrix.
     """
 
     bodies: int
@@ -34,6 +37,9 @@ class TreeSize:
     holders: int
     contacts: int
     rows: int
+    forces: int
+    carried: int
+    shared: int
     triples: int
     solves: int
 
@@ -64,6 +70,7 @@ def tree_size(model: Model) -> TreeSize:
         for contact in model.contacts
         for end in contact.ends
     ]
+    moving = [dofs for contact in model.contacts for dofs in [_moving(model, contact)] * contact.rows]
     return TreeSize(
         bodies=model.nbodies,
         ancestors=sum(x.depth for x in bodies),
@@ -77,6 +84,9 @@ def tree_size(model: Model) -> TreeSize:
         holders=len(set().union(*(chain for _, chain in chains))),
         contacts=sum(len(chain) for _, chain in chains),
         rows=sum(rows * len(chain) for rows, chain in chains),
+        forces=len(moving),
+        carried=sum(len(dofs) ** 2 for dofs in moving),
+        shared=sum(len(a & b) for k, a in enumerate(moving) for b in moving[k:]),
         triples=sum(x.depth**2 for x in bodies),
         solves=sum(
             (x.depth + x.subtree - body.joint.nv) * x.branch**2
@@ -84,6 +94,13 @@ def tree_size(model: Model) -> TreeSize:
             if body.parent != WORLD
         ),
     )
+
+
+def _moving(model: Model, contact: Contact) -> frozenset[int]:
+    """The degrees of freedom that move a contact."""
+    seen = model.seen_from(contact).body
+    joints = [model.bodies[i].joint for end in contact.ends for i in model.path(seen, end.body)[1]]
+    return frozenset(k for joint in joints for k in range(joint.idx_v, joint.idx_v + joint.nv))
 
 
 def _positions(model: Model, weights: Sequence[int]) -> list[_Position]:

@@ -22,7 +22,7 @@ from support.synthetic import urdf
 from rbdgen.description.contacts import Frame, Loop, Point
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.functions.function import Function
-from rbdgen.functions.table import ALL, OF_CONTACTS, OF_FLOATING_CONTACTS
+from rbdgen.functions.table import ALL, OF_ANCHORED_CONTACTS, OF_CONTACTS, OF_FLOATING_CONTACTS, rows_of
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import build_robot
 from rbdgen.model.contacts import Contact, ContactKind
@@ -34,7 +34,7 @@ from rbdgen.selection.axes import search
 from rbdgen.selection.trace import trace_on
 from rbdgen.sweeps.inputs import State, state_of
 
-FUNCTIONS = {**OF_CONTACTS, **OF_FLOATING_CONTACTS}
+FUNCTIONS = {**OF_CONTACTS, **OF_ANCHORED_CONTACTS, **OF_FLOATING_CONTACTS}
 
 TOLERANCE = 1e-9
 """Of forces where limbs are nearly straight; kinematics alone keep 1e-12, see `test_kinematics`."""
@@ -49,7 +49,7 @@ each_row = pytest.mark.parametrize("row", FUNCTIONS.values(), ids=FUNCTIONS)
 
 
 def functions_of(model: Model) -> list[Function]:
-    return [*OF_CONTACTS.values(), *(OF_FLOATING_CONTACTS.values() if model.is_floating else ())]
+    return [row for name, row in rows_of(model).items() if name in FUNCTIONS]
 
 
 def assert_pinocchio_agrees(model: Model, seed: int, tolerance: float = TOLERANCE) -> None:
@@ -76,8 +76,8 @@ def test_all_forms_are_one_function(row: Function, name: str) -> None:
     """Exactly, on joints of all types."""
     numbers = Rationals(7)
     model = with_contacts(numbers.model(*TREES[name]), 7)
-    if row.name in OF_FLOATING_CONTACTS and not model.is_floating:
-        pytest.skip("of floating bases")
+    if row.name not in rows_of(model):
+        pytest.skip("not a function of this robot")
     q = numbers.coordinates(model)
     arrays = [(x, numbers.numbers(x.size)) for x in row.sized(model).inputs if x.kind != "configuration"]
     state: State = replace(state_of(model, arrays, np.cos, np.sin), q=q)

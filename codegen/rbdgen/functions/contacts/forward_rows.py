@@ -2,6 +2,185 @@
 
 from __future__ import annotations
 
-from rbdgen.functions.function import Function
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
-ROWS: tuple[Function, ...] = ()
+import numpy as np
+
+from rbdgen.functions.contacts import articulated, composite, dense
+from rbdgen.functions.contacts.arguments import ACTIVE, LAMBDA, MU, rows
+from rbdgen.functions.forward_dynamics.rows import RESISTED
+from rbdgen.functions.function import TAU, A, Call, Form, Function, Identity, Outputs, Q, V, cheap, flat
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.model.tree_size import TreeSize
+from rbdgen.signature import Argument, Signature
+from rbdgen.sweeps.inputs import State
+
+GAINS = Argument(
+    "gains", "nonnegative", (2,), "1/s^2, 1/s", "kp, kd: J a + drift + mu lambda = - kp e - kd J v"
+)
+ANCHOR = Argument(
+    "anchor",
+    "values",
+    ("nanchor",),
+    "m, 1",
+    "where contacts are pulled to: of each its position and, of a frame, rotation, as of contact_pose",
+)
+RESTITUTION = Argument(
+    "restitution", "nonnegative", (1,), "1", "J v_plus = - restitution J v: 0 does not bounce, 1 is elastic"
+)
+
+
+def _forms(
+    textbook: Callable[[Model, State], Outputs], cheaper: Callable[[ReducedModel, State], Outputs]
+) -> tuple[Form, ...]:
+    source = "M, J and drift, M folded and factored; Featherstone 2008, section 8.5"
+    carried = "articulated bodies, unit forces carried to the root; Featherstone 2008, table 7.1"
+    return (
+        Form("composite", source, textbook, over="independent"),
+        cheap("articulated", carried, cheaper, "tree"),
+    )
+
+
+def _operations(body: int, row: int = 0) -> Callable[[TreeSize], int]:
+    """Of M and its factor, of rows of L^-T J^T and their products; and so many for every body, and for every
+    body and row of a contact that it moves. Where there are `row`, G is factored."""
+    return lambda size: (
+        body * size.bodies
+        + 48 * size.ancestors
+        + size.factor
+        + row * size.rows
+        + size.carried
+        + 2 * size.shared
+        + (size.forces**3 // 3 if row else 0)
+    )
+
+
+# ---- what holds between them
+
+
+def _times(matrix: Any, vector: Any) -> Any:
+    return np.einsum("...ij,...j->...i", matrix, vector)
+
+
+def _of_delassus(call: Call, _: Mapping[str, Any]) -> tuple[Any, Any]:
+    J = call("contact_jacobian")
+    return J @ call("minv") @ np.swapaxes(J, -1, -2), call("delassus")
+
+
+def _of_motion(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
+    """M a + h = tau + J^T lambda where all contacts hold."""
+    a, forces = call("contact_aba", active=1 + 0 * x["active"])
+    push = np.swapaxes(call("contact_jacobian"), -1, -2)
+    return call("rnea", a=a), x["tau"] + _times(push, forces)
+
+
+def _of_acceleration(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
+    """J a + drift + mu lambda = 0 there."""
+    a, forces = call("contact_aba", active=1 + 0 * x["active"])
+    moved = _times(call("contact_jacobian"), a) + call("contact_motion")[1]
+    return moved, -x["mu"] * forces
+
+
+def _of_impulse(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
+    """M (v_plus - v) = J^T impulse there."""
+    v_plus, impulse = call("contact_impulse", active=1 + 0 * x["active"])
+    return _times(call("crba"), v_plus - x["v"]), _times(
+        np.swapaxes(call("contact_jacobian"), -1, -2), impulse
+    )
+
+
+# ---- the rows
+
+
+def _forces(*, held: bool) -> Function:
+    name = "contact_forces_held" if held else "contact_forces"
+    return Function(
+        Signature(name, (Q, V, TAU, ACTIVE, MU, *((GAINS, ANCHOR) if held else ())), (LAMBDA,)),
+        "forces in contacts" + (", pulled to anchors" if held else ""),
+        _forms(
+            lambda model, x: [composite.contact_dynamics(model, x, held=held)[1]],
+            lambda reduced, x: [articulated.contact_forces(reduced, x, held=held)],
+        ),
+        operations=_operations(515, 18) if held else _operations(509, 15),
+        pinocchio=dense.of_pinocchio(dense.forces),
+        projected=dense.of_functions(dense.forces),
+        resistance=RESISTED,
+    )
+
+
+def _dynamics(*, held: bool) -> Function:
+    name = "contact_aba_held" if held else "contact_aba"
+    plain = (
+        Identity("M a + h = tau + J^T lambda", ("rnea", "contact_jacobian", name), _of_motion),
+        Identity(
+            "J a + drift + mu lambda = 0", ("contact_jacobian", "contact_motion", name), _of_acceleration
+        ),
+    )
+    return Function(
+        Signature(name, (Q, V, TAU, ACTIVE, MU, *((GAINS, ANCHOR) if held else ())), (A, LAMBDA)),
+        "forward dynamics in contacts, and their forces" + (", pulled to anchors" if held else ""),
+        _forms(
+            partial(composite.contact_dynamics, held=held), partial(articulated.contact_dynamics, held=held)
+        ),
+        operations=_operations(547, 20) if held else _operations(541, 18),
+        pinocchio=dense.of_pinocchio(dense.dynamics),
+        projected=dense.of_functions(dense.dynamics),
+        resistance=RESISTED,
+        identities=() if held else plain,
+    )
+
+
+ROWS: tuple[Function, ...] = (
+    Function(
+        Signature(
+            "delassus",
+            (Q,),
+            (
+                Argument(
+                    "G",
+                    "values",
+                    ("nc", "nc"),
+                    "1/kg, 1/(kg m), 1/(kg m^2)",
+                    "J M^-1 J^T: how contacts accelerate by the forces in them",
+                    symmetric=(0, 1),
+                ),
+            ),
+        ),
+        "how contacts accelerate by the forces in them, J M^-1 J^T",
+        _forms(
+            lambda model, x: [flat(composite.delassus(model, x))],
+            lambda reduced, x: [flat(articulated.delassus(reduced, x))],
+        ),
+        operations=_operations(216),
+        pinocchio=dense.of_pinocchio(dense.delassus),
+        projected=dense.of_functions(dense.delassus),
+        identities=(Identity("J Minv J^T = G", ("minv", "contact_jacobian", "delassus"), _of_delassus),),
+    ),
+    _forces(held=False),
+    _dynamics(held=False),
+    Function(
+        Signature(
+            "contact_impulse",
+            (Q, V, RESTITUTION, ACTIVE, MU),
+            (
+                Argument("v_plus", "velocity", ("nv",), "rad/s, m/s", "joint velocities after the impulse"),
+                rows("impulse", "N s, N m s", "what the world does to the robot in the contacts, world axes"),
+            ),
+        ),
+        "velocities after an impact in contacts, and its impulses",
+        _forms(composite.contact_impulse, articulated.contact_impulse),
+        operations=_operations(280, 12),
+        pinocchio=dense.of_pinocchio(dense.impulse),
+        projected=dense.of_functions(dense.impulse),
+        identities=(
+            Identity(
+                "M (v_plus - v) = J^T impulse", ("crba", "contact_jacobian", "contact_impulse"), _of_impulse
+            ),
+        ),
+    ),
+)
+
+ANCHORED: tuple[Function, ...] = (_forces(held=True), _dynamics(held=True))

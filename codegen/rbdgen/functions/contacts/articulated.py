@@ -1,0 +1,163 @@
+"""Dynamics that contacts constrain, by articulated bodies: M is factored joint by joint, and stands nowhere.
+
+One inward sweep of the articulated-body algorithm gives L, D and V of every joint (Featherstone 2008, table
+7.1). Unit forces in the contacts and tau - h go inward over the same joints, and leave L^-T J^T and
+L^-T (tau - h) there. The forces are eliminated last, see `multipliers.py`; one sweep outward gives a.
+
+A floating base's linear velocity and gravity move all of the robot alike, so that they take no part: the
+unknown is a' = vdot + w x v - R^T g of the base, in which neither M, nor h, nor J, nor the drift knows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rbdgen.functions.contacts.anchors import apart_in_own_axes, pulled
+from rbdgen.functions.contacts.multipliers import Multipliers, activity, softness
+from rbdgen.functions.contacts.unit_forces import Contacts, moved_on
+from rbdgen.functions.forward_dynamics.bias import ACCELERATIONS, hand_on, own_inertia
+from rbdgen.functions.inverse_dynamics.classical import BodyMotion, body_forces, inertial_force
+from rbdgen.model.articulated import ArticulatedInertia, combination, factor_joint
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ldl import back_substituted
+from rbdgen.spatial.ops import NO_MOTION, ZERO, Force, Motion, Vector
+from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
+from rbdgen.sweeps.bodies import (
+    Body,
+    along_joint,
+    force_to_parent,
+    relative_motion,
+    with_joint_force,
+)
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.records import Each
+from rbdgen.sweeps.straight import Straight, straight
+from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum
+
+
+def factor(body: Body, x: Given) -> Gives:
+    """L, 1 / D and V D^-1 of a joint; the inertia that its parent feels."""
+    joint = factor_joint(x.inertia, body.subspace, body.armature)
+    return {**hand_on(body, joint, x), "inverse_D": list(joint.D.inverse_diagonal), "V": joint.V}
+
+
+FACTORS = Inward(
+    "factors",
+    {"inertia": Sum(ArticulatedInertia, own_inertia)},
+    factor,
+    reads=("placement", "moments"),
+    gives={"inverse_D": Scalar, "scaled": Each(Force)},
+)
+
+
+def turning_base(body: Body, x: Given) -> Gives:
+    """A floating base that only turns, where there is no gravity."""
+    motion = BodyMotion(ZERO, relative_motion(body, x.v).angular, ZERO)
+    return {"motion": motion, "force": inertial_force(body.moments, motion)}
+
+
+BIAS = replace(body_forces(accelerated=False), base=turning_base)
+
+UPWARD = Outward(
+    "upward",
+    "up",
+    lambda body, x: {"up": body.rotation.to_child(x.parent)},
+    world=lambda x: x.upward,
+    reads=("placement",),
+    gives={"up": Vector},
+)
+"""Minus gravity, in the axes of every body."""
+
+
+def pushed(body: Body, x: Given) -> Gives:
+    """One joint's t = L^-T (tau - S^T p); the bias force p that its parent feels."""
+    t = back_substituted(x.L, [sub(tau, p) for tau, p in zip(x.tau, along_joint(body, x.force), strict=True)])
+    rates = [mul(value, inverse) for value, inverse in zip(t, x.inverse_D, strict=True)]
+    passed = with_joint_force(body, x.force + combination(x.V, rates), x.tau)
+    return {"rates": rates, "force": force_to_parent(body, passed)}
+
+
+PUSHED = Inward(
+    "pushed",
+    {"force": Sum(Force)},
+    pushed,
+    reads=("placement", "tau", "V", "L", "inverse_D"),
+    gives={"rates": Scalar},
+)
+
+VELOCITIES = Outward(
+    "velocities",
+    "velocity",
+    lambda body, x: {"velocity": moved_on(body, x)},
+    world=lambda _: NO_MOTION,
+    reads=("placement", "v"),
+    gives={"velocity": Motion},
+)
+
+
+def delassus(reduced: ReducedModel, x: State) -> list[list[Scalar]]:
+    """J M^-1 J^T."""
+    reduced = reduced.in_metres
+    driver = straight(reduced, x)
+    values = driver.run(FACTORS)
+    carried = Contacts(reduced, driver, own=False).carried()
+    return Multipliers(carried, values["inverse_D"]).G(x.naming)
+
+
+def contact_forces(reduced: ReducedModel, x: State, *, held: bool = False) -> list[Scalar]:
+    """lambda; `held`: to anchors."""
+    return _constrained(reduced.in_metres, x, held=held)[1]
+
+
+def contact_dynamics(
+    reduced: ReducedModel, x: State, *, held: bool = False
+) -> tuple[list[Scalar], list[Scalar]]:
+    """a, and lambda; `held`: to anchors."""
+    reduced = reduced.in_metres
+    driver, forces, rates = _constrained(reduced, x, held=held)
+    a = _accelerations(driver, rates)
+    for i, body in enumerate(reduced.model.bodies):
+        if body.floats:
+            k = body.joint.idx_v
+            v, w = Vector(*x.v[k : k + 3]), Vector(*x.v[k + 3 : k + 6])
+            a[k : k + 3] = Vector(*a[k : k + 3]) - driver.values["up"][i] - w.cross(v)
+    return a, forces
+
+
+def _constrained(
+    reduced: ReducedModel, x: State, *, held: bool
+) -> tuple[Straight, list[Scalar], list[Scalar]]:
+    """The bodies, lambda, and D^-1 L^-T (tau - h + J^T lambda)."""
+    driver = straight(reduced, x)
+    values = driver.run(BIAS, UPWARD, FACTORS, PUSHED, *([VELOCITIES] if held else []))
+    contacts, weights = Contacts(reduced, driver), activity(reduced.model.contacts, x)
+    wanted = [neg(value) for value in contacts.accelerations()]
+    if held:
+        pull = pulled(x, apart_in_own_axes(reduced, contacts, x.arrays["anchor"]), contacts.velocities())
+        wanted = [add(a, b) for a, b in zip(pull, wanted, strict=True)]
+    right = [mul(w, value) for w, value in zip(weights, wanted, strict=True)]
+    system = Multipliers(contacts.carried(weights), values["inverse_D"])
+    forces = system.forces(right, values["rates"], softness(reduced.model.contacts, x), x.naming)
+    return driver, contacts.given(forces), system.pushed(forces, values["rates"])
+
+
+def contact_impulse(reduced: ReducedModel, x: State) -> tuple[list[Scalar], list[Scalar]]:
+    """v after an impulse, and the impulse."""
+    reduced = reduced.in_metres
+    driver = straight(reduced, x)
+    values, still = driver.run(VELOCITIES, FACTORS), [0] * reduced.nv
+    contacts, weights = Contacts(reduced, driver), activity(reduced.model.contacts, x)
+    (restitution,) = x.arrays["restitution"]
+    back = neg(add(1, restitution))
+    right = [mul(mul(w, back), value) for w, value in zip(weights, contacts.velocities(), strict=True)]
+    system = Multipliers(contacts.carried(weights), values["inverse_D"])
+    impulse = system.forces(right, still, softness(reduced.model.contacts, x), x.naming)
+    change = _accelerations(driver, system.pushed(impulse, still))
+    return [add(a, b) for a, b in zip(x.v, change, strict=True)], contacts.given(impulse)
+
+
+def _accelerations(driver: Straight, rates: Sequence[Scalar]) -> list[Scalar]:
+    """L^-1 of rates, joint by joint from the root."""
+    driver.values["a"], driver.kinds["a"] = list(rates), Scalar
+    return list(driver.run(ACCELERATIONS)["a"])

@@ -1,0 +1,83 @@
+"""Dynamics that contacts constrain, from M, J and the drift: the equations as they are written.
+
+    M a + h = tau + J^T lambda,  J a + drift + mu lambda = 0,
+    (J M^-1 J^T + mu 1) lambda = -drift - J M^-1 (tau - h)
+
+Featherstone 2008, section 8.5; impulses, section 11.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdgen.functions.contacts.anchors import apart, pulled
+from rbdgen.functions.contacts.multipliers import Multipliers, activity, softness
+from rbdgen.functions.contacts.relative import Rows, contact_jacobian, contact_motion
+from rbdgen.functions.inertia_matrix.composite import crba
+from rbdgen.functions.inertia_matrix.inverse import factored
+from rbdgen.functions.inverse_dynamics.newton_euler import rnea
+from rbdgen.model.model import Model
+from rbdgen.spatial.ldl import LDL
+from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
+from rbdgen.sweeps.inputs import State
+
+
+def delassus(model: Model, x: State) -> Rows:
+    """J M^-1 J^T."""
+    return multipliers(inertia(model, x), jacobian(model, x)).G(x.naming)
+
+
+def contact_dynamics(model: Model, x: State, *, held: bool = False) -> tuple[list[Scalar], list[Scalar]]:
+    """a of the independent degrees of freedom, and lambda; `held`: to anchors."""
+    M = inertia(model, x)
+    h = model.coupling.folded(rnea(model, x.q, x.v, [0] * model.nv, None, x.naming))
+    u = [sub(t, b) for t, b in zip(x.tau, h, strict=True)]
+    J, weights = jacobian(model, x), activity(model.contacts, x)
+    velocity, drift = contact_motion(model, x.q, x.v, x.naming)
+    wanted = list(map(neg, drift))
+    if held:
+        pull = pulled(x, apart(model, x.q, x.arrays["anchor"]), velocity)
+        wanted = [add(a, b) for a, b in zip(pull, wanted, strict=True)]
+    right = [mul(w, value) for w, value in zip(weights, wanted, strict=True)]
+    return pushed(model, x, M, weighted(weights, J), right, u)
+
+
+def contact_impulse(model: Model, x: State) -> tuple[list[Scalar], list[Scalar]]:
+    """v after an impulse, and the impulse: J v_plus = -restitution J v."""
+    M = inertia(model, x)
+    (restitution,) = x.arrays["restitution"]
+    v, back = list(x.v[: model.coupling.independent]), neg(add(1, restitution))
+    J = weighted(activity(model.contacts, x), jacobian(model, x))
+    right = [mul(back, dot(row, v)) for row in J]
+    change, impulse = pushed(model, x, M, J, right, [0] * len(v))
+    return [add(a, b) for a, b in zip(v, change, strict=True)], impulse
+
+
+def pushed(
+    model: Model, x: State, M: LDL, J: Rows, right: Sequence[Scalar], u: Sequence[Scalar]
+) -> tuple[list[Scalar], list[Scalar]]:
+    """M^-1 (u + J^T lambda) and lambda, so that J times it is `right` but for softness."""
+    soft = softness(model.contacts, x)
+    forces = multipliers(M, J).forces(right, M.scale(M.back_substitute(u)), soft, x.naming)
+    pushes = [dot(list(column), forces) for column in zip(*J, strict=True)]
+    return M.solve([add(a, b) for a, b in zip(u, pushes, strict=True)]), forces
+
+
+def inertia(model: Model, x: State) -> LDL:
+    """The factor of M, of the independent degrees of freedom."""
+    return factored(model, crba(model, x.q, x.naming), x.naming)
+
+
+def jacobian(model: Model, x: State) -> Rows:
+    """J, over the same."""
+    return list(map(model.coupling.folded, contact_jacobian(model, x.q, x.naming)))
+
+
+def multipliers(M: LDL, J: Rows) -> Multipliers:
+    """Of all rows of J."""
+    return Multipliers([dict(enumerate(M.back_substitute(row))) for row in J], M.inverse_diagonal)
+
+
+def weighted(weights: Sequence[Scalar], J: Rows) -> Rows:
+    """Every row times its number."""
+    return [[mul(w, value) for value in row] for w, row in zip(weights, J, strict=True)]

@@ -1,0 +1,110 @@
+"""The same in numbers, from M, h, J and the drift as Pinocchio or other functions have them.
+
+    [M   -J^T] [  a   ]   [tau - h]
+    [J    mu ] [lambda] = [-drift ]
+
+is solved as it stands, over any leading axes; what `active` says multiplies rows of J and of the right side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rbdgen.functions.contacts.pinocchio import Contacts
+from rbdgen.functions.function import Call, symmetric
+
+
+class Equations(NamedTuple):
+    """At a state: M (nv, nv), J (nc, nv), h (nv), J v and dJ/dt v (nc), and where contacts stand, position
+    (K, 3) and rotation (K, 3, 3); where there is no v only M and J."""
+
+    M: Any
+    J: Any
+    h: Any = None
+    velocity: Any = None
+    drift: Any = None
+    pose: tuple[Any, Any] = (None, None)
+
+
+Solve = Callable[[Equations, Mapping[str, Any]], Any]
+"""From the equations and a function's inputs, the contacts among them."""
+
+
+def of_pinocchio(of: Solve) -> Callable[[Any, Any, Any, Mapping[str, Any]], Any]:
+    """By Pinocchio, as a row of the table wants it."""
+
+    def asked(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
+        held = Contacts.at(pin, model, data, x)
+        M = symmetric(pin.crba(model, data, x["q"]))
+        if "v" not in x:
+            return of(Equations(M, held.J), x)
+        h = pin.nonLinearEffects(model, data, x["q"], x["v"]) + x["resistance"].torque
+        pose = held.position, held.rotation
+        return of(Equations(M, held.J, h, held.velocity, held.drift, pose), x)
+
+    return asked
+
+
+def of_functions(of: Solve) -> Callable[[Call, Mapping[str, Any]], Any]:
+    """By other functions of the robot, as a row of the table wants it."""
+
+    def projected(call: Call, x: Mapping[str, Any]) -> Any:
+        M, J = call("crba"), call("contact_jacobian")
+        if "v" not in x:
+            return of(Equations(M, J), x)
+        velocity, drift = call("contact_motion")
+        return of(Equations(M, J, call("nle"), velocity, drift, call("contact_pose")), x)
+
+    return projected
+
+
+def delassus(at: Equations, _: Mapping[str, Any]) -> Any:
+    """J M^-1 J^T."""
+    return at.J @ np.linalg.solve(at.M, np.swapaxes(at.J, -1, -2))
+
+
+def dynamics(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
+    """a and lambda; pulled to anchors, where there are any."""
+    wanted = -at.drift
+    if "anchor" in x:
+        kp, kd = x["gains"][..., :1], x["gains"][..., 1:]
+        wanted = wanted - kp * _apart(at, x) - kd * at.velocity
+    return _solved(at, x, x["tau"] - at.h, wanted)
+
+
+def forces(at: Equations, x: Mapping[str, Any]) -> Any:
+    """lambda."""
+    return dynamics(at, x)[1]
+
+
+def _apart(at: Equations, x: Mapping[str, Any]) -> Any:
+    """How far contacts stand from their anchors, of all rows."""
+    found, left = [], x["anchor"]
+    for k, contact in enumerate(x["contacts"]):
+        now = at.pose[0][..., k, :], at.pose[1][..., k, :, :]
+        found.append(now[0] - left[..., :3])
+        left = left[..., 3:]
+        if contact.rows == 6:
+            R0, left = left[..., :9].reshape(*left.shape[:-1], 3, 3), left[..., 9:]
+            found.append(np.cross(R0, now[1], axis=-2).sum(axis=-1) / 2)
+    return np.concatenate(found, axis=-1)
+
+
+def impulse(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
+    """v after an impulse, and the impulse."""
+    change, found = _solved(at, x, 0 * x["v"], -(1 + x["restitution"]) * at.velocity)
+    return x["v"] + change, found
+
+
+def _solved(at: Equations, x: Mapping[str, Any], u: Any, right: Any) -> tuple[Any, Any]:
+    n, weights = u.shape[-1], np.repeat(x["active"], [contact.rows for contact in x["contacts"]], axis=-1)
+    J, soft = weights[..., None] * at.J, x["mu"] + 1 - weights
+    above = np.concatenate([at.M, -np.swapaxes(J, -1, -2)], axis=-1)
+    below = np.concatenate([J, soft[..., None] * np.eye(soft.shape[-1])], axis=-1)
+    found = np.linalg.solve(
+        np.concatenate([above, below], axis=-2), np.concatenate([u, weights * right], axis=-1)[..., None]
+    )[..., 0]
+    return found[..., :n], found[..., n:]

@@ -1,0 +1,84 @@
+"""The forces in contacts as multipliers: G lambda = right, G = J M^-1 J^T, over rows of y = L^-T J^T.
+
+With M = L^T D L it is G = y D^-1 y^T, and M^-1 J^T lambda = L^-1 D^-1 y^T lambda. The forces are eliminated
+last, all at once, so that it is enough if all rows together are independent: a stretched leg alone has a
+singular G of its own.
+
+A contact that is not active has row 0 on both sides and 1 on the diagonal: its force is exactly 0, and all
+else is as without it. `mu` on the diagonal makes contacts comply: J a + drift + mu lambda = 0. Of a, that is
+one step of the proximal method (Carpentier, Budhiraja and Mansard, RSS 2021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rbdgen.model.contacts import Contact
+from rbdgen.spatial.ldl import ldl
+from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub
+from rbdgen.sweeps.inputs import State
+
+Entries = Mapping[int, Scalar]
+"""A row of y, by degrees of freedom; all others are 0."""
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """`y`: one a row of the contacts; `inverse_diagonal`: 1 / D, one a degree of freedom."""
+
+    y: Sequence[Entries]
+    inverse_diagonal: Sequence[Scalar]
+
+    @cached_property
+    def scaled(self) -> list[Entries]:
+        """y D^-1."""
+        return [{k: mul(value, self.inverse_diagonal[k]) for k, value in row.items()} for row in self.y]
+
+    def G(self, naming: Naming) -> list[list[Scalar]]:
+        """J M^-1 J^T, full symmetric; contacts that move apart from one another have exact zeros."""
+        n = len(self.y)
+        G: list[list[Scalar]] = [[0] * n for _ in range(n)]
+        for i, row in enumerate(self.y):
+            for j in range(i, n):
+                G[i][j] = G[j][i] = naming(f"G[{i},{j}]", product(row, self.scaled[j]))
+        return G
+
+    def forces(
+        self, right: Sequence[Scalar], rates: Sequence[Scalar], softness: Sequence[Scalar], naming: Naming
+    ) -> list[Scalar]:
+        """(G + softness)^-1 (right - J M^-1 u), rates = D^-1 L^-T u."""
+        G, driven = self.G(naming), dict(enumerate(rates))
+        for i, soft in enumerate(softness):
+            G[i][i] = add(G[i][i], soft)
+        wanted = [sub(value, product(row, driven)) for value, row in zip(right, self.y, strict=True)]
+        return [naming(f"lambda[{i}]", value) for i, value in enumerate(ldl(G, naming=naming).solve(wanted))]
+
+    def pushed(self, forces: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
+        """D^-1 L^-T (u + J^T lambda)."""
+        total = list(rates)
+        for row, force in zip(self.scaled, forces, strict=True):
+            for k, value in row.items():
+                total[k] = add(total[k], mul(value, force))
+        return total
+
+
+def product(a: Entries, b: Entries) -> Scalar:
+    """Over the degrees of freedom that both have."""
+    total: Scalar = 0
+    for k, value in a.items():
+        if k in b:
+            total = add(total, mul(value, b[k]))
+    return total
+
+
+def activity(contacts: Sequence[Contact], x: State) -> list[Scalar]:
+    """What `active` says, for every row."""
+    return [w for contact, w in zip(contacts, x.arrays["active"], strict=True) for _ in range(contact.rows)]
+
+
+def softness(contacts: Sequence[Contact], x: State) -> list[Scalar]:
+    """What is added to the diagonal of G, for every row: mu + 1 - active."""
+    (mu,) = x.arrays["mu"]
+    return [add(mu, sub(1, w)) for w in activity(contacts, x)]

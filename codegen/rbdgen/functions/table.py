@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from rbdgen.errors import OptionError
+from rbdgen.functions.contacts import derivative_rows as contact_derivatives
 from rbdgen.functions.contacts import forward_rows as contact_forward
 from rbdgen.functions.contacts import inverse_rows as contact_inverse
 from rbdgen.functions.contacts import kinematic_rows as contact_kinematics
@@ -63,7 +64,7 @@ OF_LOOPS: Final = _by_name(loops.ROWS)
 OF_FRAMES: Final = _by_name(kinematics.ROWS)
 """Those of robots with chosen frames."""
 
-OF_CONTACTS: Final = _by_name((*contact_kinematics.ROWS, *contact_forward.ROWS))
+OF_CONTACTS: Final = _by_name((*contact_kinematics.ROWS, *contact_forward.ROWS, *contact_derivatives.ROWS))
 """Those of robots with contacts."""
 
 OF_ANCHORED_CONTACTS: Final = _by_name(contact_forward.ANCHORED)

@@ -46,7 +46,8 @@ class LoopedForm:
 
     def run(self, x: State) -> list[list[Scalar]]:
         """The outputs for these inputs, on whatever scalars those are."""
-        arrays = x.vectors | {name: list(values) for name, values in self.tables.items()}
+        given = {**x.arrays, **self.tables}
+        arrays = x.vectors | {name: list(values) for name, values in given.items()}
         arrays |= {name: [0] * size for name, size in {**self.scratch, **self.outputs}.items()}
         for loop in self.loops:
             for k in range(loop.count):

@@ -1,0 +1,311 @@
+"""Derivatives of forward dynamics in contact, solved column by column.
+
+Everything is said in the axes of the contacts' links: there the rows of a contact, its force and the external
+forces of the derivatives of inverse dynamics all turn with the body, so that nothing of them changes with q.
+At a and lambda of the same point, u one of q, v (in the tangent space) and tau, with dID at these forces and
+c = J a + drift at this a:
+
+    t = W^T b,  dlambda = C (-dc - Y t),  da = W (D^-1 t + Y^T dlambda),     b = dtau - dID
+
+where M = L^T D L (Featherstone 2008, section 6.5), W = L^-1, Y = J W D^-1 and C = (G + mu)^-1 with
+G = J M^-1 J^T. In world axes the force also turns with its link: R (dlambda + s x lambda), s the angular
+part of the column of J. Carpentier, Budhiraja and Mansard, RSS 2021, have the system that is solved here.
+
+Loops: first all that does not depend on the column, then the same sparse products for every column; so
+neighbouring columns can be the lanes of a vector. The unknown of a floating base is its classical
+acceleration, in which its linear velocity does not appear (see `derivatives/factored.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rbdgen.access import Access, column, whole
+from rbdgen.functions.contacts.in_link_axes import Rows, as_frames, on_bodies, touching, turned
+from rbdgen.functions.derivatives.factored import (
+    KNOWN_BY_V,
+    floating_bases,
+    known_columns,
+    without_base_translation,
+)
+from rbdgen.functions.derivatives.forward import add_base_velocity
+from rbdgen.functions.derivatives.local import rnea_derivatives_local
+from rbdgen.functions.function import flat
+from rbdgen.functions.inertia_matrix.inverse import factored, inverse, unit_lower_inverse
+from rbdgen.functions.inertia_matrix.moments import crba_composite
+from rbdgen.functions.inverse_dynamics.classical import rnea_classical
+from rbdgen.functions.kinematics.motion import classical_acceleration
+from rbdgen.functions.kinematics.placement import FromRoot
+from rbdgen.functions.resistance import add_to_diagonal, less, slopes
+from rbdgen.model.model import WORLD, Model
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ldl import ldl
+from rbdgen.spatial.ops import Matrix, Vector
+from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
+
+
+def contact_aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
+    """The loops for outputs da_dq, da_dv, da_dtau (nv, nv) and dlambda_dq, dlambda_dv, dlambda_dtau (nc, nv)
+    of inputs q, v, tau, active, mu."""
+    model, bases = reduced.model, floating_bases(reduced)
+    nv, nc, count = model.coupling.independent, model.sizes["nc"], len(model.contacts)
+    still = known_columns(bases, KNOWN_BY_V)
+    solved = [k for k in range(nv) if k not in still]
+    solver = Solver(model)
+    prepared = FormLoop(
+        "prepare",
+        lambda x: prepare(reduced, x),
+        inputs=("q", "v", "tau"),
+        reads={"active": whole("active", count), "mu": whole("mu", 1)},
+        writes={
+            **{name: access for name, access in solver.shared.items() if name != "W"},
+            **{name: whole(name, nv * nv) for name in ("transposed_W", "b_q", "b_v")},
+            **{name: whole(name, nc * nv) for name in ("c_q", "c_v", "turned")},
+            **(of_bases(model, bases) if bases else {}),
+        },
+    )
+
+    def solve(name: str, trace: Callable[[Arrays], Arrays], columns: Sequence[int], **read: int) -> FormLoop:
+        """Columns of both outputs by q, v or tau; `read`: arrays of so many rows whose columns it takes."""
+        return FormLoop(
+            f"by_{name}",
+            lambda x: trace(x.arrays),
+            reads={**solver.shared, **{x: column(x, rows, nv, columns) for x, rows in read.items()}},
+            writes={
+                "x": column(f"da_d{name}", nv, nv, columns),
+                "l": column(f"dlambda_d{name}", nc, nv, columns),
+            },
+            count=len(columns),
+        )
+
+    loops = (
+        prepared,
+        solve("q", solver.by_q, solved, b_q=nv, c_q=nc, turned=nc),
+        solve("v", solver.by_v, solved, b_v=nv, c_v=nc),
+        solve("tau", solver.by_tau, range(nv), transposed_W=nv),
+    )
+    scratch = {
+        **dict.fromkeys(("transposed_W", "b_q", "b_v"), nv * nv),
+        **dict.fromkeys(("c_q", "c_v", "turned", "Y"), nc * nv),
+        **{"inverse_D": nv, "C": nc * nc, "R": 9 * count},
+    }
+    outputs = dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv)
+    outputs |= dict.fromkeys(("dlambda_dq", "dlambda_dv", "dlambda_dtau"), nc * nv)
+    if bases:
+        entries = turning(nv, bases)
+        shift = FormLoop(
+            "shift",
+            shifted,
+            reads={"solved": entries, "shift": whole("shift", 9 * len(bases))},
+            writes={"sum": entries},
+        )
+        return LoopedForm((*loops, shift), outputs, {**scratch, "shift": 9 * len(bases)})
+    return LoopedForm(loops, outputs, scratch)
+
+
+class Solver:
+    """A column of the whole system, from what `prepare` gives; `shared`: where that lies."""
+
+    def __init__(self, model: Model) -> None:
+        nv, nc = model.coupling.independent, model.sizes["nc"]
+        self.ancestors = model.elimination.ancestors
+        self.felt = [
+            dofs
+            for contact, dofs in zip(model.contacts, felt(model), strict=True)
+            for _ in range(contact.rows)
+        ]
+        below = (j * nv + i for i, above in enumerate(self.ancestors) for j in above)
+        self.shared = {
+            "W": Access("transposed_W", tuple(below)),
+            "inverse_D": whole("inverse_D", nv),
+            "Y": Access("Y", tuple(a * nv + k for a, dofs in enumerate(self.felt) for k in dofs)),
+            "C": Access("C", tuple(i * nc + j for i in range(nc) for j in range(i + 1))),
+            "R": whole("R", 9 * len(model.contacts)),
+        }
+        self.vectors = [contact.rows // 3 for contact in model.contacts]
+
+    def by_q(self, x: Arrays) -> Arrays:
+        """Its force also turns with its link."""
+        solved = self.solved(x, self.transposed_times(x, x["b_q"]), x["c_q"])
+        forces = [add(own, turn) for own, turn in zip(solved["l"], x["turned"], strict=True)]
+        return {"x": solved["x"], "l": self.to_world(x, forces)}
+
+    def by_v(self, x: Arrays) -> Arrays:
+        solved = self.solved(x, self.transposed_times(x, x["b_v"]), x["c_v"])
+        return {"x": solved["x"], "l": self.to_world(x, solved["l"])}
+
+    def by_tau(self, x: Arrays) -> Arrays:
+        """W^T times a unit vector is a row of W."""
+        solved = self.solved(x, x["transposed_W"], [0] * len(self.felt))
+        return {"x": solved["x"], "l": self.to_world(x, solved["l"])}
+
+    def W(self, x: Arrays) -> list[dict[int, Scalar]]:
+        """By rows, from its entries below the diagonal."""
+        below = iter(x["W"])
+        return [{i: 1, **{j: next(below) for j in above}} for i, above in enumerate(self.ancestors)]
+
+    def transposed_times(self, x: Arrays, b: Sequence[Scalar]) -> list[Scalar]:
+        """W^T b."""
+        t: list[Scalar] = [0] * len(b)
+        for row, value in zip(self.W(x), b, strict=True):
+            for j, entry in row.items():
+                t[j] = add(t[j], mul(entry, value))
+        return t
+
+    def solved(self, x: Arrays, t: Sequence[Scalar], c: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+        """The column of both outputs, in the axes of the links: see the top."""
+        entries = iter(x["Y"])
+        Y = [{k: next(entries) for k in dofs} for dofs in self.felt]
+        missing = [
+            sub(own, dot(list(row.values()), [t[k] for k in row])) for own, row in zip(c, Y, strict=True)
+        ]
+        lower = iter(x["C"])
+        C = mirrored_rows([[next(lower) for _ in range(i + 1)] for i in range(len(c))])
+        force = [dot(row, missing) for row in C]
+        z = [mul(value, inverse) for value, inverse in zip(t, x["inverse_D"], strict=True)]
+        for row, pull in zip(Y, force, strict=True):
+            for k, value in row.items():
+                z[k] = add(z[k], mul(value, pull))
+        return {"x": [dot(list(row.values()), [z[j] for j in row]) for row in self.W(x)], "l": force}
+
+    def to_world(self, x: Arrays, forces: Sequence[Scalar]) -> list[Scalar]:
+        """Every contact's forces from its link's axes."""
+        world: list[Scalar] = []
+        for k, vectors in enumerate(self.vectors):
+            R = Matrix(*(Vector(*x["R"][9 * k + i : 9 * k + i + 3]) for i in (0, 3, 6)))
+            for _ in range(vectors):
+                world += R.apply(Vector(*forces[len(world) : len(world) + 3]))
+        return world
+
+
+def mirrored_rows(lower: Sequence[Sequence[Scalar]]) -> Rows:
+    """A symmetric matrix from its lower triangle."""
+    n = range(len(lower))
+    return [[lower[max(i, j)][min(i, j)] for j in n] for i in n]
+
+
+def felt(model: Model) -> list[list[int]]:
+    """For every contact the degrees of freedom in which its row of J L^-1 may be nonzero."""
+    groups = {i: g for g, members in enumerate(model.coupling.groups) for i, _ in members}
+    found = []
+    for contact in model.contacts:
+        path = (model.bodies[i].joint for i in model.path(WORLD, contact.first.body)[1])
+        own = {groups[k] for joint in path for k in range(joint.idx_v, joint.idx_v + joint.nv)}
+        found.append(sorted(own | {above for k in own for above in model.elimination.ancestors[k]}))
+    return found
+
+
+def prepare(reduced: ReducedModel, x: State) -> Arrays:
+    """All that does not depend on the column."""
+    model, coupling, nv = reduced.model, reduced.model.coupling, reduced.model.coupling.independent
+    factor = factored(model, crba_composite(reduced, x.q, x.naming), x.naming)
+    W = [
+        {k: x.naming(f"W[{i},{k}]", value) for k, value in row.items()}
+        for i, row in enumerate(unit_lower_inverse(factor))
+    ]
+    v = without_base_translation(reduced, x.v)
+    contacts = touching(reduced, x)
+    J = [
+        coupling.folded(row)
+        for own in contacts
+        for row in own.matrix([p.columns for p in own.path], model.nv)
+    ]
+    still_a = [0] * model.nv
+    drift = [value for own in contacts for value in own.of(classical_acceleration(own.path, v, still_a))]
+    y = [
+        [x.naming(f"y[{a},{k}]", value) for k, value in enumerate(row)]
+        for a, row in enumerate(map(factor.back_substitute, J))
+    ]
+    Y = [
+        [x.naming(f"Y[{a},{k}]", value) for k, value in enumerate(factor.scale(row))]
+        for a, row in enumerate(y)
+    ]
+    held = [own.active for own in contacts for _ in own.rows]
+    G = [[dot(row, column) for column in Y] for row in y]
+    for k, active in enumerate(held):
+        G[k][k] = add(G[k][k], add(x.arrays["mu"][0], sub(1, active)))
+    compliance = ldl(G, naming=x.naming)
+    bias = coupling.folded(rnea_classical(reduced, x.q, v, [0] * model.nv, None, x.naming))
+    t = factor.back_substitute([sub(u, h) for u, h in zip(less(model, x), bias, strict=True)])
+    forces = compliance.solve([neg(add(d, dot(row, t))) for d, row in zip(drift, Y, strict=True)])
+    forces = [x.naming(f"lambda[{a}]", value) for a, value in enumerate(forces)]
+    z = factor.scale(t)
+    for row, force in zip(Y, forces, strict=True):
+        z = [add(value, mul(entry, force)) for value, entry in zip(z, row, strict=True)]
+    a = coupling.extended(
+        [x.naming(f"a[{k}]", dot(list(row.values()), [z[j] for j in row])) for k, row in enumerate(W)]
+    )
+    torque = rnea_derivatives_local(reduced, x.q, v, a, on_bodies(model, contacts, forces), x.naming)
+    resistance = slopes(model, x)
+    add_to_diagonal(torque.dtau_dq, resistance.by_q)
+    add_to_diagonal(torque.dtau_dv, resistance.by_v)
+    c_q, c_v = [], []
+    for own in contacts:
+        by_q, by_v = own.acceleration_derivatives(v, a, x.naming)
+        c_q += [coupling.folded(row) for row in own.matrix(by_q, model.nv)]
+        c_v += [coupling.folded(row) for row in own.matrix(by_v, model.nv)]
+    given = {
+        "transposed_W": [row.get(j, 0) for j in range(nv) for row in W],
+        "inverse_D": factor.inverse_diagonal,
+        "Y": [row[k] for row, dofs in zip(Y, Solver(model).felt, strict=True) for k in dofs],
+        "C": [value for i, row in enumerate(inverse(compliance)) for value in row[: i + 1]],
+        "R": [
+            value
+            for R, _ in FromRoot.at(as_frames(reduced), x.q, x.naming).placements()
+            for row in R
+            for value in row
+        ],
+        "b_q": list(map(neg, flat(coupling.folded_matrix(torque.dtau_dq)))),
+        "b_v": list(map(neg, flat(coupling.folded_matrix(torque.dtau_dv)))),
+        "c_q": list(map(neg, flat(c_q))),
+        "c_v": list(map(neg, flat(c_v))),
+        "turned": flat([coupling.folded(row) for own in contacts for row in turned(own, forces, model.nv)]),
+    }
+    return {**given, **known_by_bases(reduced, x.v)} if floating_bases(reduced) else given
+
+
+# ---- floating bases, whose linear velocity enters only through the linear acceleration of their own
+
+
+def of_bases(model: Model, bases: Sequence[int]) -> dict[str, Access]:
+    """Where the columns of their positions and linear velocities lie, and what is added to others."""
+    nv, nc = model.coupling.independent, model.sizes["nc"]
+
+    def columns(array: str, rows: int) -> Access:
+        still = known_columns(bases, KNOWN_BY_V)
+        return Access(array, tuple(i * nv + k for i in range(rows) for k in still))
+
+    return {
+        "known": columns("da_dv", nv),
+        "unmoved": columns("da_dq", nv),
+        **{f"unfelt_{u}": columns(f"dlambda_d{u}", nc) for u in "qv"},
+        "shift": whole("shift", 9 * len(bases)),
+    }
+
+
+def turning(nv: int, bases: Sequence[int]) -> Access:
+    """The entries of floating bases' linear accelerations by their own angular velocities."""
+    return Access(
+        "da_dv", tuple((own + i) * nv + own + k for own in bases for i in range(3) for k in range(3, 6))
+    )
+
+
+def known_by_bases(reduced: ReducedModel, v: Sequence[Scalar]) -> Arrays:
+    """The same entries."""
+    model, bases = reduced.model, floating_bases(reduced)
+    nv = model.coupling.independent
+    da_dv: Rows = [[0] * nv for _ in range(nv)]
+    for body in model.bodies:
+        if body.floats:
+            add_base_velocity(body.joint, v, da_dv)
+    entries, places = flat(da_dv), of_bases(model, bases)
+    zeros = {name: [0] * len(access.elements) for name, access in places.items()}
+    known = [entries[k] for k in places["known"].elements]
+    return {**zeros, "known": known, "shift": [entries[k] for k in turning(nv, bases).elements]}
+
+
+def shifted(x: State) -> Arrays:
+    """The solved entries, and what is added."""
+    return {"sum": [add(a, b) for a, b in zip(x.arrays["solved"], x.arrays["shift"], strict=True)]}

@@ -1,0 +1,43 @@
+"""Derivatives of forward dynamics that contacts constrain."""
+
+from __future__ import annotations
+
+from rbdgen.functions.contacts.arguments import ACTIVE, MU, jacobian
+from rbdgen.functions.contacts.derivative_columns import contact_aba_derivatives_columns
+from rbdgen.functions.contacts.derivatives import contact_aba_derivatives
+from rbdgen.functions.function import TAU, Form, Function, Q, V, in_loops, square
+from rbdgen.signature import Signature
+
+ROWS: tuple[Function, ...] = (
+    Function(
+        Signature(
+            "contact_aba_derivatives",
+            (Q, V, TAU, ACTIVE, MU),
+            (
+                square("da_dq", "1/s^2, 1/(m s^2), m/s^2", "derivative of a along q, in its tangent space"),
+                square("da_dv", "1/s, 1/(m s), m/s", "derivative of a by v"),
+                square("da_dtau", "1/(kg m^2), 1/(kg m), 1/kg", "derivative of a by tau", symmetric=True),
+                jacobian("dlambda_dq", "N/rad, N/m, N m", "derivative of lambda along q"),
+                jacobian("dlambda_dv", "N s/rad, N s/m, N m s", "derivative of lambda by v"),
+                jacobian("dlambda_dtau", "1/m, 1", "derivative of lambda by tau"),
+            ),
+        ),
+        "derivatives of forward dynamics in contact, and of its forces",
+        (
+            Form(
+                "world",
+                "Carpentier, Budhiraja and Mansard, RSS 2021",
+                contact_aba_derivatives,
+                over="independent",
+            ),
+            in_loops(
+                "the same in the axes of the contacts' links, column by column",
+                contact_aba_derivatives_columns,
+                "columns",
+                compact=False,
+                over="independent",
+            ),
+        ),
+        operations=lambda size: 4000 * size.bodies,
+    ),
+)

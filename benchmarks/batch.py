@@ -4,8 +4,9 @@
 and draws results/batch.svg. Times are of a state; a ratio is Pinocchio's time in double over it. Batches are
 bound calls; threads are held against one thread on a batch so long that waking them counts little. Where code
 happens to lie in memory changes its speed: of Pinocchio's links, and of copies of the module, the fastest
-counts. A contestant that is not installed is left out and named. With --more it measures other functions
-instead, beside Pinocchio alone, into results/more_batch_<robot>.json, and draws nothing.
+counts. A contestant that is not installed is left out and named. With --more and --contacts it measures
+other functions instead, beside Pinocchio alone, into results/more_batch_<robot>.json and
+results/contact_batch_<robot>.json, and draws nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.bench import Effort, attempt, load_peer, peer_pinocchio, processor
-from benchmarks.contestants import CONTESTS, MORE, MORE_HELP, SIX, Contest, Suite, present
+from benchmarks.contestants import CONTESTS, IN_CONTACT, MORE, SIX, Contest, Suite, present, suite_of
 from benchmarks.peers import frax_batch, mujoco_loop
 from benchmarks.presentation import BATCH_WAYS, CHARTED, batch_ratio, draw_batches
 from benchmarks.states import random_states
@@ -54,7 +55,8 @@ def main() -> None:
     """Measures the robots named, by default the three of the charts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("robots", nargs="*", help=f"from: {', '.join(c.name for c in CONTESTS)}")
-    parser.add_argument("--more", action="store_true", help=MORE_HELP)
+    parser.add_argument("--more", action="store_true", help=MORE.told)
+    parser.add_argument("--contacts", action="store_true", help=IN_CONTACT.told)
     parser.add_argument("--repetitions", type=int, default=15, help="of which the least counts")
     parser.add_argument(
         "--relinks", type=int, default=4, help="links of Pinocchio's driver, copies of modules"
@@ -65,8 +67,8 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     parser.add_argument("--draw", action="store_true", help="only draw the chart again from the results")
     given = parser.parse_args()
-    suite = MORE if given.more else SIX
-    wanted = [] if given.draw else given.robots or list(CHARTED)
+    suite = suite_of(given.more, given.contacts)
+    wanted = [] if given.draw else given.robots or [name for name in suite.robots if name in CHARTED]
     if unknown := set(wanted) - {contest.name for contest in present()}:
         parser.error(f"unknown robot: {', '.join(sorted(unknown))}")
     effort = Effort(1, 0.02, slow=False) if given.quick else Effort(given.relinks, 0.2, slow=False)

@@ -2,7 +2,8 @@
 
 `python -m benchmarks.bench` (or `make bench`) prints a table a robot, writes benchmarks/results/<robot>.json
 and draws benchmarks/results/speed.svg. A contestant that is not installed is left out and named.
-With --more it measures other functions instead, into benchmarks/results/more_<robot>.json, and draws nothing.
+With --more and --contacts it measures other functions instead, into benchmarks/results/more_<robot>.json and
+contact_<robot>.json, and draws nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 from benchmarks import toolchain
 from benchmarks.c_driver import CFunction, Timed, measure
 from benchmarks.casadi_c import graph_function, measure_casadi
-from benchmarks.contestants import CONTESTS, MORE, MORE_HELP, SIX, Contest, Suite, present
+from benchmarks.contestants import CONTESTS, IN_CONTACT, MORE, SIX, Contest, Suite, present, suite_of
 from benchmarks.measurement import Measurement
 from benchmarks.peers import pinocchio_cpp, pinocchio_cppadcg
 from benchmarks.presentation import draw, print_table
@@ -52,6 +53,9 @@ CASADI_LIMIT = 20_000
 CHECKED_STATES = 4
 TOLERANCE = 1e-7
 """Largest difference from Pinocchio that counts as agreement, relative to the largest entry of an output."""
+
+CONSTANT = {"active": 1.0, "mu": 1e-8, "restitution": 0.0}
+"""Inputs that are the same at every state: all contacts hold, and so on."""
 
 Json = dict[str, Any]
 
@@ -83,7 +87,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     names = [contest.name for contest in CONTESTS]
     parser.add_argument("robots", nargs="*", help=f"from: {', '.join(names)}")
-    parser.add_argument("--more", action="store_true", help=MORE_HELP)
+    parser.add_argument("--more", action="store_true", help=MORE.told)
+    parser.add_argument("--contacts", action="store_true", help=IN_CONTACT.told)
     parser.add_argument("--relinks", type=int, default=5, help="links timed of each function")
     parser.add_argument("--seconds", type=float, default=0.2, help="time spent a link")
     parser.add_argument("--contract", action="store_true", help="let products and sums be fused; not saved")
@@ -95,8 +100,8 @@ def main() -> None:
     if unknown := set(arguments.robots) - set(names):
         parser.error(f"unknown robot: {', '.join(sorted(unknown))}; choose from: {', '.join(names)}")
     effort = Effort(arguments.relinks, arguments.seconds, arguments.slow)
-    suite = MORE if arguments.more else SIX
-    wanted = [] if arguments.draw else arguments.robots or (list(MORE.frames) if arguments.more else names)
+    suite = suite_of(arguments.more, arguments.contacts)
+    wanted = [] if arguments.draw else arguments.robots or suite.robots
     contests = [contest for contest in present() if contest.name in wanted]
     if contests and not toolchain.available():
         parser.exit(2, "bench: neither gcc with g++ nor clang with clang++ is here; apt install g++\n")
@@ -198,16 +203,24 @@ def fastest(
 
 def inputs_of(function: FunctionSource, states: States) -> list[NDArray[np.float64]]:
     """The states' arrays in the order of the function's arguments."""
-    return [getattr(states, argument.name) for argument in function.signature.inputs]
+    return [
+        np.full((len(states), argument.size), CONSTANT[argument.name])
+        if argument.name in CONSTANT
+        else getattr(states, argument.name)
+        for argument in function.signature.inputs
+    ]
 
 
 def load_peer(contest: Contest, robot: Robot) -> Any:
     """The robot as Pinocchio reads it, with frames of the same names; None where it is not installed."""
     frames = [frame.name for frame in robot.model.frames]
-    return attempt(
-        "Pinocchio",
-        lambda: pinocchio_cpp.load_model(contest.urdf, floating=contest.floating, frames=frames),
-    )
+
+    def load() -> Any:
+        model = pinocchio_cpp.load_model(contest.urdf, floating=contest.floating, frames=frames)
+        pinocchio_cpp.add_contacts(model, robot.model.contacts)
+        return model
+
+    return attempt("Pinocchio", load)
 
 
 def peer_pinocchio(model: Any, driver: Path, states: States, effort: Effort) -> Mapping[str, Measurement]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from benchmarks.peers import pinocchio_cpp
+from rbdgen.description.contacts import Contact, Frame, Point
 from rbdgen.functions.table import ALL
 from rbdgen.model.build import Base, Robot
 from rbdgen.pipeline.robot import load_robot
@@ -27,6 +28,17 @@ MORE_FUNCTIONS: Final = (
     "coriolis",
     "regressor",
     "rnea_second",
+)
+
+
+CONTACT_FUNCTIONS: Final = (
+    "contact_jacobian",
+    "contact_motion",
+    "delassus",
+    "contact_forces",
+    "contact_aba",
+    "contact_impulse",
+    "contact_aba_derivatives",
 )
 
 
@@ -57,19 +69,32 @@ CONTESTS: Final = (
 class Suite:
     """Functions that are measured together.
 
-    `prefix`: of the names of their files of results; `driver`: what times them in Pinocchio; `frames`: of the
-    robots that have some, by the robot's name.
+    `prefix`: of the names of their files of results; `driver`: what times them in Pinocchio; `frames`,
+    `contacts`: of the robots that have some, by the robot's name; `told`: what its option says of it.
     """
 
     prefix: str
     functions: tuple[str, ...]
     driver: Path
-    frames: Mapping[str, tuple[str, ...]]
+    frames: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    contacts: Mapping[str, tuple[Contact, ...]] = field(default_factory=dict)
+
+    @property
+    def robots(self) -> list[str]:
+        """Those that it is about, where none are named: all of them where none has anything of its own."""
+        own = [*self.frames, *self.contacts]
+        return own or [contest.name for contest in CONTESTS]
+
+    @property
+    def told(self) -> str:
+        """What its option does."""
+        functions = ", ".join(name for name in self.functions if name in ALL)
+        return f"measure {functions} instead of the six; writes {self.prefix}*.json, draws no chart"
 
     def load(self, contest: Contest) -> Robot:
         """The robot of rbdgen with its frames, mimic joints as Pinocchio has them."""
-        frames = self.frames.get(contest.name, ())
-        return load_robot(contest.urdf, contest.base, mimic="independent", frames=frames)
+        frames, contacts = self.frames.get(contest.name, ()), self.contacts.get(contest.name, ())
+        return load_robot(contest.urdf, contest.base, mimic="independent", frames=frames, contacts=contacts)
 
     def functions_of(self, contest: Contest) -> tuple[str, ...]:
         """Those that rbdgen has for this robot."""
@@ -77,7 +102,7 @@ class Suite:
         return tuple(name for name in known if contest.name in self.frames or not ALL[name].of_frames)
 
 
-SIX: Final = Suite("", FUNCTIONS, pinocchio_cpp.DRIVER, {})
+SIX: Final = Suite("", FUNCTIONS, pinocchio_cpp.DRIVER)
 """What is generated where no function is named."""
 
 MORE: Final = Suite(
@@ -92,10 +117,26 @@ MORE: Final = Suite(
 )
 """Frames, momentum, the Coriolis matrix, the regressor and second derivatives."""
 
-MORE_HELP: Final = (
-    f"measure {', '.join(name for name in MORE_FUNCTIONS if name in ALL)} instead of the six; "
-    "writes more_*.json, draws no chart"
+IN_CONTACT: Final = Suite(
+    "contact_",
+    CONTACT_FUNCTIONS,
+    pinocchio_cpp.CONTACT_DRIVER,
+    contacts={
+        "quadruped12": tuple(
+            Point(f"{place}_foot", f"{place}_shank", (0, 0, -0.2085))
+            for place in ("front_left", "front_right", "hind_left", "hind_right")
+        ),
+        "humanoid30": tuple(
+            Frame(f"{side}_sole", f"{side}_foot", (0.0494, 0, -0.0679)) for side in ("left", "right")
+        ),
+    },
 )
+"""Dynamics in contact: a quadruped on four points, a humanoid on two soles."""
+
+
+def suite_of(more: bool, contacts: bool) -> Suite:
+    """The one that was asked for by its option."""
+    return IN_CONTACT if contacts else MORE if more else SIX
 
 
 def present() -> tuple[Contest, ...]:

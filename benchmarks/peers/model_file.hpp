@@ -80,7 +80,8 @@ inline pinocchio::JointModel make_joint(const std::string & type, const Eigen::V
 // gravity (3); number of joints; then a line a joint:
 // parent (0 is the world), type, axis (3), placement in the parent joint's frame: rotation (9, row by row) and
 // translation (3), mass, centre of mass (3), inertia about it (xx xy yy xz yz zz), all in the joint's frame;
-// number of frames; then a line a frame: the joint that carries it, placement in that joint's frame.
+// number of frames; then a line a frame: the joint that carries it, placement in that joint's frame, and how many
+// rows it has as a contact: 3 of its point alone, or 6.
 // The model's frame 0 is the world, frame k the k-th of the file.
 inline pinocchio::Model read_model(const std::string & path)
 {
@@ -110,8 +111,9 @@ inline pinocchio::Model read_model(const std::string & path)
   for (long frame = 1; frame <= frames; ++frame)
   {
     const auto joint = static_cast<pinocchio::JointIndex>(read_number(in));
-    model.addFrame(pinocchio::Frame(
-      "frame" + std::to_string(frame), joint, 0, read_placement(in), pinocchio::OP_FRAME));
+    const pinocchio::SE3 placement = read_placement(in);
+    const auto type = read_number(in) == 3 ? pinocchio::SENSOR : pinocchio::OP_FRAME;
+    model.addFrame(pinocchio::Frame("frame" + std::to_string(frame), joint, 0, placement, type));
   }
   return model;
 }

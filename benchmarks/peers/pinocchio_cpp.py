@@ -1,4 +1,4 @@
-"""Pinocchio's C++: its headers compiled with -O3 -march=native, timed by two drivers beside this file.
+"""Pinocchio's C++: its headers compiled with -O3 -march=native, timed by the drivers beside this file.
 
 Needs the packages `pin` (which brings `libpinocchio` and `cmeel-boost`) and Eigen's headers (in Debian:
 libeigen3-dev).
@@ -25,11 +25,13 @@ from benchmarks.measurement import Measurement, best, best_of_each
 from benchmarks.states import Rows, States, random_states
 from benchmarks.toolchain import Compiler, ToolError
 from rbdgen.functions.table import ALL
+from rbdgen.model.contacts import Contact
 
 Values = dict[str, list[NDArray[np.float64]]]
 
 DRIVER = Path(__file__).with_name("pinocchio_driver.cpp")
 MORE_DRIVER = Path(__file__).with_name("pinocchio_more_driver.cpp")
+CONTACT_DRIVER = Path(__file__).with_name("pinocchio_contact_driver.cpp")
 # 25 joint types overflow Boost's preprocessed lists of 20. Pinocchio's own libraries are not linked: in them
 # Eigen's matrices are aligned otherwise than -march=native aligns them.
 BOOST_LIMITS = (
@@ -81,11 +83,23 @@ def load_model(urdf: Path, *, floating: bool, frames: Sequence[str] = ()) -> Any
     return model
 
 
-def chosen_frames(model: Any) -> list[Any]:
-    """Those of `load_model`, as Pinocchio has them."""
+def add_contacts(model: Any, contacts: Sequence[Contact]) -> None:
+    """Contacts with the world as frames of the model; those of points alone are sensors."""
     import pinocchio  # noqa: PLC0415  (optional)
 
-    return [frame for frame in model.frames if frame.type == pinocchio.FrameType.OP_FRAME]
+    for contact in contacts:
+        R, p = contact.first.placement
+        placement = pinocchio.SE3(np.array(R, float), np.array([*p], float))
+        kind = pinocchio.FrameType.SENSOR if contact.rows == 3 else pinocchio.FrameType.OP_FRAME
+        model.addFrame(pinocchio.Frame(contact.name, contact.first.body + 1, 0, placement, kind))
+
+
+def chosen_frames(model: Any) -> list[Any]:
+    """Those of `load_model` and `add_contacts`, as Pinocchio has them."""
+    import pinocchio  # noqa: PLC0415  (optional)
+
+    added = (pinocchio.FrameType.OP_FRAME, pinocchio.FrameType.SENSOR)
+    return [frame for frame in model.frames if frame.type in added]
 
 
 def pinocchio_q(model: Any, q: Rows) -> Rows:
@@ -115,7 +129,8 @@ def write_model(model: Any, path: Path) -> None:
     frames = chosen_frames(model)
     lines.append(str(len(frames)))
     for frame in frames:
-        lines.append(f"{frame.parentJoint} {_line(frame.placement.rotation, frame.placement.translation)}")
+        place = _line(frame.placement.rotation, frame.placement.translation)
+        lines.append(f"{frame.parentJoint} {place} {3 if frame.type == frame.type.SENSOR else 6}")
     path.write_text("\n".join(lines) + "\n")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks import batch, bench
-from benchmarks.contestants import CONTESTS, FUNCTIONS, MORE, SIX, Contest, Suite
+from benchmarks.contestants import CONTESTS, FUNCTIONS, IN_CONTACT, MORE, SIX, Contest, Suite
 from benchmarks.toolchain import GCC
 from rbdgen.functions.table import lookup
 
@@ -32,6 +32,14 @@ def test_the_six_are_measured_without_frames() -> None:
     assert not SIX.load(CONTEST["arm7"]).model.frames
 
 
+@pytest.mark.parametrize(("name", "rows"), [("quadruped12", 12), ("humanoid30", 12)])
+def test_robots_have_the_contacts(name: str, rows: int) -> None:
+    robot = IN_CONTACT.load(CONTEST[name])
+    assert robot.model.sizes["nc"] == rows
+    for function in IN_CONTACT.functions_of(CONTEST[name]):
+        lookup(function, robot.model)
+
+
 def test_what_a_robot_or_the_table_lacks_is_left_out() -> None:
     suite = Suite("", ("rnea", "frame_placement", "no_such_function"), Path(), {"arm7": ("link7",)})
     assert suite.functions_of(CONTEST["arm7"]) == ("rnea", "frame_placement")
@@ -39,7 +47,7 @@ def test_what_a_robot_or_the_table_lacks_is_left_out() -> None:
 
 
 def test_each_suite_has_a_driver_that_times_its_functions() -> None:
-    for suite in (SIX, MORE):
+    for suite in (SIX, MORE, IN_CONTACT):
         text = suite.driver.read_text()
         for function in suite.functions:
             assert f'"{function}"' in text or f'"{function}:' in text

@@ -42,7 +42,7 @@ struct Contacts
       models.emplace_back(
         point ? pinocchio::CONTACT_3D : pinocchio::CONTACT_6D, model, frame.parentJoint, frame.placement, axes);
       datas.emplace_back(models.back().createData());
-      rows += models.back().size();
+      rows += models.back().residualSize();
     }
   }
 
@@ -52,8 +52,8 @@ struct Contacts
     Eigen::Index first = 0;
     for (std::size_t k = 0; k < models.size(); ++k)
     {
-      all.segment(first, models[k].size()) = datas[k].contact_force.toVector().head(models[k].size());
-      first += models[k].size();
+      all.segment(first, models[k].residualSize()) = datas[k].contact_force.toVector().head(models[k].residualSize());
+      first += models[k].residualSize();
     }
     return all;
   }
@@ -70,7 +70,7 @@ void each_contact(const Contacts & contacts, Each each)
   Eigen::Index first = 0;
   for (std::size_t k = 0; k < contacts.models.size(); ++k)
   {
-    const Eigen::Index rows = contacts.models[k].size();
+    const Eigen::Index rows = contacts.models[k].residualSize();
     each(static_cast<FrameIndex>(k + 1), first, rows);
     first += rows;
   }

@@ -21,25 +21,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rbdgen.access import Access, column, whole
-from rbdgen.functions.contacts.in_link_axes import Rows, as_frames, on_bodies, touching, turned
+from rbdgen.functions.contacts.in_link_axes import LinkRows
+from rbdgen.functions.contacts.row_derivatives import Rows
+from rbdgen.functions.contacts.system import System, torque_derivatives
 from rbdgen.functions.derivatives.factored import (
     KNOWN_BY_V,
     floating_bases,
     known_columns,
-    without_base_translation,
 )
 from rbdgen.functions.derivatives.forward import add_base_velocity
-from rbdgen.functions.derivatives.local import rnea_derivatives_local
 from rbdgen.functions.function import flat
-from rbdgen.functions.inertia_matrix.inverse import factored, inverse, unit_lower_inverse
-from rbdgen.functions.inertia_matrix.moments import crba_composite
-from rbdgen.functions.inverse_dynamics.classical import rnea_classical
-from rbdgen.functions.kinematics.motion import classical_acceleration
-from rbdgen.functions.kinematics.placement import FromRoot
-from rbdgen.functions.resistance import add_to_diagonal, less, slopes
-from rbdgen.model.model import WORLD, Model
+from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.ops import Matrix, Vector
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
 from rbdgen.sweeps.inputs import State
@@ -89,7 +82,7 @@ def contact_aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     scratch = {
         **dict.fromkeys(("transposed_W", "b_q", "b_v"), nv * nv),
         **dict.fromkeys(("c_q", "c_v", "turned", "Y"), nc * nv),
-        **{"inverse_D": nv, "C": nc * nc, "R": 9 * count},
+        **{"inverse_D": nv, "C": nc * nc, "R": len(solver.shared["R"].elements)},
     }
     outputs = dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv)
     outputs |= dict.fromkeys(("dlambda_dq", "dlambda_dv", "dlambda_dtau"), nc * nv)
@@ -122,9 +115,9 @@ class Solver:
             "inverse_D": whole("inverse_D", nv),
             "Y": Access("Y", tuple(a * nv + k for a, dofs in enumerate(self.felt) for k in dofs)),
             "C": Access("C", tuple(i * nc + j for i in range(nc) for j in range(i + 1))),
-            "R": whole("R", 9 * len(model.contacts)),
+            "R": whole("R", 9 * sum(contact.second is None for contact in model.contacts)),
         }
-        self.vectors = [contact.rows // 3 for contact in model.contacts]
+        self.contacts = model.contacts
 
     def by_q(self, x: Arrays) -> Arrays:
         """Its force also turns with its link."""
@@ -171,13 +164,15 @@ class Solver:
         return {"x": [dot(list(row.values()), [z[j] for j in row]) for row in self.W(x)], "l": force}
 
     def to_world(self, x: Arrays, forces: Sequence[Scalar]) -> list[Scalar]:
-        """Every contact's forces from its link's axes."""
-        world: list[Scalar] = []
-        for k, vectors in enumerate(self.vectors):
-            R = Matrix(*(Vector(*x["R"][9 * k + i : 9 * k + i + 3]) for i in (0, 3, 6)))
-            for _ in range(vectors):
-                world += R.apply(Vector(*forces[len(world) : len(world) + 3]))
-        return world
+        """Forces with the world from their links' axes, those of loops as they are."""
+        rest, entries, found = iter(forces), iter(x["R"]), []
+        for contact in self.contacts:
+            parts = [Vector(*(next(rest) for _ in range(3))) for _ in range(contact.rows // 3)]
+            if contact.second is None:
+                R = Matrix(*(Vector(*(next(entries) for _ in range(3))) for _ in range(3)))
+                parts = list(map(R.apply, parts))
+            found += [value for part in parts for value in part]
+        return found
 
 
 def mirrored_rows(lower: Sequence[Sequence[Scalar]]) -> Rows:
@@ -191,77 +186,39 @@ def felt(model: Model) -> list[list[int]]:
     groups = {i: g for g, members in enumerate(model.coupling.groups) for i, _ in members}
     found = []
     for contact in model.contacts:
-        path = (model.bodies[i].joint for i in model.path(WORLD, contact.first.body)[1])
-        own = {groups[k] for joint in path for k in range(joint.idx_v, joint.idx_v + joint.nv)}
+        root = model.seen_from(contact).body
+        paths = (model.bodies[i].joint for end in contact.ends for i in model.path(root, end.body)[1])
+        own = {groups[k] for joint in paths for k in range(joint.idx_v, joint.idx_v + joint.nv)}
         found.append(sorted(own | {above for k in own for above in model.elimination.ancestors[k]}))
     return found
 
 
 def prepare(reduced: ReducedModel, x: State) -> Arrays:
     """All that does not depend on the column."""
-    model, coupling, nv = reduced.model, reduced.model.coupling, reduced.model.coupling.independent
-    factor = factored(model, crba_composite(reduced, x.q, x.naming), x.naming)
-    W = [
-        {k: x.naming(f"W[{i},{k}]", value) for k, value in row.items()}
-        for i, row in enumerate(unit_lower_inverse(factor))
-    ]
-    v = without_base_translation(reduced, x.v)
-    contacts = touching(reduced, x)
-    J = [
-        coupling.folded(row)
-        for own in contacts
-        for row in own.matrix([p.columns for p in own.path], model.nv)
-    ]
-    still_a = [0] * model.nv
-    drift = [value for own in contacts for value in own.of(classical_acceleration(own.path, v, still_a))]
-    y = [
-        [x.naming(f"y[{a},{k}]", value) for k, value in enumerate(row)]
-        for a, row in enumerate(map(factor.back_substitute, J))
-    ]
-    Y = [
-        [x.naming(f"Y[{a},{k}]", value) for k, value in enumerate(factor.scale(row))]
-        for a, row in enumerate(y)
-    ]
-    held = [own.active for own in contacts for _ in own.rows]
-    G = [[dot(row, column) for column in Y] for row in y]
-    for k, active in enumerate(held):
-        G[k][k] = add(G[k][k], add(x.arrays["mu"][0], sub(1, active)))
-    compliance = ldl(G, naming=x.naming)
-    bias = coupling.folded(rnea_classical(reduced, x.q, v, [0] * model.nv, None, x.naming))
-    t = factor.back_substitute([sub(u, h) for u, h in zip(less(model, x), bias, strict=True)])
-    forces = compliance.solve([neg(add(d, dot(row, t))) for d, row in zip(drift, Y, strict=True)])
-    forces = [x.naming(f"lambda[{a}]", value) for a, value in enumerate(forces)]
-    z = factor.scale(t)
-    for row, force in zip(Y, forces, strict=True):
-        z = [add(value, mul(entry, force)) for value, entry in zip(z, row, strict=True)]
-    a = coupling.extended(
-        [x.naming(f"a[{k}]", dot(list(row.values()), [z[j] for j in row])) for k, row in enumerate(W)]
-    )
-    torque = rnea_derivatives_local(reduced, x.q, v, a, on_bodies(model, contacts, forces), x.naming)
-    resistance = slopes(model, x)
-    add_to_diagonal(torque.dtau_dq, resistance.by_q)
-    add_to_diagonal(torque.dtau_dv, resistance.by_v)
-    c_q, c_v = [], []
-    for own in contacts:
-        by_q, by_v = own.acceleration_derivatives(v, a, x.naming)
-        c_q += [coupling.folded(row) for row in own.matrix(by_q, model.nv)]
-        c_v += [coupling.folded(row) for row in own.matrix(by_v, model.nv)]
+    model, coupling, nv = reduced.model, reduced.model.coupling, reduced.model.nv
+    s = System.of(reduced, x)
+    b_q, b_v = torque_derivatives(reduced, s, x)
+    c_q, c_v, turned, R = [], [], [], []
+    for own, forces in s.each():
+        by_q, by_v = own.acceleration_derivatives(s.v, s.a)
+        c_q += list(map(coupling.folded, by_q))
+        c_v += list(map(coupling.folded, by_v))
+        if isinstance(own, LinkRows):
+            turned += list(map(coupling.folded, own.turned(forces, nv)))
+            R += [value for row in own.rotation for value in row]
+        else:
+            turned += [[0] * coupling.independent for _ in by_q]
     given = {
-        "transposed_W": [row.get(j, 0) for j in range(nv) for row in W],
-        "inverse_D": factor.inverse_diagonal,
-        "Y": [row[k] for row, dofs in zip(Y, Solver(model).felt, strict=True) for k in dofs],
-        "C": [value for i, row in enumerate(inverse(compliance)) for value in row[: i + 1]],
-        "R": [
-            value
-            for R, _ in FromRoot.at(as_frames(reduced), x.q, x.naming).placements()
-            for row in R
-            for value in row
-        ],
-        "b_q": list(map(neg, flat(coupling.folded_matrix(torque.dtau_dq)))),
-        "b_v": list(map(neg, flat(coupling.folded_matrix(torque.dtau_dv)))),
+        "transposed_W": [row.get(j, 0) for j in range(coupling.independent) for row in s.W],
+        "inverse_D": s.inverse_diagonal,
+        "Y": [row[k] for row, dofs in zip(s.Y, Solver(model).felt, strict=True) for k in dofs],
+        "C": [value for i, row in enumerate(s.C) for value in row[: i + 1]],
+        "R": R,
+        "b_q": list(map(neg, flat(b_q))),
+        "b_v": list(map(neg, flat(b_v))),
         "c_q": list(map(neg, flat(c_q))),
         "c_v": list(map(neg, flat(c_v))),
-        "turned": flat([coupling.folded(row) for own in contacts for row in turned(own, forces, model.nv)]),
+        "turned": flat(turned),
     }
     return {**given, **known_by_bases(reduced, x.v)} if floating_bases(reduced) else given
 

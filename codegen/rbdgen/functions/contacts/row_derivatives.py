@@ -1,0 +1,114 @@
+"""How the rows of a contact change with q and v, in the axes of the body that it is seen from.
+
+The rows are those of `relative.py`, times `active`. A force that stands in these axes, lambda, has the
+torques J^T lambda, whose entry k is lambda (J e_k): their derivative by q is that of the contact's velocity
+at the unit velocity e_k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from rbdgen.functions.contacts.relative import less, paths
+from rbdgen.functions.kinematics.columns import Passed, Path, columns_from_root, jacobian
+from rbdgen.functions.kinematics.derivatives import acceleration_derivatives, velocity_derivatives
+from rbdgen.functions.kinematics.motion import classical_acceleration, velocity
+from rbdgen.model.contacts import Contact
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ops import Motion, Vector
+from rbdgen.spatial.scalar import Scalar, add, mul
+from rbdgen.sweeps.inputs import State
+
+Rows = list[list[Scalar]]
+
+
+@dataclass(frozen=True)
+class ContactRows:
+    """The rows of a contact at a state: `ends`: the columns of each end of it; `active`: 1 where it holds, 0
+    where it does not."""
+
+    contact: Contact
+    ends: Sequence[Path]
+    active: Scalar
+
+    def jacobian(self, nv: int) -> Rows:
+        """J, (rows, nv)."""
+        return self.matrix(lambda path: jacobian(path, nv), nv)
+
+    def acceleration(self, v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
+        """J a + dJ/dt v."""
+
+        def of(path: Path) -> list[Scalar]:
+            m = classical_acceleration(path, v, a)
+            return [*m.linear, *m.angular]
+
+        return [row[0] for row in self.matrix(of, 1)]
+
+    def acceleration_derivatives(self, v: Sequence[Scalar], a: Sequence[Scalar]) -> tuple[Rows, Rows]:
+        """Of the same, along q and by v, at a fixed a."""
+        nv = len(v)
+        by_q, by_v = (
+            self.matrix(lambda path, which=which: classical_derivative(path, v, a, which), nv)  # type: ignore[misc]
+            for which in (0, 1)
+        )
+        return by_q, by_v
+
+    def torque_derivatives(self, forces: Sequence[Scalar], nv: int) -> Rows:
+        """d(J^T lambda)/dq at a fixed lambda, (nv, nv); `forces`: of these rows."""
+        dtau: Rows = [[0] * nv for _ in range(nv)]
+        joints = {passed.joint.idx_v: passed.joint for path in self.ends for passed in path}
+        for k in (k for joint in joints.values() for k in range(joint.idx_v, joint.idx_v + joint.nv)):
+            unit = [int(i == k) for i in range(nv)]
+            turned = self.matrix(lambda path, e=unit: velocity_derivatives(path, e, "aligned", nv)[0], nv)  # type: ignore[misc]
+            for row, force in zip(turned, forces, strict=True):
+                dtau[k] = [add(own, mul(force, entry)) for own, entry in zip(dtau[k], row, strict=True)]
+        return dtau
+
+    def matrix(self, of: Callable[[Path], Sequence[Scalar]], nv: int) -> Rows:
+        """The rows that it holds, from a matrix (6, nv), row-major, of each end."""
+        sides = zip(*map(of, self.ends), strict=True)
+        entries = [mul(self.active, less(*side)) for side in sides]
+        return [entries[k : k + nv] for k in range(0, nv * self.contact.rows, nv)]
+
+
+def contact_rows(model: Model, x: State) -> list[ContactRows]:
+    """Of all contacts of a model, at `active` of the state."""
+    return [
+        ContactRows(contact, paths(model, contact, x.q, x.naming), active)
+        for contact, active in zip(model.contacts, x.arrays["active"], strict=True)
+    ]
+
+
+def reduced_contact_rows(reduced: ReducedModel, k: int, x: State) -> ContactRows:
+    """Of contact k, from chosen axes, in m."""
+    reduced = reduced.in_metres
+    placed = reduced.contacts_on(reduced.at(x.q))[k]
+    framed = replace(reduced, frames=reduced.contacts[k][1:])
+    turn = placed.axes.rotation.to_child
+
+    def seen(path: Path) -> Path:
+        """In the axes of its rows."""
+        return [
+            Passed(joint, tuple(Motion(turn(S.angular), turn(S.linear)) for S in own)) for joint, own in path
+        ]
+
+    paths = columns_from_root(framed, x.q, "aligned", x.naming, placed.axes.parent)
+    return ContactRows(placed.contact, list(map(seen, paths)), x.arrays["active"][k])
+
+
+def classical_derivative(path: Path, v: Sequence[Scalar], a: Sequence[Scalar], which: int) -> list[Scalar]:
+    """Of A + w x V along q (`which` 0) or by v (1), (6, nv), row-major."""
+    nv, V = len(v), velocity(path, v)
+    dA = acceleration_derivatives(path, v, a, "aligned", nv)[which]
+    dV = velocity_derivatives(path, v, "aligned", nv)[which]
+    columns = zip(*(dV[k : k + nv] for k in range(0, 6 * nv, nv)), strict=True)
+    slips = [slip(V, Motion(Vector(*m[3:]), Vector(*m[:3]))) for m in columns]
+    added = [value for row in zip(*slips, strict=True) for value in row]
+    return [*(add(*pair) for pair in zip(dA, added, strict=False)), *dA[3 * nv :]]
+
+
+def slip(V: Motion, dV: Motion) -> Vector:
+    """The derivative of w x V."""
+    return dV.angular.cross(V.linear) + V.angular.cross(dV.linear)

@@ -1,0 +1,96 @@
+"""Forward dynamics in contact, solved in axes that turn with the contacts: what its derivatives need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rbdgen.functions.contacts.in_link_axes import LinkRows, TurningRows, turning_rows
+from rbdgen.functions.contacts.row_derivatives import ContactRows, Rows
+from rbdgen.functions.derivatives.factored import without_base_translation
+from rbdgen.functions.derivatives.local import rnea_derivatives_local
+from rbdgen.functions.inertia_matrix.inverse import factored, inverse, unit_lower_inverse
+from rbdgen.functions.inertia_matrix.moments import crba_composite
+from rbdgen.functions.inverse_dynamics.classical import rnea_classical
+from rbdgen.functions.resistance import add_to_diagonal, less, slopes
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ldl import ldl
+from rbdgen.spatial.ops import NO_FORCE
+from rbdgen.spatial.scalar import Naming, Scalar, add, dot, mul, neg, sub
+from rbdgen.sweeps.inputs import State
+
+
+@dataclass(frozen=True)
+class System:
+    """M a + h = tau + J^T lambda and J a + d + mu lambda = 0 at a state, factored and solved.
+
+    `W`: L^-1 by rows; `inverse_diagonal`: of D; `Y`: J W D^-1; `C`: (G + mu)^-1; `v`: without the linear
+    velocities of floating bases.
+    """
+
+    rows: Sequence[TurningRows]
+    W: Sequence[Mapping[int, Scalar]]
+    inverse_diagonal: Sequence[Scalar]
+    Y: Rows
+    C: Rows
+    v: Sequence[Scalar]
+    a: Sequence[Scalar]
+    forces: Sequence[Scalar]
+
+    @classmethod
+    def of(cls, reduced: ReducedModel, x: State) -> System:
+        model, coupling, naming = reduced.model, reduced.model.coupling, x.naming
+        factor = factored(model, crba_composite(reduced, x.q, naming), naming)
+        W = [
+            {k: naming(f"W[{i},{k}]", value) for k, value in row.items()}
+            for i, row in enumerate(unit_lower_inverse(factor))
+        ]
+        v, still = without_base_translation(reduced, x.v), [0] * model.nv
+        contacts = turning_rows(reduced, x)
+        J = [coupling.folded(row) for own in contacts for row in own.jacobian(model.nv)]
+        drift = [value for own in contacts for value in own.acceleration(v, still)]
+        y = [named(factor.back_substitute(row), naming, f"y[{k}]") for k, row in enumerate(J)]
+        Y = [named(factor.scale(row), naming, f"Y[{k}]") for k, row in enumerate(y)]
+        G = [[dot(row, column) for column in Y] for row in y]
+        for k, active in enumerate(own.active for own in contacts for _ in range(own.contact.rows)):
+            G[k][k] = add(G[k][k], add(x.arrays["mu"][0], sub(1, active)))
+        compliance = ldl(G, naming=naming)
+        bias = coupling.folded(rnea_classical(reduced, x.q, v, still, None, naming))
+        t = factor.back_substitute([sub(u, h) for u, h in zip(less(model, x), bias, strict=True)])
+        forces = compliance.solve([neg(add(d, dot(row, t))) for d, row in zip(drift, Y, strict=True)])
+        forces = named(forces, naming, "lambda")
+        z = factor.scale(t)
+        for row, force in zip(Y, forces, strict=True):
+            z = [add(value, mul(entry, force)) for value, entry in zip(z, row, strict=True)]
+        a = named([dot(list(row.values()), [z[j] for j in row]) for row in W], naming, "a")
+        C = inverse(compliance)
+        return cls(contacts, W, factor.inverse_diagonal, Y, C, v, coupling.extended(a), forces)
+
+    def each(self) -> Iterator[tuple[TurningRows, list[Scalar]]]:
+        """Every contact and its forces."""
+        rest = iter(self.forces)
+        for own in self.rows:
+            yield own, [next(rest) for _ in range(own.contact.rows)]
+
+
+def named(values: Sequence[Scalar], naming: Naming, label: str) -> list[Scalar]:
+    """A vector whose elements have names."""
+    return [naming(f"{label}[{k}]", value) for k, value in enumerate(values)]
+
+
+def torque_derivatives(reduced: ReducedModel, s: System, x: State) -> tuple[Rows, Rows]:
+    """dID/dq and dID/dv at these accelerations and forces, over the independent degrees of freedom."""
+    model, coupling = reduced.model, reduced.model.coupling
+    held = [NO_FORCE] * model.nbodies
+    for own, forces in s.each():
+        if isinstance(own, LinkRows):
+            held[own.contact.first.body] += own.force(forces)
+    torque = rnea_derivatives_local(reduced, x.q, s.v, s.a, held, x.naming)
+    for own, forces in s.each():
+        if isinstance(own, ContactRows):
+            for row, part in zip(torque.dtau_dq, own.torque_derivatives(forces, model.nv), strict=True):
+                row[:] = [sub(value, entry) for value, entry in zip(row, part, strict=True)]
+    resistance = slopes(model, x)
+    add_to_diagonal(torque.dtau_dq, resistance.by_q)
+    add_to_diagonal(torque.dtau_dv, resistance.by_v)
+    return coupling.folded_matrix(torque.dtau_dq), coupling.folded_matrix(torque.dtau_dv)

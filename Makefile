@@ -46,11 +46,11 @@ format: .venv/develop
 
 # Generated code beside Pinocchio's C++ and CasADi's C, on a quiet machine. Needs g++ or clang and libeigen3-dev; compiles
 # Pinocchio's headers for some minutes the first time. More with BENCH="--slow", fewer robots with BENCH="arm7",
-# frames, momentum and what else is not among the six functions with BENCH="--more".
+# frames, momentum and what else is not among the six functions with BENCH="--more", contacts with BENCH="--contacts".
 bench: .venv/bench
 	$(BIN)/python -m benchmarks.bench $(BENCH)
 
-# Single calls, batches and threads beside Pinocchio's C++ in a loop; BENCH="--more" as above.
+# Single calls, batches and threads beside Pinocchio's C++ in a loop; BENCH="--more", "--contacts" as above.
 bench-batch: .venv/bench
 	$(BIN)/python -m benchmarks.batch $(BENCH)
 

@@ -30,7 +30,7 @@ from benchmarks.contestants import CONTESTS, IN_CONTACT, MORE, SIX, Contest, Sui
 from benchmarks.measurement import Measurement
 from benchmarks.peers import pinocchio_cpp, pinocchio_cppadcg
 from benchmarks.presentation import draw, print_table
-from benchmarks.states import States, random_states
+from benchmarks.states import SAME, States, random_states
 from benchmarks.toolchain import ToolError
 from rbdgen.emit.package import FunctionSource
 from rbdgen.emit.write import write_folder
@@ -53,9 +53,6 @@ CASADI_LIMIT = 20_000
 CHECKED_STATES = 4
 TOLERANCE = 1e-7
 """Largest difference from Pinocchio that counts as agreement, relative to the largest entry of an output."""
-
-CONSTANT = {"active": 1.0, "mu": 1e-8, "restitution": 0.0}
-"""Inputs that are the same at every state: all contacts hold, and so on."""
 
 Json = dict[str, Any]
 
@@ -204,8 +201,8 @@ def fastest(
 def inputs_of(function: FunctionSource, states: States) -> list[NDArray[np.float64]]:
     """The states' arrays in the order of the function's arguments."""
     return [
-        np.full((len(states), argument.size), CONSTANT[argument.name])
-        if argument.name in CONSTANT
+        np.full((len(states), argument.size), SAME[argument.name])
+        if argument.name in SAME
         else getattr(states, argument.name)
         for argument in function.signature.inputs
     ]

@@ -12,6 +12,9 @@ from rbdgen.signature import JointCoordinates
 
 Rows = NDArray[np.float64]
 
+SAME = {"active": 1.0, "mu": 1e-8, "restitution": 0.0}
+"""Elements of inputs that are the same at every state: all contacts hold, hardly giving way."""
+
 
 @dataclass(frozen=True)
 class States:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from benchmarks import toolchain
 from benchmarks.measurement import Measurement, best, best_of_each
-from benchmarks.states import Rows, States, random_states
+from benchmarks.states import SAME, Rows, States, random_states
 from benchmarks.toolchain import Compiler, ToolError
 from rbdgen.functions.table import ALL
 from rbdgen.model.contacts import Contact
@@ -244,11 +244,21 @@ def has_reference(name: str) -> bool:
 def reference_values(model: Any, states: States, k: int, name: str) -> list[NDArray[np.float64]]:
     """What the installed Python module computes for state k: the outputs of a function that it has."""
     from rbdgen.checks.pinocchio import outputs_of_state  # noqa: PLC0415  (optional)
+    from rbdgen.functions.contacts.pinocchio import Held, Place  # noqa: PLC0415  (optional)
 
     data = model.createData()
     q = pinocchio_q(model, states.q[k : k + 1])[0]
-    given = {"q": q, "v": states.v[k], "a": states.a[k], "tau": states.tau[k]}
-    return outputs_of_state(ALL[name], model, data, given)
+    contacts = [
+        Held(
+            frame.name,
+            3 if frame.type == frame.type.SENSOR else 6,
+            [Place(frame.parentJoint, frame.placement)],
+        )
+        for frame in chosen_frames(model)
+    ]
+    same = {name: np.full(max(1, len(contacts)), value) for name, value in SAME.items()}
+    given = {**same, "q": q, "v": states.v[k], "a": states.a[k], "tau": states.tau[k]}
+    return outputs_of_state(ALL[name], model, data, given, contacts=contacts)
 
 
 def worst_error(got: Mapping[str, Sequence[NDArray[np.float64]]], model: Any, states: States) -> float:

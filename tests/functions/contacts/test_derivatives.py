@@ -39,7 +39,11 @@ def differences(model: Model, inputs: dict[str, Array], name: str) -> list[Array
         moved = sign * weight[0] * STEP * np.eye(model.sizes["nv"])
         many = {key: np.repeat(value, len(moved), axis=0) for key, value in inputs.items()}
         old = many[name]
-        many[name] = np.array([model.manifold.integrate(q, d) for q, d in zip(old, moved, strict=True)]) if name == "q" else old + moved
+        many[name] = (
+            np.array([model.manifold.integrate(q, d) for q, d in zip(old, moved, strict=True)])
+            if name == "q"
+            else old + moved
+        )
         found = run_on_floats(form, model, many)
         parts = [sign * weight[1] / STEP * output.T for output in found]
         total = [a + b for a, b in zip(total, parts, strict=True)] if total else parts
@@ -56,4 +60,7 @@ def test_differences(name: str) -> None:
     for form in row.forms:
         outputs = run_on_floats(FunctionForm(row, form), model, inputs)
         for ours, theirs, argument in zip(outputs, wanted, row.signature.outputs, strict=True):
-            assert relative_error(ours[0].reshape(theirs.shape), theirs, floor=1.0) < 1e-9, (form.name, argument.name)
+            assert relative_error(ours[0].reshape(theirs.shape), theirs, floor=1.0) < 1e-9, (
+                form.name,
+                argument.name,
+            )

@@ -94,6 +94,11 @@ def add_contacts(model: Any, contacts: Sequence[Contact]) -> None:
         model.addFrame(pinocchio.Frame(contact.name, contact.first.body + 1, 0, placement, kind))
 
 
+def contact_rows(frame: Any) -> int:
+    """How many rows a frame of the model has as a contact."""
+    return 3 if frame.type == frame.type.SENSOR else 6
+
+
 def chosen_frames(model: Any) -> list[Any]:
     """Those of `load_model` and `add_contacts`, as Pinocchio has them."""
     import pinocchio  # noqa: PLC0415  (optional)
@@ -130,7 +135,7 @@ def write_model(model: Any, path: Path) -> None:
     lines.append(str(len(frames)))
     for frame in frames:
         place = _line(frame.placement.rotation, frame.placement.translation)
-        lines.append(f"{frame.parentJoint} {place} {3 if frame.type == frame.type.SENSOR else 6}")
+        lines.append(f"{frame.parentJoint} {place} {contact_rows(frame)}")
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -249,11 +254,7 @@ def reference_values(model: Any, states: States, k: int, name: str) -> list[NDAr
     data = model.createData()
     q = pinocchio_q(model, states.q[k : k + 1])[0]
     contacts = [
-        Held(
-            frame.name,
-            3 if frame.type == frame.type.SENSOR else 6,
-            [Place(frame.parentJoint, frame.placement)],
-        )
+        Held(frame.name, contact_rows(frame), [Place(frame.parentJoint, frame.placement)])
         for frame in chosen_frames(model)
     ]
     same = {name: np.full(max(1, len(contacts)), value) for name, value in SAME.items()}

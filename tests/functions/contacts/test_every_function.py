@@ -131,6 +131,8 @@ def test_joints_that_follow_others(text: str, seed: int) -> None:
     projection = Projection.of(description, "floating")  # so that contacts move whose joints stand still
     model = projection.coupled.model
     for row in functions_of(model):
+        if row.derivative_of is not None:  # see `test_derivatives`
+            continue
         inputs = random_inputs(model, row.signature, 2, seed)
         expected = projection.outputs(row, inputs)
         for form in row.forms_for(model):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdgen.functions.contacts.in_link_axes import LinkRows, TurningRows, turning_rows
+from rbdgen.functions.contacts.multipliers import softness
 from rbdgen.functions.contacts.row_derivatives import ContactRows, Rows
 from rbdgen.functions.derivatives.factored import without_base_translation
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
@@ -52,8 +53,8 @@ class System:
         y = [named(factor.back_substitute(row), naming, f"y[{k}]") for k, row in enumerate(J)]
         Y = [named(factor.scale(row), naming, f"Y[{k}]") for k, row in enumerate(y)]
         G = [[dot(row, column) for column in Y] for row in y]
-        for k, active in enumerate(own.active for own in contacts for _ in range(own.contact.rows)):
-            G[k][k] = add(G[k][k], add(x.arrays["mu"][0], sub(1, active)))
+        for k, soft in enumerate(softness(model.contacts, x)):
+            G[k][k] = add(G[k][k], soft)
         compliance = ldl(G, naming=naming)
         bias = coupling.folded(rnea_classical(reduced, x.q, v, still, None, naming))
         t = factor.back_substitute([sub(u, h) for u, h in zip(less(model, x), bias, strict=True)])

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.contacts import SOLID, robot_with_contacts
+from support.contacts import SOLID, robot_with_contacts, with_contacts
 from support.forms import FunctionForm, relative_error, run_on_floats
+from support.random_trees import random_tree
 from support.states import random_inputs
 
 import rbdgen
@@ -36,6 +37,11 @@ def following() -> Model:
     return rbdgen.load_robot(built, base="floating", contacts=held).model
 
 
+def tree() -> Model:
+    """Joints of many types, and contacts of all kinds."""
+    return with_contacts(random_tree(0, 6), 0)
+
+
 def differences(model: Model, inputs: dict[str, Array], name: str) -> list[Array]:
     """Of a and lambda by one input, columns last."""
     row = ALL["contact_aba"]
@@ -52,9 +58,10 @@ def differences(model: Model, inputs: dict[str, Array], name: str) -> list[Array
     return total
 
 
-@pytest.mark.parametrize("name", ["mixed", "closed", "standing", "following"])
+@pytest.mark.parametrize("name", ["mixed", "closed", "standing", "following", "tree"])
 def test_differences(name: str) -> None:
-    model = following() if name == "following" else robot_with_contacts(name).model
+    makers = {"following": following, "tree": tree}
+    model = makers[name]() if name in makers else robot_with_contacts(name).model
     row = ALL["contact_aba_derivatives"]
     inputs: dict[str, Any] = random_inputs(model, row.signature, 1, 3)
     expected = [differences(model, inputs, key) for key in ("q", "v", "tau")]

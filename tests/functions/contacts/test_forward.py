@@ -12,21 +12,25 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from functions.test_cheap_forms import planar
+from functions.test_resistance import resisting_tree
 from numpy.typing import NDArray
 from support.contacts import legs, robot_with_contacts, with_contacts
-from support.forms import FunctionForm, run_on_floats
-from support.pinocchio_oracle import model_of_numbers
+from support.forms import FunctionForm, relative_error, run_on_floats
+from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
 from support.rationals import Rationals
 from support.states import random_inputs
 
 import rbdgen
 from rbdgen import Frame, Point
+from rbdgen.errors import OptionError
 from rbdgen.functions.contacts.anchors import apart
 from rbdgen.functions.contacts.relative import contact_jacobian, contact_motion, contact_pose
-from rbdgen.functions.table import ALL
+from rbdgen.functions.table import ALL, OF_CONTACTS
+from rbdgen.functions.table import rows_of as functions_of
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
+from rbdgen.pipeline.design import count
 from rbdgen.sweeps.inputs import State, coordinates, state_of
 
 Array = NDArray[np.float64]
@@ -223,6 +227,37 @@ def test_anchors_are_where_contacts_come_from() -> None:
     np.testing.assert_allclose(
         (found[2] - found[1]) / (2 * step), J @ v, rtol=0, atol=1e-9 * np.abs(J @ v).max()
     )
+
+
+@pytest.mark.parametrize("seed", [0, 11, 30])
+def test_rotors_and_friction(seed: int) -> None:
+    """Of joints of all types; M by Pinocchio, with rotors, and torques less what resists."""
+    model = with_contacts(resisting_tree(seed, 5), seed)
+    assert model.has_rotors
+    oracle = PinocchioOracle(model_of_numbers(model), model)
+    for row in (row for name, row in OF_CONTACTS.items() if name in ("contact_aba", "contact_impulse")):
+        inputs = random_inputs(model, row.signature, 2)
+        for form in row.forms:
+            for ours, theirs in zip(
+                outputs(model, row.name, inputs, form.name), oracle(row.name, inputs), strict=True
+            ):
+                assert relative_error(ours, theirs, floor=1.0) < 1e-9, form.name
+
+
+def test_loops_of_frames_have_no_anchors() -> None:
+    robot = robot_with_contacts("closed")
+    assert "contact_aba_held" not in functions_of(robot.model)
+    with pytest.raises(
+        OptionError, match="is of contacts, none of them a loop of frames, and 'biped' has none"
+    ):
+        rbdgen.build(robot, ["contact_aba_held"])
+
+
+def test_chosen_counts(golden: Callable[[str, str], None]) -> None:
+    """The forms chosen for a quadruped on four points, simplified."""
+    counted = count(robot_with_contacts("quadruped"), ["contact_aba"])
+    lines = [f"{function}: {form}: {cost}\n" for function, (form, cost) in counted.items()]
+    golden("chosen_counts/contacts_forward.txt", "".join(lines))
 
 
 # ---- rows that depend on one another

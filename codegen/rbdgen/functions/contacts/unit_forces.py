@@ -100,9 +100,9 @@ class Contacts:
         return found
 
     def accelerations(self) -> list[Scalar]:
-        """Of the contacts, where those are 0 that `motion` leaves out.
+        """Of the contacts at qdd = 0 and, of floating bases, a' = 0.
 
-        `motion` has gravity as an acceleration of the world, `up`, which is taken off.
+        The bodies' `motion` has minus gravity in it, `up`, as if the world accelerated; contacts do not.
         """
         values = self.driver.values
 

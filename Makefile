@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded test-long robots example-embedded check format bench bench-batch bench-plain fuzz attack clean
+.PHONY: demo test test-embedded test-long robots example-embedded example-biped check format bench bench-batch bench-plain fuzz attack clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -34,6 +34,11 @@ attack: .venv/develop
 example-embedded: .venv/run
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[plot]'
 	$(MAKE) -C examples/embedded OUT=$(CURDIR)/build/embedded RBDGEN=$(CURDIR)/$(BIN)/rbdgen PYTHON=$(CURDIR)/$(BIN)/python
+
+# A biped that squats on two feet, with and without inverse dynamics in contacts; plots in build/biped.
+example-biped: .venv/run
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[plot]'
+	$(BIN)/python examples/biped/squat.py build/biped
 
 check: .venv/develop
 	$(BIN)/ruff format --check .

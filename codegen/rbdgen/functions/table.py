@@ -71,10 +71,10 @@ OF_ANCHORED_CONTACTS: Final = _by_name(contact_forward.ANCHORED)
 """Those of robots all of whose contacts can be pulled to where they were put."""
 
 OF_FLOATING_CONTACTS: Final = _by_name(contact_inverse.ROWS)
-"""Those of robots with contacts and a floating base."""
+"""Those of robots with contacts, a floating base and joints."""
 
 OF_STANCES: Final = _by_name(contact_inverse.OF_STANCE)
-"""Those of robots with a floating base that contacts with the world can hold."""
+"""The same, where contacts with the world can hold the base."""
 
 BY_INDEPENDENT: Final = _by_name(loops.BY_INDEPENDENT)
 """Those of robots with closed loops whose independent velocities were named."""
@@ -106,6 +106,10 @@ class _Family(NamedTuple):
     otherwise: str
 
 
+def _has_joints_on_base(model: Model) -> bool:
+    return model.is_floating and model.sizes["njoints"] > 0
+
+
 _OF_SOME: Final = (
     _Family(OF_FLOATING_BASES, lambda model: model.is_floating, "a floating base", "--base floating"),
     _Family(OF_FRAMES, lambda model: bool(model.frames), "chosen frames", "--frames NAME,NAME"),
@@ -119,14 +123,14 @@ _OF_SOME: Final = (
     ),
     _Family(
         OF_FLOATING_CONTACTS,
-        lambda model: model.is_floating and bool(model.contacts),
-        "a floating base with contacts",
+        lambda model: _has_joints_on_base(model) and bool(model.contacts),
+        "joints on a floating base with contacts",
         "--base floating --contact NAME=LINK",
     ),
     _Family(
         OF_STANCES,
-        lambda model: model.stands,
-        "a floating base on a frame or three points",
+        lambda model: _has_joints_on_base(model) and model.stands,
+        "joints on a floating base that a frame or three points hold",
         "--base floating --contact-frame NAME=LINK, or --contact NAME=LINK for each point",
     ),
     _Family(

@@ -193,7 +193,7 @@ class Model:
     def stands(self) -> bool:
         """Whether contacts with the world can hold a floating base: a frame, or three points."""
         held = [contact.kind for contact in self.contacts if self.seen_from(contact).body == WORLD]
-        return self.is_floating and ("frame" in held or len(held) >= 3)
+        return "frame" in held or len(held) >= 3
 
     def ancestor_dofs(self, dof: int) -> list[int]:
         """The degrees of freedom from `dof`'s parent up to the root, nearest first."""

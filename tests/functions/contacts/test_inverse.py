@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ Inputs = Mapping[str, Array]
 
 BASE = 6
 
-ROWS = RNEA, LEAST = lookup("contact_rnea"), lookup("contact_rnea_least")
+ROWS = _, LEAST, _ = [lookup(f"contact_{name}") for name in ("rnea", "rnea_least", "control")]
 
 TREES: dict[str, tuple[tuple[int, ...], str]] = {
     "tree": ((WORLD, 0, 1, 1, 0), "FRRPR"),
@@ -80,6 +81,9 @@ def exact_state(numbers: Rationals, model: Model) -> State:
         "a_joints": numbers.numbers(n - BASE),
         "forces": numbers.numbers(sizes["nc"]),
         "share": [numbers.positive() for _ in range(sizes["nshare"])],
+        "tau_previous": numbers.numbers(n - BASE),
+        "active": [Fraction(k % 3, 2) for k in range(sizes["ncontacts"])],
+        "mu": [numbers.positive()],
     }
     return State(numbers.coordinates(model), numbers.numbers(n), arrays=arrays)
 
@@ -187,10 +191,17 @@ def test_few_points_hold_no_base() -> None:
     with pytest.raises(OptionError) as caught:
         rbdgen.build(robot, ["contact_rnea_least"])
     assert str(caught.value) == (
-        "function 'contact_rnea_least' is of a floating base on a frame or three points, and "
-        "'double_pendulum' has none; give --base floating --contact-frame NAME=LINK, or --contact NAME=LINK "
-        "for each point"
+        "function 'contact_rnea_least' is of joints on a floating base that a frame or three points hold, "
+        "and 'double_pendulum' has none; give --base floating --contact-frame NAME=LINK, or --contact "
+        "NAME=LINK for each point"
     )
+
+
+def test_a_base_without_joints_has_no_torques() -> None:
+    brick = rbdgen.RobotBuilder("brick").add_body("brick", mass=2, inertia=(1, 1, 1))
+    robot = rbdgen.load_robot(brick, base="floating", contacts=[rbdgen.Frame("side", "brick")])
+    assert "contact_forces" in rows_of(robot.model)
+    assert not {"contact_rnea", "contact_rnea_least"} & set(rows_of(robot.model))
 
 
 def test_pinned_counts(golden: Callable[[str, str], None]) -> None:

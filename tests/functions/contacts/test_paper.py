@@ -30,6 +30,9 @@ Array = NDArray[np.float64]
 
 N = 6
 
+S = np.eye(N, 12)
+"""What picks the joints."""
+
 PAPER = [*range(6, 12), 3, 4, 5, 0, 1, 2]
 """Where the paper's rows stand in ours."""
 
@@ -48,16 +51,22 @@ MODEL = two_legs()
 
 INPUTS = {
     name: x
-    for row in ("contact_rnea",)
+    for row in ("contact_rnea", "contact_control")
     for name, x in random_inputs(MODEL, lookup(row).signature, 1, 3).items()
+}
+INPUTS |= {
+    "active": np.ones((1, 2)),
+    "mu": np.zeros((1, 1)),
+    "tau": np.hstack([np.zeros((1, 6)), INPUTS["tau_previous"]]),
 }
 
 
-def ours(name: str) -> list[Array]:
-    """The outputs of a function's cheapest form."""
+def ours(name: str, **changed: Array) -> list[Array]:
+    """The outputs of a function's cheap form."""
     row = lookup(name)
     form = [form for form in row.forms if not form.compact][-1]
-    return [output[0] for output in run_on_floats(FunctionForm(row, form), MODEL, INPUTS)]
+    inputs = {**INPUTS, **{name: x[None] for name, x in changed.items()}}
+    return [output[0] for output in run_on_floats(FunctionForm(row, form), MODEL, inputs)]
 
 
 class Paper(NamedTuple):
@@ -153,6 +162,19 @@ def equation_11(M: Array, S_bar: Array, forces: Array) -> Array:
     return np.asarray(M @ INPUTS["a_joints"][0] + S_bar @ (RIGHT.C - RIGHT.J.T @ forces))
 
 
+def equation_3(tau: Array) -> Array:
+    """And 6."""
+    M, C, J, drift, _ = RIGHT
+    through = J @ inv(M)
+    return np.asarray(inv(through @ J.T) @ (through @ (C - S.T @ tau) - drift))
+
+
+def equation_7(forces: Array) -> Array:
+    M, C, J, _, _ = RIGHT
+    inner = inv(S @ inv(M) @ S.T)
+    return np.asarray(inner @ INPUTS["a_joints"][0] + inner @ S @ inv(M) @ (C - J.T @ forces))
+
+
 def test_world_coordinates() -> None:
     """29 and 30; 19 as printed turns the wrong way."""
     (Mw,), (hw,) = ours("crba_world"), ours("nle_world")
@@ -174,3 +196,51 @@ def test_known_forces() -> None:
     assert close(tau, equation_11(reduced_inertia(M22), pseudoinverse(), forces))
     assert not close(tau, equation_11(reduced_inertia(M21), pseudoinverse(), forces))
     assert not close(tau, equation_11(reduced_inertia(M22), pseudoinverse(put_right=False), forces))
+
+
+def test_forces_of_the_sample_before() -> None:
+    """3, 6, 7 and 17. Without contact forces 17 would give other torques, so that they take part."""
+    _, _, _, M22 = RIGHT.blocks
+    forces = equation_3(INPUTS["tau_previous"][0])
+    (found,) = ours("contact_forces")
+    tau, before = ours("contact_control")
+    assert close(found, forces)
+    assert close(before, forces)
+    assert close(tau, equation_7(forces))
+    assert close(tau, equation_11(reduced_inertia(M22), pseudoinverse(), forces))
+    assert not close(tau, equation_11(reduced_inertia(M22), pseudoinverse(put_right=False), forces))
+    assert not close(tau, equation_11(reduced_inertia(M22), pseudoinverse(), 0 * forces))
+
+
+def test_what_the_controller_remembers() -> None:
+    """d tau / d tau_previous is S bar^T J^T G^-1 J M^-1 S^T: a mean of old and new torques.
+
+    Its eigenvalues lie within 0 and 1; forces that contacts hold up among themselves stay as they are.
+    """
+    M, _, J, _, _ = RIGHT
+    offset, _ = ours("contact_control", tau_previous=np.zeros(N))
+    columns = [ours("contact_control", tau_previous=e)[0] - offset for e in np.eye(N)]
+    through = J @ inv(M)
+    P = pseudoinverse() @ J.T @ inv(through @ J.T) @ through @ S.T
+    assert close(np.stack(columns, axis=1), P)
+    kept = np.sort(np.linalg.eigvals(P).real)
+    assert kept[0] > -1e-9
+    assert kept[-1] < 1 + 1e-9
+    assert np.count_nonzero(kept > 1 - 1e-9) == len(J) - 6
+
+
+def test_an_inactive_contact_is_not_there() -> None:
+    """Of any weight: the forces that act are those that the torques go with."""
+    for sole in (0.0, 0.3):
+        tau, forces = ours("contact_control", active=np.array([sole, 1.0]), mu=np.array([1e-3]))
+        assert close(tau, ours("contact_rnea", forces=forces)[0])
+        assert sole or not forces[:6].any()
+
+
+def test_least_forces_move_the_robot_as_wanted() -> None:
+    """Accelerations that contacts allow come back from forward dynamics: contact_aba's own are such."""
+    a, _ = ours("contact_aba")
+    tau, _, a_base = ours("contact_rnea_least", a_joints=a[6:], share=np.array([1, 0.01, 1]))
+    assert close(a_base, a[:6])
+    back, _ = ours("contact_aba", tau=np.concatenate([np.zeros(6), tau]))
+    assert close(back, a)

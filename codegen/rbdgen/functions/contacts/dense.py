@@ -93,6 +93,11 @@ def _apart(at: Equations, x: Mapping[str, Any]) -> Any:
     return np.concatenate(found, axis=-1)
 
 
+def activity(x: Mapping[str, Any]) -> Any:
+    """What `active` says, for every row."""
+    return np.repeat(x["active"], [contact.rows for contact in x["contacts"]], axis=-1)
+
+
 def impulse(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
     """v after an impulse, and the impulse."""
     change, found = _solved(at, x, 0 * x["v"], -(1 + x["restitution"]) * at.velocity)
@@ -100,7 +105,7 @@ def impulse(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _solved(at: Equations, x: Mapping[str, Any], u: Any, right: Any) -> tuple[Any, Any]:
-    n, weights = u.shape[-1], np.repeat(x["active"], [contact.rows for contact in x["contacts"]], axis=-1)
+    n, weights = u.shape[-1], activity(x)
     J, soft = weights[..., None] * at.J, x["mu"] + 1 - weights
     above = np.concatenate([at.M, -np.swapaxes(J, -1, -2)], axis=-1)
     below = np.concatenate([J, soft[..., None] * np.eye(soft.shape[-1])], axis=-1)

@@ -5,50 +5,14 @@ Over any leading axes; least squares by Moore and Penrose's inverse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from rbdgen.functions.contacts.arguments import LAMBDA
-from rbdgen.functions.contacts.pinocchio import Contacts
-from rbdgen.functions.function import Call, symmetric
+from rbdgen.functions.contacts.dense import Equations, activity, forces
 from rbdgen.sweeps.sweep import BASE
-
-
-class Equations(NamedTuple):
-    """At a state: M (nv, nv), h (nv), J (nc, nv) and dJ/dt v (nc)."""
-
-    M: Any
-    h: Any
-    J: Any
-    drift: Any
-
-
-Solve = Callable[[Equations, Mapping[str, Any]], Any]
-"""From the equations and a function's inputs."""
-
-
-def of_pinocchio(of: Solve) -> Callable[[Any, Any, Any, Mapping[str, Any]], Any]:
-    """By Pinocchio, as a row of the table wants it."""
-
-    def asked(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
-        held = Contacts.at(pin, model, data, x)
-        M = symmetric(pin.crba(model, data, x["q"]))
-        h = pin.nonLinearEffects(model, data, x["q"], x["v"]) + x["resistance"].torque
-        return of(Equations(M, h, held.J, held.drift), x)
-
-    return asked
-
-
-def of_functions(of: Solve) -> Callable[[Call, Mapping[str, Any]], Any]:
-    """By other functions of the robot, as a row of the table wants it."""
-
-    def projected(call: Call, x: Mapping[str, Any]) -> Any:
-        _, drift = call("contact_motion")
-        return of(Equations(call("crba"), call("nle"), call("contact_jacobian"), drift), x)
-
-    return projected
 
 
 def contact_rnea(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -57,6 +21,15 @@ def contact_rnea(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
     f = _times(M[..., BASE:], a) + at.h - _times(_transposed(J), x[LAMBDA.name])
     a_base = -np.linalg.solve(M[..., :BASE, :BASE], f[..., :BASE, None])[..., 0]
     return f[..., BASE:] + _times(M[..., BASE:, :BASE], a_base), a_base
+
+
+def contact_control(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
+    """tau and lambda."""
+    previous = x["tau_previous"]
+    base = np.zeros((*previous.shape[:-1], BASE))
+    found = forces(at, {**x, "tau": np.concatenate([base, previous], axis=-1)})
+    acting = activity(x) * found
+    return contact_rnea(at, {**x, LAMBDA.name: acting})[0], acting
 
 
 def contact_rnea_least(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any, Any]:

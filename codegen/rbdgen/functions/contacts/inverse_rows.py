@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from rbdgen.functions.contacts import inverse_dense
-from rbdgen.functions.contacts.arguments import LAMBDA
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from rbdgen.functions.contacts import dense, forward_rows, inverse_dense
+from rbdgen.functions.contacts.arguments import ACTIVE, LAMBDA, MU
 from rbdgen.functions.contacts.floating import contact_rnea_floating, contact_rnea_least_floating
 from rbdgen.functions.contacts.inverse_dynamics import contact_rnea, contact_rnea_least
-from rbdgen.functions.function import Form, Function, Q, V, cheap
+from rbdgen.functions.contacts.multipliers import activity
+from rbdgen.functions.function import Form, Function, Outputs, Q, V, cheap, resisting
+from rbdgen.functions.resistance import model_of
 from rbdgen.signature import Argument, Signature
+from rbdgen.spatial.scalar import mul
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.sweep import BASE
+
+FORCES = resisting(forward_rows.ROWS[1])
 
 _PAPER = "Nakanishi, Mistry, Schaal, ICRA 2007"
 
@@ -34,8 +45,8 @@ RNEA = Function(
         cheap("composite", "the base held still, then let go as one body", contact_rnea_floating, "tree"),
     ),
     operations=lambda size: 500 * size.bodies + 48 * size.ancestors,
-    pinocchio=inverse_dense.of_pinocchio(inverse_dense.contact_rnea),
-    projected=inverse_dense.of_functions(inverse_dense.contact_rnea),
+    pinocchio=dense.of_pinocchio(inverse_dense.contact_rnea),
+    projected=dense.of_functions(inverse_dense.contact_rnea),
 )
 
 LEAST = Function(
@@ -51,11 +62,55 @@ LEAST = Function(
         cheap("composite", "the same with contacts as masses", contact_rnea_least_floating, "tree"),
     ),
     operations=lambda size: 700 * size.bodies + 48 * size.ancestors,
-    pinocchio=inverse_dense.of_pinocchio(inverse_dense.contact_rnea_least),
-    projected=inverse_dense.of_functions(inverse_dense.contact_rnea_least),
+    pinocchio=dense.of_pinocchio(inverse_dense.contact_rnea_least),
+    projected=dense.of_functions(inverse_dense.contact_rnea_least),
 )
 
-ROWS: tuple[Function, ...] = (RNEA,)
+
+# ---- with the torques of the sample before
+
+
+def _with_forces_before(
+    forces: Form, rnea: Callable[[Any, State], Outputs]
+) -> Callable[[Any, State], Outputs]:
+    """tau and lambda: the forces that act in contacts by the torques before, then the torques that go with
+    them."""
+
+    def trace(robot: Any, x: State) -> Outputs:
+        before = replace(x, tau=[*[0] * BASE, *x.arrays["tau_previous"]])
+        (found,) = FORCES.trace(forces, robot, before)
+        pushes = list(map(mul, activity(model_of(robot).contacts, x), found))
+        tau, _ = rnea(robot, replace(x, arrays={**x.arrays, LAMBDA.name: pushes}))
+        return [tau, pushes]
+
+    return trace
+
+
+TAU_PREVIOUS = replace(TAU_JOINTS, name="tau_previous", meaning="the torques applied one sample before")
+
+CONTROL = Function(
+    Signature("contact_control", (Q, V, A_JOINTS, TAU_PREVIOUS, ACTIVE, MU), (TAU_JOINTS, LAMBDA)),
+    "joint torques with the contact forces of the sample before",
+    (
+        Form(
+            "block",
+            f"{_PAPER}, eq. 6 and 17",
+            _with_forces_before(FORCES.forms[0], contact_rnea),
+            over="independent",
+        ),
+        cheap(
+            "composite",
+            "articulated bodies for the forces, then as contact_rnea",
+            _with_forces_before(FORCES.form("articulated"), contact_rnea_floating),
+            "tree",
+        ),
+    ),
+    operations=lambda size: FORCES.operations(size) + 50 * size.bodies,
+    pinocchio=dense.of_pinocchio(inverse_dense.contact_control),
+    projected=dense.of_functions(inverse_dense.contact_control),
+)
+
+ROWS: tuple[Function, ...] = (RNEA, CONTROL)
 
 OF_STANCE: tuple[Function, ...] = (LEAST,)
 """Those that need contacts which alone hold the base."""

@@ -81,7 +81,7 @@ class Model:
     def sizes(self) -> Mapping[str, int]:
         """The symbolic sizes of signatures."""
         followers = self.nv - self.coupling.independent
-        bodies = self.nbodies - sum(body.hidden for body in self.bodies)
+        bodies = len(self.visible)
         rows = sum(loop.rows for loop in self.loops)
         return {
             "nq": self.nq - followers,
@@ -113,6 +113,11 @@ class Model:
     def elimination(self) -> Elimination:
         """In which order to factor M of the independent degrees of freedom."""
         return elimination_of(self, self.coupling)
+
+    @cached_property
+    def visible(self) -> tuple[int, ...]:
+        """The bodies that users see, in order: those that are not hidden."""
+        return tuple(i for i, body in enumerate(self.bodies) if not body.hidden)
 
     @property
     def has_rotors(self) -> bool:

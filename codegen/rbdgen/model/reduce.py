@@ -62,6 +62,14 @@ class ReducedBody:
         turned = PlanarRotation(Z, *self.lag)
         return Force(turned.apply(moment), turned.apply(force))
 
+    def in_joint_frame(self, motion: Motion, frame: Transform, unit_length: Scalar) -> Motion:
+        """A motion in its axes, seen in the joint's own frame, in m: `external_force`, transposed."""
+        w, v = motion.angular, motion.linear * unit_length
+        if self.lag is not None:
+            back = PlanarRotation(Z, *self.lag).inverse
+            w, v = back.apply(w), back.apply(v)
+        return frame.motion_to_parent(Motion(w, v))
+
 
 @dataclass(frozen=True, slots=True)
 class PlacedFrame:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from rbdgen.functions.regressors.bodies import regressor, visible
+from rbdgen.functions.regressors.bodies import regressor
 from rbdgen.model.inertial_parameters import NAMES, BaseParameters
 from rbdgen.model.model import Model
 from rbdgen.sweeps.inputs import coordinates
@@ -39,7 +39,7 @@ def base_parameters(model: Model) -> BaseParameters:
     W = _stacked(model)
     columns = _independent(W)
     matrix = _expressed(W, columns)
-    bodies = visible(model)
+    bodies = model.visible
     names = [f"{NAMES[k % 10]}:{model.bodies[bodies[k // 10]].name}" for k in columns]
     return BaseParameters(tuple(columns), tuple(names), tuple(tuple(row) for row in matrix.tolist()))
 
@@ -51,7 +51,7 @@ def _stacked(model: Model) -> Array:
     v, a = (list(rng.standard_normal((coupling.independent, STATES))) for _ in range(2))
     rows = regressor(model, coordinates(model, q, np.cos, np.sin), coupling.extended(v), coupling.extended(a))
     entries = [[np.broadcast_to(x, STATES) for x in column] for column in coupling.folded_rows(rows)]
-    return np.moveaxis(np.array(entries, float), 2, 0).reshape(-1, 10 * len(visible(model)))
+    return np.moveaxis(np.array(entries, float), 2, 0).reshape(-1, 10 * len(model.visible))
 
 
 def _independent(W: Array) -> list[int]:

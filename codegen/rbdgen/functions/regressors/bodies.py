@@ -17,11 +17,6 @@ from rbdgen.spatial.ops import NO_MOTION, NO_TRANSFORM, Motion, Transform, Vecto
 from rbdgen.spatial.scalar import Naming, Scalar, mul, unnamed
 
 
-def visible(model: Model) -> list[int]:
-    """The bodies that have columns, in order: those that are not hidden."""
-    return [i for i, body in enumerate(model.bodies) if not body.hidden]
-
-
 def regressor(
     model: Model,
     q: Sequence[Coordinate],
@@ -37,7 +32,7 @@ def regressor(
         v_i, a_i = step_outward(model, body, X, velocity, acceleration, v, a)
         velocity.append(v_i.named(naming, f"v[{i}]"))
         acceleration.append(a_i.named(naming, f"a[{i}]"))
-    columns = visible(model)
+    columns = model.visible
     Y: list[list[Scalar]] = [[0] * (10 * len(columns)) for _ in range(model.nv)]
     for place, i in enumerate(columns):
         forces = [unit.equation_of_motion(velocity[i], acceleration[i]) for unit in UNIT_INERTIAS]
@@ -62,7 +57,7 @@ def kinetic_regressor(
         above = NO_MOTION if body.parent == WORLD else velocity[body.parent]
         v_i = body.transform(q_i).motion_to_child(above) + joint_motion(body.joint, v)
         velocity.append(v_i.named(naming, f"v[{i}]"))
-    return [value for i in visible(model) for value in kinetic_coefficients(velocity[i])]
+    return [value for i in model.visible for value in kinetic_coefficients(velocity[i])]
 
 
 def kinetic_coefficients(velocity: Motion) -> list[Scalar]:
@@ -80,7 +75,7 @@ def potential_regressor(model: Model, q: Sequence[Coordinate], naming: Naming = 
         placed.append(above @ body.transform(q_i))
     upward = -model.gravity
     coefficients: list[Scalar] = []
-    for i in visible(model):
+    for i in model.visible:
         R, p = placed[i]
         field: Vector = R.T.apply(upward).named(naming, f"upward[{i}]")
         coefficients += [upward.dot(p), *field, *[0] * 6]

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from rbdgen.functions.inverse_dynamics.classical import BodyMotion, body_forces
 from rbdgen.functions.momentum.energy import KINETIC, POTENTIAL
-from rbdgen.functions.regressors.bodies import kinetic_coefficients, visible
+from rbdgen.functions.regressors.bodies import kinetic_coefficients
 from rbdgen.model.axes import AlignedBody
 from rbdgen.model.inertial_parameters import ENTRIES
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import ReducedBody, ReducedModel
-from rbdgen.spatial.ops import IDENTITY, ZERO, Force, Motion, Vector
+from rbdgen.spatial.ops import IDENTITY, ZERO, Force, Vector
 from rbdgen.spatial.planar import PlanarRotation, Z
 from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
 from rbdgen.sweeps.bodies import along_joint, force_to_parent
@@ -27,7 +27,7 @@ def regressor(reduced: ReducedModel, x: State) -> list[list[Scalar]]:
     """Y, nv x 10 nbodies, of q, v and a."""
     driver = straight(reduced, x)
     motions = driver.run(body_forces())["motion"]
-    columns = visible(reduced.model)
+    columns = reduced.model.visible
     Y: list[list[Scalar]] = [[0] * (10 * len(columns)) for _ in range(reduced.nv)]
     for place, i in enumerate(columns):
         framed, body = reduced.bodies[i], driver.bodies[i]
@@ -91,12 +91,10 @@ def kinetic_regressor(reduced: ReducedModel, x: State) -> list[Scalar]:
     driver = straight(reduced, x)
     velocities = driver.run(KINETIC)["velocity"]
     coefficients: list[Scalar] = []
-    for i in visible(reduced.model):
-        framed, body, velocity = reduced.bodies[i], driver.bodies[i], velocities[i]
-        linear, w = velocity.linear * reduced.unit_length, velocity.angular
-        if body.lag is not None:
-            linear, w = (PlanarRotation(Z, *body.lag).inverse.apply(y) for y in (linear, w))
-        coefficients += kinetic_coefficients(framed.frame.motion_to_parent(Motion(w, linear)))
+    for i in reduced.model.visible:
+        frame, body = reduced.bodies[i].frame, driver.bodies[i]
+        seen = body.in_joint_frame(velocities[i], frame, reduced.unit_length)
+        coefficients += kinetic_coefficients(seen)
     return coefficients
 
 
@@ -106,7 +104,7 @@ def potential_regressor(reduced: ReducedModel, x: State) -> list[Scalar]:
     fields = driver.run(POTENTIAL)["field"]
     unit = reduced.unit_length
     coefficients: list[Scalar] = []
-    for i in visible(reduced.model):
+    for i in reduced.model.visible:
         upward, body = fields[i].upward * unit, driver.bodies[i]
         if body.lag is not None:
             upward = PlanarRotation(Z, *body.lag).inverse.apply(upward)

@@ -8,19 +8,18 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import random_urdf
 from support.forms import relative_error
-from support.pinocchio_oracle import model_of_numbers
 from support.rationals import Rationals
 from support.robots import robot
 
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.functions.coriolis.local import coriolis_local
 from rbdgen.functions.coriolis.one_frame import coriolis
+from rbdgen.functions.derivatives.by_forces import motions_by_rates, motions_by_rates_local, unit_rates
 from rbdgen.functions.derivatives.factored import aba_derivatives_factored
 from rbdgen.functions.derivatives.forward import aba_derivatives
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
@@ -109,12 +108,20 @@ PAIRS = {
     ),
     "minv hybrid": Pair(lambda r, x: flat(minv_hybrid(r, x.q)), lambda m, x: flat(minv_factored(m, x.q))),
     "rnea derivatives": Pair(
-        lambda r, x: flat(*(d := rnea_derivatives_local(r, x.q, x.v, x.a))[:3]) + d.tau,
-        lambda m, x: flat(*(d := rnea_derivatives(m, x.q, x.v, x.a))[:3]) + d.tau,
+        lambda r, x: (
+            flat(*(d := rnea_derivatives_local(r, x.q, x.v, x.a, x.fext))[:3])
+            + d.tau
+            + flat(motions_by_rates_local(r, x.q, unit_rates(r.nv, -1)))
+        ),
+        lambda m, x: (
+            flat(*(d := rnea_derivatives(m, x.q, x.v, x.a, x.fext))[:3])
+            + d.tau
+            + flat(motions_by_rates(m, x.q, unit_rates(m.nv, -1)))
+        ),
     ),
     "aba derivatives": Pair(
-        lambda r, x: flat(*aba_derivatives_factored(r, x.q, x.v, x.a)),
-        lambda m, x: flat(*aba_derivatives(m, x.q, x.v, x.a)),
+        lambda r, x: flat(*aba_derivatives_factored(r, x.q, x.v, x.a, x.fext)),
+        lambda m, x: flat(*aba_derivatives(m, x.q, x.v, x.a, x.fext)),
     ),
     "coriolis": Pair(
         lambda r, x: flat(coriolis_local(r, x.q, x.v)), lambda m, x: flat(coriolis(m, x.q, x.v))
@@ -253,33 +260,6 @@ def test_random_robots(base: Any, text: str, seed: int, base_parameters: bool) -
         # a body that nearly nothing resists makes M^-1 large, and with it the rounding of both
         amplification = max(1.0, np.abs(np.array(minv_factored(model, x.q), float)).max() / 1e2)
         assert relative_error(ours, theirs, floor=1e-3) < 1e-11 * amplification, name
-
-
-@pytest.mark.parametrize("base", ["fixed", "floating"])
-def test_derivatives_with_external_forces(base: Any) -> None:
-    """Forces constant in the bodies' frames turn with them: Pinocchio's derivatives say how."""
-    model = robot("quadruped12", base).model
-    rng = np.random.default_rng(0)
-    q = pin.randomConfiguration(reference := model_of_numbers(model), -np.ones(model.nq), np.ones(model.nq))
-    v, a, rows = rng.standard_normal(model.nv), rng.standard_normal(model.nv), rng.standard_normal((13, 6))
-    rows = rows[: model.nbodies]
-    forces = pin.StdVec_Force()
-    for row in [np.zeros(6), *rows]:
-        forces.append(pin.Force(row))
-    fext = external_forces(rows.ravel().tolist())
-    x = coordinates(model, q.tolist(), np.cos, np.sin)
-    turns = [0.0 if isinstance(body.joint.type, Floating) else 0.4 for body in model.bodies]
-    reduced = reduce(model, turns)
-
-    data = reference.createData()
-    pin.computeRNEADerivatives(reference, data, q, v, a, forces)
-    ours = rnea_derivatives_local(reduced, x, v.tolist(), a.tolist(), fext)
-    for mine, theirs in ((ours.dtau_dq, data.dtau_dq), (ours.dtau_dv, data.dtau_dv)):
-        assert relative_error(np.array([mine], float), theirs[None]) < 1e-12
-    pin.computeABADerivatives(reference, data, q, v, a, forces)
-    accelerations = aba_derivatives_factored(reduced, x, v.tolist(), a.tolist(), fext)
-    for mine, theirs in ((accelerations.da_dq, data.ddq_dq), (accelerations.da_dv, data.ddq_dv)):
-        assert relative_error(np.array([mine], float), theirs[None]) < 1e-10
 
 
 # ---- what it saves

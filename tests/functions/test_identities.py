@@ -18,7 +18,7 @@ from rbdgen.errors import ModelError
 from rbdgen.model.inertia import NO_INERTIA
 from rbdgen.model.joints import Angle, Coordinate, Pose
 from rbdgen.model.model import WORLD, Model
-from rbdgen.spatial.ops import NO_FORCE, Force, Vector
+from rbdgen.spatial.ops import IDENTITY, NO_FORCE, ZERO, Force, Vector
 from rbdgen.spatial.quaternion import rotation_of
 from rbdgen.sweeps.inputs import State
 
@@ -66,8 +66,10 @@ def vector(form: Form, model: Model, state: State) -> list[Any]:
 
 
 def square(form: Form, model: Model, state: State, output: int = 0) -> Rows:
-    flat, n = run(form, model, state)[output], model.nv
-    return [flat[k : k + n] for k in range(0, n * n, n)]
+    """An output by rows, one a degree of freedom."""
+    flat = run(form, model, state)[output]
+    n = len(flat) // model.nv
+    return [flat[k : k + n] for k in range(0, len(flat), n)]
 
 
 def textbook(function: str) -> Form:
@@ -96,6 +98,18 @@ def difference(a: list[Any], b: list[Any]) -> list[Any]:
 def plain(state: State) -> State:
     """Without external forces, for functions that take none."""
     return replace(state, fext=None)
+
+
+def given(form: Form, state: State) -> State:
+    """With external forces if the function takes any."""
+    takes = any(x.kind == "external_forces" for x in form.function.signature.inputs)
+    return state if takes else plain(state)
+
+
+def differentiated(form: Form) -> Form:
+    """The textbook form of what it has the derivatives of."""
+    assert form.function.derivative_of is not None
+    return textbook(form.function.derivative_of)
 
 
 @parametrize("crba", "minv")
@@ -134,12 +148,13 @@ def test_forward_dynamics_inverts_inverse_dynamics_under_external_forces(form: F
         assert vector(form, model, replace(state, a=vector(aba, model, state))) == state.tau
 
 
-@parametrize("rnea_fext", "aba_fext")
+@parametrize("rnea_fext", "aba_fext", "rnea_fext_derivatives", "aba_fext_derivatives")
 def test_no_external_force_is_none(form: Form, case: Case) -> None:
+    """But for derivatives by it, which come last."""
     model, state = case
-    without = textbook(form.function.name.removesuffix("_fext"))
+    without = textbook(form.function.name.replace("_fext", ""))
     idle = replace(state, fext=[NO_FORCE for _ in model.bodies])
-    assert run(form, model, idle) == run(without, model, plain(state))
+    assert run(form, model, idle)[:3] == run(without, model, plain(state))
 
 
 @parametrize("nle")
@@ -201,37 +216,50 @@ def test_kinetic_energy(form: Form, case: Case) -> None:
 # ---- derivatives
 
 
-@parametrize("rnea_derivatives")
+@parametrize("rnea_derivatives", "rnea_fext_derivatives")
 def test_derivative_along_the_acceleration_is_M(form: Form, case: Case) -> None:
-    model, state = case[0], plain(case[1])
+    model, state = case[0], given(form, case[1])
     assert square(form, model, state, output=2) == square(textbook("crba"), model, state)
 
 
-@parametrize("rnea_derivatives")
+@parametrize("rnea_derivatives", "rnea_fext_derivatives")
 def test_derivative_along_the_velocity(form: Form, case: Case) -> None:
     """Torques are quadratic in v: central differences of any width are exact."""
-    model, state = case[0], plain(case[1])
+    (model, state), torques = (case[0], given(form, case[1])), differentiated(form)
     columns = []
     for unit in identity(model.nv):
         ahead = replace(state, v=[x + e for x, e in zip(state.v, unit, strict=True)])
         behind = replace(state, v=[x - e for x, e in zip(state.v, unit, strict=True)])
-        change = difference(vector(textbook("rnea"), model, ahead), vector(textbook("rnea"), model, behind))
+        change = difference(vector(torques, model, ahead), vector(torques, model, behind))
         columns.append([x / 2 for x in change])
     assert square(form, model, state, output=1) == transposed(columns)
 
 
-@parametrize("rnea_derivatives")
+@parametrize("rnea_fext_derivatives")
+def test_derivative_along_external_forces(form: Form, case: Case) -> None:
+    """Torques are linear in them, and joints feel the bodies that they carry alone."""
+    (model, state), torques = case, differentiated(form)
+    assert state.fext is not None
+    columns = []
+    for i, own in enumerate(state.fext):
+        for unit in (*(Force(ZERO, e) for e in IDENTITY), *(Force(e, ZERO) for e in IDENTITY)):
+            pushed = replace(state, fext=[*state.fext[:i], own + unit, *state.fext[i + 1 :]])
+            columns.append(difference(vector(torques, model, pushed), vector(torques, model, state)))
+    assert square(form, model, state, output=3) == transposed(columns)
+
+
+@parametrize("rnea_derivatives", "rnea_fext_derivatives")
 def test_derivative_along_the_configuration(form: Form, case: Case) -> None:
     """Torques are a trigonometric polynomial of degree 2 in a turn, and quadratic in a slide.
 
     With D(h) = (f(h) - f(-h)) / 2 = A sin h + B sin 2h the derivative A + 2 B follows from two turns; of a
     quadratic, D(1) is the derivative itself.
     """
-    model, state = case[0], plain(case[1])
+    (model, state), torques = (case[0], given(form, case[1])), differentiated(form)
     columns = []
     for body in range(model.nbodies):
         for dof in range(model.bodies[body].joint.nv):
-            D = [half_change(model, state, body, dof, step) for step in (HALF, THIRD)]
+            D = [half_change(torques, model, state, body, dof, step) for step in (HALF, THIRD)]
             if turns(state.q[body], dof):
                 columns.append([slope(*pair) for pair in zip(*D, strict=True)])
             else:
@@ -262,13 +290,13 @@ def turns(q: Coordinate, dof: int) -> bool:
     return isinstance(q, Angle) or (isinstance(q, Pose) and dof >= 3)
 
 
-def half_change(model: Model, state: State, body: int, dof: int, t: Fraction) -> list[Any]:
+def half_change(form: Form, model: Model, state: State, body: int, dof: int, t: Fraction) -> list[Any]:
     """(tau(h) - tau(-h)) / 2 along one degree of freedom, a slide being of length 1."""
     torques = []
     for sign in (1, -1):
         q = list(state.q)
         q[body] = displaced(q[body], dof, sign * t, sign)
-        torques.append(vector(textbook("rnea"), model, replace(state, q=q)))
+        torques.append(vector(form, model, replace(state, q=q)))
     return [x / 2 for x in difference(*torques)]
 
 
@@ -288,14 +316,17 @@ def displaced(q: Coordinate, dof: int, t: Fraction, slide: int) -> Coordinate:
     return Pose(q.position, (*imaginary, w * half.cos - u.dot(turn)))
 
 
-@parametrize("aba_derivatives")
+@parametrize("aba_derivatives", "aba_fext_derivatives")
 def test_derivatives_of_forward_dynamics(form: Form, case: Case) -> None:
     """M da/du = -dtau/du at a = FD(q, v, tau), and da/dtau = M^-1."""
-    model, state = case[0], plain(case[1])
-    reached = replace(state, a=vector(textbook("aba"), model, state))
+    model, state = case[0], given(form, case[1])
+    reached = replace(state, a=vector(differentiated(form), model, state))
     M = square(textbook("crba"), model, state)
-    for output in (0, 1):
-        inverse_dynamics = square(textbook("rnea_derivatives"), model, reached, output)
+    by_state = textbook(form.function.name.replace("aba", "rnea"))
+    for output in range(len(form.function.signature.outputs)):
+        if output == 2:
+            continue
+        inverse_dynamics = square(by_state, model, reached, output)
         assert product(M, square(form, model, state, output)) == [
             [-x for x in row] for row in inverse_dynamics
         ]
@@ -315,13 +346,13 @@ COMPACT = [form for form in FORMS if form.form.compact]
 def test_beside_a_floating_base(form: Form) -> None:
     """The textbook forms of derivatives against differences, the others against textbook forms."""
     model, state = BESIDE_A_BASE
-    given = state if form.function.name.endswith("_fext") else plain(state)
-    assert run(form, model, given) == run(textbook(form.function.name), model, given)
-    if form == textbook("rnea_derivatives"):
+    x = given(form, state)
+    assert run(form, model, x) == run(textbook(form.function.name), model, x)
+    if form in (textbook("rnea_derivatives"), textbook("rnea_fext_derivatives")):
         test_derivative_along_the_acceleration_is_M(form, BESIDE_A_BASE)
         test_derivative_along_the_velocity(form, BESIDE_A_BASE)
         test_derivative_along_the_configuration(form, BESIDE_A_BASE)
-    if form == textbook("aba_derivatives"):
+    if form in (textbook("aba_derivatives"), textbook("aba_fext_derivatives")):
         test_derivatives_of_forward_dynamics(form, BESIDE_A_BASE)
 
 

@@ -29,6 +29,7 @@ SHAPES = {
     "matrix": ("nv", "nv"),
     "scalar": (),
     "torque_coefficients": ("nv", "ninertial"),
+    "by_external_forces": ("nv", "nbodies", 6),
     "energy_coefficients": ("ninertial",),
 }
 
@@ -92,12 +93,10 @@ def test_derivatives_are_those_of_the_function_named(row: Function, base: str) -
     inputs = random_inputs(model, row.signature, 1)
     ours = run_on_floats(FunctionForm(row, row.forms[0]), model, inputs)
     for argument, matrix in zip(row.signature.inputs, ours, strict=True):
-        kind = argument.kind
-        steps = [
-            central(function, model, inputs, argument.name, kind == "configuration", k)
-            for k in range(model.nv)
-        ]
-        assert relative_error(matrix, np.stack(steps, axis=-1)) < 1e-6, argument.name
+        on_manifold = argument.kind == "configuration"
+        count = model.nv if on_manifold else inputs[argument.name].shape[1]
+        steps = [central(function, model, inputs, argument.name, on_manifold, k) for k in range(count)]
+        assert relative_error(matrix, np.stack(steps, axis=-1).reshape(matrix.shape)) < 1e-6, argument.name
 
 
 def central(
@@ -108,7 +107,7 @@ def central(
     on_manifold: bool,
     k: int,
 ) -> NDArray[np.float64]:
-    step = np.zeros((1, model.nv))
+    step = np.zeros((1, model.nv if on_manifold else inputs[name].shape[1]))
     step[0, k] = 1e-5
     ends = []
     for sign in (1, -1):

@@ -55,6 +55,16 @@ def test_pinned_with_rotors(golden: Callable[[str, str], None]) -> None:
     golden("chosen_counts/with_rotors.txt", "".join(lines))
 
 
+def test_pinned_derivatives_with_external_forces(golden: Callable[[str, str], None]) -> None:
+    """Of a robot whose columns are few, and of one that solves them as lanes of vectors."""
+    functions = ("rnea_fext_derivatives", "aba_fext_derivatives")
+    lines = []
+    for name in ("arm7", "quadruped12"):
+        counted = count(robot(name, BASES.get(name, "fixed")), functions)
+        lines += [f"{name} {function}: {form}: {cost}\n" for function, (form, cost) in counted.items()]
+    golden("chosen_counts/with_forces.txt", "".join(lines))
+
+
 def test_forms_that_cannot_win_are_not_tried() -> None:
     """M and its factor pay for forward dynamics where rotors are, or joints that follow others."""
     aba = lookup("aba")

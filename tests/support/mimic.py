@@ -111,15 +111,19 @@ class Projection:
             "scalar": lambda y: y,
             "values": lambda y: y,
             "torque_coefficients": lambda y: self.G.T @ y[..., self._columns()],
+            "by_external_forces": lambda y: np.einsum("ij,kibc->kjbc", self.G, y[:, :, self._bodies()]),
             "energy_coefficients": lambda y: y[..., self._columns()],
         }
         return [folds[x.kind](y) for x, y in zip(function.signature.outputs, outputs, strict=True)]
 
-    def _columns(self) -> list[int]:
-        """Those of bodies that are bodies too where joints follow others."""
+    def _bodies(self) -> list[int]:
+        """Those that are bodies too where joints follow others."""
         names = {body.name for body in self.coupled.model.bodies}
-        rows = [k for k, body in enumerate(self.free.model.bodies) if body.name in names]
-        return [10 * k + column for k in rows for column in range(10)]
+        return [k for k, body in enumerate(self.free.model.bodies) if body.name in names]
+
+    def _columns(self) -> list[int]:
+        """Their columns."""
+        return [10 * k + column for k in self._bodies() for column in range(10)]
 
     def _on_bodies(self, fext: Array) -> Array:
         """A body whose joint stands still is a part of its parent: no force acts on it by itself."""

@@ -152,5 +152,7 @@ class PinocchioOracle:
         if kind in ("torque_coefficients", "energy_coefficients"):
             output = output[..., ten_columns(self._bodies)]
             return output[:, self._v] if kind == "torque_coefficients" else output
+        if kind == "by_external_forces":
+            return output[:, self._v][:, :, [joint - 1 for joint in self._bodies]]
         columns = output[..., self._v]
         return columns[:, self._v] if kind == "matrix" else columns

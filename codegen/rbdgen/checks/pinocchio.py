@@ -200,12 +200,14 @@ class _Robot(NamedTuple):
         """One output of one state."""
         if kind in ("torque_coefficients", "energy_coefficients"):
             value = value[..., ten_columns(self.bodies)]
+        if kind == "by_external_forces":
+            value = value[:, [joint - 1 for joint in self.bodies]]
         if not self.followers or kind in ("scalar", "energy_coefficients", "values"):
             return value
         G = self.spread()
         if kind == "columns":
             return value @ G
-        return G.T @ value @ G if kind == "matrix" else G.T @ value
+        return G.T @ value @ G if kind == "matrix" else np.tensordot(G.T, value, 1)
 
     def outputs(self, function: Function, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
         """Over the states."""

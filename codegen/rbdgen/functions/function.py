@@ -245,7 +245,7 @@ def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequen
     if argument.kind == "matrix":
         rows = [output[k : k + model.nv] for k in range(0, len(output), model.nv)]
         return flat(model.coupling.folded_matrix(rows))
-    if argument.kind == "torque_coefficients":
+    if argument.kind in ("torque_coefficients", "by_external_forces"):
         columns = len(output) // model.nv
         rows = [output[k : k + columns] for k in range(0, len(output), columns)]
         return flat(model.coupling.folded_rows(rows))

@@ -33,6 +33,7 @@ _ROWS: Final = (
     *derivatives.ROWS,
     inverse_dynamics.WITH_FORCES,
     forward_dynamics.WITH_FORCES,
+    *derivatives.WITH_FORCES,
     *momentum.ROWS,
     *coriolis.ROWS,
     *regressors.ROWS,

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rbdgen.functions.derivatives.one_frame import PlacedBody, Rows, in_common_frame, placed, turning_part
+from rbdgen.functions.derivatives.one_frame import Rows, in_common_frame, placed, placed_bodies, turning_part
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import Model
 from rbdgen.model.moments import MassMoments
@@ -153,7 +153,6 @@ def coriolis(model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], naming:
     first = model.bodies[0]
     R, p = first.transform(q[0]) if model.is_floating else Transform(IDENTITY, first.placement.translation)
     world = Moving(R.T, -R.T.apply(p), NO_MOTION)
-    bodies = [PlacedBody.of(body, q_i) for body, q_i in zip(model.bodies, q, strict=True)]
-    line = Straight(bodies, {"v": v}, Given(), naming=naming)
+    line = Straight(placed_bodies(model, q), {"v": v}, Given(), naming=naming)
     rows: Rows = line.run(*coriolis_sweeps(lambda _: world))["C"]
     return rows

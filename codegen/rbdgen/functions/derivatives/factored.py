@@ -40,7 +40,7 @@ def aba_derivatives_factored(
     resistance: Slopes | None = None,
 ) -> ForwardDynamicsDerivatives:
     """dFD/dq, dFD/dv and dFD/dtau over the independent degrees of freedom; arguments as in
-    `composite_moments`, `fext` constant in the bodies.
+    `composite_moments`; `fext` turns with the bodies.
 
     tau: less what joints set against it, `resistance` its slopes.
     """

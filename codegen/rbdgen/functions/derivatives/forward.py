@@ -35,7 +35,7 @@ from rbdgen.functions.resistance import (
 from rbdgen.model.joints import Coordinate, Joint
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import IDENTITY, Vector
+from rbdgen.spatial.ops import IDENTITY, Force, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, dot, neg, sub, unnamed
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.looped import looped
@@ -56,17 +56,18 @@ def aba_derivatives(
     q: Sequence[Coordinate],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
     naming: Naming = unnamed,
     resistance: Slopes | None = None,
 ) -> ForwardDynamicsDerivatives:
     """dFD/dq, dFD/dv and dFD/dtau over the independent degrees of freedom; arguments as in `aba`.
 
-    tau: less what joints set against it, `resistance` its slopes.
+    `fext` turns with the bodies. tau: less what joints set against it, `resistance` its slopes.
     """
     coupling = model.coupling
     forward = aba if coupling.is_trivial else forward_dynamics_composite
-    qdd = coupling.extended(forward(model, q, v, tau, naming=naming))
-    inverse_dynamics = rnea_derivatives(model, q, v, qdd, naming, beside=True)
+    qdd = coupling.extended(forward(model, q, v, tau, fext, naming))
+    inverse_dynamics = rnea_derivatives(model, q, v, qdd, fext, naming, beside=True)
     add_to_diagonal(inverse_dynamics.dtau_da, terms_of(model, by_acceleration, State(q)))
     if resistance is not None:
         add_to_diagonal(inverse_dynamics.dtau_dq, resistance.by_q)

@@ -25,7 +25,7 @@ from rbdgen.spatial.scalar import Naming, Scalar, add, neg, unnamed
 from rbdgen.sweeps.bodies import along_joint, force_to_parent, relative_motion
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.records import named
-from rbdgen.sweeps.straight import straight
+from rbdgen.sweeps.straight import Straight, straight
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +127,21 @@ def rnea_derivatives_local(
 ) -> InverseDynamicsDerivatives:
     """dID/dq, dID/dv and M, and tau itself on the way; arguments as in `rnea_classical`.
 
-    `fext` is constant in the bodies' frames.
+    `fext` turns with the bodies.
     """
-    line = straight(reduced, State(q, v, a, fext=fext, naming=naming))
-    bodies, given = line.bodies, line.run(body_forces(external=fext is not None))
+    return derivatives_on(straight(reduced, State(q, v, a, fext=fext, naming=naming)))
+
+
+def derivatives_on(line: Straight) -> InverseDynamicsDerivatives:
+    """The same on bodies at a state; forces of `line.fext` are in the axes of the bodies."""
+    bodies, v, naming, nv = line.bodies, line.inputs["v"], line.naming, line.nv
+    given = line.run(body_forces(external=line.fext is not None))
     motions = given["motion"]
-    directions = [directions_of(body, motions, v, -reduced.gravity, i) for i, body in enumerate(bodies)]
+    directions = [directions_of(body, motions, v, line.world.upward, i) for i, body in enumerate(bodies)]
     rates = [origin_rate(body, motions, v) for body in bodies]
     subtrees = [own_subtree(*own) for own in zip(bodies, motions, given["force"], strict=True)]
-    dq, dv, M = ([[0] * reduced.nv for _ in range(reduced.nv)] for _ in range(3))
-    result = InverseDynamicsDerivatives(dq, dv, M, [0] * reduced.nv)
+    dq, dv, M = ([[0] * nv for _ in range(nv)] for _ in range(3))
+    result = InverseDynamicsDerivatives(dq, dv, M, [0] * nv)
     for j in reversed(range(len(bodies))):
         body, subtree = bodies[j], subtrees[j]
         for k, value in enumerate(along_joint(body, subtree.force), body.joint.idx_v):

@@ -133,17 +133,19 @@ def derivatives(
     outputs: Sequence[str] = OUTPUTS,
     world: Callable[[Given], Moving] | None = None,
     beside: bool = False,
+    external: bool = False,
 ) -> tuple[Sweep, ...]:
     """The sweeps that give the `outputs` of v and a. `world`: how the world stands in the common frame.
 
-    `beside`: as seen by who moves beside a floating base, see `base_seen_beside`.
+    `beside`: as seen by who moves beside a floating base, see `base_seen_beside`; `external`: of fext too,
+    forces that turn with their bodies.
     """
     outward = Outward(
         "outward",
         "motion",
         step,
         world=world or (lambda x: Moving(IDENTITY, ZERO, NO_MOTION, Motion(ZERO, x.upward))),
-        reads=("placement", "moments", "upward", "v", "a"),
+        reads=("placement", "moments", "upward", "v", "a", *(("fext",) if external else ())),
         gives={"motion": Moving, "direction": Each(Direction), "composite": Composite},
         base=base_seen_beside if beside else base_step,
     )
@@ -195,7 +197,10 @@ def moved(body: Body, frame: Transform, v: Motion, a: Motion, x: Given) -> Gives
         for S, psi1 in zip(columns, psi, strict=True)
     ]
     moving = Moving(*frame, velocity, acceleration)
-    return {"motion": moving, "composite": own_composite(body.moments, moving), "direction": directions}
+    own = own_composite(body.moments, moving)
+    if x.fext is not None:
+        own = replace(own, force=own.force - frame.force_to_parent(x.fext))
+    return {"motion": moving, "composite": own, "direction": directions}
 
 
 def base_seen_beside(body: Body, x: Given) -> Gives:
@@ -206,7 +211,8 @@ def base_seen_beside(body: Body, x: Given) -> Gives:
     """
     linear, w = Vector(*x.v[:3]), Vector(*x.v[3:])
     classical = Vector(*x.a[:3]) + w.cross(linear)
-    gives = base_step(body, Given(v=[0, 0, 0, *w], a=[*classical, *x.a[3:]], upward=x.upward))
+    seen = Given(v=[0, 0, 0, *w], a=[*classical, *x.a[3:]], upward=x.upward, fext=x.fext)
+    gives = base_step(body, seen)
     shifts, turns = gives["direction"][:3], gives["direction"][3:]
     return {**gives, "direction": [*(replace(d, velocity_column=NO_MOTION) for d in shifts), *turns]}
 
@@ -316,19 +322,27 @@ class PlacedBody(NamedTuple):
         return self.joint.motion_subspace
 
 
+def placed_bodies(model: Model, q: Sequence[Coordinate]) -> list[PlacedBody]:
+    """All of them at joint coordinates q."""
+    return [PlacedBody.of(body, q_i) for body, q_i in zip(model.bodies, q, strict=True)]
+
+
 def rnea_derivatives(
     model: Model,
     q: Sequence[Coordinate],
     v: Sequence[Scalar],
     a: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
     naming: Naming = unnamed,
     beside: bool = False,
 ) -> InverseDynamicsDerivatives:
-    """dID/dq, dID/dv and M, and tau itself on the way; arguments as in `rnea`, `beside` as above."""
+    """dID/dq, dID/dv and M, and tau itself on the way; arguments as in `rnea`, `beside` as above;
+    `fext` turns with the bodies.
+    """
     first = model.bodies[0]
     R, p = first.transform(q[0]) if model.is_floating else Transform(IDENTITY, first.placement.translation)
     world = Moving(R.T, -R.T.apply(p), NO_MOTION, Motion(ZERO, R.T.apply(-model.gravity)))
-    bodies = [PlacedBody.of(body, q_i) for body, q_i in zip(model.bodies, q, strict=True)]
-    line = Straight(bodies, {"v": v, "a": a}, Given(upward=-model.gravity), naming=naming)
-    values = line.run(*derivatives(world=lambda _: world, beside=beside), TORQUES)
+    line = Straight(placed_bodies(model, q), {"v": v, "a": a}, Given(upward=-model.gravity), fext, naming)
+    sweeps = derivatives(world=lambda _: world, beside=beside, external=fext is not None)
+    values = line.run(*sweeps, TORQUES)
     return InverseDynamicsDerivatives(*(values[name] for name in (*OUTPUTS, "tau")))

@@ -7,18 +7,30 @@ from typing import Any
 
 import numpy as np
 
+from rbdgen.functions.derivatives.by_forces import (
+    aba_fext_derivatives_columns,
+    motions_by_rates,
+    motions_by_rates_local,
+    unit_rates,
+)
 from rbdgen.functions.derivatives.columns import aba_derivatives_columns
 from rbdgen.functions.derivatives.factored import aba_derivatives_factored
-from rbdgen.functions.derivatives.forward import aba_derivatives, aba_derivatives_looped
+from rbdgen.functions.derivatives.forward import (
+    ForwardDynamicsDerivatives,
+    aba_derivatives,
+    aba_derivatives_looped,
+)
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives, rnea_derivatives
 from rbdgen.functions.function import (
+    FEXT,
     TAU,
     A,
     Call,
     Form,
     Function,
     Identity,
+    Outputs,
     Q,
     V,
     cheap,
@@ -29,20 +41,93 @@ from rbdgen.functions.function import (
     symmetric,
 )
 from rbdgen.functions.resistance import Added, by_acceleration, by_position, by_velocity, less, slopes
-from rbdgen.signature import Signature
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.signature import Argument, Signature
+from rbdgen.sweeps.inputs import State
+
+_ONE_FRAME = "Singh, Russell, Wensing, RA-L 2022"
+_LOCAL = "the same in the bodies' own axes, mass moments"
+_PRODUCT = "Carpentier and Mansard, RSS 2018, eq. 24"
+_FACTOR = "eq. 24 on mass moments: qdd by the factor form, columns by the factor"
+_COLUMNS = "eq. 24 on mass moments, one sparse product W D^-1 W^T run for every column"
+_JACOBIANS = "-J^T by sweeps at unit rates"
+_RESPONSES = "M^-1 J^T by sweeps at rates M^-1 e_i"
+
+
+def _one_frame(model: Model, x: State) -> Outputs:
+    return list(map(flat, rnea_derivatives(model, x.q, x.v, x.a, x.fext, x.naming)[:3]))
+
+
+def _local(reduced: ReducedModel, x: State) -> Outputs:
+    return list(map(flat, rnea_derivatives_local(reduced, x.q, x.v, x.a, x.fext, x.naming)[:3]))
+
+
+def _product(model: Model, x: State) -> ForwardDynamicsDerivatives:
+    tau, resistance = less(model, x), slopes(model, x)
+    return aba_derivatives(model, x.q, x.v, tau, x.fext, x.naming, resistance)
+
+
+def _factored(reduced: ReducedModel, x: State) -> ForwardDynamicsDerivatives:
+    tau, resistance = less(reduced.model, x), slopes(reduced.model, x)
+    return aba_derivatives_factored(reduced, x.q, x.v, tau, x.fext, x.naming, resistance)
+
+
+def _one_frame_fext(model: Model, x: State) -> Outputs:
+    by_fext = motions_by_rates(model, x.q, unit_rates(model.nv, -1), x.naming)
+    return [*_one_frame(model, x), flat(by_fext)]
+
+
+def _local_fext(reduced: ReducedModel, x: State) -> Outputs:
+    by_fext = motions_by_rates_local(reduced, x.q, unit_rates(reduced.nv, -1), x.naming)
+    return [*_local(reduced, x), flat(by_fext)]
+
+
+def _product_fext(model: Model, x: State) -> Outputs:
+    found = _product(model, x)
+    by_fext = motions_by_rates(model, x.q, list(map(model.coupling.extended, found.da_dtau)), x.naming)
+    return [*map(flat, found), flat(by_fext)]
+
+
+def _factored_fext(reduced: ReducedModel, x: State) -> Outputs:
+    found = _factored(reduced, x)
+    rates = list(map(reduced.model.coupling.extended, found.da_dtau))
+    return [*map(flat, found), flat(motions_by_rates_local(reduced, x.q, rates, x.naming))]
 
 
 def _pinocchio_rnea_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
-    pin.computeRNEADerivatives(model, data, x["q"], x["v"], x["a"])
+    pin.computeRNEADerivatives(model, data, x["q"], x["v"], x["a"], *_forces(x))
     by_q, by_v = x["resistance"].slopes
     return data.dtau_dq + np.diag(by_q), data.dtau_dv + np.diag(by_v), symmetric(data.M)
 
 
 def _pinocchio_aba_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
-    pin.computeABADerivatives(model, data, x["q"], x["v"], x["tau"] - x["resistance"].torque)
+    pin.computeABADerivatives(model, data, x["q"], x["v"], x["tau"] - x["resistance"].torque, *_forces(x))
     by_q, by_v = x["resistance"].slopes
     Minv = symmetric(data.Minv)
     return data.ddq_dq - Minv * by_q, data.ddq_dv - Minv * by_v, Minv
+
+
+def _forces(x: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (x["fext"],) if "fext" in x else ()
+
+
+def _pinocchio_jacobians(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
+    """J^T of every joint, nv x joints x 6. Of a single freedom it gives a vector."""
+    pin.computeJointJacobians(model, data, x["q"])
+    Js = (pin.getJointJacobian(model, data, k, pin.LOCAL) for k in range(1, model.njoints))
+    return np.stack([np.reshape(J, (6, model.nv)).T for J in Js], axis=1)
+
+
+def _pinocchio_rnea_fext_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
+    JT = _pinocchio_jacobians(pin, model, data, x)
+    return *_pinocchio_rnea_derivatives(pin, model, data, x), -JT
+
+
+def _pinocchio_aba_fext_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
+    JT = _pinocchio_jacobians(pin, model, data, x)
+    *others, Minv = _pinocchio_aba_derivatives(pin, model, data, x)
+    return *others, Minv, np.tensordot(Minv, JT, 1)
 
 
 def _by_inverse_dynamics(call: Call, _: object) -> Any:
@@ -51,31 +136,49 @@ def _by_inverse_dynamics(call: Call, _: object) -> Any:
     return -Minv @ by_q, -Minv @ by_v, Minv
 
 
+def _by_inverse_dynamics_with_forces(call: Call, _: object) -> Any:
+    by_q, by_v, M, by_fext = call("rnea_fext_derivatives", a=call("aba_fext"))
+    Minv = np.linalg.inv(M)
+    return -Minv @ by_q, -Minv @ by_v, Minv, -np.einsum("kij,kjbc->kibc", Minv, by_fext)
+
+
+def _balance(call: Call, _: object) -> Any:
+    """How torques change at constant a, and what makes up for it."""
+    *by_state, M, by_fext = call("rnea_fext_derivatives", a=call("aba_fext"))
+    da_dq, da_dv, _, da_dfext = call("aba_fext_derivatives")
+    sides = M @ da_dq, M @ da_dv, np.einsum("kij,kjbc->kibc", M, da_dfext)
+    return sides, tuple(-change for change in (*by_state, by_fext))
+
+
+def _by_forces(name: str, unit: str, meaning: str) -> Argument:
+    return Argument(name, "by_external_forces", ("nv", "nbodies", 6), unit, meaning)
+
+
+BY_INVERSE_DYNAMICS = (
+    square("dtau_dq", "N m/rad, N/m", "dID/dq, in the tangent space of q"),
+    square("dtau_dv", "N m s/rad, N s/m", "dID/dv"),
+    square("dtau_da", "kg m^2, kg m, kg", "dID/da = M", symmetric=True),
+)
+
+BY_FORWARD_DYNAMICS = (
+    square("da_dq", "1/s^2, m/s^2/rad", "dFD/dq, in the tangent space of q"),
+    square("da_dv", "1/s, m/s/rad", "dFD/dv"),
+    square("da_dtau", "1/(kg m^2), 1/(kg m), 1/kg", "dFD/dtau = M^-1", symmetric=True),
+)
+
+RESISTED = (
+    Added("dtau_dq", by_position),
+    Added("dtau_dv", by_velocity),
+    Added("dtau_da", by_acceleration),
+)
+
 ROWS = (
     Function(
-        Signature(
-            "rnea_derivatives",
-            (Q, V, A),
-            (
-                square("dtau_dq", "N m/rad, N/m", "dID/dq, in the tangent space of q"),
-                square("dtau_dv", "N m s/rad, N s/m", "dID/dv"),
-                square("dtau_da", "kg m^2, kg m, kg", "dID/da = M", symmetric=True),
-            ),
-        ),
+        Signature("rnea_derivatives", (Q, V, A), BY_INVERSE_DYNAMICS),
         "analytical derivatives of inverse dynamics",
         (
-            Form(
-                "one_frame",
-                "Singh, Russell, Wensing, RA-L 2022",
-                lambda model, x: list(map(flat, rnea_derivatives(model, x.q, x.v, x.a, x.naming)[:3])),
-            ),
-            cheap(
-                "local",
-                "the same in the bodies' own axes, mass moments",
-                lambda reduced, x: list(
-                    map(flat, rnea_derivatives_local(reduced, x.q, x.v, x.a, naming=x.naming)[:3])
-                ),
-            ),
+            Form("one_frame", _ONE_FRAME, _one_frame),
+            cheap("local", _LOCAL, _local),
             swept_in_loops("one_frame in loops over bodies and pairs of freedoms", OUTPUTS, derivatives()),
         ),
         operations=lambda size: 760 * size.bodies + 69 * size.ancestors,
@@ -87,58 +190,23 @@ ROWS = (
                 lambda call, _: (call("rnea_derivatives")[2], call("crba")),
             ),
         ),
-        resistance=(
-            Added("dtau_dq", by_position),
-            Added("dtau_dv", by_velocity),
-            Added("dtau_da", by_acceleration),
-        ),
+        resistance=RESISTED,
         derivative_of="rnea",
     ),
     Function(
-        Signature(
-            "aba_derivatives",
-            (Q, V, TAU),
-            (
-                square("da_dq", "1/s^2, m/s^2/rad", "dFD/dq, in the tangent space of q"),
-                square("da_dv", "1/s, m/s/rad", "dFD/dv"),
-                square("da_dtau", "1/(kg m^2), 1/(kg m), 1/kg", "dFD/dtau = M^-1", symmetric=True),
-            ),
-        ),
+        Signature("aba_derivatives", (Q, V, TAU), BY_FORWARD_DYNAMICS),
         "analytical derivatives of forward dynamics",
         (
             Form(
-                "product",
-                "Carpentier and Mansard, RSS 2018, eq. 24",
-                lambda model, x: list(
-                    map(flat, aba_derivatives(model, x.q, x.v, less(model, x), x.naming, slopes(model, x)))
-                ),
-                over="independent",
+                "product", _PRODUCT, lambda model, x: list(map(flat, _product(model, x))), over="independent"
             ),
             cheap(
                 "factor_factor",
-                "eq. 24 on mass moments: qdd by the factor form, columns by the factor",
-                lambda reduced, x: list(
-                    map(
-                        flat,
-                        aba_derivatives_factored(
-                            reduced,
-                            x.q,
-                            x.v,
-                            less(reduced.model, x),
-                            naming=x.naming,
-                            resistance=slopes(reduced.model, x),
-                        ),
-                    )
-                ),
+                _FACTOR,
+                lambda reduced, x: list(map(flat, _factored(reduced, x))),
                 "independent",
             ),
-            in_loops(
-                "eq. 24 on mass moments, one sparse product W D^-1 W^T run for every column",
-                aba_derivatives_columns,
-                "columns",
-                compact=False,
-                over="independent",
-            ),
+            in_loops(_COLUMNS, aba_derivatives_columns, "columns", compact=False, over="independent"),
             in_loops(
                 "eq. 24 of the looped forms of aba, rnea_derivatives and minv",
                 aba_derivatives_looped,
@@ -158,5 +226,82 @@ ROWS = (
         ),
         derivative_of="aba",
         projected=_by_inverse_dynamics,
+    ),
+)
+
+WITH_FORCES = (
+    Function(
+        Signature(
+            "rnea_fext_derivatives",
+            (Q, V, A, FEXT),
+            (*BY_INVERSE_DYNAMICS, _by_forces("dtau_dfext", "m, 1", "dID/dfext = -J^T of every body")),
+        ),
+        "analytical derivatives of inverse dynamics with external forces",
+        (
+            Form("one_frame", f"{_ONE_FRAME}; {_JACOBIANS}", _one_frame_fext),
+            cheap("local", _LOCAL, _local_fext),
+        ),
+        operations=lambda size: 750 * size.bodies + 112 * size.ancestors,
+        pinocchio=_pinocchio_rnea_fext_derivatives,
+        identities=(
+            Identity(
+                "without forces they are rnea_derivatives",
+                ("rnea_derivatives", "rnea_fext_derivatives"),
+                lambda call, x: (
+                    call("rnea_fext_derivatives", fext=0 * x["fext"])[:3],
+                    call("rnea_derivatives"),
+                ),
+            ),
+            Identity(
+                "ID is linear in fext",
+                ("rnea", "rnea_fext", "rnea_fext_derivatives"),
+                lambda call, x: (
+                    np.einsum("kibc,kbc->ki", call("rnea_fext_derivatives")[3], x["fext"]),
+                    call("rnea_fext") - call("rnea"),
+                ),
+            ),
+        ),
+        resistance=RESISTED,
+        derivative_of="rnea_fext",
+    ),
+    Function(
+        Signature(
+            "aba_fext_derivatives",
+            (Q, V, TAU, FEXT),
+            (
+                *BY_FORWARD_DYNAMICS,
+                _by_forces("da_dfext", "1/kg, 1/(kg m), 1/(kg m^2)", "dFD/dfext = M^-1 J^T of every body"),
+            ),
+        ),
+        "analytical derivatives of forward dynamics with external forces",
+        (
+            Form("product", f"{_PRODUCT}; {_RESPONSES}", _product_fext, over="independent"),
+            cheap("factor_factor", _FACTOR, _factored_fext, "independent"),
+            in_loops(
+                f"{_COLUMNS}, and a sweep for every row of M^-1",
+                aba_fext_derivatives_columns,
+                "columns",
+                compact=False,
+                over="independent",
+            ),
+        ),
+        operations=lambda size: (
+            1490 * size.bodies
+            + 69 * size.ancestors
+            + 2 * size.factor
+            + size.inverse
+            + 4 * size.products
+            + 48 * size.connected
+        ),
+        pinocchio=_pinocchio_aba_fext_derivatives,
+        identities=(
+            Identity(
+                "M dFD = -dID at a = FD",
+                ("rnea_fext_derivatives", "aba_fext", "aba_fext_derivatives"),
+                _balance,
+            ),
+        ),
+        derivative_of="aba_fext",
+        projected=_by_inverse_dynamics_with_forces,
     ),
 )

@@ -83,7 +83,7 @@ def expansion_without_savings(model: Model, x: State) -> Expansion:
     n = model.nv
     q = [dual_coordinate(body.joint, q_i) for body, q_i in zip(model.bodies, x.q, strict=True)]
     v = [Dual(value, {n + k: 1}) for k, value in enumerate(x.v)]
-    first = rnea_derivatives(model, q, v, x.a, naming_duals(x.naming))
+    first = rnea_derivatives(model, q, v, x.a, naming=naming_duals(x.naming))
     by_v = dict(_slopes(first.dtau_dv))
     second = Second(
         dict(_slopes(first.dtau_dq)),

@@ -16,8 +16,10 @@ from rbdgen.model.joints.coordinates import (
     PlanarPose,
     Pose,
     ScrewPosition,
+    angle_of,
     elements,
     rotation_about,
+    with_angle,
 )
 from rbdgen.model.joints.floating import Floating
 from rbdgen.model.joints.helical import Helical
@@ -57,6 +59,8 @@ __all__ = [
     "Revolute",
     "ScrewPosition",
     "Spherical",
+    "angle_of",
     "elements",
     "rotation_about",
+    "with_angle",
 ]

@@ -72,6 +72,20 @@ def elements(q: Coordinate) -> tuple[Scalar, ...]:
     return (q.x, q.y, q.angle) if isinstance(q, PlanarPose) else (q,)
 
 
+def angle_of(q: Coordinate) -> Angle | None:
+    """The angle that a joint has turned about its axis, None for one that does not turn about one."""
+    if isinstance(q, Angle):
+        return q
+    return q.angle if isinstance(q, (ScrewPosition, PlanarPose)) else None
+
+
+def with_angle(q: Coordinate, angle: Angle) -> Coordinate:
+    """The same coordinate with another angle; one that has none stays as it is."""
+    if isinstance(q, Angle):
+        return angle
+    return q._replace(angle=angle) if isinstance(q, (ScrewPosition, PlanarPose)) else q
+
+
 def rotation_about(axis: Vector, angle: Angle) -> Matrix:
     """Rodrigues' formula for a unit axis n: n n^T + cos (1 - n n^T) + sin [n x]; zeros stay exact."""
     n, skew = axis, Matrix.skew(axis)

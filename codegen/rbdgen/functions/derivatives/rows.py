@@ -236,7 +236,7 @@ WITH_FORCES = (
             (Q, V, A, FEXT),
             (*BY_INVERSE_DYNAMICS, _by_forces("dtau_dfext", "m, 1", "dID/dfext = -J^T of every body")),
         ),
-        "analytical derivatives of inverse dynamics with external forces",
+        "derivatives of rnea_fext, by fext too",
         (
             Form("one_frame", f"{_ONE_FRAME}; {_JACOBIANS}", _one_frame_fext),
             cheap("local", _LOCAL, _local_fext),
@@ -273,7 +273,7 @@ WITH_FORCES = (
                 _by_forces("da_dfext", "1/kg, 1/(kg m), 1/(kg m^2)", "dFD/dfext = M^-1 J^T of every body"),
             ),
         ),
-        "analytical derivatives of forward dynamics with external forces",
+        "derivatives of aba_fext, by fext too",
         (
             Form("product", f"{_PRODUCT}; {_RESPONSES}", _product_fext, over="independent"),
             cheap("factor_factor", _FACTOR, _factored_fext, "independent"),

@@ -63,6 +63,7 @@ def load_robot(
     independent: Sequence[str] = (),
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
+    contact_sets: Mapping[str, Sequence[str]] | None = None,
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -102,6 +103,8 @@ def load_robot(
         contacts: places that the world, or another link, holds, in the order of their rows, such as
             [rbdgen.Point("lf", "front_left_foot"), rbdgen.Frame("l", "left_foot", (0.05, 0, -0.07))];
             `rbdgen.Loop` holds two links together. Functions `contact_...` and `delassus` are of them.
+        contact_sets: some of the contacts by a name, such as {"trot": ["lf", "rh"]}: every function of
+            contacts is also there for these alone, `contact_aba_trot`, with fewer rows and operations.
 
     Returns:
         The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.
@@ -129,6 +132,7 @@ def load_robot(
         independent=independent,
         frames=frames,
         contacts=contacts,
+        contact_sets=contact_sets,
     )
 
 
@@ -141,6 +145,7 @@ def from_pinocchio(
     mimic: Literal["eliminate", "independent"] = "eliminate",
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
+    contact_sets: Mapping[str, Sequence[str]] | None = None,
 ) -> Robot:
     """The robot of a Pinocchio model, whose vectors then drop in.
 
@@ -154,6 +159,7 @@ def from_pinocchio(
         mimic: of its mimic joints, as in `load_robot`.
         frames: as in `load_robot`; the model's frames, of any type, are known by their names.
         contacts: as in `load_robot`, on the model's frames.
+        contact_sets: as in `load_robot`.
 
     Returns:
         The robot, with the model's gravity. `robot.warnings` says what of the model has no effect, and
@@ -165,7 +171,14 @@ def from_pinocchio(
     from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
     return robot.from_pinocchio(
-        model, snap, damping=damping, friction=friction, mimic=mimic, frames=frames, contacts=contacts
+        model,
+        snap,
+        damping=damping,
+        friction=friction,
+        mimic=mimic,
+        frames=frames,
+        contacts=contacts,
+        contact_sets=contact_sets,
     )
 
 
@@ -175,7 +188,8 @@ def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) 
     Args:
         robot: from `load_robot` or `from_pinocchio`.
         functions: names from the catalogue (`rbdgen list`), None for the default six, and for
-            `frame_placement` and `frame_jacobian_aligned` where the robot has frames.
+            `frame_placement` and `frame_jacobian_aligned` where the robot has frames,
+            `contact_aba`, `contact_jacobian` and `contact_motion` where it has contacts.
         options: fields of `rbdgen.options.Options`: real, trig, engine, variants, contract, ...
 
     Returns:
@@ -184,11 +198,17 @@ def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) 
     Raises:
         RbdgenError: an unknown option or function, no compiler, and so on; one line.
     """
-    from rbdgen.options import Options, default_functions  # noqa: PLC0415
+    from rbdgen.options import Options  # noqa: PLC0415
     from rbdgen.pipeline.page import build_library  # noqa: PLC0415
 
-    options["functions"] = default_functions(bool(robot.model.frames)) if functions is None else functions
+    options["functions"] = _default_functions(robot) if functions is None else functions
     return build_library(robot, Options.of(**options))
+
+
+def _default_functions(robot: Robot) -> tuple[str, ...]:
+    from rbdgen.options import default_functions  # noqa: PLC0415
+
+    return default_functions(bool(robot.model.frames), bool(robot.model.contacts))
 
 
 def generate(
@@ -214,10 +234,10 @@ def generate(
     Raises:
         RbdgenError: as `build`, or a folder that cannot be written; one line. What was there stays whole.
     """
-    from rbdgen.options import Options, default_functions  # noqa: PLC0415
+    from rbdgen.options import Options  # noqa: PLC0415
     from rbdgen.pipeline import page  # noqa: PLC0415
 
-    options["functions"] = default_functions(bool(robot.model.frames)) if functions is None else functions
+    options["functions"] = _default_functions(robot) if functions is None else functions
     return page.generate(robot, Options.of(**options), Path(out), compiled=compiled).folder
 
 

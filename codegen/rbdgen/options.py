@@ -102,9 +102,11 @@ class Options:
         return told
 
 
-def default_functions(frames: bool) -> tuple[str, ...]:
-    """What is generated where no function is named; more of them for a robot with chosen frames."""
-    return Options().functions + (("frame_placement", "frame_jacobian_aligned") if frames else ())
+def default_functions(frames: bool, contacts: bool) -> tuple[str, ...]:
+    """What is generated where no function is named; more of them for a robot with frames or contacts."""
+    of_frames = ("frame_placement", "frame_jacobian_aligned") if frames else ()
+    of_contacts = ("contact_aba", "contact_jacobian", "contact_motion") if contacts else ()
+    return Options().functions + of_frames + of_contacts
 
 
 def _positive(value: object) -> bool:

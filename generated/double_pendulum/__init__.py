@@ -22,6 +22,7 @@ joint_names = library.joint_names
 idx_q = library.idx_q
 idx_v = library.idx_v
 frames = library.frames
+contacts = library.contacts
 normalize = library.normalize
 integrate = library.integrate
 difference = library.difference
@@ -41,6 +42,7 @@ aba_derivatives = library.aba_derivatives
 __all__ = [
     "aba",
     "aba_derivatives",
+    "contacts",
     "crba",
     "difference",
     "frames",

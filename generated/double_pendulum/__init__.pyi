@@ -14,6 +14,7 @@ joint_names: tuple[str, ...]
 idx_q: tuple[int, ...]
 idx_v: tuple[int, ...]
 frames: tuple[str, ...]
+contacts: tuple[str, ...]
 parameters: Parameters
 
 def normalize(q: ArrayLike) -> _Array: ...

@@ -15,7 +15,7 @@ from support.robots import BUNDLED
 from rbdgen.cli import main
 from rbdgen.cli.command import COMMANDS
 from rbdgen.cli.parsers import PARSERS
-from rbdgen.functions.table import ALL, OF_BASE, OF_FRAMES, TABLE
+from rbdgen.functions.table import ALL, OF_BASE, TABLE
 from rbdgen.version import __version__
 
 PENDULUM = str(BUNDLED["double_pendulum"])
@@ -186,9 +186,10 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     printed = lines(capsys.readouterr().out)
     assert max(map(len, printed)) <= 80
     assert len(printed) <= len(ALL) + 3
-    named = set(ALL) - set(OF_FRAMES)
+    named = {name for name, row in ALL.items() if not (row.of_frames or row.of_contacts)}
     assert all(any(line.startswith(f"{name}(q") for line in printed) for name in named)
     assert any(line.startswith("frame_... ") for line in printed)
+    assert any(line.startswith("contact_...") for line in printed)
 
 
 def test_list_forms(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from rbdgen.errors import BuildError, OptionError
 from rbdgen.functions.function import Function
-from rbdgen.functions.table import lookup
+from rbdgen.functions.table import lookup, sets_of
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, environment_compiler
 from rbdgen.pipeline.page import generate
@@ -53,17 +53,16 @@ def check(folder: Path) -> list[Finding]:
     findings = list(_selftests(folder, library))
     if not library.manifest["nbodies"]:  # operations on inertias: no robot's dynamics to compare
         return findings
-    rows = [lookup(name) for name in library.functions if name != UPDATE]
-    inputs = states(library, rows)
-    findings += _identities(library, rows, inputs)
+    sets = sets_of(library.manifest)
+    rows = [lookup(name, sets=sets) for name in library.functions if name != UPDATE]
+    held = dict.fromkeys(row.contacts for row in rows)
+    for contacts in held:
+        findings += _identities(library, *_of_contacts(library, rows, contacts))
     if find_spec("pinocchio") is None:
         reason = "Pinocchio is not installed; pip install pin"
         return [*findings, Finding("comparison with Pinocchio", None, reason)]
-    from rbdgen.checks.pinocchio import reference  # noqa: PLC0415  (an optional oracle)
-
-    tolerance = TOLERANCE[library.manifest["real"]]
-    for name, expected in reference(library.manifest, rows, inputs).items():
-        findings.append(_compared(f"{name} = Pinocchio's", _call(library, name, inputs), expected, tolerance))
+    for contacts in held:
+        findings += _references(library, *_of_contacts(library, rows, contacts))
     for row in rows:
         if row.pinocchio is None:
             findings.append(Finding(f"{row.name} = Pinocchio's", None, "rbdgen does not ask it for this"))
@@ -81,13 +80,23 @@ def check_robot(robot: Robot, options: Options, progress: Progress = silent) -> 
         return check(generate(robot, options, Path(scratch), progress=progress).folder)
 
 
+def _of_contacts(
+    library: Library, rows: Sequence[Function], contacts: tuple[str, ...] | None
+) -> tuple[list[Function], dict[str, Any]]:
+    """The functions of these contacts (None: of all), and inputs for them and for what is of no contacts."""
+    taken = [row for row in rows if row.contacts == contacts or not row.of_contacts]
+    return [row for row in rows if row.contacts == contacts], states(library, taken)
+
+
 def states(library: Library, rows: Sequence[Function], count: int = STATES) -> dict[str, Any]:
-    """Random inputs of all functions, and of their rows in the table: q, even with `--trig input`."""
+    """Random inputs of functions, and of their rows in the table: q, even with `--trig input`."""
     names = ("nq", "nv", "nbodies", "nloop", "nindependent", "nf")
     sizes = {name: library.manifest.get(name, 0) for name in names}
     sizes["np"] = len(library.parameters.names)
-    taken = [x.sized(sizes) for row in rows for x in row.signature.inputs]
-    taken += [x for function in library.functions.values() for x in function.signature.inputs]
+    functions = [library.functions[row.name] for row in rows]
+    taken = [x for function in functions for x in function.signature.inputs]
+    given = {x.name for x in taken}
+    taken += [x.sized(sizes) for row in rows for x in row.signature.inputs if x.name not in given]
     return library.manifold.random_inputs(taken, np.random.default_rng(1), (count,))
 
 
@@ -148,6 +157,15 @@ def _identities(library: Library, rows: Sequence[Function], inputs: dict[str, An
             yield Finding(identity.what, None, f"needs {' and '.join(missing)}, not among these functions")
         else:
             yield _compared(identity.what, *identity.sides(call, inputs), tolerance)
+
+
+def _references(library: Library, rows: Sequence[Function], inputs: dict[str, Any]) -> Iterator[Finding]:
+    """Every function that Pinocchio is asked for."""
+    from rbdgen.checks.pinocchio import reference  # noqa: PLC0415  (an optional oracle)
+
+    tolerance = TOLERANCE[library.manifest["real"]]
+    for name, expected in reference(library.manifest, rows, inputs).items():
+        yield _compared(f"{name} = Pinocchio's", _call(library, name, inputs), expected, tolerance)
 
 
 def _compared(what: str, ours: Any, reference: Any, tolerance: float) -> Finding:

@@ -13,7 +13,7 @@ import pinocchio as pin
 
 from rbdgen.functions.contacts.pinocchio import UNIVERSE, Held, Place
 from rbdgen.functions.function import Function
-from rbdgen.functions.table import lookup
+from rbdgen.functions.table import lookup, sets_of
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import JointCoordinates, Kind
 
@@ -132,14 +132,14 @@ def reference(
 
     Joints that follow others are joints like all others there; what comes of them is projected.
     """
-    robot = _Robot.of(manifest)
+    robot, sets = _Robot.of(manifest), sets_of(manifest)
 
     def outputs(function: Function, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
         if not robot.followers or function.projected is None:
             return robot.outputs(function, inputs)
 
         def call(name: str, **changed: Any) -> Any:
-            found = outputs(lookup(name), {**inputs, **changed})
+            found = outputs(lookup(name, sets=sets), {**inputs, **changed})
             return found if len(found) > 1 else found[0]
 
         found = function.projected(call, {**inputs, "contacts": robot.contacts})
@@ -231,6 +231,8 @@ def outputs_of_state(
     """One array an output; Pinocchio's own would change with the next state."""
     assert function.pinocchio is not None
     kinds = {x.kind: state[x.name] for x in function.signature.inputs}
+    if function.contacts is not None:
+        contacts = [next(x for x in contacts if x.name == name) for name in function.contacts]
     against = resisting(model, resistance, kinds["configuration"], kinds.get("velocity"))
     result = function.pinocchio(pin, model, data, {**state, "resistance": against, "contacts": contacts})
     return [np.array(output, float) for output in (result if isinstance(result, tuple) else (result,))]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def options_of(parsed: argparse.Namespace) -> Options:
     """The options of a generation."""
     return replace(
-        _code_options(parsed, default_functions(bool(names_of(parsed.frames)))),
+        _code_options(parsed, default_functions(bool(names_of(parsed.frames)), bool(parsed.contacts))),
         trig=parsed.trig,
         variants=_pairs("--variant", parsed.variant, "FUNCTION=FORM"),
         savings=not parsed.no_savings,
@@ -78,6 +78,10 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         independent=names_of(parsed.independent),
         frames=names_of(parsed.frames),
         contacts=[contact_from(*said) for said in parsed.contacts],
+        contact_sets={
+            name: names_of([contacts])
+            for name, contacts in _pairs("--contact-set", parsed.contact_set, "NAME=CONTACT,CONTACT").items()
+        },
     )
 
 

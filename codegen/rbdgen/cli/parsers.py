@@ -162,7 +162,7 @@ def equations_parser() -> argparse.ArgumentParser:
         help="refuse equations with more terms (default 1000)",
     )
     _add_robot_options(parser, frames=False)
-    parser.set_defaults(frames=[], contacts=[])
+    parser.set_defaults(frames=[], contacts=[], contact_set=[])
     return parser
 
 
@@ -314,12 +314,19 @@ def _add_contact_options(group: argparse._ArgumentGroup) -> None:
             type=partial(lambda option, text: (option, text), option),
             help=text,
         )
+    group.add_argument(
+        "--contact-set",
+        metavar="NAME=CONTACT,CONTACT",
+        action="append",
+        default=[],
+        help="functions of contacts also for these alone, such as contact_aba_NAME; once for each set",
+    )
 
 
 def _add_function_options(parser: argparse.ArgumentParser, title: str = "the code") -> None:
     defaults = Options()
     group = parser.add_argument_group(title)
-    default = f"default {','.join(defaults.functions)}, and some of --frames"
+    default = f"default {','.join(defaults.functions)}, and some of --frames, --contact"
     _add_code_options(group, f"which functions, see rbdgen list ({default})")
     group.add_argument(
         "--trig",

@@ -23,7 +23,7 @@ from rbdgen.functions.table import ALL, OF_FRAMES
 from rbdgen.graph.cost import Cost
 from rbdgen.model.build import Robot
 from rbdgen.model.joints import Joint, Resistance
-from rbdgen.model.model import WORLD
+from rbdgen.model.model import WORLD, Model
 from rbdgen.signature import Argument
 
 WIDTH = 120
@@ -56,15 +56,18 @@ def progress(console: Console, steps: int) -> Iterator[Callable[[str], None]]:
 
 
 def functions_table() -> Table:
-    """Every function in a line, those of frames in one, for a screen of 80 columns."""
+    """Every function in a line, those of frames and of contacts in one, for a screen of 80 columns."""
     table = Table(box=None, pad_edge=False, caption_justify="left", width=80)
     table.add_column("function", no_wrap=True)
     table.add_column("computes", overflow="fold")
     for function in ALL.values():
-        if function.name not in OF_FRAMES:
+        if function.name not in OF_FRAMES and not function.of_contacts:
             inputs = ", ".join(argument.name for argument in function.signature.inputs)
             table.add_row(f"{function.name}({inputs})", escape(function.summary))
     table.add_row("frame_...", f"{len(OF_FRAMES)} functions of named frames; for a robot with --frames")
+    held = [name for name, function in ALL.items() if function.of_contacts]
+    named = ["contact_...", *(name for name in held if not name.startswith("contact_"))]
+    table.add_row(", ".join(named), f"{len(held)} functions of contacts; for a robot with --contact")
     table.caption = "rbdgen list --forms: all, shapes, units, sources; --counts ROBOT: operations"
     return table
 
@@ -111,12 +114,27 @@ def robot_tree(robot: Robot) -> Tree:
     for k, frame in enumerate(model.frames):
         carrier = "the world" if frame.body == WORLD else escaped(model.bodies[frame.body].name)
         tree.add(escape(f"frame {k}: {escaped(frame.name)}, on {carrier}"))
+    for line in _contacts(model):
+        tree.add(escape(line))
     for loop in model.loops:
         frames = f"{escaped(loop.first.name)} and {escaped(loop.second.name)}"
         tree.add(escape(f"loop: {frames} stay together ({loop.kind}, {loop.rows} rows)"))
     if model.independent:
         tree.add(f"independent velocities: {', '.join(f'v[{k}]' for k in model.independent)}")
     return tree
+
+
+def _contacts(model: Model) -> Iterator[str]:
+    """Every contact and every set of them in a line."""
+    first = 0
+    for k, contact in enumerate(model.contacts):
+        links = " and ".join(escaped(end.name) for end in contact.ends)
+        loop = ", loop" if contact.second is not None else ""
+        rows = f"rows {first}:{first + contact.rows}"
+        yield f"contact {k}: {escaped(contact.name)}, {contact.kind}{loop} of {links}, {rows}"
+        first += contact.rows
+    for chosen in model.contact_sets:
+        yield f"contact set {chosen.name}: {', '.join(map(escaped, chosen.contacts))}"
 
 
 class _Carried(NamedTuple):

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Final, Literal, TypeAlias
 
@@ -59,6 +60,16 @@ class Loop:
 
 
 Contact: TypeAlias = Point | Frame | Loop
+
+
+@dataclass(frozen=True)
+class ContactSet:
+    """Some contacts in an order of their own: every function of contacts is also there for these alone, with
+    the set's name as its suffix."""
+
+    name: str
+    contacts: tuple[str, ...]
+
 
 Form = Literal["--contact", "--contact-frame", "--contact-loop"]
 
@@ -128,3 +139,25 @@ def _point(one: Contact, given: object) -> tuple[float, ...]:
     raise OptionError(
         f"contact {told(one.name)}: point {told(given)} makes no sense; give three numbers, in m"
     )
+
+
+def checked_sets(given: object) -> tuple[ContactSet, ...]:
+    """Sets as the API takes them, names of contacts by the set's name; OptionError for anything else."""
+    if not isinstance(given, Mapping):
+        what = f"contact_sets {told(given)} makes no sense"
+        raise OptionError(f"{what}; give contacts by name, such as {{'trot': ['lf', 'rh']}}")
+    return tuple(_checked_set(name, contacts) for name, contacts in given.items())
+
+
+def _checked_set(name: object, given: object) -> ContactSet:
+    if not (isinstance(name, str) and re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name)):
+        raise OptionError(
+            f"contact set {told(name)}: its name becomes part of names of functions; take letters, digits "
+            "and _, a letter first"
+        )
+    contacts = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
+    if not (contacts and all(isinstance(contact, str) for contact in contacts)):
+        raise OptionError(
+            f"contact set {told(name)} of {told(given)} makes no sense; name its contacts, at least one"
+        )
+    return ContactSet(name, tuple(contacts))

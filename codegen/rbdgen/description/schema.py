@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from rbdgen.description.contacts import Contact
+from rbdgen.description.contacts import Contact, ContactSet
 
 Vector3 = tuple[float, float, float]
 JointType = Literal[
@@ -140,4 +140,5 @@ class Description:
     floating: bool = False  # whether the file itself says that the root moves freely
     loops: tuple[Loop, ...] = ()
     contacts: tuple[Contact, ...] = ()
+    contact_sets: tuple[ContactSet, ...] = ()
     places: tuple[Place, ...] = ()

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 from rbdgen.emit.names import comment_text, unique_identifiers
 from rbdgen.emit.numbers import literal
-from rbdgen.emit.package import EmitOptions, FunctionSource, JointFacts, ResistanceFacts, RobotFacts
+from rbdgen.emit.package import (
+    ContactFacts,
+    EmitOptions,
+    FunctionSource,
+    JointFacts,
+    ResistanceFacts,
+    RobotFacts,
+)
 from rbdgen.emit.pattern import pattern_lines
 from rbdgen.emit.real import real_type
 from rbdgen.runtime.configuration import Manifold
@@ -84,6 +91,15 @@ class CFrame:
 
 
 @dataclass(frozen=True)
+class CContact:
+    """A contact's row of the header; `macro` follows `<ROBOT>_CONTACT_` and `<ROBOT>_ROW_`."""
+
+    macro: str
+    comment: str
+    first_row: int
+
+
+@dataclass(frozen=True)
 class CParameter:
     """An element of p; `macro` follows `<ROBOT>_P_`."""
 
@@ -116,6 +132,8 @@ class CRobot:
     resistance: tuple[str, ...]
     parameters: tuple[CParameter, ...]
     frames: tuple[CFrame, ...]
+    contacts: tuple[CContact, ...]
+    contact_rows: int
 
     @property
     def of(self) -> str:
@@ -159,6 +177,8 @@ def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:
             )
         ),
         _frames(facts),
+        _contacts(facts),
+        sum(contact.rows for contact in facts.contacts),
     )
 
 
@@ -170,6 +190,21 @@ def _frames(facts: RobotFacts) -> tuple[CFrame, ...]:
         CFrame(macro.upper(), comment_text(f"{frame.name}, on {carriers[frame.body]}"))
         for macro, frame in zip(macros, facts.frames, strict=True)
     )
+
+
+def _contacts(facts: RobotFacts) -> tuple[CContact, ...]:
+    """The contacts, in order."""
+    macros = unique_identifiers(contact.name for contact in facts.contacts)
+    return tuple(
+        CContact(macro.upper(), comment_text(f"{x.name}: {contact_text(x)}"), x.first_row)
+        for macro, x in zip(macros, facts.contacts, strict=True)
+    )
+
+
+def contact_text(contact: ContactFacts) -> str:
+    """What a contact holds, and of which links: "point of foot", "frame, loop of hand and handle"."""
+    links = " and ".join(end.name for end in contact.ends)
+    return f"{contact.kind}{', loop' if len(contact.ends) > 1 else ''} of {links}"
 
 
 def _joint_text(joint: JointFacts, manifold: Manifold) -> str:

@@ -40,6 +40,7 @@ def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
         **({"resistance": [asdict(row) for row in facts.resistance]} if facts.resistance else {}),
         **(_loops(facts) if facts.loops else {}),
         **(_frames(facts) if facts.frames else {}),
+        **(_contacts(facts) if facts.contacts else {}),
         **({"base_parameters": asdict(facts.base_parameters)} if facts.base_parameters else {}),
         **(_parameters(facts) if facts.parameters else {}),
         "merged_links": [{"link": link, "body": body} for link, body in facts.merged],
@@ -74,6 +75,15 @@ def _loops(facts: RobotFacts) -> dict[str, Any]:
 def _frames(facts: RobotFacts) -> dict[str, Any]:
     """The frames that functions are of, in order."""
     return {"nf": len(facts.frames), "frames": [asdict(frame) for frame in facts.frames]}
+
+
+def _contacts(facts: RobotFacts) -> dict[str, Any]:
+    """The contacts that functions are of, in the order of their rows, and the sets of some of them."""
+    sets = {name: list(names) for name, names in facts.contact_sets.items()}
+    return {
+        "contacts": [asdict(contact) for contact in facts.contacts],
+        **({"contact_sets": sets} if sets else {}),
+    }
 
 
 def _parameters(facts: RobotFacts) -> dict[str, Any]:

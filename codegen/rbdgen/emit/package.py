@@ -21,7 +21,7 @@ PRIVATE: Final = "_rbdgen"
 """Folder of a generated package that holds its loader and the C that binds it to Python."""
 
 ATTRIBUTES: Final = frozenset(
-    {"library", "manifest", "joint_names", "idx_q", "idx_v", "frames", "parameters"}
+    {"library", "manifest", "joint_names", "idx_q", "idx_v", "frames", "contacts", "parameters"}
     | {"normalize", "integrate", "difference", "neutral", "random", "full_configuration"}
     | {"release_memory", "limit_memory"}
 )
@@ -115,6 +115,20 @@ class LoopFacts:
 
 
 @dataclass(frozen=True)
+class ContactFacts:
+    """A contact as the manifest lists it: `rows` of them, from `first_row` on, in the axes of the body of
+    index `axes`, -1 for the world; `ends`: links and points
+    in their axes, one or (a loop) two."""
+
+    name: str
+    kind: str
+    rows: int
+    first_row: int
+    axes: int
+    ends: tuple[FrameFacts, ...]
+
+
+@dataclass(frozen=True)
 class BaseFacts:
     """Base parameters R pi as the manifest lists them: the inertial parameters whose columns of the regressor
     stay, such as "Ixx:forearm", and R by rows."""
@@ -155,7 +169,9 @@ class RobotFacts:
     `options`: what generated it, as JSON values. `resistance`: of the joints that have some. `nloop`: rows of
     all closed `loops`; `independent_rows`: those of them that say all, None where that is not known;
     `independent_velocities`: elements of v that say all others where loops are closed, none if not asked for;
-    `frames`: those chosen for functions of frames, in order; `base_parameters`: those that a function is of,
+    `frames`: those chosen for functions of frames, in order; `contacts`: those that functions are of, in the
+    order of their rows, `contact_sets`: names of some of them, by the suffix of functions of these alone;
+    `base_parameters`: those that a function is of,
     None where none is; `parameters`: those that stay inputs, `parameter_links`: the links whose inertia they
     are of.
     """
@@ -183,6 +199,8 @@ class RobotFacts:
     independent_rows: tuple[int, ...] | None = None
     independent_velocities: tuple[int, ...] = ()
     frames: tuple[FrameFacts, ...] = ()
+    contacts: tuple[ContactFacts, ...] = ()
+    contact_sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     base_parameters: BaseFacts | None = None
     parameters: tuple[ParameterFacts, ...] = ()
     parameter_links: tuple[LinkFacts, ...] = ()

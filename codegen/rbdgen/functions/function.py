@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from rbdgen.functions.resistance import (
 from rbdgen.model.inertial_parameters import BaseParameters
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel, reduce
-from rbdgen.model.tree_size import TreeSize
+from rbdgen.model.tree_size import TreeSize, tree_size
 from rbdgen.signature import Argument, Signature, SizedSignature
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import State
@@ -33,6 +33,8 @@ from rbdgen.sweeps.sweep import Sweep
 Outputs = Sequence[Sequence[Scalar]]
 """The elements of every output, row-major, in the order of the signature."""
 
+
+Robot = TypeVar("Robot", Model, ReducedModel, Model | ReducedModel)
 
 Over: TypeAlias = Literal["all", "independent", "tree"]
 
@@ -113,7 +115,8 @@ class Function:
     (Pinocchio's knows rotors alone, the rest comes with the inputs); `derivative_of`: the function whose
     derivatives its outputs are, by every vector of the tangent space and force that it takes, in order;
     `projected`: the outputs by those of other functions, where G^T f G of all degrees of freedom is not what
-    they are, see `model/coupling.py`; `basis`: the parameters of a robot that its columns are of.
+    they are, see `model/coupling.py`; `basis`: the parameters of a robot that its columns are of;
+    `contacts`: those that it is of, None for all of the robot's.
     """
 
     signature: Signature
@@ -126,6 +129,7 @@ class Function:
     derivative_of: str | None = None
     projected: Callable[[Call, Mapping[str, Any]], Any] | None = None
     basis: Callable[[Model], BaseParameters] | None = None
+    contacts: tuple[str, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -145,7 +149,7 @@ class Function:
     def carriers(self, model: Model) -> list[tuple[int, ...]]:
         """The bodies that carry each frame or each contact that it is of."""
         frames = [(frame.body,) for frame in model.frames] if self.of_frames else []
-        contacts = model.contacts if self.of_contacts else ()
+        contacts = self.held_by(model).contacts if self.of_contacts else ()
         return [*frames, *(tuple(end.body for end in contact.ends) for contact in contacts)]
 
     @property
@@ -161,7 +165,15 @@ class Function:
                 "--param 'mass:*'"
             )
         base = {"nbase": len(self.basis(model).columns)} if self.basis else {}
-        return self.signature.sized({**model.sizes, **base, "np": parameters})
+        return self.signature.sized({**self.held_by(model).sizes, **base, "np": parameters})
+
+    def estimate(self, model: Model) -> int:
+        """About how many operations the textbook's form takes."""
+        return self.operations(tree_size(self.held_by(model)))
+
+    def held_by(self, robot: Robot) -> Robot:
+        """The robot with those contacts alone that it is of."""
+        return robot if self.contacts is None else robot.with_contacts(self.contacts)
 
     @property
     def smallest(self) -> Form | None:
@@ -197,6 +209,7 @@ class Function:
 
     def trace(self, form: Form, robot: Model | ReducedModel, x: State) -> Outputs:
         """The outputs of a form, over the independent degrees of freedom."""
+        robot = self.held_by(robot)
         model = robot if isinstance(robot, Model) else robot.model
         outputs = form.trace(robot, x)
         if form.over != "all" or model.coupling.is_trivial:

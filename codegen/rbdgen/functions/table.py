@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rbdgen.errors import OptionError
 from rbdgen.functions.contacts import derivative_rows as contact_derivatives
@@ -14,7 +15,7 @@ from rbdgen.functions.contacts import kinematic_rows as contact_kinematics
 from rbdgen.functions.coriolis import rows as coriolis
 from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
-from rbdgen.functions.function import Function, resisting
+from rbdgen.functions.function import Call, Function, Identity, resisting
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.kinematics import rows as kinematics
@@ -24,6 +25,7 @@ from rbdgen.functions.regressors import rows as regressors
 from rbdgen.functions.second_derivatives import rows as second_derivatives
 from rbdgen.functions.sensitivities import rows as sensitivities
 from rbdgen.functions.world_aligned import rows as world_aligned
+from rbdgen.model.contacts import ContactSet
 from rbdgen.model.model import Model
 
 _ROWS: Final = (
@@ -98,6 +100,10 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
 )
 
 
+_HELD: Final = [name for name, row in ALL.items() if row.of_contacts]
+"""All that are of contacts, and of any set of them."""
+
+
 class _Family(NamedTuple):
     """Functions of some robots: `of`: what, `has`: whether a robot has that, `otherwise`: what to do."""
 
@@ -107,7 +113,8 @@ class _Family(NamedTuple):
     otherwise: str
 
 
-def _has_joints_on_base(model: Model) -> bool:
+def _moves_joints(model: Model) -> bool:
+    """Whether a floating base carries any."""
     return model.is_floating and model.sizes["njoints"] > 0
 
 
@@ -124,14 +131,14 @@ _OF_SOME: Final = (
     ),
     _Family(
         OF_FLOATING_CONTACTS,
-        lambda model: _has_joints_on_base(model) and bool(model.contacts),
-        "joints on a floating base with contacts",
+        lambda model: bool(model.contacts) and _moves_joints(model),
+        "a floating base with joints and contacts",
         "--base floating --contact NAME=LINK",
     ),
     _Family(
         OF_STANCES,
-        lambda model: _has_joints_on_base(model) and model.stands,
-        "joints on a floating base that a frame or three points hold",
+        lambda model: model.stands and _moves_joints(model),
+        "a floating base with joints on a frame or three points",
         "--base floating --contact-frame NAME=LINK, or --contact NAME=LINK for each point",
     ),
     _Family(
@@ -148,11 +155,60 @@ def rows_of(model: Model) -> Mapping[str, Function]:
     own = {**TABLE, **OF_BASE}
     for family in _OF_SOME:
         own |= family.functions if family.has(model) else {}
+    for chosen in model.contact_sets:
+        alone = rows_of(model.with_contacts(chosen.contacts))
+        rows = [of_set(row, chosen) for name, row in alone.items() if name in _HELD]
+        own |= {row.name: row for row in rows}
     return own
 
 
-def lookup(name: str, model: Model | None = None) -> Function:
-    """The row of this name; OptionError if there is none, or if it is none of this robot's."""
+def of_set(function: Function, chosen: ContactSet) -> Function:
+    """A function of contacts for those of a set alone."""
+
+    def named(name: str) -> str:
+        return f"{name}_{chosen.name}" if name in _HELD else name
+
+    def among(sides: Callable[[Call, Any], Any]) -> Callable[[Call, Any], Any]:
+        return lambda call, x: sides(lambda name, **changed: call(named(name), **changed), x)
+
+    return replace(
+        function,
+        signature=replace(function.signature, name=named(function.name)),
+        summary=f"{function.summary}; contacts {', '.join(chosen.contacts)} alone",
+        identities=tuple(
+            Identity(f"{x.what}, {chosen.name}", tuple(map(named, x.functions)), among(x.sides))
+            for x in function.identities
+        ),
+        derivative_of=named(function.derivative_of) if function.derivative_of else None,
+        projected=among(function.projected) if function.projected else None,
+        contacts=chosen.contacts,
+    )
+
+
+def sets_of(manifest: Mapping[str, Any]) -> list[ContactSet]:
+    """Those that a manifest tells of."""
+    told = manifest.get("contact_sets", {})
+    return [ContactSet(name, tuple(contacts)) for name, contacts in told.items()]
+
+
+def check_sets(sets: Iterable[ContactSet]) -> None:
+    """OptionError for a set whose functions would have the names of others."""
+    for chosen in sets:
+        for name in _HELD:
+            if (taken := f"{name}_{chosen.name}") in ALL:
+                what = f"contact set '{chosen.name}': there is a function {taken}"
+                raise OptionError(f"{what}; take another name")
+
+
+def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = ()) -> Function:
+    """The row of this name; OptionError if there is none, or if it is none of this robot's.
+
+    `sets`: those of contacts where no model is given.
+    """
+    for chosen in model.contact_sets if model else sets:
+        base = name.removesuffix(f"_{chosen.name}")
+        if base != name and base in _HELD:
+            return of_set(lookup(base, model and model.with_contacts(chosen.contacts)), chosen)
     if name not in ALL:
         raise OptionError(f"unknown function '{name}'; choose from: {', '.join(ALL)}")
     for family in _OF_SOME:

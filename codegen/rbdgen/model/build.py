@@ -14,7 +14,7 @@ from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
 from rbdgen.model.angles import constant_angle
 from rbdgen.model.attachments import Attachment
-from rbdgen.model.contacts import model_contacts, overdetermined
+from rbdgen.model.contacts import model_contacts, model_sets, overdetermined
 from rbdgen.model.frames import Frame, chosen_frames, known_frames
 from rbdgen.model.inertia import NO_INERTIA, Inertia
 from rbdgen.model.joints import (
@@ -115,8 +115,9 @@ def build_robot(
     loops, still = model_loops(description.loops, known)
     chosen = chosen_frames(frames, known, description)
     contacts = model_contacts(description.contacts, known)
+    sets = model_sets(description.contact_sets, contacts)
     bodies = tuple(builder.finished_bodies())
-    model = Model(description.name, bodies, gravity, tuple(loops), (), tuple(chosen), contacts)
+    model = Model(description.name, bodies, gravity, tuple(loops), (), tuple(chosen), contacts, sets)
     _check_moving(model, description)
     _check_scales(model, description)
     _check_resisted(model, description)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Literal
 
 from rbdgen.description import contacts as given
-from rbdgen.description.quoting import quoted
+from rbdgen.description.quoting import escaped, quoted
 from rbdgen.errors import ModelError
 from rbdgen.model.frames import Frame, nearest
 from rbdgen.spatial.ops import Transform, Vector
+
+ContactSet = given.ContactSet
 
 ContactKind = Literal["point", "frame"]
 """What a contact holds: a point, or axes as well."""
@@ -65,6 +68,24 @@ def model_contacts(asked: Sequence[given.Contact], known: Mapping[str, Frame]) -
             raise ModelError(f"contact {quoted(one.name)}: there are two of this name; give each its own")
         contacts[one.name] = _model_contact(one, known)
     return tuple(contacts.values())
+
+
+def model_sets(asked: Sequence[ContactSet], contacts: Sequence[Contact]) -> tuple[ContactSet, ...]:
+    """The sets; ModelError for one of a contact that there is none of, or of one contact twice."""
+    known = [contact.name for contact in contacts]
+    for chosen in asked:
+        for k, name in enumerate(chosen.contacts):
+            what = f"contact set {quoted(chosen.name)}: "
+            if name not in known:
+                near = " or ".join(map(quoted, get_close_matches(name, known, n=3)))
+                choose = (
+                    f"choose from: {', '.join(map(escaped, known))}" if known else "give --contact NAME=LINK"
+                )
+                remedy = f"did you mean {near}?" if near else choose
+                raise ModelError(f"{what}there is no contact {quoted(name)}; {remedy}")
+            if name in chosen.contacts[:k]:
+                raise ModelError(f"{what}contact {quoted(name)} is in it twice; name it once")
+    return tuple(asked)
 
 
 def overdetermined(contacts: Sequence[Contact], nv: int) -> list[str]:

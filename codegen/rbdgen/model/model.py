@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rbdgen.model.contacts import Contact
+from rbdgen.model.contacts import Contact, ContactSet
 from rbdgen.model.coupling import Coupling, Elimination, coupling_of, elimination_of
 from rbdgen.model.frames import WORLD_FRAME, Frame
 from rbdgen.model.inertia import Inertia
@@ -54,7 +54,7 @@ class Model:
     `gravity` in m/s^2, in world axes. `nq`, `nv`: of all joints, those that follow others among them;
     `sizes`: without those, as functions have them. `independent`: the elements of v that say all others where
     loops are closed; none where that was not asked for. `frames`: those that were chosen; `contacts`: in the
-    order of their rows.
+    order of their rows; `contact_sets`: of some of them, for functions of these alone.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Model:
     independent: tuple[int, ...] = ()
     frames: tuple[Frame, ...] = ()
     contacts: tuple[Contact, ...] = ()
+    contact_sets: tuple[ContactSet, ...] = ()
 
     @property
     def nbodies(self) -> int:
@@ -180,6 +181,11 @@ class Model:
                 down.append(end)
                 end = self.bodies[end].parent
         return up, down[::-1]
+
+    def with_contacts(self, names: Sequence[str]) -> Model:
+        """The robot with these of its contacts alone, in this order; without what it has not."""
+        own = {contact.name: contact for contact in self.contacts}
+        return replace(self, contacts=tuple(own[name] for name in names if name in own), contact_sets=())
 
     def common(self, start: int, end: int) -> int:
         """The last body that carries both, or the world."""

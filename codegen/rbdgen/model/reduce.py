@@ -154,6 +154,12 @@ class ReducedModel:
             found.append(PlacedContact(contact, axes, tuple(ends)))
         return found
 
+    def with_contacts(self, names: Sequence[str]) -> ReducedModel:
+        """The same with these of the contacts alone, in this order."""
+        model = self.model.with_contacts(names)
+        own = dict(zip(self.model.contacts, self.contacts, strict=True))
+        return replace(self, model=model, contacts=tuple(own[contact] for contact in model.contacts))
+
     def with_axes(
         self,
         turns: Sequence[Turn] | None = None,

@@ -43,7 +43,7 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
         row = lookup(name, robot.model)
         if row.by_parameters:
             row.sized(robot.model, len(options.params))  # refused early where there are none
-    looped = {name for name, form in options.variants.items() if lookup(name).form(form).compact}
+    looped = {name for name, form in options.variants.items() if lookup(name, robot.model).form(form).compact}
     check_budget(robot.model, [name for name in options.functions if name not in looped], options.budget)
     if options.trig == "input":
         check_springs(robot)
@@ -58,7 +58,7 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
 
 def design_table(robot: Robot, axes: BodyAxes | None, options: Options) -> Table:
     """What the functions are traced on where parameters are inputs."""
-    for row in map(lookup, options.functions):
+    for row in (lookup(name, robot.model) for name in options.functions):
         if row.basis is not None:
             raise OptionError(
                 f"function '{row.name}' has other columns for other parameters; leave it out, or --param"
@@ -112,7 +112,7 @@ def check_springs(robot: Robot) -> None:
 def design_function(task: tuple[Robot, str, BodyAxes | None, Options, Table | None]) -> FunctionSource:
     """One function: the cheapest form, its passes, its order. Its program is verified here."""
     robot, name, axes, options, table = task
-    function, vectors = lookup(name), target_named(options.target).extensions
+    function, vectors = lookup(name, robot.model), target_named(options.target).extensions
     forced = options.variants.get(name)
     if forced is None and not options.savings:
         forced = function.forms_for(robot.model)[0].name

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import astuple
 
 from rbdgen.emit.names import renaming, robot_identifier
 from rbdgen.emit.package import (
     BaseFacts,
     BodyFacts,
+    ContactFacts,
     FollowerFacts,
     FrameFacts,
     JointFacts,
@@ -22,7 +24,7 @@ from rbdgen.model.build import Robot
 from rbdgen.model.frames import Frame
 from rbdgen.model.joints import Helical, Joint
 from rbdgen.model.loops import Loop
-from rbdgen.model.model import Body
+from rbdgen.model.model import Body, Model
 from rbdgen.model.parameters import asked_parameters, parametrised_links
 from rbdgen.options import Options
 from rbdgen.version import __version__
@@ -71,6 +73,8 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         independent_rows=robot.independent_rows,
         independent_velocities=model.independent,
         frames=tuple(map(_frame_facts, model.frames)),
+        contacts=tuple(_contact_facts(model)),
+        contact_sets={chosen.name: chosen.contacts for chosen in model.contact_sets},
         base_parameters=_base_facts(robot, options),
         parameters=tuple(ParameterFacts(x.name, x.default, x.unit) for x in chosen),
         parameter_links=tuple(LinkFacts(*astuple(link)) for link in parametrised_links(robot, chosen)),
@@ -79,7 +83,7 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
 
 def _base_facts(robot: Robot, options: Options) -> BaseFacts | None:
     """Of the functions asked for that are of base parameters."""
-    for row in map(lookup, options.functions):
+    for row in (lookup(name, robot.model) for name in options.functions):
         if row.basis is not None:
             basis = row.basis(robot.model)
             return BaseFacts(basis.names, basis.matrix)
@@ -101,6 +105,20 @@ def _resistance_facts(joint: Joint) -> ResistanceFacts:
 
 def _loop_facts(loop: Loop) -> LoopFacts:
     return LoopFacts(loop.kind, loop.rows, (_frame_facts(loop.first), _frame_facts(loop.second)))
+
+
+def _contact_facts(model: Model) -> Iterator[ContactFacts]:
+    first_row = 0
+    for contact in model.contacts:
+        yield ContactFacts(
+            contact.name,
+            contact.kind,
+            contact.rows,
+            first_row,
+            model.seen_from(contact).body,
+            tuple(map(_frame_facts, contact.ends)),
+        )
+        first_row += contact.rows
 
 
 def _frame_facts(frame: Frame) -> FrameFacts:

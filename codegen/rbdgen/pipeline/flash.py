@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from rbdgen.emit.package import MANIFEST, FunctionSource, Sources
 from rbdgen.errors import BuildError, OptionError
-from rbdgen.functions.table import lookup
+from rbdgen.functions.table import ALL, lookup
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, environment_cache
 from rbdgen.pipeline.compilation import measured, target_of, toolchain_of
@@ -61,8 +61,9 @@ def _too_large(sizes: Sizes, budget: int) -> str:
     """The figures of functions that do not fit."""
     total = sum(sizes.values())
     rows = sorted(sizes.items(), key=lambda row: -row[1])
+    loops = {name for name, function in ALL.items() if function.smallest}
     listed = ", ".join(
-        f"{name} {size}" + ("" if lookup(name).smallest else ", no form in loops") for name, size in rows
+        f"{name} {size}" + ("" if name in loops else ", no form in loops") for name, size in rows
     )
     return (
         f"--budget-flash {budget}: {total} bytes are the least that was reached, {total - budget} too many "
@@ -77,7 +78,7 @@ def smaller_forms(robot: Robot, options: Options, progress: Progress) -> dict[st
     """
     if not_in_loops(robot.model) is not None:
         return {}
-    smallest = {name: lookup(name).smallest_for(robot.model) for name in options.functions}
+    smallest = {name: lookup(name, robot.model).smallest_for(robot.model) for name in options.functions}
     forms = {name: form.name for name, form in smallest.items() if form}
     forms = {name: form for name, form in forms.items() if name not in options.variants}
     if not forms:

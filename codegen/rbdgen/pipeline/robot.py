@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from rbdgen.description.builder import RobotBuilder
-from rbdgen.description.contacts import Contact, checked_contacts
+from rbdgen.description.contacts import Contact, checked_contacts, checked_sets
 from rbdgen.description.outside import IGNORABLE
 from rbdgen.description.pinocchio import read_pinocchio
 from rbdgen.description.pruned import pruned
@@ -18,6 +18,7 @@ from rbdgen.description.schema import Description, Loop, LoopKind
 from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
 from rbdgen.functions.loops.independent import independent_rows
+from rbdgen.functions.table import check_sets
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
 from rbdgen.model.mimic import Mimics
 from rbdgen.pipeline.independent import with_independent_velocities
@@ -47,6 +48,7 @@ def load_robot(
     independent: Sequence[str] = (),
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
+    contact_sets: Mapping[str, Sequence[str]] | None = None,
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -57,8 +59,8 @@ def load_robot(
     `armature`: as of `rbdgen.load_robot`; `mimic`: "eliminate" (mimic joints follow others and have no place
     in q) or "independent"; `loops`: closed loops, each "FRAME1=FRAME2" or "FRAME1=FRAME2:point"; `ignore`:
     features of an MJCF that are left out; `independent`: joints whose velocities say those of all others in
-    closed loops; `frames`, `contacts`: as of `rbdgen.load_robot`. Raises DescriptionError, ModelError or
-    OptionError, one line each.
+    closed loops; `frames`, `contacts`, `contact_sets`: as of `rbdgen.load_robot`. Raises DescriptionError,
+    ModelError or OptionError, one line each.
     """
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise OptionError(f"base {told(base)} is not known; choose fixed or floating")
@@ -73,7 +75,7 @@ def load_robot(
     described = with_rotors(read_description(path, arguments, _ignored(ignore)), armature)
     description = pruned(described, _lock(lock), root, tip)
     loops_too = (*description.loops, *_loops(loops))
-    description = replace(description, loops=loops_too, contacts=checked_contacts(contacts))
+    description = replace(_held(description, contacts, contact_sets), loops=loops_too)
     base = base or _base_of(description)
     given = _snap(snap), _gravity(gravity), dissipation, mimic, _frames(frames)
     robot = build_robot(description, base, *given)
@@ -90,16 +92,24 @@ def from_pinocchio(
     mimic: Mimics = "eliminate",
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
+    contact_sets: Mapping[str, Sequence[str]] | None = None,
 ) -> Robot:
     """The robot of a Pinocchio model, with its gravity. Raises what `load_robot` does."""
     if not hasattr(model, "jointPlacements"):
         raise OptionError(f"{told(model)} is no Pinocchio model; give a pinocchio.Model")
     _check_mimic(mimic)
     dissipation = dissipation_of(damping, friction)
-    description = replace(read_pinocchio(model), contacts=checked_contacts(contacts))
+    description = _held(read_pinocchio(model), contacts, contact_sets)
     gravity = _gravity(model.gravity.linear.tolist())
     given = _snap(snap), gravity, dissipation, mimic, _frames(frames)
     return build_robot(description, _base_of(description), *given)
+
+
+def _held(description: Description, contacts: object, contact_sets: object) -> Description:
+    """The robot with contacts and sets of them."""
+    sets = checked_sets({} if contact_sets is None else contact_sets)
+    check_sets(sets)
+    return replace(description, contacts=checked_contacts(contacts), contact_sets=sets)
 
 
 def _check_mimic(given: object) -> None:

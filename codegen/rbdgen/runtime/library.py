@@ -39,8 +39,9 @@ class Library:
     """A robot's compiled functions, as attributes: `library.rnea(q, v, a)`.
 
     `manifest`: what was generated; `joint_names`, `idx_q`, `idx_v`: parallel, the moving joints in order
-    without the base; `frames`: those of functions of frames, in order; `functions`: by name; `manifold`: what
-    the elements of q are; `parameters`: those that stayed inputs. Of these `library.update(p)` makes the
+    without the base; `frames`: those of functions of frames, in order; `contacts`: those of functions of
+    contacts, in the order of `active`; `functions`: by name; `manifold`: what the elements of q are;
+    `parameters`: those that stayed inputs. Of these `library.update(p)` makes the
     table that every function takes as its last argument; where it is left out, they have their defaults.
     """
 
@@ -53,6 +54,7 @@ class Library:
         self.idx_q: tuple[int, ...] = tuple(joint["idx_q"] for joint in manifest["joints"])
         self.idx_v: tuple[int, ...] = tuple(joint["idx_v"] for joint in manifest["joints"])
         self.frames: tuple[str, ...] = tuple(frame["name"] for frame in manifest.get("frames", ()))
+        self.contacts: tuple[str, ...] = tuple(contact["name"] for contact in manifest.get("contacts", ()))
         functions = {
             name: Function(_signature(name, facts), facts, content, code, manifest["real"])
             for name, facts in manifest["functions"].items()

@@ -12,18 +12,17 @@ from collections.abc import Sequence
 from rbdgen.errors import OptionError
 from rbdgen.functions.table import lookup
 from rbdgen.model.model import Model
-from rbdgen.model.tree_size import tree_size
 
 
 def estimated_operations(model: Model, function: str) -> int:
     """About what the textbook's form of a function takes, from the shape of the tree alone."""
-    return lookup(function).operations(tree_size(model))
+    return lookup(function, model).estimate(model)
 
 
 def check_budget(model: Model, functions: Sequence[str], budget: int) -> None:
     """OptionError where a function is estimated to take more operations than `budget`."""
     for function in functions:
-        operations, looped = estimated_operations(model, function), lookup(function).smallest
+        operations, looped = estimated_operations(model, function), lookup(function, model).smallest
         if operations > budget:
             raise OptionError(
                 f"{function} of '{model.name}' ({model.nbodies} bodies) would be unrolled to about "

@@ -31,6 +31,7 @@ Kind = Literal[
     "cosines",
     "parameters",
     "table",
+    "nonnegative",
     "values",
 ]
 """What an array is, whatever its name.
@@ -42,7 +43,7 @@ for every degree of freedom, which is its last axis, such as a Jacobian. `torque
 freedom by inertial parameters. `energy_coefficients`: a number for every inertial parameter. `scalar`: one
 number, such as an energy. `inertia`: the ten parameters of a body. `sines`, `cosines`: of the angles in a
 configuration. `parameters`: numbers of the robot that stay inputs; `table`: what the update function makes of
-them. `values`: none of these.
+them. `nonnegative`: numbers that are not negative, such as which contacts hold. `values`: none of these.
 """
 
 CoordinatesKind = Literal["angle", "slide", "screw", "planar", "spherical", "floating"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rbdgen.emit.contexts import contact_text
 from rbdgen.emit.folder import Folder, FolderFunction
 from rbdgen.emit.names import markdown_text
-from rbdgen.emit.package import FrameFacts, JointFacts, RobotFacts
+from rbdgen.emit.package import ContactFacts, FrameFacts, JointFacts, RobotFacts
 from rbdgen.emit.text import filled
 
 
@@ -25,6 +26,11 @@ def files(folder: Folder) -> dict[str, str]:
         batches=bool(folder.batches),
         joints=list(map(_joint, folder.facts.joints)),
         frames=[_frame(frame, folder.facts) for frame in folder.facts.frames],
+        contacts=list(map(_contact, folder.facts.contacts)),
+        sets=[
+            {"name": name, "contacts": ", ".join(map(markdown_text, contacts))}
+            for name, contacts in folder.facts.contact_sets.items()
+        ],
     )
     return {"README.md": page}
 
@@ -72,6 +78,15 @@ def _joint(joint: JointFacts) -> dict[str, Any]:
 def _frame(frame: FrameFacts, facts: RobotFacts) -> dict[str, str]:
     carrier = "the world" if frame.body < 0 else facts.bodies[frame.body].name
     return {"name": markdown_text(frame.name), "body": markdown_text(carrier)}
+
+
+def _contact(contact: ContactFacts) -> dict[str, str]:
+    rows = f"{contact.first_row} to {contact.first_row + contact.rows - 1}"
+    return {
+        "name": markdown_text(contact.name),
+        "rows": rows,
+        "holds": markdown_text(contact_text(contact)),
+    }
 
 
 def _limits(joint: JointFacts) -> list[str]:

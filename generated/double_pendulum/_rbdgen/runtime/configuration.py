@@ -94,7 +94,8 @@ class Manifold:
     ) -> dict[str, Array]:
         """A value for every input of a function: a random configuration, all else of unit variance.
 
-        An `inertia` is one that a body can have, what has a default has that one.
+        What is not negative is from 0 to 1; an `inertia` is one that a body can have, what has a default has
+        that one.
         `sines` and `cosines` are those of that configuration, 0 and 1 where it has no angle.
         """
         q = self.random(generator, leading)
@@ -111,6 +112,8 @@ class Manifold:
                 return np.array(np.broadcast_to(argument.default, shape))
             if argument.kind == "inertia":
                 return _random_inertia(generator, leading)
+            if argument.kind == "nonnegative":
+                return generator.uniform(size=shape)
             return known[argument.kind] if argument.kind in known else generator.standard_normal(shape)
 
         return {argument.name: value(argument) for argument in inputs}

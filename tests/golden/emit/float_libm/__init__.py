@@ -18,6 +18,7 @@ joint_names = library.joint_names
 idx_q = library.idx_q
 idx_v = library.idx_v
 frames = library.frames
+contacts = library.contacts
 normalize = library.normalize
 integrate = library.integrate
 difference = library.difference
@@ -31,6 +32,7 @@ torque = library.torque
 inertia = library.inertia
 
 __all__ = [
+    "contacts",
     "difference",
     "frames",
     "full_configuration",

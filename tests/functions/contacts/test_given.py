@@ -1,0 +1,255 @@
+"""How contacts and sets of them are given, what is said where they make no sense, what a folder tells."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.contacts import legs
+from support.forms import FunctionForm, run_on_floats
+from support.states import random_inputs
+
+import rbdgen
+from rbdgen import Frame, Loop, Point
+from rbdgen.checks.check import check
+from rbdgen.cli import main
+from rbdgen.cli.arguments import options_of, robot_of
+from rbdgen.cli.parsers import PARSERS
+from rbdgen.errors import ModelError, OptionError, RbdgenError
+from rbdgen.functions.table import ALL, OF_CONTACTS, lookup, rows_of
+from rbdgen.options import Options
+from rbdgen.pipeline.facts import facts_of
+
+HELD = [name for name, row in ALL.items() if row.of_contacts]
+
+SOLE, HAND = Frame("sole", "left_sole"), Point("hand", "hand", (0.1, 0, 0.2))
+BAR = Loop("bar", "hand", (0, 0, 0.1), "right_shank", (0, 0.1, -0.1))
+
+
+def biped(contacts: Any = (SOLE, HAND, BAR), sets: Any = None, base: Any = "floating") -> rbdgen.Robot:
+    return rbdgen.load_robot(legs(), base=base, contacts=contacts, contact_sets=sets)
+
+
+@pytest.mark.parametrize(
+    ("contacts", "said"),
+    [
+        ([Point("a", "left_soul")], "contact 'a': there is no link 'left_soul'; did you mean 'left_sole'"),
+        ([HAND, Frame("hand", "hand")], "contact 'hand': there are two of this name; give each its own"),
+        (
+            [Loop("a", "left_foot", (0, 0, 0), "left_sole")],
+            "contact 'a': links 'left_foot' and 'left_sole' are on one body; name links with a joint between",
+        ),
+        ([Point("a", "world")], "contact 'a': no joint moves link 'world'; name a link behind a joint"),
+        ([Point("a", "hand", (0, 1))], "contact 'a': point (0, 1) makes no sense; give three numbers, in m"),
+        ([Point("a", "hand", (0, np.nan, 1))], "makes no sense; give three numbers, in m"),
+        ([Point("", "hand")], "contact '': name '' is no name; give one"),
+        ([Point("a,b", "hand")], "contact 'a,b': a name with , = or : in it; leave them out"),
+        (["hand"], "contact 'hand' makes no sense; give rbdgen.Point, rbdgen.Frame or rbdgen.Loop"),
+        ("hand", "contact 'hand' makes no sense"),
+        (3, "contact 3 makes no sense"),
+    ],
+)
+def test_contacts_that_make_no_sense(contacts: Any, said: str) -> None:
+    with pytest.raises(RbdgenError) as caught:
+        biped(contacts)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("sets", "said"),
+    [
+        ({"swing": []}, "contact set 'swing' of [] makes no sense; name its contacts, at least one"),
+        ({"swing": "hand"}, "contact set 'swing' of 'hand' makes no sense; name its contacts, at least one"),
+        ({"swing": ["hnd"]}, "contact set 'swing': there is no contact 'hnd'; did you mean 'hand'?"),
+        ({"swing": ["x"]}, "there is no contact 'x'; choose from: sole, hand, bar"),
+        (
+            {"swing": ["bar", "sole", "bar"]},
+            "contact set 'swing': contact 'bar' is in it twice; name it once",
+        ),
+        ({"left foot": ["sole"]}, "contact set 'left foot': its name becomes part of names of functions"),
+        ({3: ["sole"]}, "contact set 3: its name becomes part of names of functions"),
+        (
+            ["sole"],
+            "contact_sets ['sole'] makes no sense; give contacts by name, such as {'trot': ['lf', 'rh']}",
+        ),
+    ],
+)
+def test_sets_that_make_no_sense(sets: Any, said: str) -> None:
+    with pytest.raises(RbdgenError) as caught:
+        biped(sets=sets)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_set_needs_contacts() -> None:
+    with pytest.raises(ModelError, match="there is no contact 'sole'; give --contact NAME=LINK"):
+        biped([], {"swing": ["sole"]})
+
+
+def test_a_set_does_not_take_the_name_of_another_function() -> None:
+    """Such as `contact_aba_held` of a set `held`."""
+    taken = {name.removeprefix(f"{x}_") for name in ALL for x in HELD if name.startswith(f"{x}_")}
+    assert "held" in taken
+    for name in taken:
+        with pytest.raises(OptionError, match=rf"contact set '{name}': there is a function \w+_{name}; take"):
+            biped(sets={name: ["sole"]})
+
+
+def test_who_has_no_contacts_has_no_such_functions() -> None:
+    plain = rbdgen.load_robot("arm7")
+    assert not any(row.of_contacts for row in rows_of(plain.model).values())
+    said = "'contact_motion' is of contacts, and 'arm7' has none; give --contact NAME=LINK"
+    with pytest.raises(OptionError, match=said):
+        rbdgen.build(plain, functions=["contact_motion"])
+    with pytest.raises(OptionError, match="unknown function 'contact_motion_swing'; choose from: rnea"):
+        rbdgen.build(biped(), functions=["contact_motion_swing"])
+    standing = biped(base="fixed")
+    with pytest.raises(OptionError, match="'contact_rnea' is of a floating base with joints and contacts"):
+        rbdgen.build(standing, functions=["contact_rnea"])
+    held = biped(sets={"swing": ["hand"]})
+    assert "contact_rnea_least" in rows_of(held.model)
+    assert "contact_rnea_least_swing" not in rows_of(held.model)
+    with pytest.raises(OptionError, match="is of a floating base with joints on a frame or three"):
+        rbdgen.build(held, functions=["contact_rnea_least_swing"])
+
+
+def test_more_rows_than_freedom_are_told() -> None:
+    feet = [Frame(f"{side}{k}", f"{side}_sole") for side in ("left", "right") for k in range(2)]
+    (warning,) = (text for text in biped(feet).warnings if "contacts" in text)
+    assert warning == (
+        "contacts have 24 rows, the robot has 14 degrees of freedom: not all rows are independent; give mu > "
+        "0 where all of them are active, such as 1e-8"
+    )
+    assert not any("contacts" in text for text in biped().warnings)
+
+
+def test_functions_of_a_set_are_those_of_a_robot_with_its_contacts_alone() -> None:
+    """In the order of the set, bit for bit, in every form of every function."""
+    both, alone = biped(sets={"swing": ["bar", "sole"]}).model, biped([BAR, SOLE]).model
+    expected = {name: row for name, row in rows_of(alone).items() if row.of_contacts}
+    assert set(OF_CONTACTS) <= set(expected)
+    assert {name for name in rows_of(both) if name.endswith("_swing")} == {f"{x}_swing" for x in expected}
+    for name, plain in expected.items():
+        row = lookup(f"{name}_swing", both)
+        inputs = random_inputs(alone, plain.signature, 1)
+        assert [x.shape for x in row.sized(both).inputs] == [x.shape for x in plain.sized(alone).inputs]
+        assert row.estimate(both) == plain.estimate(alone)
+        for ours, theirs in zip(row.forms, plain.forms, strict=True):
+            found = run_on_floats(FunctionForm(row, ours), both, inputs)
+            for x, y in zip(found, run_on_floats(FunctionForm(plain, theirs), alone, inputs), strict=True):
+                np.testing.assert_array_equal(x, y)
+
+
+def test_other_points_and_other_sets_are_other_designs() -> None:
+    """What is remembered of a design depends on them."""
+    robots = [
+        biped(),
+        biped([SOLE, Point("hand", "hand"), BAR]),
+        biped([SOLE, Frame("hand", "hand", (0.1, 0, 0.2)), BAR]),
+        biped(sets={"swing": ["hand"]}),
+        biped(sets={"swing": ["hand", "bar"]}),
+    ]
+    facts = [json.dumps(asdict(facts_of(robot, Options())), sort_keys=True) for robot in robots]
+    assert len(set(facts)) == len(robots)
+
+
+def test_the_command_line_says_the_same(tmp_path: Path) -> None:
+    """Options stand in the order of rows, whatever kinds they are."""
+    given = ["--contact", "tip=lower:0,0,-1", "--contact-loop", "bar=upper=world:1,2,3:frame"]
+    given += ["--contact-frame", "end=lower", "--contact-set", "both=end,tip"]
+    robot = robot_of(PARSERS["generate"]().parse_args(["double_pendulum", *given]), "double_pendulum")
+    contacts = [Point("tip", "lower", (0, 0, -1)), Loop("bar", "upper", (0, 0, 0), "world", (1, 2, 3), True)]
+    contacts.append(Frame("end", "lower"))
+    same = rbdgen.load_robot("double_pendulum", contacts=contacts, contact_sets={"both": ["end", "tip"]})
+    assert robot.model.contacts == same.model.contacts
+    assert robot.model.contact_sets == same.model.contact_sets
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--contact", "tip"], "--contact tip: not of the form NAME=LINK[:X,Y,Z]"),
+        (["--contact-frame", "tip=lower:1,2"], "a point is three numbers X,Y,Z; there are 2"),
+        (["--contact-loop", "bar=lower"], "not of the form NAME=LINK[:X,Y,Z]=LINK[:X,Y,Z][:frame]"),
+        (["--contact-set", "both"], "--contact-set both: not of the form NAME=CONTACT,CONTACT"),
+        (["--contact", "a=lower", "--contact-set", "s=,"], "contact set 's' of () makes no sense"),
+    ],
+)
+def test_what_the_command_line_refuses(
+    given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["inspect", "double_pendulum", *given]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_list_and_inspect(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--contact-loop", "bar=upper=world:0,0,-1:frame", "--contact", "tip=lower"]
+    assert main(["inspect", "double_pendulum", *given, "--contact-set", "one=tip"]) == 0
+    printed = capsys.readouterr().out
+    assert "contact 0: bar, frame, loop of upper and world, rows 0:6" in printed
+    assert "contact 1: tip, point of lower, rows 6:9" in printed
+    assert "contact set one: tip" in printed
+    assert main(["list"]) == 0
+    printed = capsys.readouterr().out
+    assert "functions of contacts" in printed
+    assert "contact_motion" not in printed
+
+
+def test_what_a_folder_tells(tmp_path: Path) -> None:
+    """Names that C does not bear get macros of their own."""
+    robot = biped(
+        [SOLE, Point("ha-nd", "hand"), Loop("ha nd*/", "hand", (0, 0, 0), "world")],
+        {"air": ["ha-nd", "ha nd*/"]},
+    )
+    folder = rbdgen.generate(robot, tmp_path, functions=["contact_motion_air"], compiled=False, savings=False)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert [(x["name"], x["kind"], x["rows"], x["first_row"]) for x in manifest["contacts"]] == [
+        ("sole", "frame", 6, 0),
+        ("ha-nd", "point", 3, 6),
+        ("ha nd*/", "point", 3, 9),
+    ]
+    assert [end["name"] for end in manifest["contacts"][2]["ends"]] == ["hand", "world"]
+    assert manifest["contact_sets"] == {"air": ["ha-nd", "ha nd*/"]}
+    header = (folder / "biped.h").read_text()
+    assert "#define BIPED_NC 12\n#define BIPED_NCONTACTS 3\n" in header
+    assert "#define BIPED_CONTACT_SOLE 0 /* sole: frame of left_sole */\n#define BIPED_ROW_SOLE 0\n" in header
+    assert [int(row) for row in re.findall(r"#define BIPED_ROW_\w+ (\d+)\n", header)] == [0, 6, 9]
+    assert "biped_contact_motion_air(" in header
+    assert header.count("*/") == header.count("/*")
+    page = (folder / "README.md").read_text()
+    assert "| sole | 0 | 0 to 5 | frame of left_sole |" in page
+    assert "Functions that end in `_air` are of ha-nd, " in page
+
+
+def test_a_folder_is_checked(tmp_path: Path) -> None:
+    """Compiled, with sets of which Pinocchio and identities are asked too."""
+    held = [
+        Point("tip", "lower", (0, 0, -1)),
+        Frame("end", "lower"),
+        Loop("bar", "lower", (1, 0, 0), "world"),
+    ]
+    robot = rbdgen.load_robot("double_pendulum", contacts=held, contact_sets={"two": ["bar", "end"]})
+    names = ["contact_motion", "contact_motion_two", "contact_jacobian_two"]
+    folder = rbdgen.generate(robot, tmp_path, functions=names)
+    findings = {finding.what: finding.passed for finding in check(folder)}
+    assert [what for what, passed in findings.items() if not passed] == ["J v = velocity of contacts"]
+    assert findings["J v = velocity of contacts"] is None  # needs the Jacobian of all
+    assert findings["J v = velocity of contacts, two"]
+    assert findings["contact_motion_two = Pinocchio's"]
+    library = rbdgen.load(folder)
+    assert library.contacts == ("tip", "end", "bar")
+    state = library.random(1), np.array([0.3, -0.2])
+    whole, two = library.contact_motion(*state), library.contact_motion_two(*state)
+    np.testing.assert_array_equal(two.drift, whole.drift[[9, 10, 11, *range(3, 9)]])
+
+
+def test_what_is_generated_by_default() -> None:
+    given = PARSERS["generate"]().parse_args(["double_pendulum", "--contact", "tip=lower"])
+    more = {"contact_aba", "contact_jacobian", "contact_motion"}
+    assert {*Options().functions, *more} == set(options_of(given).functions)

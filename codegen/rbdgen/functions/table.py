@@ -70,7 +70,7 @@ OF_FRAMES: Final = _by_name(kinematics.ROWS)
 OF_CONTACTS: Final = _by_name((*contact_kinematics.ROWS, *contact_forward.ROWS, *contact_derivatives.ROWS))
 """Those of robots with contacts."""
 
-OF_ANCHORED_CONTACTS: Final = _by_name(contact_forward.ANCHORED)
+OF_ANCHORED_CONTACTS: Final = _by_name((*contact_forward.ANCHORED, *contact_derivatives.ANCHORED))
 """Those of robots all of whose contacts can be pulled to where they were put."""
 
 OF_FLOATING_CONTACTS: Final = _by_name(contact_inverse.ROWS)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.contacts import SOLID, robot_with_contacts, with_contacts
+from support.contacts import SOLID, legs, robot_with_contacts, with_contacts
 from support.forms import FunctionForm, relative_error, run_on_floats
 from support.random_trees import random_tree
 from support.states import random_inputs
@@ -42,9 +42,19 @@ def tree() -> Model:
     return with_contacts(random_tree(0, 6), 0)
 
 
-def differences(model: Model, inputs: dict[str, Array], name: str) -> list[Array]:
+def pulled() -> Model:
+    """The biped on a sole, a point of it on a knee, its hand to a thigh."""
+    held = [
+        rbdgen.Frame("sole", "left_sole"),
+        rbdgen.Point("knee", "right_shank", (0.02, 0, 0.1)),
+        rbdgen.Loop("grasp", "hand", (0.1, 0, 0), "right_thigh"),
+    ]
+    return rbdgen.load_robot(legs(), base="floating", contacts=held).model
+
+
+def differences(model: Model, inputs: dict[str, Array], name: str, of: str) -> list[Array]:
     """Of a and lambda by one input, columns last."""
-    row = ALL["contact_aba"]
+    row = ALL[of]
     form = FunctionForm(row, row.forms[0])
     steps = np.eye(model.sizes["nv"])
     many = {key: np.repeat(value, len(steps), axis=0) for key, value in inputs.items()}
@@ -58,13 +68,14 @@ def differences(model: Model, inputs: dict[str, Array], name: str) -> list[Array
     return total
 
 
-@pytest.mark.parametrize("name", ["mixed", "closed", "standing", "following", "tree"])
+@pytest.mark.parametrize("name", ["mixed", "closed", "standing", "following", "tree", "held"])
 def test_differences(name: str) -> None:
-    makers = {"following": following, "tree": tree}
+    makers = {"following": following, "tree": tree, "held": pulled}
     model = makers[name]() if name in makers else robot_with_contacts(name).model
-    row = ALL["contact_aba_derivatives"]
+    row = ALL[f"contact_aba_derivatives{'_held' * (name == 'held')}"]
+    assert row.derivative_of
     inputs: dict[str, Any] = random_inputs(model, row.signature, 1, 3)
-    expected = [differences(model, inputs, key) for key in ("q", "v", "tau")]
+    expected = [differences(model, inputs, key, row.derivative_of) for key in ("q", "v", "tau")]
     wanted = [by[k] for k in (0, 1) for by in expected]
     for form in row.forms:
         outputs = run_on_floats(FunctionForm(row, form), model, inputs)

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from rbdgen.access import Access, column, whole
 from rbdgen.functions.contacts.in_link_axes import LinkRows
 from rbdgen.functions.contacts.row_derivatives import Rows
-from rbdgen.functions.contacts.system import System, torque_derivatives
+from rbdgen.functions.contacts.system import System, anchored, pull_derivatives, torque_derivatives
 from rbdgen.functions.derivatives.factored import (
     KNOWN_BY_V,
     floating_bases,
@@ -39,24 +39,26 @@ from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 
-def contact_aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
+def contact_aba_derivatives_columns(reduced: ReducedModel, *, held: bool = False) -> LoopedForm:
     """The loops for outputs da_dq, da_dv, da_dtau (nv, nv) and dlambda_dq, dlambda_dv, dlambda_dtau (nc, nv)
-    of inputs q, v, tau, active, mu."""
+    of inputs q, v, tau, active, mu and (`held`) gains, anchor."""
     model, bases = reduced.model, floating_bases(reduced)
     nv, nc, count = model.coupling.independent, model.sizes["nc"], len(model.contacts)
-    still = known_columns(bases, KNOWN_BY_V)
+    still = [] if held else known_columns(bases, KNOWN_BY_V)
+    anchored = {"gains": whole("gains", 2), "anchor": whole("anchor", model.sizes["nanchor"])}
     solved = [k for k in range(nv) if k not in still]
     solver = Solver(model)
     prepared = FormLoop(
         "prepare",
-        lambda x: prepare(reduced, x),
+        lambda x: prepare(reduced, x, held=held),
         inputs=("q", "v", "tau"),
-        reads={"active": whole("active", count), "mu": whole("mu", 1)},
+        reads={"active": whole("active", count), "mu": whole("mu", 1), **(anchored if held else {})},
         writes={
             **{name: access for name, access in solver.shared.items() if name != "W"},
             **{name: whole(name, nv * nv) for name in ("transposed_W", "b_q", "b_v")},
             **{name: whole(name, nc * nv) for name in ("c_q", "c_v", "turned")},
-            **(of_bases(model, bases) if bases else {}),
+            **(of_bases(model, still) if still else {}),
+            **({"shift": whole("shift", len(turning(nv, bases, still).elements))} if bases else {}),
         },
     )
 
@@ -87,14 +89,14 @@ def contact_aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     outputs = dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv)
     outputs |= dict.fromkeys(("dlambda_dq", "dlambda_dv", "dlambda_dtau"), nc * nv)
     if bases:
-        entries = turning(nv, bases)
+        entries = turning(nv, bases, still)
         shift = FormLoop(
             "shift",
             shifted,
-            reads={"solved": entries, "shift": whole("shift", 9 * len(bases))},
+            reads={"solved": entries, "shift": whole("shift", len(entries.elements))},
             writes={"sum": entries},
         )
-        return LoopedForm((*loops, shift), outputs, {**scratch, "shift": 9 * len(bases)})
+        return LoopedForm((*loops, shift), outputs, {**scratch, "shift": len(entries.elements)})
     return LoopedForm(loops, outputs, scratch)
 
 
@@ -193,10 +195,10 @@ def felt(model: Model) -> list[list[int]]:
     return found
 
 
-def prepare(reduced: ReducedModel, x: State) -> Arrays:
+def prepare(reduced: ReducedModel, x: State, *, held: bool) -> Arrays:
     """All that does not depend on the column."""
     model, coupling, nv = reduced.model, reduced.model.coupling, reduced.model.nv
-    s = System.of(reduced, x)
+    s = System.of(reduced, x, held=held)
     b_q, b_v = torque_derivatives(reduced, s, x)
     c_q, c_v, turned, R = [], [], [], []
     for own, forces in s.each():
@@ -208,6 +210,8 @@ def prepare(reduced: ReducedModel, x: State) -> Arrays:
             R += [value for row in own.rotation for value in row]
         else:
             turned += [[0] * coupling.independent for _ in by_q]
+    unfelt = known_columns(floating_bases(reduced), KNOWN_BY_V)
+    b_v, c_v = ([[0 if k in unfelt else x for k, x in enumerate(row)] for row in rows] for rows in (b_v, c_v))
     given = {
         "transposed_W": [row.get(j, 0) for j in range(coupling.independent) for row in s.W],
         "inverse_D": s.inverse_diagonal,
@@ -220,47 +224,59 @@ def prepare(reduced: ReducedModel, x: State) -> Arrays:
         "c_v": list(map(neg, flat(c_v))),
         "turned": flat(turned),
     }
-    return {**given, **known_by_bases(reduced, x.v)} if floating_bases(reduced) else given
+    if held:
+        pulls = [pull_derivatives(own, anchor, x) for own, anchor in anchored(s.rows, x)]
+        for u, name in enumerate(("c_q", "c_v")):
+            rows = (coupling.folded(row) for pull in pulls for row in pull[u])
+            given[name] = [sub(c, p) for c, p in zip(given[name], flat(list(rows)), strict=True)]
+    if not (bases := floating_bases(reduced)):
+        return given
+    still = [] if held else known_columns(bases, KNOWN_BY_V)
+    return {**given, **known_by_bases(reduced, bases, still, x.v)}
 
 
-# ---- floating bases, whose linear velocity enters only through the linear acceleration of their own
+# ---- floating bases, whose linear velocity enters only through the linear acceleration of their own, and
+# through contacts that are pulled
 
 
-def of_bases(model: Model, bases: Sequence[int]) -> dict[str, Access]:
-    """Where the columns of their positions and linear velocities lie, and what is added to others."""
+def of_bases(model: Model, still: Sequence[int]) -> dict[str, Access]:
+    """Where the columns lie that need no solve, of their positions and linear velocities."""
     nv, nc = model.coupling.independent, model.sizes["nc"]
 
     def columns(array: str, rows: int) -> Access:
-        still = known_columns(bases, KNOWN_BY_V)
         return Access(array, tuple(i * nv + k for i in range(rows) for k in still))
 
     return {
         "known": columns("da_dv", nv),
         "unmoved": columns("da_dq", nv),
         **{f"unfelt_{u}": columns(f"dlambda_d{u}", nc) for u in "qv"},
-        "shift": whole("shift", 9 * len(bases)),
     }
 
 
-def turning(nv: int, bases: Sequence[int]) -> Access:
-    """The entries of floating bases' linear accelerations by their own angular velocities."""
-    return Access(
-        "da_dv", tuple((own + i) * nv + own + k for own in bases for i in range(3) for k in range(3, 6))
-    )
+def turning(nv: int, bases: Sequence[int], still: Sequence[int]) -> Access:
+    """The entries of floating bases' linear accelerations by their own velocities, but for columns that need
+    no solve."""
+    entries = ((own + i, own + k) for own in bases for i in range(3) for k in range(6))
+    return Access("da_dv", tuple(i * nv + k for i, k in entries if k not in still))
 
 
-def known_by_bases(reduced: ReducedModel, v: Sequence[Scalar]) -> Arrays:
+def known_by_bases(
+    reduced: ReducedModel, bases: Sequence[int], still: Sequence[int], v: Sequence[Scalar]
+) -> Arrays:
     """The same entries."""
-    model, bases = reduced.model, floating_bases(reduced)
+    model = reduced.model
     nv = model.coupling.independent
     da_dv: Rows = [[0] * nv for _ in range(nv)]
     for body in model.bodies:
         if body.floats:
             add_base_velocity(body.joint, v, da_dv)
-    entries, places = flat(da_dv), of_bases(model, bases)
+    entries = flat(da_dv)
+    shift = {"shift": [entries[k] for k in turning(nv, bases, still).elements]}
+    if not still:
+        return shift
+    places = of_bases(model, still)
     zeros = {name: [0] * len(access.elements) for name, access in places.items()}
-    known = [entries[k] for k in places["known"].elements]
-    return {**zeros, "known": known, "shift": [entries[k] for k in turning(nv, bases).elements]}
+    return {**zeros, **shift, "known": [entries[k] for k in places["known"].elements]}
 
 
 def shifted(x: State) -> Arrays:

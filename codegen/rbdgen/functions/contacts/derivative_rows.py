@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from rbdgen.functions.contacts.arguments import ACTIVE, MU, jacobian
 from rbdgen.functions.contacts.derivative_columns import contact_aba_derivatives_columns
 from rbdgen.functions.contacts.derivatives import contact_aba_derivatives
+from rbdgen.functions.contacts.forward_rows import ANCHOR, GAINS
 from rbdgen.functions.function import TAU, Call, Form, Function, Identity, Q, V, in_loops, square
 from rbdgen.signature import Signature
 
@@ -21,11 +23,14 @@ def _held_by_torques(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
     return moved, -x["mu"][..., None] * by_torque.dlambda_dtau
 
 
-ROWS: tuple[Function, ...] = (
-    Function(
+def _derivatives(*, held: bool) -> Function:
+    suffix = "_held" if held else ""
+    name = f"contact_aba_derivatives{suffix}"
+    still = Identity("J da/dtau + mu dlambda/dtau = 0", ("contact_jacobian", name), _held_by_torques)
+    return Function(
         Signature(
-            "contact_aba_derivatives",
-            (Q, V, TAU, ACTIVE, MU),
+            name,
+            (Q, V, TAU, ACTIVE, MU, *((GAINS, ANCHOR) if held else ())),
             (
                 square("da_dq", "1/s^2, 1/(m s^2), m/s^2", "derivative of a along q, in its tangent space"),
                 square("da_dv", "1/s, 1/(m s), m/s", "derivative of a by v"),
@@ -35,30 +40,28 @@ ROWS: tuple[Function, ...] = (
                 jacobian("dlambda_dtau", "1/m, 1", "derivative of lambda by tau"),
             ),
         ),
-        "derivatives of forward dynamics in contact, and of its forces",
+        "derivatives of dynamics in contacts" + (", pulled to anchors" if held else ""),
         (
             Form(
                 "world",
                 "Carpentier, Budhiraja and Mansard, RSS 2021",
-                contact_aba_derivatives,
+                partial(contact_aba_derivatives, held=held),
                 over="independent",
             ),
             in_loops(
                 "the same in the axes of the contacts' links, column by column",
-                contact_aba_derivatives_columns,
+                partial(contact_aba_derivatives_columns, held=held),
                 "columns",
                 compact=False,
                 over="independent",
             ),
         ),
         operations=lambda size: 1767 * size.bodies + 737 * size.rows + 59 * size.connected,
-        identities=(
-            Identity(
-                "J da/dtau + mu dlambda/dtau = 0",
-                ("contact_jacobian", "contact_aba_derivatives"),
-                _held_by_torques,
-            ),
-        ),
-        derivative_of="contact_aba",
-    ),
-)
+        identities=() if held else (still,),
+        derivative_of=f"contact_aba{suffix}",
+    )
+
+
+ROWS: tuple[Function, ...] = (_derivatives(held=False),)
+
+ANCHORED: tuple[Function, ...] = (_derivatives(held=True),)

@@ -14,26 +14,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rbdgen.functions.contacts.anchors import anchors, vectors
 from rbdgen.functions.contacts.composite import contact_dynamics, inertia, jacobian, pushed, weighted
 from rbdgen.functions.contacts.multipliers import activity
-from rbdgen.functions.contacts.row_derivatives import Rows, contact_rows
+from rbdgen.functions.contacts.relative import contact_pose
+from rbdgen.functions.contacts.row_derivatives import Rows, change_of_turn, contact_rows
 from rbdgen.functions.derivatives.one_frame import rnea_derivatives
 from rbdgen.functions.function import Outputs, flat
 from rbdgen.functions.resistance import add_to_diagonal, less, slopes
 from rbdgen.model.model import Model
-from rbdgen.spatial.scalar import Scalar, neg, sub, unnamed
+from rbdgen.spatial.ops import ZERO_MATRIX, Matrix
+from rbdgen.spatial.scalar import Scalar, add, neg, sub, unnamed
 from rbdgen.sweeps.inputs import State
 
 
-def contact_aba_derivatives(model: Model, x: State) -> Outputs:
-    """da_dq, da_dv, da_dtau (nv, nv) and dlambda_dq, dlambda_dv, dlambda_dtau (nc, nv), row-major."""
+def contact_aba_derivatives(model: Model, x: State, *, held: bool = False) -> Outputs:
+    """da_dq, da_dv, da_dtau (nv, nv) and dlambda_dq, dlambda_dv, dlambda_dtau (nc, nv), row-major.
+
+    `held`: contacts are pulled to anchors, which adds kp e + kd J v to J a + d.
+    """
     coupling, n = model.coupling, model.coupling.independent
-    a, forces = contact_dynamics(model, replace(x, tau=less(model, x)))
+    a, forces = contact_dynamics(model, replace(x, tau=less(model, x)), held=held)
     x = replace(x, a=coupling.extended(a), naming=unnamed)
     M, J = inertia(model, x), weighted(activity(model.contacts, x), jacobian(model, x))
     tau_q, tau_v = torque_derivatives(model, x, forces)
     each = [own.acceleration_derivatives(x.v, x.a) for own in contact_rows(model, x)]
-    d_q, d_v = ([coupling.folded(row) for rows in each for row in rows[u]] for u in (0, 1))
+    d_q, d_v = ([row for rows in each for row in rows[u]] for u in (0, 1))
+    if held:
+        pulls = pull_derivatives(model, x)
+        d_q, d_v = (
+            [[add(*pair) for pair in zip(*rows, strict=True)] for rows in zip(d, pull, strict=True)]
+            for d, pull in zip((d_q, d_v), pulls, strict=True)
+        )
+    d_q, d_v = (list(map(coupling.folded, d)) for d in (d_q, d_v))
 
     def columns(b: Rows, dd: Rows) -> list[tuple[list[Scalar], list[Scalar]]]:
         """da and dlambda, column by column."""
@@ -43,6 +56,21 @@ def contact_aba_derivatives(model: Model, x: State) -> Outputs:
     solved = [columns(tau_q, d_q), columns(tau_v, d_v), columns(unit, [[0] * n for _ in J])]
     parts = [[column[part] for column in by] for part in (0, 1) for by in solved]
     return [flat(list(zip(*part, strict=True))) for part in parts]
+
+
+def pull_derivatives(model: Model, x: State) -> tuple[Rows, Rows]:
+    """Of kp e + kd J v along q and by v."""
+    rotation = vectors(contact_pose(model, x.q)[1])
+    by_q: Rows = []
+    by_v: Rows = []
+    for k, (own, (_, R0)) in enumerate(
+        zip(contact_rows(model, x), anchors(model.contacts, x.arrays["anchor"]), strict=True)
+    ):
+        E = change_of_turn(Matrix(*R0).T, Matrix(*rotation[3 * k : 3 * k + 3])) if R0 else ZERO_MATRIX
+        both = own.pull_derivatives(x, E)
+        by_q += both[0]
+        by_v += both[1]
+    return by_q, by_v
 
 
 def torque_derivatives(model: Model, x: State, forces: Sequence[Scalar]) -> tuple[Rows, Rows]:

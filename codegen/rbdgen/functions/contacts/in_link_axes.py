@@ -7,32 +7,50 @@ A loop is said in those of the body that it is seen from; on its links its force
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from rbdgen.functions.contacts.row_derivatives import ContactRows, Rows, reduced_contact_rows, slip
+from rbdgen.functions.contacts import anchors
+from rbdgen.functions.contacts.row_derivatives import (
+    ContactRows,
+    Rows,
+    change_of_turn,
+    reduced_contact_rows,
+    slip,
+)
 from rbdgen.functions.kinematics.columns import Path, columns_from_tip
-from rbdgen.functions.kinematics.motion import before, classical_acceleration, gained, rates, total
+from rbdgen.functions.kinematics.motion import (
+    before,
+    classical_acceleration,
+    gained,
+    rates,
+    total,
+    velocity,
+)
 from rbdgen.functions.kinematics.placement import FromRoot
 from rbdgen.model.contacts import Contact
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import ZERO, Force, Matrix, Motion, Vector
+from rbdgen.spatial.ops import IDENTITY, ZERO, ZERO_MATRIX, Force, Matrix, Motion, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, mul
 from rbdgen.sweeps.inputs import State
+
+Anchor: TypeAlias = tuple[Vector, tuple[Vector, ...]]
+"""x0 and, of a frame, the columns of R0."""
 
 
 @dataclass(frozen=True)
 class LinkRows:
     """A contact with the world at a state, in the axes of its link.
 
-    `path`: the columns of its point; `rotation`: from its link's axes to the world's.
+    `path`: the columns of its point; `rotation`: from its link's axes to the world's; `position`: in these.
     """
 
     contact: Contact
     path: Path
     active: Scalar
     rotation: Matrix
+    position: Vector
     naming: Naming
 
     def jacobian(self, nv: int) -> Rows:
@@ -56,6 +74,34 @@ class LinkRows:
             by_q.append([of_point(a_p.cross(S) + psi.cross(x.onward), psi) for S, psi in turned])
             by_v.append([of_point(psi + S.cross(x.rest), S) for S, psi in turned])
         return self.matrix(by_q, len(v)), self.matrix(by_v, len(v))
+
+    def apart(self, anchor: Anchor) -> Motion:
+        """e, how far it is from its anchor; see `anchors.py`."""
+        x0, R0 = anchor
+        own = self.rotation.T
+        axes: Iterable[Scalar] = anchors.turned([own.apply(r0) for r0 in R0], IDENTITY.rows) if R0 else ZERO
+        return Motion(Vector(*axes), own.apply(self.position - x0))
+
+    def pull(self, x: State, anchor: Anchor) -> list[Scalar]:
+        """kp e + kd J v."""
+        kp, kd = x.arrays["gains"]
+        return self.of(self.apart(anchor) * kp + velocity(self.path, x.v) * kd)
+
+    def pull_derivatives(self, x: State, anchor: Anchor) -> tuple[Rows, Rows]:
+        """Of the same along q and by v: what is seen from the link turns against it."""
+        (kp, kd), e = x.arrays["gains"], self.apart(anchor)
+        E = change_of_turn(self.rotation.T @ Matrix(*anchor[1]).T, IDENTITY) if anchor[1] else ZERO_MATRIX
+
+        def along(S: Motion, psi: Motion) -> Motion:
+            turn: Vector = E.apply(S.angular) - S.angular.cross(e.angular)
+            apart = Motion(turn, S.linear - S.angular.cross(e.linear))
+            change: Motion = apart * kp + psi * kd
+            return change
+
+        moving = rates(self.path, x.v, self.naming)
+        by_q = [[along(S, step.above.cross(S)) for S in step.passed.columns] for step in moving]
+        by_v = [[S * kd for S in step.passed.columns] for step in moving]
+        return self.matrix(by_q, len(x.v)), self.matrix(by_v, len(x.v))
 
     def force(self, forces: Sequence[Scalar]) -> Force:
         """What acts on the body that carries the link, in its joint's frame."""
@@ -104,6 +150,6 @@ def turning_rows(reduced: ReducedModel, x: State) -> list[TurningRows]:
             continue
         framed = replace(reduced, frames=reduced.contacts[k][1:])
         (path,) = columns_from_tip(framed, x.q, x.naming)
-        ((R, _),) = FromRoot.at(framed, x.q, x.naming).placements()
-        found.append(LinkRows(contact, path, active, R, x.naming))
+        ((R, p),) = FromRoot.at(framed, x.q, x.naming).placements()
+        found.append(LinkRows(contact, path, active, R, p, x.naming))
     return found

@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rbdgen.functions.contacts.relative import less, paths
+from rbdgen.functions.contacts.anchors import vectors
+from rbdgen.functions.contacts.climbing import contact_pose as reduced_pose
+from rbdgen.functions.contacts.relative import contact_pose, less, paths
 from rbdgen.functions.kinematics.columns import Passed, Path, columns_from_root, jacobian
 from rbdgen.functions.kinematics.derivatives import acceleration_derivatives, velocity_derivatives
 from rbdgen.functions.kinematics.motion import classical_acceleration, velocity
+from rbdgen.functions.momentum.energy import half
 from rbdgen.model.contacts import Contact
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import Motion, Vector
-from rbdgen.spatial.scalar import Scalar, add, mul
+from rbdgen.spatial.ops import Matrix, Motion, Vector
+from rbdgen.spatial.scalar import Scalar, add, dot, mul
 from rbdgen.sweeps.inputs import State
 
 Rows = list[list[Scalar]]
@@ -27,11 +30,12 @@ Rows = list[list[Scalar]]
 @dataclass(frozen=True)
 class ContactRows:
     """The rows of a contact at a state: `ends`: the columns of each end of it; `active`: 1 where it holds, 0
-    where it does not."""
+    where it does not; `position`: of its point, in these axes."""
 
     contact: Contact
     ends: Sequence[Path]
     active: Scalar
+    position: Vector
 
     def jacobian(self, nv: int) -> Rows:
         """J, (rows, nv)."""
@@ -66,6 +70,23 @@ class ContactRows:
                 dtau[k] = [add(own, mul(force, entry)) for own, entry in zip(dtau[k], row, strict=True)]
         return dtau
 
+    def pull(self, x: State, x0: Vector) -> list[Scalar]:
+        """kp e + kd J v of its point."""
+        kp, kd = x.arrays["gains"]
+        moving = (dot(row, list(x.v)) for row in self.jacobian(len(x.v)))
+        apart = [mul(self.active, value) for value in self.position - x0]
+        return [add(mul(kp, e), mul(kd, rate)) for e, rate in zip(apart, moving, strict=True)]
+
+    def pull_derivatives(self, x: State, E: Matrix) -> tuple[Rows, Rows]:
+        """Of kp e + kd J v along q and by v; e changes by J, and by E along turns, see `change_of_turn`."""
+        nv, (kp, kd), J = len(x.v), x.arrays["gains"], self.jacobian(len(x.v))
+        axes = zip(*J[3:], strict=True)
+        turned = [list(row) for row in zip(*(E.apply(Vector(*column)) for column in axes), strict=True)]
+        dV = self.matrix(lambda path: velocity_derivatives(path, x.v, "aligned", nv)[0], nv)
+        pairs = zip([*J[:3], *turned], dV, strict=True)
+        by_q = [[add(mul(kp, a), mul(kd, b)) for a, b in zip(*rows, strict=True)] for rows in pairs]
+        return by_q, [[mul(kd, value) for value in row] for row in J]
+
     def matrix(self, of: Callable[[Path], Sequence[Scalar]], nv: int) -> Rows:
         """The rows that it holds, from a matrix (6, nv), row-major, of each end."""
         sides = zip(*map(of, self.ends), strict=True)
@@ -73,11 +94,23 @@ class ContactRows:
         return [entries[k : k + nv] for k in range(0, nv * self.contact.rows, nv)]
 
 
+def change_of_turn(before: Matrix, now: Matrix) -> Matrix:
+    """E: half the sum of r0_k x r_k over the columns of R0 and R changes by E w where R turns by w.
+
+    E = (tr(Q) 1 - Q) / 2 with Q = R R0^T.
+    """
+    Q = now @ before.T
+    trace = add(add(Q[0].x, Q[1].y), Q[2].z)
+    twice = Matrix.diagonal(trace, trace, trace) - Q
+    return Matrix(*(Vector(*map(half, row)) for row in twice))
+
+
 def contact_rows(model: Model, x: State) -> list[ContactRows]:
     """Of all contacts of a model, at `active` of the state."""
+    positions = vectors(contact_pose(model, x.q, x.naming)[0])
     return [
-        ContactRows(contact, paths(model, contact, x.q, x.naming), active)
-        for contact, active in zip(model.contacts, x.arrays["active"], strict=True)
+        ContactRows(contact, paths(model, contact, x.q, x.naming), active, position)
+        for contact, active, position in zip(model.contacts, x.arrays["active"], positions, strict=True)
     ]
 
 
@@ -95,7 +128,8 @@ def reduced_contact_rows(reduced: ReducedModel, k: int, x: State) -> ContactRows
         ]
 
     paths = columns_from_root(framed, x.q, "aligned", x.naming, placed.axes.parent)
-    return ContactRows(placed.contact, list(map(seen, paths)), x.arrays["active"][k])
+    position = vectors(reduced_pose(reduced, x.q, x.naming)[0])[k]
+    return ContactRows(placed.contact, list(map(seen, paths)), x.arrays["active"][k], position)
 
 
 def classical_derivative(path: Path, v: Sequence[Scalar], a: Sequence[Scalar], which: int) -> list[Scalar]:

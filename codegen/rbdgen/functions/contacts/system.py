@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rbdgen.functions.contacts.in_link_axes import LinkRows, TurningRows, turning_rows
+from rbdgen.functions.contacts.anchors import anchors
+from rbdgen.functions.contacts.in_link_axes import Anchor, LinkRows, TurningRows, turning_rows
 from rbdgen.functions.contacts.multipliers import softness
 from rbdgen.functions.contacts.row_derivatives import ContactRows, Rows
 from rbdgen.functions.derivatives.factored import without_base_translation
@@ -16,7 +17,7 @@ from rbdgen.functions.inverse_dynamics.classical import rnea_classical
 from rbdgen.functions.resistance import add_to_diagonal, less, slopes
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl
-from rbdgen.spatial.ops import NO_FORCE
+from rbdgen.spatial.ops import NO_FORCE, ZERO_MATRIX
 from rbdgen.spatial.scalar import Naming, Scalar, add, dot, mul, neg, sub
 from rbdgen.sweeps.inputs import State
 
@@ -39,7 +40,7 @@ class System:
     forces: Sequence[Scalar]
 
     @classmethod
-    def of(cls, reduced: ReducedModel, x: State) -> System:
+    def of(cls, reduced: ReducedModel, x: State, *, held: bool) -> System:
         model, coupling, naming = reduced.model, reduced.model.coupling, x.naming
         factor = factored(model, crba_composite(reduced, x.q, naming), naming)
         W = [
@@ -58,6 +59,9 @@ class System:
         compliance = ldl(G, naming=naming)
         bias = coupling.folded(rnea_classical(reduced, x.q, v, still, None, naming))
         t = factor.back_substitute([sub(u, h) for u, h in zip(less(model, x), bias, strict=True)])
+        if held:
+            pulls = [value for own, anchor in anchored(contacts, x) for value in pull(own, anchor, x)]
+            drift = [add(*pair) for pair in zip(drift, pulls, strict=True)]
         forces = compliance.solve([neg(add(d, dot(row, t))) for d, row in zip(drift, Y, strict=True)])
         forces = named(forces, naming, "lambda")
         z = factor.scale(t)
@@ -72,6 +76,25 @@ class System:
         rest = iter(self.forces)
         for own in self.rows:
             yield own, [next(rest) for _ in range(own.contact.rows)]
+
+
+def anchored(rows: Sequence[TurningRows], x: State) -> Iterator[tuple[TurningRows, Anchor]]:
+    """Every contact and its anchor."""
+    return zip(rows, anchors([own.contact for own in rows], x.arrays["anchor"]), strict=True)
+
+
+def pull(own: TurningRows, anchor: Anchor, x: State) -> list[Scalar]:
+    """kp e + kd J v of its rows."""
+    if isinstance(own, LinkRows):
+        return own.pull(x, anchor)
+    return own.pull(x, anchor[0])
+
+
+def pull_derivatives(own: TurningRows, anchor: Anchor, x: State) -> tuple[Rows, Rows]:
+    """Of the same along q and by v."""
+    if isinstance(own, LinkRows):
+        return own.pull_derivatives(x, anchor)
+    return own.pull_derivatives(x, ZERO_MATRIX)
 
 
 def named(values: Sequence[Scalar], naming: Naming, label: str) -> list[Scalar]:

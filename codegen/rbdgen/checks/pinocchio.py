@@ -142,7 +142,8 @@ def reference(
             found = outputs(lookup(name, sets=sets), {**inputs, **changed})
             return found if len(found) > 1 else found[0]
 
-        found = function.projected(call, {**inputs, "contacts": robot.contacts})
+        held = contacts_of(function, robot.contacts)
+        found = function.projected(call, {**inputs, "contacts": held})
         return found if isinstance(found, tuple) else (found,)
 
     return {row.name: outputs(row, inputs) for row in functions if row.pinocchio is not None}
@@ -231,11 +232,17 @@ def outputs_of_state(
     """One array an output; Pinocchio's own would change with the next state."""
     assert function.pinocchio is not None
     kinds = {x.kind: state[x.name] for x in function.signature.inputs}
-    if function.contacts is not None:
-        contacts = [next(x for x in contacts if x.name == name) for name in function.contacts]
     against = resisting(model, resistance, kinds["configuration"], kinds.get("velocity"))
-    result = function.pinocchio(pin, model, data, {**state, "resistance": against, "contacts": contacts})
+    held = contacts_of(function, contacts)
+    result = function.pinocchio(pin, model, data, {**state, "resistance": against, "contacts": held})
     return [np.array(output, float) for output in (result if isinstance(result, tuple) else (result,))]
+
+
+def contacts_of(function: Function, contacts: Sequence[Held]) -> Sequence[Held]:
+    """Those that a function is of."""
+    if function.contacts is None:
+        return contacts
+    return [next(x for x in contacts if x.name == name) for name in function.contacts]
 
 
 def ten_columns(bodies: Sequence[int]) -> list[int]:

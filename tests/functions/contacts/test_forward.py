@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from functions.loops.test_eliminated import chain_on_the_world
 from functions.test_cheap_forms import planar
 from functions.test_resistance import resisting_tree
 from numpy.typing import NDArray
@@ -21,7 +23,8 @@ from support.rationals import Rationals
 from support.states import random_inputs
 
 import rbdgen
-from rbdgen import Frame, Point
+from rbdgen import Frame, Loop, Point
+from rbdgen.checks.check import check_robot
 from rbdgen.errors import OptionError
 from rbdgen.functions.contacts.anchors import apart
 from rbdgen.functions.contacts.relative import contact_jacobian, contact_motion, contact_pose
@@ -30,6 +33,7 @@ from rbdgen.functions.table import rows_of as functions_of
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
+from rbdgen.options import Options
 from rbdgen.pipeline.design import count
 from rbdgen.sweeps.inputs import State, coordinates, state_of
 
@@ -251,6 +255,18 @@ def test_loops_of_frames_have_no_anchors() -> None:
         OptionError, match="is of contacts, none of them a loop of frames, and 'biped' has none"
     ):
         rbdgen.build(robot, ["contact_aba_held"])
+
+
+def test_compiled_with_followers_and_a_set(tmp_path: Path) -> None:
+    """What `rbdgen check` says of a folder: Pinocchio, projected; identities; batches."""
+    held = [Point("tip", "l4", (0.1, 0, 0)), Frame("wrist", "l3"), Loop("rope", "l2", (0, 0, 0), "l0")]
+    sets = {"two": ["rope", "wrist"]}
+    robot = rbdgen.load_robot(chain_on_the_world(tmp_path), contacts=held, contact_sets=sets)
+    names = ("motion", "jacobian", "aba", "aba_held")
+    functions = ["rnea", *(f"contact_{name}_two" for name in names)]
+    findings = check_robot(robot, Options(functions=tuple(functions), savings=False))
+    assert [finding for finding in findings if not finding.passed] == []
+    assert len(findings) == len(("self-test", "batches")) + 4 + len(functions)
 
 
 def test_chosen_counts(golden: Callable[[str, str], None]) -> None:

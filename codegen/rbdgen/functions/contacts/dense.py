@@ -67,17 +67,24 @@ def delassus(at: Equations, _: Mapping[str, Any]) -> Any:
 
 
 def dynamics(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """a and lambda; pulled to anchors, where there are any."""
-    wanted = -at.drift
-    if "anchor" in x:
-        kp, kd = x["gains"][..., :1], x["gains"][..., 1:]
-        wanted = wanted - kp * _apart(at, x) - kd * at.velocity
-    return _solved(at, x, x["tau"] - at.h, wanted)
+    """a and lambda."""
+    return _solved(at, x, x["tau"] - at.h, -at.drift)
 
 
 def forces(at: Equations, x: Mapping[str, Any]) -> Any:
     """lambda."""
     return dynamics(at, x)[1]
+
+
+def held_dynamics(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The same, contacts pulled to anchors."""
+    kp, kd = x["gains"][..., :1], x["gains"][..., 1:]
+    return _solved(at, x, x["tau"] - at.h, -at.drift - kp * _apart(at, x) - kd * at.velocity)
+
+
+def held_forces(at: Equations, x: Mapping[str, Any]) -> Any:
+    """lambda of these."""
+    return held_dynamics(at, x)[1]
 
 
 def _apart(at: Equations, x: Mapping[str, Any]) -> Any:

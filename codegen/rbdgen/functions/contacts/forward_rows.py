@@ -97,6 +97,7 @@ def _of_impulse(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
 
 def _forces(*, held: bool) -> Function:
     name = "contact_forces_held" if held else "contact_forces"
+    solved = dense.held_forces if held else dense.forces
     return Function(
         Signature(name, (Q, V, TAU, ACTIVE, MU, *((GAINS, ANCHOR) if held else ())), (LAMBDA,)),
         "forces in contacts" + (", pulled to anchors" if held else ""),
@@ -105,14 +106,15 @@ def _forces(*, held: bool) -> Function:
             lambda reduced, x: [articulated.contact_forces(reduced, x, held=held)],
         ),
         operations=_operations(515, 18) if held else _operations(509, 15),
-        pinocchio=dense.of_pinocchio(dense.forces),
-        projected=dense.of_functions(dense.forces),
+        pinocchio=dense.of_pinocchio(solved),
+        projected=dense.of_functions(solved),
         resistance=RESISTED,
     )
 
 
 def _dynamics(*, held: bool) -> Function:
     name = "contact_aba_held" if held else "contact_aba"
+    solved = dense.held_dynamics if held else dense.dynamics
     plain = (
         Identity("M a + h = tau + J^T lambda", ("rnea", "contact_jacobian", name), _of_motion),
         Identity(
@@ -126,8 +128,8 @@ def _dynamics(*, held: bool) -> Function:
             partial(composite.contact_dynamics, held=held), partial(articulated.contact_dynamics, held=held)
         ),
         operations=_operations(547, 20) if held else _operations(541, 18),
-        pinocchio=dense.of_pinocchio(dense.dynamics),
-        projected=dense.of_functions(dense.dynamics),
+        pinocchio=dense.of_pinocchio(solved),
+        projected=dense.of_functions(solved),
         resistance=RESISTED,
         identities=() if held else plain,
     )

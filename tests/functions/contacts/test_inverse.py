@@ -33,6 +33,7 @@ from rbdgen.model.frames import Frame
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import reduce
 from rbdgen.pipeline.design import count
+from rbdgen.selection.axes import operations
 from rbdgen.spatial.ops import Matrix, Transform, Vector
 from rbdgen.sweeps.inputs import State
 
@@ -205,7 +206,11 @@ def test_a_base_without_joints_has_no_torques() -> None:
 
 
 def test_pinned_counts(golden: Callable[[str, str], None]) -> None:
-    """The forms chosen for a quadruped on four points, simplified."""
+    """The forms chosen for a quadruped on four points, simplified; on two soles as traced."""
     counted = count(robot_with_contacts("quadruped"), [row.name for row in ROWS])
     lines = [f"{function}: {form}: {cost}\n" for function, (form, cost) in counted.items()]
+    humanoid = reduce(robot_with_contacts("humanoid").model)
+    for row in ROWS:
+        traced = operations(humanoid, row, row.form("composite"))
+        lines.append(f"{row.name}: humanoid, as traced: {traced}\n")
     golden("chosen_counts/contacts_inverse.txt", "".join(lines))

@@ -11,7 +11,7 @@ with I_i the composite of joint i. Featherstone 2008, section 9.5, in another or
 
 Contacts that stand still say the base's acceleration themselves: by least squares it is K^-1 J_b^T W c,
 K = J_b^T W J_b, and the least forces that carry a wrench f at the base are W J_b K^-1 f. K is the inertia of
-masses W at the contacts' points, so that the same formulas solve it.
+masses W at the contacts' points, so that about their center it is a mass, and 3 x 3 numbers of what turns.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from functools import reduce as accumulated
 from typing import NamedTuple
 
 from rbdgen.functions.contacts.arguments import LAMBDA
@@ -36,6 +37,7 @@ from rbdgen.functions.inertia_matrix.moments import unit_forces
 from rbdgen.functions.inverse_dynamics.classical import BodyMotion, inertial_force, moved
 from rbdgen.functions.momentum.energy import half
 from rbdgen.functions.resistance import rotor_torque, terms_of, torque
+from rbdgen.model.inertia import from_second_moment
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel
@@ -63,7 +65,7 @@ class Solid:
         """J + [h x][h x]/m."""
         h = self.moments.first
         about_center = self.moments.second - Matrix.outer(h, h * self._per_mass)
-        return ldl([list(row) for row in MassMoments(0, ZERO, about_center).rotational])
+        return ldl([list(row) for row in from_second_moment(about_center)])
 
     def acceleration(self, force: Force) -> Motion:
         """I^-1 f."""
@@ -166,7 +168,7 @@ class Support(NamedTuple):
     """A contact that holds the base.
 
     `end`: on a limb of it; `other`: of a loop, where that is on what hangs on the world beside the base;
-    `point`: from the base's origin; `share`: of its force, and of its moment if it has one.
+    `point`: in the base's axes; `share`: of its force, and of its moment if it has one.
     """
 
     held: Held
@@ -177,17 +179,23 @@ class Support(NamedTuple):
 
 
 class Stance:
-    """The contacts that hold the base, all together; `solid`: K."""
+    """The contacts that hold the base, all together.
+
+    `center`: the weighted mean of their points, from the base's origin; about it a wrench of the least forces
+    falls apart into a force and a moment, and `supports` have their points from there.
+    """
 
     def __init__(self, robot: Floating) -> None:
-        self.robot, self.supports = robot, list(_supports(robot))
-        total = MassMoments(0, ZERO, ZERO_MATRIX)
-        for _, _, _, r, (share, *turning) in self.supports:
-            second = Matrix.outer(r * share, r)
-            for of_moment in turning:
-                second = second + IDENTITY * half(of_moment)
-            total = total + MassMoments(share, r * share, second)
-        self.solid = Solid(total)
+        self.robot, found = robot, list(_supports(robot))
+        self.per_share = reciprocal(accumulated(add, (share[0] for *_, share in found), 0))
+        self.center = sum((r * share[0] for *_, r, share in found), ZERO) * self.per_share
+        self.supports = [support._replace(point=support.point - self.center) for support in found]
+        second = sum(map(_second_moment, self.supports), ZERO_MATRIX)
+        self.turning = ldl([list(row) for row in from_second_moment(second)])
+
+    def _moved(self, force: Force) -> Motion:
+        """K^-1 f, about the center."""
+        return Motion(Vector(*self.turning.solve([*force.moment])), force.force * self.per_share)
 
     def base(self) -> Motion:
         """The base's acceleration that leaves least of the contacts'."""
@@ -195,7 +203,8 @@ class Stance:
         for support in self.supports:
             own = self.robot.seen(support.end, support.end.path[1:])
             wanted = wanted + _pull(support, self._target(support.other) - own)
-        return self.solid.acceleration(wanted)
+        m = self._moved(wanted)
+        return Motion(m.angular, m.linear + self.center.cross(m.angular))
 
     def _target(self, other: End | None) -> Motion:
         """The acceleration that an end should have, less gravity, in the base's axes."""
@@ -206,11 +215,18 @@ class Stance:
 
     def forces(self, wrench: Force) -> list[Force]:
         """The least that carry a wrench at the base: at the contacts' points, in the base's axes."""
-        y = self.solid.acceleration(wrench)
+        y = self._moved(Force(wrench.moment - self.center.cross(wrench.force), wrench.force))
         at_points = (
             Motion(y.angular, y.linear + y.angular.cross(support.point)) for support in self.supports
         )
         return list(map(_shared, self.supports, at_points))
+
+
+def _second_moment(support: Support) -> Matrix:
+    """Of its weight at its point; moments have one of their own."""
+    r, (share, *turning) = support.point, support.share
+    spread = (IDENTITY * half(of_moment) for of_moment in turning)
+    return sum(spread, Matrix.outer(r * share, r))
 
 
 def _shared(support: Support, m: Motion) -> Force:
@@ -220,7 +236,7 @@ def _shared(support: Support, m: Motion) -> Force:
 
 
 def _pull(support: Support, m: Motion) -> Force:
-    """J_b^T W m, about the base's origin."""
+    """J_b^T W m."""
     weighted = _shared(support, m)
     return Force(support.point.cross(weighted.force) + weighted.moment, weighted.force)
 

@@ -135,7 +135,7 @@ class _Descent:
         """Take the cheapest candidate for body i; whether it is better than what was."""
         now = self.reduced()
         best = (self.cost(i), self.turns[i], self.slides[i])
-        hung = [frame for frame in now.frames if self.function.of_frames and frame.parent == i]
+        hung = [frame for frame in self.carried(now) if frame.parent == i]
         for turn, slide in candidates(now, i, self.turns[i], self.slides[i], hung):
             if self.budget <= 0:
                 break
@@ -152,6 +152,12 @@ class _Descent:
             return False
         self.whole = whole
         return True
+
+    def carried(self, now: ReducedModel) -> list[AlignedFrame]:
+        """The frames, or the ends of contacts, that the function is of."""
+        contacts = self.function.held_by(now).contacts if self.function.of_contacts else ()
+        frames = now.frames if self.function.of_frames else ()
+        return [*frames, *(end for _, *ends in contacts for end in ends)]
 
     def whole_cost(self, most: float = inf) -> Count:
         """Operations of the whole robot: identical branches share some, which no chain shows."""
@@ -237,7 +243,7 @@ def candidates(
 ) -> list[tuple[float, float]]:
     """Pairs of turn and slide worth counting at body i, now turned and slid by the given amounts.
 
-    `frames`: on the body, where the function is of frames.
+    `frames`: on the body, where the function is of frames or contacts.
     """
     body = reduced.bodies[i]
     children = [*(reduced.bodies[k] for k in reduced.model.children[i]), *frames]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from rbdgen.functions.table import OF_CONTACTS
 from rbdgen.model.contacts import Contact
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import reduce
+from rbdgen.pipeline.design import count
 from rbdgen.sweeps.inputs import State, coordinates
 
 Array = NDArray[np.float64]
@@ -119,3 +122,10 @@ def test_any_axes() -> None:
             for form in row.forms[1:]:
                 for ours, theirs in zip(row.trace(form, reduced, state), expected, strict=True):
                     np.testing.assert_allclose(np.array(ours, float), theirs.ravel(), rtol=0, atol=1e-12)
+
+
+def test_pinned_counts(golden: Any) -> None:
+    """The forms chosen for an arm that touches beside its last axis: axes are turned towards that point."""
+    counted = count(robot_with_contacts("arm"), [MOTION.name])
+    lines = [f"{function}: {form}: {cost}\n" for function, (form, cost) in counted.items()]
+    golden("chosen_counts/contacts_arm.txt", "".join(lines))

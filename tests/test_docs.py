@@ -39,7 +39,19 @@ def test_parameters_that_stay_inputs() -> None:
     np.testing.assert_array_equal(names["tau"], heavy)
 
 
-@pytest.mark.parametrize("name", ["descriptions.md", "functions.md", "inertia.md", "robots.md"])
+def test_an_arm_that_leans_on_a_table() -> None:
+    names: dict[str, Any] = {}
+    exec(example("contacts.md"), names)
+    np.testing.assert_allclose(names["idle"], 0, atol=1e-9)
+    assert np.abs(names["force"]).max() > 1
+    np.testing.assert_allclose(names["lib"].contact_jacobian(names["q"]) @ names["a"], 0, atol=1e-9)
+    assert (names["none"] == 0).all()
+    assert not np.allclose(names["falling"], names["a"])
+
+
+@pytest.mark.parametrize(
+    "name", ["contacts.md", "descriptions.md", "functions.md", "inertia.md", "robots.md"]
+)
 def test_the_readme_leads_to_every_page(name: str) -> None:
     assert f"](docs/{name})" in (DOCS.parent / "README.md").read_text(encoding="utf-8")
 

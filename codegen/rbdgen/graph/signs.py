@@ -1,6 +1,6 @@
 """Which values to compute with the opposite sign, so that few negations are left over.
 
-A node of a `Builder` stands for a value and its opposite. Each node's rule, `_Signs.valid`, ties the sign
+A node of a `Builder` stands for a value and its opposite. Each node's rule, `_Signs._forced`, ties the sign
 it is computed with to the signs of its operands. Some nodes are free: a difference can be a - b or b - a,
 a product or sum with a constant can carry either sign. Others follow their operands: a product has the
 sign of its factors. The search starts from the signs as written; where an output wants the other sign,
@@ -10,9 +10,10 @@ stays if fewer outputs need a negation than before.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
+from itertools import cycle
 from typing import Any, Final
 
 ODD: Final = ("sin", "sign")
@@ -63,51 +64,60 @@ class _Signs:
         self.constants = constants
         self.joined = joined
         self.flipped: set[int] = set()
-        self._readers: dict[int, list[int]] = {}
+        self._readers: Mapping[int, Sequence[int]] = {}
+        self._too_far: set[int] = set()  # free nodes whose turn runs, as signs are now, through too many
 
     def start(self, live: Sequence[int], written_negative: set[int]) -> None:
         """Give each free node the sign it was first written with."""
         for node in live:
-            if not self.valid(node) or (node in written_negative and self._is_free(node)):
+            forced = self._forced(node)
+            if node in written_negative if forced is None else forced:
                 self.flipped.add(node)
 
     def improve(self, live: Sequence[int], wanted: Mapping[int, bool]) -> None:
         """Turn free nodes while that brings more of the wanted nodes to the sign wanted."""
+        readers: defaultdict[int, list[int]] = defaultdict(list)
+        self._readers = readers
         for reader in live:
             for edge in self.nodes[reader][1:]:
-                self._readers.setdefault(edge >> 1, []).append(reader)
-        progress = True
-        while progress:
-            progress = False
-            for node, negated in wanted.items():
-                if (node in self.flipped) != negated:
-                    progress |= any(self._turn(path, wanted) for path in self._paths_below(node))
+                readers[edge >> 1].append(reader)
+        tried_in_vain = 0  # since the last turn that gained something
+        for node, negated in cycle(wanted.items()):
+            if tried_in_vain == len(wanted):
+                break
+            tried_in_vain += 1
+            if (node in self.flipped) != negated and any(
+                self._turn(path, wanted) for path in self._paths_below(node)
+            ):
+                tried_in_vain = 0
+                self._too_far.clear()
 
-    def valid(self, node: int) -> bool:
-        """Whether the node can be computed with its sign from operands with theirs."""
-        op, *edges = self.nodes[node]
-        flipped = self.flipped
-        if op == "add":
-            a, b = edges[0] >> 1, edges[1] >> 1
-            if a in self.constants or b in self.constants:
-                return True
-            minus_a = (node in flipped) ^ (a in flipped)
-            minus_b = (node in flipped) ^ (b in flipped) ^ bool(edges[1] & 1)
-            return not (minus_a and minus_b)
+    def _forced(self, node: int) -> bool | None:
+        """Whether operands with their signs make the node come out negated; None where it is free."""
+        definition, flipped = self.nodes[node], self.flipped
+        op = definition[0]
         if op == "mul":
-            a, b = edges[0] >> 1, edges[1] >> 1
-            return a in self.constants or (node in flipped) == ((a in flipped) != (b in flipped))
-        if op == "inv":
-            return node not in self.joined or (node in flipped) == (edges[0] >> 1 in flipped)
-        if op in ODD:
-            return (node in flipped) == (edges[0] >> 1 in flipped)
-        return node not in flipped
+            a = definition[1] >> 1
+            return None if a in self.constants else (a in flipped) != (definition[2] >> 1 in flipped)
+        if op == "add":
+            _, a, b = definition
+            if a >> 1 in self.constants or b >> 1 in self.constants:
+                return None
+            minus_a, minus_b = a >> 1 in flipped, (b >> 1 in flipped) != (b & 1)
+            return minus_a if minus_a == minus_b else None
+        if op in ODD or node in self.joined:
+            return definition[1] >> 1 in flipped
+        return None if op == "inv" else False
 
     def _is_free(self, node: int) -> bool:
-        self.flipped ^= {node}
-        free = self.valid(node)
-        self.flipped ^= {node}
-        return free
+        """Whether the node can be turned from the sign that it has."""
+        forced = self._forced(node)
+        return forced is None or forced != (node in self.flipped)
+
+    def _is_wrong(self, node: int) -> bool:
+        """Whether the node has a sign that its operands do not allow."""
+        forced = self._forced(node)
+        return forced is not None and forced != (node in self.flipped)
 
     def _paths_below(self, node: int) -> list[list[int]]:
         """Ways up to the node from the nearest free nodes below it."""
@@ -125,6 +135,8 @@ class _Signs:
 
     def _turn(self, path: Sequence[int], wanted: Mapping[int, bool]) -> bool:
         """Flip the nodes of a path, upwards, and all that must follow; taken back if nothing is gained."""
+        if path[0] in self._too_far:
+            return False
         target = path[-1]
         aim = target not in self.flipped
         turned: list[int] = []
@@ -136,6 +148,8 @@ class _Signs:
             if not self._is_free(node):
                 break
             self._flip_upwards(node, turned)
+            if node == path[0] and len(turned) == MAX_REACH:
+                self._too_far.add(node)
         gain = sum(
             (1 if (node in self.flipped) == wanted[node] else -1)
             for node, times in Counter(turned).items()
@@ -144,8 +158,14 @@ class _Signs:
         if gain > 0 and len(turned) < MAX_REACH:
             return True
         for node in turned:
-            self.flipped ^= {node}
+            self._flip(node)
         return False
+
+    def _flip(self, node: int) -> None:
+        if node in self.flipped:
+            self.flipped.remove(node)
+        else:
+            self.flipped.add(node)
 
     def _flip_upwards(self, free: int, turned: list[int]) -> None:
         """Flip a free node and the readers that must follow; appends them to `turned`."""
@@ -153,9 +173,9 @@ class _Signs:
         previous = -1
         while queue and len(turned) < MAX_REACH:
             node = heappop(queue)
-            if node != previous and (node == free or not self.valid(node)):
-                self.flipped ^= {node}
+            if node != previous and (node == free or self._is_wrong(node)):
+                self._flip(node)
                 turned.append(node)
-                for reader in self._readers.get(node, ()):
+                for reader in self._readers[node]:
                     heappush(queue, reader)
             previous = node

@@ -17,7 +17,7 @@ from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.selection.table import TABLE, Tabled
 from rbdgen.signature import SizedSignature
-from rbdgen.spatial.scalar import Scalar
+from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 from rbdgen.sweeps.coupled import coupled
 from rbdgen.sweeps.inputs import ByParameters, State, state_of
 from rbdgen.sweeps.loops import FormLoop
@@ -44,13 +44,17 @@ def trace_expression(subject: Subject, function: Function, form: Form, engine: s
 
 
 def trace_on(
-    tracer: Engine, subject: Subject, function: Function, form: Form, *, sums: bool = True
+    tracer: Engine, subject: Subject, function: Function, form: Form, *, sums: bool = True, named: bool = True
 ) -> Traced:
-    """Run the form on new symbols; name, shape and elements of every output."""
+    """Run the form on new symbols; name, shape and elements of every output.
+
+    `named`: whether intermediate quantities get names; counting takes none.
+    """
     model = subject.robot if isinstance(subject, Tabled) else model_of(subject)
     signature = function.sized(model, subject.parameters if isinstance(subject, Tabled) else 0)
     names = [argument.name for argument in signature.inputs]
-    state = _state(tracer, model, signature, names, sums=sums)
+    naming = tracer.named if named else unnamed
+    state = _state(tracer, model, signature, names, naming, sums=sums)
     if isinstance(subject, Tabled):
         table = tracer.symbols(TABLE, subject.size)
         if isinstance(tracer, GraphEngine) and state.p:
@@ -100,14 +104,20 @@ def _trace_kernel(
     tracer: Engine, model: Model, signature: SizedSignature, loop: FormLoop, *, sums: bool
 ) -> Graph:
     """The straight line of a loop, its inputs in the order of the function's, then of what it reads."""
-    state = _state(tracer, model, signature, loop.inputs, sums=sums)
+    state = _state(tracer, model, signature, loop.inputs, tracer.named, sums=sums)
     arrays = {name: tracer.symbols(name, len(access.elements)) for name, access in loop.reads.items()}
     results = loop.trace(replace(state, arrays=arrays))
     return tracer.graph([(name, (len(values),), values) for name, values in results.items()])
 
 
 def _state(
-    tracer: Engine, model: Model, signature: SizedSignature, names: Sequence[str], *, sums: bool
+    tracer: Engine,
+    model: Model,
+    signature: SizedSignature,
+    names: Sequence[str],
+    naming: Naming,
+    *,
+    sums: bool,
 ) -> State:
     """New symbols for these inputs of the function, in the terms of the algorithms."""
     symbols = [(x, tracer.symbols(x.name, x.size)) for x in signature.inputs if x.name in names]
@@ -117,7 +127,7 @@ def _state(
         tracer.cos,
         tracer.sin,
         sums=sums,
-        naming=tracer.named,
+        naming=naming,
         sqrt=tracer.sqrt,
         sign=tracer.sign,
     )

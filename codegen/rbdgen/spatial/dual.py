@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rbdgen.spatial.scalar import Naming, Scalar, add, is_zero, mul, neg
+from rbdgen.spatial.scalar import Naming, Scalar, add, is_zero, mul, neg, unnamed
 
 
 class Dual:
@@ -67,6 +67,8 @@ def slopes_of(x: Scalar) -> Mapping[int, Scalar]:
 
 def naming_duals(naming: Naming) -> Naming:
     """Names the value and every derivative; what is no dual number, such as a structural zero, stays none."""
+    if naming is unnamed:
+        return unnamed
 
     def named(label: str, x: Scalar) -> Scalar:
         if not isinstance(x, Dual):

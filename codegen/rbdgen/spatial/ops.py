@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple, TypeAlias
 
-from rbdgen.spatial.scalar import Naming, Scalar, add, is_number, is_zero, mul, neg, sub
+from rbdgen.spatial.scalar import Naming, Scalar, add, is_number, is_zero, mul, neg, sub, unnamed
 
 
 class Vector:
@@ -77,6 +77,8 @@ class Vector:
         )
 
     def named(self, naming: Naming, label: str) -> Vector:
+        if naming is unnamed:
+            return self
         return Vector(*(naming(f"{label}.{axis}", value) for axis, value in zip("xyz", self, strict=True)))
 
 
@@ -176,6 +178,8 @@ class Matrix:
         )
 
     def named(self, naming: Naming, label: str) -> Matrix:
+        if naming is unnamed:
+            return self
         return Matrix(*(row.named(naming, f"{label}.{axis}") for axis, row in zip("xyz", self, strict=True)))
 
 
@@ -213,6 +217,8 @@ class Force:
         return Force(self.moment * factor, self.force * factor)
 
     def named(self, naming: Naming, label: str) -> Force:
+        if naming is unnamed:
+            return self
         return Force(self.moment.named(naming, f"{label}.n"), self.force.named(naming, f"{label}.f"))
 
 
@@ -254,6 +260,8 @@ class Motion:
         )
 
     def named(self, naming: Naming, label: str) -> Motion:
+        if naming is unnamed:
+            return self
         return Motion(self.angular.named(naming, f"{label}.w"), self.linear.named(naming, f"{label}.v"))
 
 

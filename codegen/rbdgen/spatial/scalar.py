@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -28,50 +28,53 @@ def unnamed(label: str, value: Scalar) -> Scalar:
     return value
 
 
+_NUMBERS: Final = frozenset({int, float, Fraction, bool, np.float64})
+
+
 def is_number(value: Scalar) -> bool:
     """Whether the value is known while tracing."""
-    # Fraction by its very type: isinstance asks its abstract base classes, which takes ten times as long
-    return isinstance(value, (int, float)) or type(value) is Fraction
+    # by its very type: isinstance asks the abstract base classes of Fraction, which takes ten times as long
+    return type(value) in _NUMBERS
 
 
 def is_zero(value: Scalar) -> bool:
     """Whether the value is structurally zero: a number, and equal to 0."""
-    return (isinstance(value, (int, float)) or type(value) is Fraction) and value == 0
+    return type(value) in _NUMBERS and value == 0
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
     """a + b; exact zeros vanish."""
-    if is_zero(a):
+    if type(a) in _NUMBERS and a == 0:
         return b
-    if is_zero(b):
+    if type(b) in _NUMBERS and b == 0:
         return a
     return a + b
 
 
 def sub(a: Scalar, b: Scalar) -> Scalar:
     """a - b; exact zeros vanish."""
-    if is_zero(b):
+    if type(b) in _NUMBERS and b == 0:
         return a
-    if is_zero(a):
+    if type(a) in _NUMBERS and a == 0:
         return -b
     return a - b
 
 
 def neg(a: Scalar) -> Scalar:
     """-a; an exact zero stays the integer 0 (no minus zero)."""
-    return 0 if is_zero(a) else -a
+    return 0 if type(a) in _NUMBERS and a == 0 else -a
 
 
 def mul(a: Scalar, b: Scalar) -> Scalar:
     """a b; exact zeros and ones vanish."""
-    if is_number(a):
+    if type(a) in _NUMBERS:
         if a == 0:
             return 0
         if a == 1:
             return b
         if a == -1:
             return neg(b)
-    if is_number(b):
+    if type(b) in _NUMBERS:
         if b == 0:
             return 0
         if b == 1:

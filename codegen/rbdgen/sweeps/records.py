@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, get_type_hints
 
 from rbdgen.spatial.ops import Matrix, Symmetric, Vector, mirrored
 from rbdgen.spatial.planar import FactoredRotation
-from rbdgen.spatial.scalar import Naming, Scalar
+from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 
 Kind = Any
 """A dataclass, `Scalar`, `Vector`, `Matrix`, `Symmetric`, `Each`, `Entry`, `Total`, or how many numbers."""
@@ -114,6 +114,8 @@ def turned(kind: Kind, value: Any, rotation: FactoredRotation) -> Any:
 
 def named(kind: Kind, value: Any, naming: Naming, label: str) -> Any:
     """The value with a name for each of its numbers, such as `force[3].n.x`."""
+    if naming is unnamed:
+        return value
     if isinstance(value, list) and by_freedom(kind):
         return [named(kind, one, naming, f"{label}[{k}]") for k, one in enumerate(value)]
     if isinstance(kind, Each):

@@ -141,7 +141,9 @@ class Straight:
     def _given(self, i: int, reads: Sequence[str]) -> Given:
         joint = self.bodies[i].joint
         x = unread(joint.nv)
-        x.naming = lambda label, value: self.naming(f"{label}[{i}]", value)
+        x.naming = unnamed
+        if self.naming is not unnamed:
+            x.naming = lambda label, value: self.naming(f"{label}[{i}]", value)
         for name in reads:
             if name in self.values:
                 values = self.values[name]

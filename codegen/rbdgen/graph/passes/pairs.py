@@ -66,31 +66,38 @@ class _Extraction:
                 self._replace(node, pair, edge)
 
     def _replace(self, node: int, pair: Pair, edge: int) -> None:
+        """Put the edge in the place of the pair's two operands; only pairs with one of the three change."""
         operands = self._operands[node]
-        before = self._pairs_of(node)
         sign = 0 if _contains(operands, pair) else 1
-        operands.remove(pair[0] ^ sign)
-        operands.remove(pair[1] ^ sign)
-        operands.append(edge ^ sign)
-        after = self._pairs_of(node)
-        for old in before.keys() - after.keys():
-            self._readers[old].pop(node, None)
-        for fresh in after.keys() - before.keys():
+        for gone in (pair[0] ^ sign, pair[1] ^ sign):
+            operands.remove(gone)
+            left = operands.count(gone)
+            for other in operands if left == 0 else [gone] if left == 1 else []:
+                self._readers[_turned(gone, other)].pop(node, None)
+        edge ^= sign
+        for other in operands:
+            fresh = _turned(edge, other)
             readers = self._readers.setdefault(fresh, {})
-            readers[node] = None
-            if len(readers) > 1:
-                heappush(self._heap, (-len(readers), fresh))
+            if node not in readers:
+                readers[node] = None
+                if len(readers) > 1:
+                    heappush(self._heap, (-len(readers), fresh))
+        operands.append(edge)
 
     def _pairs_of(self, node: int) -> dict[Pair, None]:
-        """The pairs of operands, each turned so that its first, of the smaller node, is positive."""
+        """The pairs of operands."""
         operands = self._operands[node]
         if len(operands) > MAX_OPERANDS:
             return {}
-        found: dict[Pair, None] = {}
-        for a, b in combinations(sorted(operands), 2):
-            sign = a & 1
-            found[a ^ sign, b ^ sign] = None
-        return found
+        return {_turned(a, b): None for a, b in combinations(operands, 2)}
+
+
+def _turned(a: int, b: int) -> Pair:
+    """The pair of two operands, turned so that its first, of the smaller node, is positive."""
+    if a > b:
+        a, b = b, a
+    sign = a & 1
+    return a ^ sign, b ^ sign
 
 
 def _contains(operands: list[int], pair: Pair) -> bool:

@@ -15,7 +15,7 @@ from rbdgen import load_robot
 from rbdgen.description.urdf import parse_urdf, read_urdf
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Base, build_robot
-from rbdgen.model.reduce import reduce
+from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.options import Options
 from rbdgen.pipeline.design import count
 from rbdgen.selection import axes as axes_module
@@ -109,6 +109,24 @@ def test_an_exhausted_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) ->
     budget = 10_000
     search(model, budget=budget)
     assert sum(counted) < budget + 3 * max(counted)
+
+
+def test_legs_that_are_alike_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What differs in signs alone takes as many operations: of four legs one is traced."""
+    model = robot("quadruped12", "floating").model
+    traced: list[int] = []
+
+    def counting(reduced: ReducedModel, *arguments: Any) -> Count:
+        traced.append(reduced.nbodies)
+        return axes_counted(reduced, *arguments)
+
+    axes_counted = axes_module.counted
+    monkeypatch.setattr(axes_module, "counted", counting)
+    axes = search(model)
+    alike = len(traced)
+    monkeypatch.setattr(axes_module, "_magnitudes", lambda reduced: (object(),))
+    assert search(model) == axes
+    assert len(traced) - alike > 3 * alike
 
 
 def test_the_search_counts_the_equations_that_are_used() -> None:

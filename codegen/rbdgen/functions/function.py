@@ -116,7 +116,9 @@ class Function:
     derivatives its outputs are, by every vector of the tangent space and force that it takes, in order;
     `projected`: the outputs by those of other functions, where G^T f G of all degrees of freedom is not what
     they are, see `model/coupling.py`; `basis`: the parameters of a robot that its columns are of;
-    `contacts`: those that it is of, None for all of the robot's.
+    `contacts`: those that it is of, None for all of the robot's;
+    `measure`: a function and a form, much smaller, whose operations say as well which axes are cheap;
+    `of_joint_frames`: whether its outputs are of what is given in the joints' own frames.
     """
 
     signature: Signature
@@ -130,6 +132,8 @@ class Function:
     projected: Callable[[Call, Mapping[str, Any]], Any] | None = None
     basis: Callable[[Model], BaseParameters] | None = None
     contacts: tuple[str, ...] | None = None
+    measure: tuple[str, str] | None = None
+    of_joint_frames: bool = False
 
     @property
     def name(self) -> str:

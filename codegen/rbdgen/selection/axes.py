@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import chain, compress
 from math import atan2, hypot, inf, isfinite, pi
 from typing import Final, NamedTuple
 
@@ -25,8 +25,10 @@ from rbdgen.model.model import WORLD, Body, Model
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.model.regularity import typical_length
+from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.trace import trace_on
 from rbdgen.spatial.ops import Vector
+from rbdgen.spatial.scalar import Scalar
 
 RNEA: Final = lookup("rnea")
 CLASSICAL: Final = RNEA.form("classical")
@@ -60,6 +62,7 @@ def unmoved(model: Model) -> BodyAxes:
     return BodyAxes((0.0,) * model.nbodies, (0.0,) * model.nbodies)
 
 
+@collection_paused()
 def search(
     model: Model,
     function: Function = RNEA,
@@ -92,6 +95,15 @@ class Count(NamedTuple):
     least: int
     total: float
 
+    @property
+    def most(self) -> float:
+        """What others may take without negations to be better."""
+        return min(self.least, self.total - 1)
+
+    def says(self, most: float) -> bool:
+        """Whether it is what `counted` would give."""
+        return self.total < inf or self.least > most
+
 
 def operations(reduced: ReducedModel, function: Function = RNEA, form: Form = CLASSICAL) -> int:
     """Operations of a form on a reduced model, shared ones counted once."""
@@ -101,7 +113,7 @@ def operations(reduced: ReducedModel, function: Function = RNEA, form: Form = CL
 def counted(reduced: ReducedModel, function: Function, form: Form, most: float = inf) -> Count:
     """The same. Beyond `most` negations are not counted, which takes as long as all the rest."""
     tracer = GraphEngine()
-    outputs = trace_on(tracer, reduced, function, form)
+    outputs = trace_on(tracer, reduced, function, form, named=False)
     least = tracer.operations(outputs)
     return Count(least, inf if least > most else tracer.cost(outputs).total)
 
@@ -125,7 +137,9 @@ class _Descent:
         self.aligned = reduce(model)
         self.budget = budget
         self.parallel = parallel
-        self.known: dict[tuple[object, ...], Count] = {}
+        self.known: dict[tuple[object, ...], Count] = {}  # by choices
+        self.counted: dict[tuple[object, ...], Count] = {}  # by magnitudes
+        self.refused: set[tuple[int, float, float]] = set()  # better for a chain, not for all of it as it is
         self.whole = self.whole_cost()
 
     def reduced(self) -> ReducedModel:
@@ -139,18 +153,20 @@ class _Descent:
         for turn, slide in candidates(now, i, self.turns[i], self.slides[i], hung):
             if self.budget <= 0:
                 break
-            cost = self.cost(i, turn, slide, best[0].least)
+            cost = self.cost(i, turn, slide, best[0].most)
             if cost.total < best[0].total:
                 best = (cost, turn, slide)
         before = (self.turns[i], self.slides[i])
-        if best[1:] == before:
+        if best[1:] == before or (i, *best[1:]) in self.refused:
             return False
         _, self.turns[i], self.slides[i] = best
-        whole = self.whole_cost(self.whole.least)
+        whole = self.whole_cost(self.whole.most)
         if whole.total >= self.whole.total:
             self.turns[i], self.slides[i] = before
+            self.refused.add((i, *best[1:]))
             return False
         self.whole = whole
+        self.refused.clear()
         return True
 
     def carried(self, now: ReducedModel) -> list[AlignedFrame]:
@@ -168,19 +184,26 @@ class _Descent:
         turns, slides = list(self.turns), list(self.slides)
         if turn is not None and slide is not None:
             turns[i], slides[i] = turn, slide
-        chain = self.chain(i)
+        bodies = self.chain(i)
         key = (i, *((turns[k], slides[k]) for k in self.neighbourhood(i)))
         known = self.known.get(key)
-        if known is None or (known.total == inf and known.least <= most):
+        if known is None or not known.says(most):
             whole = self.aligned.with_axes(turns, slides, self.parallel)
+            known = self.known[key] = self.count_of(_only(whole, bodies), whole, most)
+        return known
+
+    def count_of(self, part: ReducedModel, whole: ReducedModel, most: float) -> Count:
+        """Operations of a chain. Those that are alike but for signs, as two arms are, are counted once."""
+        magnitudes = _magnitudes(part)
+        count = self.counted.get(magnitudes)
+        if count is None or not count.says(most):
             try:
-                known = counted(_only(whole, chain), self.function, self.form, most)
+                count = self.counted[magnitudes] = counted(part, self.function, self.form, most)
             except (ZeroDivisionError, GraphError):
                 # massless bodies take the inertia of bodies beyond the chain, and few contacts hold no base
-                known = counted(whole, self.function, self.form, most)
-            self.known[key] = known
-            self.budget -= known.least
-        return known
+                count = counted(whole, self.function, self.form, most)
+            self.budget -= count.least
+        return count
 
     def chain(self, i: int) -> list[int]:
         """The bodies from the root to i, and the children of i; where frames or contacts count, all bodies to
@@ -235,6 +258,27 @@ def _only(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
             for ends in compress(reduced.contacts, kept)
         ),
         parallel=frozenset(number[old] for old in reduced.parallel if old in number),
+    )
+
+
+def _magnitudes(reduced: ReducedModel) -> tuple[object, ...]:
+    """All that a count depends on, but for signs: they matter to negations alone, and to few of these."""
+    numbers: list[Scalar] = [*reduced.gravity]
+    for body, own, whole in zip(reduced.bodies, reduced.moments, reduced.whole, strict=True):
+        numbers += [*body.gamma, *body.alpha, *body.theta0, *body.translation]
+        numbers += [*body.joint.axis, *body.turn, body.slide]
+        for x in (own, whole):
+            numbers += [x.mass, *x.first, *x.second[0], *x.second[1], *x.second[2]]
+    frames = [*reduced.frames, *chain.from_iterable(reduced.contacts)]
+    for frame in frames:
+        numbers += [*frame.gamma, *frame.alpha, *frame.theta0, *frame.translation]
+    tree = ((body.parent, body.joint.type, body.joint.resistance) for body in reduced.bodies)
+    return (
+        *tree,
+        *(frame.parent for frame in frames),
+        *((contact.kind, contact.second is None) for contact in reduced.model.contacts),
+        reduced.parallel,
+        *(round(abs(float(x)), 12) for x in numbers),
     )
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from rbdgen.errors import OptionError
 from rbdgen.functions.function import Form, Function
+from rbdgen.functions.table import lookup
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, TO_C, apply
@@ -20,7 +22,8 @@ from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
-from rbdgen.selection.axes import BodyAxes, operations, search, unmoved
+from rbdgen.selection.axes import CLASSICAL, BodyAxes, operations, search, unmoved
+from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.table import Table
 from rbdgen.selection.trace import Subject, trace_graph, trace_on, trace_program
 
@@ -109,6 +112,7 @@ def _continues(plain: ReducedModel, i: int) -> bool:
     return plain.bodies[body.parent].joint.type.turns
 
 
+@collection_paused()
 def choose(
     function: Function,
     model: Model,
@@ -137,6 +141,7 @@ def choose(
         _counted(function, form, model, start, *subject, sums)
         for start, subject in plainly.items()
         for form in straight
+        if form.reduced or start == axes
     ]
     tried.sort(key=_operations)
     programs = [(trace_program(plain, function, form, engine, sums=sums), form) for form in staged]
@@ -148,24 +153,48 @@ def choose(
         if not tried or (fills(program, lanes) and program.work(lanes) < tried[0].cost.work):
             return Choice(apply(program, TO_C), form.name, words, alternatives)
     best, axes = tried[0].form, tried[0].start
+    also: list[Candidate] = []
     if best.reduced:
         if axes is not None:
-            parallel = _parallel_worth(function, tried[0], plainly[axes][1], sums)
-            axes = search(model, function, best, axes, REFINEMENT, parallel)
+            start, parallel = axes, _parallel_worth(function, tried[0], plainly[axes][1], sums)
+            axes = _refined(function, best, model, start, parallel)
+            also = _unturned(function, best, model, start, axes, sums)
         tried += [
             _counted(function, best, model, axes, *subject, sums)
             for subject in subjects(model, axes, sums=sums)
         ]
         tried.sort(key=_operations)
-    simple, chosen = _cheapest(function, tried, engine, sums)
+    simple, chosen = _cheapest(function, tried, engine, sums, also)
     return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
 
 
 def _starts(function: Function, model: Model, axes: BodyAxes | None) -> list[BodyAxes | None]:
     """Axes to begin with: those found for inverse dynamics follow inertias, which frames do not have, and
-    contacts neither."""
-    both = axes is not None and (function.of_frames or function.of_contacts)
-    return [axes, unmoved(model)] if both else [axes]
+    contacts neither, and lead away from the joints' own frames."""
+    if axes is None:
+        return [axes]
+    own = unmoved(model)
+    if function.of_frames or function.of_contacts:
+        return [axes, own]
+    if function.of_joint_frames:
+        pairs = product((axes.turns, own.turns), (axes.slides, own.slides))
+        return list(dict.fromkeys(BodyAxes(*pair) for pair in pairs))
+    return [axes]
+
+
+def _refined(
+    function: Function, form: Form, model: Model, axes: BodyAxes, parallel: Collection[int]
+) -> BodyAxes:
+    """The axes that a search finds from there, by what the function takes or what stands for it."""
+    measure, measured = (function, form) if function.measure is None else _measure(*function.measure)
+    if measured is CLASSICAL:
+        return axes  # they were found so
+    return search(model, measure, measured, axes, REFINEMENT, parallel)
+
+
+def _measure(name: str, form: str) -> tuple[Function, Form]:
+    function = lookup(name)
+    return function, function.form(form)
 
 
 def choose_tabled(
@@ -200,7 +229,7 @@ def _counted_tabled(function: Function, form: Form, table: Table, sums: bool) ->
         (table.reduced, "searched, with a table") if form.reduced else (table.model, "as given, with a table")
     )
     tracer = GraphEngine()
-    outputs = trace_on(tracer, subject, function, form, sums=sums)
+    outputs = trace_on(tracer, subject, function, form, sums=sums, named=False)
     return Candidate(form, subject, axes, tracer.cost(outputs), None)
 
 
@@ -220,13 +249,27 @@ def fills(program: Program, lanes: int) -> bool:
     return all(loop.count >= lanes for loop in program.loops if loop.vectorisable)
 
 
+def _unturned(
+    function: Function, form: Form, model: Model, start: BodyAxes, found: BodyAxes, sums: bool
+) -> list[Candidate]:
+    """The axes found, no longer turned: many a turn saves negations alone, which the passes save too."""
+    if found.turns == start.turns:
+        return []
+    slid = BodyAxes(start.turns, found.slides)
+    return [_counted(function, form, model, slid, *next(subjects(model, slid, sums=sums)), sums)]
+
+
 def _cheapest(
-    function: Function, tried: Sequence[Candidate], engine: str, sums: bool
+    function: Function,
+    tried: Sequence[Candidate],
+    engine: str,
+    sums: bool,
+    also: Sequence[Candidate] = (),
 ) -> tuple[Program, Candidate]:
-    """The cheapest program that the passes make of the first candidates."""
-    contenders = CONTENDERS if tried[0].cost.total < LARGE else 1
+    """The cheapest program that the passes make of the first candidates and of others."""
+    contenders = [*tried[:CONTENDERS], *also] if tried[0].cost.total < LARGE else tried[:1]
     results = []
-    for count in tried[:contenders]:
+    for count in contenders:
         traced = trace_graph(count.subject, function, count.form, engine, sums=sums)
         results.append((apply(straight_line(traced), SIMPLIFY), count))
     return min(results, key=lambda result: result[0].cost.total)
@@ -244,7 +287,7 @@ def _counted(
     """A form with the operations of its plain trace."""
     subject: Subject = reduced if form.reduced else model
     tracer = GraphEngine()
-    outputs = trace_on(tracer, subject, function, form, sums=sums)
+    outputs = trace_on(tracer, subject, function, form, sums=sums, named=False)
     words = axes if form.reduced else "as given"
     return Candidate(form, subject, words, tracer.cost(outputs), start)
 

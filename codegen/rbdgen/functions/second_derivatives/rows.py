@@ -49,6 +49,9 @@ def _torque_operations(size: TreeSize) -> int:
     return 2050 * size.ancestors + 130 * size.triples - 1100 * size.bodies
 
 
+_FIRST = ("rnea_derivatives", "local")
+
+
 def _affine(function: str, by_q: str, of: str, tensor: int) -> Identity:
     """A first derivative by q is affine in a or tau; `tensor`: which output its slope is, a or tau last."""
 
@@ -85,6 +88,7 @@ ROWS = (
             ),
         ),
         operations=_torque_operations,
+        measure=_FIRST,
         identities=(
             _affine("rnea_second", "rnea_derivatives", "a", 3),
             Identity(
@@ -116,6 +120,7 @@ ROWS = (
             _cheap("the same by the factor of M, a floating base's own motion apart", aba_second),
         ),
         operations=lambda size: _torque_operations(size) + 95 * size.factor + 7 * size.solves,
+        measure=_FIRST,
         identities=(_affine("aba_second", "aba_derivatives", "tau", 3),),
     ),
 )

@@ -37,7 +37,7 @@ def regrouped(bodies: Sequence[AlignedBody]) -> tuple[list[MassMoments], Vector]
         moments[i], moved = body.joint.type.split(moments[i])
         if moved is None:
             continue
-        moved = _in_parent(body, moved)
+        moved = in_parent(body, moved)
         if body.parent == WORLD:
             still, largest = still + moved.first, add(largest, _scales(moved)[1])
         else:
@@ -82,7 +82,7 @@ def _about_fixed_axis(own: MassMoments, even: bool) -> MassMoments:
     return MassMoments(own.mass, own.first, second)
 
 
-def _in_parent(body: AlignedBody, own: MassMoments) -> MassMoments:
+def in_parent(body: AlignedBody, own: MassMoments) -> MassMoments:
     """What a joint does not feel, in the parent's frame."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = (tuple(row) for row in own.second)
     if xx == xy == xz == yy == yz == 0:

@@ -8,58 +8,88 @@ force).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from rbdgen.functions.inverse_dynamics.classical import BodyMotion, body_forces
 from rbdgen.functions.momentum.energy import KINETIC, POTENTIAL
 from rbdgen.functions.regressors.bodies import kinetic_coefficients
-from rbdgen.model.axes import AlignedBody
-from rbdgen.model.inertial_parameters import ENTRIES
+from rbdgen.functions.regressors.coefficients import Coefficients, Unfelt
+from rbdgen.model.inertial_parameters import ENTRIES, UNIT_INERTIAS
 from rbdgen.model.model import WORLD
+from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedBody, ReducedModel
 from rbdgen.spatial.ops import IDENTITY, ZERO, Force, Vector
 from rbdgen.spatial.planar import PlanarRotation, Z
-from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
-from rbdgen.sweeps.bodies import along_joint, force_to_parent
+from rbdgen.spatial.scalar import Naming, Scalar, add, mul, neg, sub
+from rbdgen.sweeps.bodies import force_to_parent
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.straight import straight
 
 
 def regressor(reduced: ReducedModel, x: State) -> list[list[Scalar]]:
     """Y, nv x 10 nbodies, of q, v and a."""
+    reduced = reduced.in_metres
     driver = straight(reduced, x)
     motions = driver.run(body_forces())["motion"]
+    rows: list[dict[int, Coefficients]] = []
+    for i, framed in enumerate(reduced.bodies):
+        above = {} if framed.parent == WORLD else rows[framed.parent]
+        rows.append(_coefficients(driver.bodies, i, Unfelt.by(framed), motions[i], above, x.naming))
     columns = reduced.model.visible
     Y: list[list[Scalar]] = [[0] * (10 * len(columns)) for _ in range(reduced.nv)]
     for place, i in enumerate(columns):
-        framed, body = reduced.bodies[i], driver.bodies[i]
-        forces = [
-            body.external_force(force, framed.frame, reduced.unit_length)
-            for force in unit_forces(in_joint_frame(framed, body, motions[i], reduced.unit_length))
-        ]
-        above = i
-        while above != WORLD:
-            at = driver.bodies[above]
-            for column, force in enumerate(forces, 10 * place):
-                for k, value in enumerate(along_joint(at, force), at.joint.idx_v):
-                    Y[k][column] = x.naming(f"Y[{k},{column}]", value)
-            forces = [
-                force_to_parent(at, force).named(x.naming, f"f[{column},{above}]")
-                for column, force in enumerate(forces, 10 * place)
-            ]
-            above = at.parent
+        framed = reduced.bodies[i]
+        units = [MassMoments.of(unit.rotated(framed.frame.rotation.T)) for unit in UNIT_INERTIAS]
+        for k, row in rows[i].items():
+            about_joint = row.slid(neg(framed.slide))
+            for column, unit in enumerate(units, 10 * place):
+                Y[k][column] = x.naming(f"Y[{k},{column}]", about_joint.of(unit))
     return Y
 
 
-def in_joint_frame(
-    framed: AlignedBody, body: ReducedBody, motion: BodyMotion, unit_length: Scalar
-) -> BodyMotion:
-    """A body's motion at the origin and in the axes of its joint's own frame, in m."""
-    a, w, wdot = motion.a * unit_length, motion.w, motion.wdot
-    if body.lag is not None:
-        a, w, wdot = (PlanarRotation(Z, *body.lag).inverse.apply(x) for x in (a, w, wdot))
-    turned = BodyMotion(a, w, wdot)
-    R, p = framed.frame
-    a = a - turned.U.apply(R.T.apply(p))
-    return BodyMotion(*(R.apply(x) for x in (a, w, wdot)))
+def _coefficients(
+    bodies: Sequence[ReducedBody],
+    i: int,
+    unfelt: Unfelt,
+    motion: BodyMotion,
+    parent: Mapping[int, Coefficients],
+    naming: Naming,
+) -> dict[int, Coefficients]:
+    """What the torques of body i and of all above it take of its moments, by degree of freedom.
+
+    `parent`: what they take of the parent's.
+    """
+    units = unit_forces(in_own_axes(bodies[i], motion))
+    forces = {column: _in_axes_of_equations(bodies[i], units[column]) for column in unfelt.carried}
+    rows: dict[int, Coefficients] = {}
+    above = i
+    while above != WORLD:
+        at = bodies[above]
+        for k, S in enumerate(at.subspace, at.joint.idx_v):
+            values = {column: S.dot(force) for column, force in forces.items()}
+            rows[k] = unfelt.completed(values, parent.get(k))
+        forces = {
+            column: force_to_parent(at, force).named(naming, f"f[{10 * i + column},{above}]")
+            for column, force in forces.items()
+        }
+        above = at.parent
+    return rows
+
+
+def in_own_axes(body: ReducedBody, motion: BodyMotion) -> BodyMotion:
+    """A body's motion in axes that turn with it."""
+    if body.lag is None:
+        return motion
+    back = PlanarRotation(Z, *body.lag).inverse.apply
+    return BodyMotion(back(motion.a), back(motion.w), back(motion.wdot))
+
+
+def _in_axes_of_equations(body: ReducedBody, force: Force) -> Force:
+    """The opposite way, of a force."""
+    if body.lag is None:
+        return force
+    turned = PlanarRotation(Z, *body.lag).apply
+    return Force(turned(force.moment), turned(force.force))
 
 
 def unit_forces(motion: BodyMotion) -> list[Force]:

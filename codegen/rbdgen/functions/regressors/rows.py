@@ -18,6 +18,8 @@ from rbdgen.sweeps.inputs import State
 _TEXTBOOK = "the equations of motion of unit inertias; Atkeson, An, Hollerbach 1986"
 _CHEAP = "the same by classical accelerations, in searched axes"
 
+_INVERSE_DYNAMICS = ("rnea", "classical")
+
 _PARAMETERS = "columns: m, m c, Ixx Ixy Iyy Ixz Iyz Izz of every body about its joint's origin"
 
 
@@ -50,6 +52,8 @@ ROWS = (
             cheap("moments", _CHEAP, lambda reduced, x: [flat(moments.regressor(reduced, x))]),
         ),
         operations=lambda size: 296 * size.ancestors - 95 * size.bodies,
+        measure=_INVERSE_DYNAMICS,
+        of_joint_frames=True,
         pinocchio=_pinocchio_regressor,
     ),
     Function(
@@ -122,5 +126,7 @@ BASE = Function(
         cheap("moments", _CHEAP, _cheap_base, over="independent"),
     ),
     operations=lambda size: 296 * size.ancestors - 95 * size.bodies,
+    measure=_INVERSE_DYNAMICS,
+    of_joint_frames=True,
     basis=base_parameters,
 )

@@ -14,6 +14,7 @@ from rbdgen.emit.c.printer import Printer
 from rbdgen.graph.node import Graph
 from rbdgen.graph.programs.verify import verify_program
 from rbdgen.graph.verify import verify
+from rbdgen.machine import available_cores
 from rbdgen.toolchain.cache import Cache
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -68,11 +69,30 @@ def _printers_verify() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _cores() -> Iterator[None]:
+    """Of several workers of a test run each designs and compiles on its part of the cores alone.
+
+    A design on several cores starts as many processes, which read all of rbdgen first.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    share = max(1, available_cores() // workers)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("compilation", "rebuild", "workers"):
+            patch.setattr(f"rbdgen.pipeline.{module}.available_cores", lambda: share)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _user_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Designs and builds of this run by way of the pipeline: one cache for all workers, never the user's."""
+    """Designs and builds of this run by way of the pipeline: one cache for all workers, never the user's.
+
+    One also for the bytecode of the processes that tests start, which else compile all modules each time.
+    """
     root = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         root = root.parent
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RBDGEN_CACHE", str(root / "rbdgen-cache"))
+        patch.setenv("PYTHONPYCACHEPREFIX", str(root / "bytecode"))
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         yield

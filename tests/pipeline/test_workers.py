@@ -1,0 +1,27 @@
+"""Work in several processes: results in order, an error of one raised here."""
+
+from __future__ import annotations
+
+import pytest
+
+from rbdgen.emit.names import check_robot_name
+from rbdgen.errors import EmitError
+from rbdgen.pipeline import workers
+from rbdgen.pipeline.workers import in_parallel
+
+
+@pytest.fixture(autouse=True)
+def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever this worker of the test run has."""
+    monkeypatch.setattr(workers, "available_cores", lambda: 2)
+
+
+def test_results_are_in_the_order_of_the_tasks() -> None:
+    names, ended = ["first", "second", "third"], list[str]()
+    assert in_parallel(check_robot_name, {name: name for name in names}, ended.append) == names
+    assert sorted(ended) == sorted(names)
+
+
+def test_an_error_is_raised_here() -> None:
+    with pytest.raises(EmitError, match="'class' is not usable as"):
+        in_parallel(check_robot_name, {"right": "robot", "wrong": "class"}, print)

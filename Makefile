@@ -10,15 +10,17 @@ demo: .venv/run
 	$(BIN)/python examples/demo.py build/demo
 
 test: .venv/develop
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 # Cortex-M and RISC-V boards under qemu, a part of `make test` too; skipped with a word where tools are missing.
 test-embedded: .venv/develop
-	$(BIN)/pytest -n 2 -m embedded -rs tests/embedded
+	$(BIN)/pytest -n 2 -m 'embedded and not campaign' -rs tests/embedded
 
-# What takes an hour: 10 000 random trees of joints of all types against Pinocchio, chains of 100 joints unrolled.
+# What takes over an hour on two cores. 10 000 random trees of joints of all types against Pinocchio; chains of 100 joints
+# and trees of 200 bodies; and the whole tables of which `make test` tries some rows: every form on every robot, every
+# function in C by every compiler and on every board, against MISRA C, with every parameter, the counts of all robots.
 test-long: .venv/develop
-	$(BIN)/pytest -m campaign
+	$(BIN)/pytest -n 2 -m campaign
 
 # Real robots against Pinocchio and MuJoCo, into docs/robots.md. Of dm_control only the models are downloaded.
 robots: .venv/develop

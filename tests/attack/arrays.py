@@ -29,7 +29,7 @@ from rbdgen.runtime import Library
 
 KINDS = ("arrays", "outputs", "threads", "bound calls", "leaks", "pickles")
 SIZE = 2000
-SMALL = 24
+SMALL = 12
 FUNCTIONS = ("rnea", "crba", "rnea_derivatives")
 FEW_AXES = 30
 """Up to so many leading axes calls must be taken; from there on they may be refused."""

@@ -29,7 +29,7 @@ from rbdgen.pipeline.robot import load_robot
 
 KINDS = ("damaged cache", "damaged package", "builds at once", "regenerated and loaded")
 SIZE = 150
-SMALL = 8
+SMALL = 6
 
 PENDULUM, OTHER = PATHS["double_pendulum"], PATHS["planar3r"]
 

@@ -21,7 +21,7 @@ from support.robots import PATHS
 
 KINDS = ("variables", "compilers", "streams", "limits", "folders")
 SIZE = 200
-SMALL = 8
+SMALL = 6
 
 ROBOT = str(PATHS["double_pendulum"])
 

@@ -39,7 +39,7 @@ from rbdgen.toolchain.module import Toolchain, build
 
 KINDS = ("words", "pieces", "letters", "long names", "paths", "names that become one")
 SIZE = 2000
-SMALL = 40
+SMALL = 21
 
 WORDS = sorted(
     RESERVED

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from embedded.board import BOARDS, HERE, SUPPORT, checked, run
 from embedded.subjects import Product, generated
+from support.few import few
 
 from rbdgen.functions.table import TABLE
 from rbdgen.machine import Real
@@ -65,7 +66,7 @@ def looped(tmp_path_factory: pytest.TempPathFactory) -> Product:
     )
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", few(["cortex-m4f", "rv32imafc"], BOARDS))
 def test_the_expected_bits_of_looped_forms(board: str, looped: Product, tmp_path: Path) -> None:
     """All of them in one image."""
     home = passed(at_home(looped, tmp_path))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import pytest
+from support.few import few
 from support.forms import FORMS, FunctionForm
 
+from rbdgen.functions.table import TABLE
 from rbdgen.model.build import Base
 from rbdgen.options import Options, environment_cache
 from rbdgen.pipeline.page import designed
@@ -30,14 +33,18 @@ class Case:
     robot: str
     base: Base
     options: Options
+    functions: tuple[str, ...] = tuple(TABLE)
 
     def __str__(self) -> str:
         return f"{self.robot}-{self.base}-{self.options.real}-{self.options.target}"
 
 
+OF_EVERY_KIND = ("rnea", "aba_derivatives", "kinetic_energy")
+"""Vectors, several matrices, numbers; forms in loops of all kinds."""
+
 SMALL = [
     Case("double_pendulum", "fixed", Options()),
-    Case("double_pendulum", "floating", Options(real="float", target="portable")),
+    Case("double_pendulum", "floating", Options(real="float", target="portable"), OF_EVERY_KIND),
 ]
 LARGE = Case("arm7", "fixed", Options(real="float"))
 """Seven bodies fill vectors of loops; to design and compile it takes long, so one compiler must do."""
@@ -45,7 +52,8 @@ LARGE = Case("arm7", "fixed", Options(real="float"))
 
 def forms_of(case: Case) -> list[FunctionForm]:
     """Those that are compiled: of the large robot those in loops alone."""
-    return [form for form in FORMS if case != LARGE or form.form.loops]
+    forms = [form for form in FORMS if form.function.name in case.functions]
+    return [form for form in forms if case != LARGE or form.form.loops]
 
 
 @dataclass(frozen=True)
@@ -119,11 +127,15 @@ def test_the_expected_bits(folders: Folders) -> None:
         assert_passed(folder, "gcc", "-O1")
 
 
+CLANG, GCC = "clang -O2 -march=native", "gcc -O3 -march=native -fno-tree-slp-vectorize"
+
+
 @pytest.mark.parametrize(
-    "command",
-    ["clang -O1", "clang -O2 -march=native", "gcc -O3 -march=native -fno-tree-slp-vectorize"],
+    ("folders", "command"),
+    few(product(SMALL[1:], [CLANG, GCC]), product(SMALL, ["clang -O1", CLANG, GCC])),
+    indirect=["folders"],
+    ids=str,
 )
-@pytest.mark.parametrize("folders", SMALL, indirect=True, ids=str)
 def test_the_expected_bits_of_other_compilers(folders: Folders, command: str) -> None:
     """gcc 12 fuses neighbours that it joins to vectors, even where it is told not to fuse."""
     for folder in folders.folders:

@@ -22,7 +22,7 @@ from rbdgen.errors import EmitError
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import TABLE
 from rbdgen.graph.node import Graph, Input, Node, Output
-from rbdgen.model.build import Robot
+from rbdgen.model.build import Base, Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.page import emit
@@ -32,8 +32,13 @@ from rbdgen.runtime import open_library
 from rbdgen.signature import SizedArgument
 
 NAME, OTHER = "Alpha", "Omega"
-FORMS = 3
-"""Of the most functions; the third one is the looped one."""
+OWN = Options(real="float", target="portable")
+FOLDERS: tuple[tuple[Base, Options, int], ...] = (
+    ("fixed", Options(), 0),
+    ("floating", OWN, 1),
+    ("fixed", Options(), 2),
+)
+"""With the number of the form; the third one of the most functions is the looped one."""
 
 C_FILES = (".c", ".h", ".hpp")
 
@@ -42,19 +47,15 @@ C_FILES = (".c", ".h", ".hpp")
 def folders() -> list[dict[str, Mapping[str, str]]]:
     """By name the files of the double pendulum: every function in three forms, for host and boards."""
     made = []
-    for base, common in (
-        ("fixed", Options()),
-        ("floating", Options(real="float", target="portable")),
-    ):
+    for base, common, number in FOLDERS:
         robot = load_robot(robot_root() / "double_pendulum.urdf", base)
-        for number in range(FORMS):
-            rows = [row for row in TABLE.values() if number < len(row.forms)]
-            forms = {row.name: row.forms[number].name for row in rows}
-            options = replace(common, functions=tuple(forms), variants=forms)
-            functions = design_functions(robot, options)
-            made.append(
-                {name: emit(robot, functions, replace(options, name=name)).files for name in (NAME, OTHER)}
-            )
+        rows = [row for row in TABLE.values() if number < len(row.forms)]
+        forms = {row.name: row.forms[number].name for row in rows}
+        options = replace(common, functions=tuple(forms), variants=forms)
+        functions = design_functions(robot, options)
+        made.append(
+            {name: emit(robot, functions, replace(options, name=name)).files for name in (NAME, OTHER)}
+        )
     return made
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import random_urdf
+from support.few import few
 from support.forms import relative_error
 from support.rationals import Rationals
 from support.robots import robot
@@ -180,8 +182,11 @@ SAVINGS: dict[str, Callable[[dict[str, list[Any]]], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("saving", SAVINGS)
-@pytest.mark.parametrize("tree", TREES)
+ALL_TOGETHER = [(tree, "all") for tree in TREES]
+ALONE = [("floating tree", saving) for saving in SAVINGS]
+
+
+@pytest.mark.parametrize(("tree", "saving"), few([*ALL_TOGETHER, *ALONE], product(TREES, SAVINGS)))
 @every_pair
 def test_equal_in_rationals(name: str, tree: str, saving: str) -> None:
     r = Rationals(len(tree))
@@ -245,7 +250,7 @@ def float_state(model: Model, rng: np.random.Generator) -> State:
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(text=random_urdf.robots(), seed=st.integers(0, 2**32 - 1), base_parameters=st.booleans())
 def test_random_robots(base: Any, text: str, seed: int, base_parameters: bool) -> None:
     model = build_robot(parse_urdf(text), base=base).model

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support.few import few
 from support.forms import FORMS, Form, forms_of, parametrize
 from support.rationals import Rationals
 
@@ -49,7 +50,7 @@ def draw(parents: tuple[int, ...], kinds: str, seed: int) -> Case:
     return model, State(q=r.coordinates(model), v=r.numbers(n), a=r.numbers(n), tau=r.numbers(n), fext=fext)
 
 
-@pytest.fixture(scope="module", params=TREES)
+@pytest.fixture(scope="module", params=few(["slider", "chain of four", "two chains", "floating tree"], TREES))
 def case(request: pytest.FixtureRequest) -> Case:
     parents, kinds = TREES[request.param]
     return draw(parents, kinds, seed=len(request.param))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 import pytest
-from support.exact_oracle import Array, inputs_of, references
-from support.forms import Form, every_form, relative_error, run_on_floats
+from support.exact_oracle import largest_error
+from support.forms import relative_error
 from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
 from support.robots import BASES, ICUB
 from support.states import random_inputs
@@ -17,7 +16,6 @@ from rbdgen.errors import ModelError
 from rbdgen.functions.table import TABLE
 from rbdgen.graph.programs.run import run
 from rbdgen.model.build import Base, Robot, build_robot
-from rbdgen.model.model import Model
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.selection.axes import BodyAxes, search
 from rbdgen.selection.choose import choose, subjects
@@ -69,16 +67,6 @@ def test_robots_of_any_length(size: float) -> None:
         built(urdf(offset=size, gyration=size))
 
 
-@cache
-def expected(
-    mass: float, offset: float, gyration: float, base: Base
-) -> tuple[Model, dict[str, Array], dict[str, list[Array]]]:
-    model = built(urdf(mass, offset, gyration), base).model
-    inputs = inputs_of(model)
-    return model, inputs, references(model, inputs)
-
-
-@every_form
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize(
     ("mass", "offset", "gyration"),
@@ -93,12 +81,9 @@ def expected(
         (1.0, 1e-25, 1e-25),
     ],
 )
-def test_those_not_refused_are_right(
-    form: Form, mass: float, offset: float, gyration: float, base: Base
-) -> None:
-    model, inputs, exact = expected(mass, offset, gyration, base)
-    for mine, true in zip(run_on_floats(form, model, inputs), exact[form.function.name], strict=True):
-        assert relative_error(mine, true) < 1e-9
+def test_those_not_refused_are_right(mass: float, offset: float, gyration: float, base: Base) -> None:
+    """Every form of every function."""
+    assert largest_error(built(urdf(mass, offset, gyration), base).model) < (1e-9,)
 
 
 @pytest.mark.parametrize("name", ["gravity", "aba"])

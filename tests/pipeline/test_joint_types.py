@@ -14,10 +14,10 @@ import rbdgen
 from rbdgen.functions.table import TABLE
 from rbdgen.runtime import Library
 
-NAMES = ("rnea", "aba", "crba", "minv", "aba_fext", "kinetic_energy")
+NAMES = ("rnea", "crba", "aba_fext", "kinetic_energy")
 """The interpreter judges all functions, derivatives too, which take a minute to compile."""
 
-IN_FLOAT = ("rnea", "aba")
+IN_FLOAT = ("rnea",)
 
 STATES = 5
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.few import few
 from support.forms import forms_of, relative_error, run_on_floats
 from support.robots import PATHS
 from support.states import random_inputs
@@ -23,25 +24,27 @@ from rbdgen.functions.table import TABLE
 COMPILED = ("rnea", "aba", "crba", "potential_energy", "rnea_derivatives")
 """The interpreter judges all functions."""
 
-ROTORS = {f"joint{k}": {"rotor_inertia": 1e-4 * k, "gear_ratio": 100} for k in (1, 2, 4)}
+ROTORS = {"shoulder": {"rotor_inertia": 1e-4, "gear_ratio": 100}}
 
 
 DYNAMICS = '<dynamics damping="0.7" friction="0.5"/></joint>'
 
 
 @pytest.fixture
-def puma(tmp_path: Path) -> Path:
+def pendulum(tmp_path: Path) -> Path:
     """Every joint damped and with friction."""
-    path = tmp_path / "puma560.urdf"
-    path.write_text(PATHS["puma560"].read_text().replace("</joint>", DYNAMICS))
+    path = tmp_path / "double_pendulum.urdf"
+    path.write_text(PATHS["double_pendulum"].read_text().replace("</joint>", DYNAMICS))
     return path
 
 
-@pytest.mark.parametrize("real", ["double", "float"])
-@pytest.mark.parametrize("friction", ["exact", ("smooth", 0.05)])
-def test_compiled(puma: Path, friction: Any, real: str) -> None:
+CASES = [("exact", "float"), (("smooth", 0.05), "double"), ("exact", "double"), (("smooth", 0.05), "float")]
+
+
+@pytest.mark.parametrize(("friction", "real"), few(CASES[:2], CASES))
+def test_compiled(pendulum: Path, friction: Any, real: str) -> None:
     """Single calls and batches give the same bits, NaN included."""
-    robot = rbdgen.load_robot(puma, damping=True, friction=friction, armature=ROTORS)
+    robot = rbdgen.load_robot(pendulum, damping=True, friction=friction, armature=ROTORS)
     assert all(joint.resistance.dissipates for joint in robot.joints)
     lib = rbdgen.build(robot, COMPILED, real=real)
     for name, function in lib.functions.items():
@@ -57,31 +60,31 @@ def test_compiled(puma: Path, friction: Any, real: str) -> None:
         for ours, theirs in zip(outputs, run_on_floats(textbook, robot.model, exact), strict=True):
             assert relative_error(ours, theirs, floor=1.0) < (1e-10 if real == "double" else 1e-3)
         if "v" in shapes:
-            arrays[1][2, 3] = np.nan
+            arrays[1][2, 1] = np.nan
         together = function(*arrays)
         for k in range(3):
             alone = function(*(values[k] for values in arrays))
             pairs = zip(alone, together, strict=True) if isinstance(alone, tuple) else [(alone, together)]
             assert all(np.array_equal(a, b[k], equal_nan=True) for a, b in pairs), name
         if name == "rnea":
-            assert np.isnan(together[2, 3]), "what is no number stays none"
+            assert np.isnan(together[2, 1]), "what is no number stays none"
 
 
 def test_folders_tell_it_and_pass_their_checks(
-    puma: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    pendulum: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rotors = tmp_path / "rotors.json"
     rotors.write_text(json.dumps(ROTORS))
-    given = [str(puma), "--damping", "--friction", "smooth:0.05", "--armature", str(rotors)]
-    assert main([*given, "-f", "rnea,aba,crba,aba_derivatives", "-o", str(tmp_path)]) == 0
-    folder = tmp_path / "puma560"
+    given = [str(pendulum), "--damping", "--friction", "smooth:0.05", "--armature", str(rotors)]
+    assert main([*given, "-f", "rnea,aba,aba_derivatives", "-o", str(tmp_path)]) == 0
+    folder = tmp_path / "double_pendulum"
     manifest = json.loads((folder / "manifest.json").read_text())
     first = manifest["resistance"][0]
-    assert (first["joint"], first["velocity_scale"], first["armature"]) == ("joint1", 0.05, 1.0)
+    assert (first["joint"], first["velocity_scale"], first["armature"]) == ("shoulder", 0.05, 1.0)
     assert (manifest["options"]["damping"], manifest["options"]["friction"]) == (True, "smooth:0.05")
     assert (
-        f"joint1: d = {first['damping']!r}, f = {first['friction']!r}, e = 0.05, A = 1.0"
-        in (folder / "puma560.h").read_text()
+        f"shoulder: d = {first['damping']!r}, f = {first['friction']!r}, e = 0.05, A = 1.0"
+        in (folder / "double_pendulum.h").read_text()
     )
     assert "what joints set against their motion" in (folder / "README.md").read_text()
     assert manifest["warnings"] == []
@@ -94,13 +97,13 @@ def test_folders_tell_it_and_pass_their_checks(
     assert "damping 0.7, friction 0.5 (smooth below 0.05), armature 1," in " ".join(shown.split())
 
 
-def test_designs_differ(puma: Path) -> None:
+def test_designs_differ(pendulum: Path) -> None:
     """None is taken from the cache for another."""
     torques = []
     for options in ({}, {"damping": True}, {"friction": "exact"}, {"friction": "smooth:0.1"}):
-        robot = rbdgen.load_robot(puma, **options)
+        robot = rbdgen.load_robot(pendulum, **options)
         lib = rbdgen.build(robot, ["nle"])
-        torques.append(lib.nle(np.zeros(6), np.full(6, 0.5)))
+        torques.append(lib.nle(np.zeros(2), np.full(2, 0.5)))
     assert all(np.abs(a - b).min() > 1e-6 for a, b in pairwise(torques))
 
 
@@ -135,9 +138,9 @@ def test_the_table_of_functions_has_no_robot(capsys: pytest.CaptureFixture[str])
     assert "list: --damping " in capsys.readouterr().err
 
 
-def test_loops(puma: Path) -> None:
+def test_loops(pendulum: Path) -> None:
     """Looped C gives what straight lines give; joints differ, so that tables hold their resistance."""
-    robot = rbdgen.load_robot(puma, damping=True, friction="smooth:0.05", armature=ROTORS)
+    robot = rbdgen.load_robot(pendulum, damping=True, friction="smooth:0.05", armature=ROTORS)
     names = ["rnea", "aba", "crba", "aba_derivatives"]
     plain = rbdgen.build(robot, names)
     looped = rbdgen.build(robot, names, variants=dict.fromkeys(names, "looped"))
@@ -150,9 +153,11 @@ def test_loops(puma: Path) -> None:
 
 
 @pytest.mark.parametrize("real", ["double", "float"])
-def test_every_compiler_gives_the_same_bits(puma: Path, real: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_compiler_gives_the_same_bits(
+    pendulum: Path, real: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Signs by comparisons of numbers and by masks of vectors; the Makefile's own flags."""
-    robot = rbdgen.load_robot(puma, damping=True, friction="exact")
+    robot = rbdgen.load_robot(pendulum, damping=True, friction="exact")
     results = []
     for compiler in ("gcc", "clang"):
         if shutil.which(compiler) is None:
@@ -161,7 +166,7 @@ def test_every_compiler_gives_the_same_bits(puma: Path, real: str, monkeypatch: 
         lib = rbdgen.build(robot, ["nle", "aba"], real=real)
         inputs = lib.manifold.random_inputs(lib.aba.signature.inputs, np.random.default_rng(3), (40,))
         q, v, tau = (inputs[x].astype(real) for x in ("q", "v", "tau"))
-        v[:6, 2] = [0, -0.0, np.nan, np.inf, -np.inf, 1e-40]
+        v[:6, 1] = [0, -0.0, np.nan, np.inf, -np.inf, 1e-40]
         results.append([lib.nle(q, v), lib.aba(q, v, tau), lib.nle(q[0], v[0]), lib.nle(q[5], v[5])])
     for a, b in zip(*results, strict=True):
         assert np.array_equal(a, b, equal_nan=True)

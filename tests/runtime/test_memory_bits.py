@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.few import few
 from support.results import address, bits, spoil
-from support.robots import robot
+from support.robots import BASES, robot
 
 from rbdgen.functions.table import TABLE
 from rbdgen.options import Options
@@ -24,9 +25,11 @@ def _nothing_kept() -> Iterator[None]:
     MEMORY.release()
 
 
-@pytest.fixture(scope="module", params=[("double_pendulum", "fixed"), ("double_pendulum", "floating")])
+@pytest.fixture(scope="module", params=few(["floating"], BASES))
 def every_function(request: pytest.FixtureRequest) -> Library:
-    return build_library(robot(*request.param), Options.of(functions=tuple(TABLE), trig="builtin"))
+    return build_library(
+        robot("double_pendulum", request.param), Options.of(functions=tuple(TABLE), trig="builtin")
+    )
 
 
 LEADING = ((8200,), (0,), (3, 0, 2), (1,), (2, 4100), (20_001,))

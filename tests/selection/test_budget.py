@@ -34,8 +34,11 @@ def counted(model: Model, name: str) -> int:
     return tracer.cost(trace_on(tracer, model, lookup(name), lookup(name).forms[0])).total
 
 
-@pytest.mark.parametrize("base", BASES)
-@pytest.mark.parametrize("parents", [synthetic.chain(8), synthetic.binary_tree(12)], ids=["chain", "tree"])
+@pytest.mark.parametrize(
+    ("parents", "base"),
+    [(synthetic.chain(8), "fixed"), (synthetic.binary_tree(8), "floating")],
+    ids=["chain", "tree"],
+)
 def test_estimates_on_general_robots(parents: list[int], base: Base) -> None:
     """A floating root, which has no mass here, is carried by a second limb."""
     model = synthetic_robot([*parents, -1] if base == "floating" else parents, base).model
@@ -43,7 +46,7 @@ def test_estimates_on_general_robots(parents: list[int], base: Base) -> None:
         assert 0.85 < estimated_operations(model, name) / counted(model, name) < 1.2, name
 
 
-@pytest.mark.parametrize("parents", [synthetic.chain(30), synthetic.binary_tree(60)], ids=["chain", "tree"])
+@pytest.mark.parametrize("parents", [synthetic.chain(25), synthetic.binary_tree(40)], ids=["chain", "tree"])
 @pytest.mark.parametrize("name", ["crba", "minv", "rnea_derivatives", "aba_derivatives"])
 def test_estimates_of_what_grows_fastest(name: str, parents: list[int]) -> None:
     """The larger the robot, the better: what is refused untraced is within a twentieth of the truth."""

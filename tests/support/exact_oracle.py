@@ -9,6 +9,7 @@ from typing import Any
 import mpmath
 import numpy as np
 from numpy.typing import NDArray
+from support.forms import FORMS, relative_error, run_on_floats
 from support.states import random_inputs
 
 from rbdgen.functions.derivatives.one_frame import rnea_derivatives
@@ -29,6 +30,17 @@ def inputs_of(model: Model) -> dict[str, Array]:
     """One state with whatever a function may ask for."""
     given = [random_inputs(model, lookup(name).signature, 1) for name in ("aba_fext", "rnea_fext")]
     return given[0] | given[1]
+
+
+def largest_error(model: Model) -> tuple[float, str]:
+    """Of every form of every function on floats at one state, relative; and that form."""
+    inputs = inputs_of(model)
+    exact = references(model, inputs)
+    return max(
+        (relative_error(mine, true), str(form))
+        for form in FORMS
+        for mine, true in zip(run_on_floats(form, model, inputs), exact[form.function.name], strict=True)
+    )
 
 
 def with_all_digits(value: Any) -> Any:

@@ -248,8 +248,8 @@ def test_a_folder_is_checked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [{"real": "float"}, {"trig": "input"}, {"engine": "sympy"}])
 def test_in_other_numbers(options: dict[str, str]) -> None:
-    robot = rbdgen.load_robot("planar3r", frames=["*"])
-    functions = ["frame_placement", "frame_jacobian_local", "frame_velocity_world"]
+    robot = rbdgen.load_robot("planar3r", frames=["link2", "link3"])
+    functions = ["frame_placement", "frame_velocity_world"]
     lib, plain = (rbdgen.build(robot, functions=functions, **chosen) for chosen in (options, {}))
     q, v = np.array([0.3, -0.7, 1.1]), np.array([0.5, -0.2, 0.1])
     own = (np.sin(q), np.cos(q)) if "trig" in options else (q,)

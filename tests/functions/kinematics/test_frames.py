@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from support.few import few
 from support.forms import FunctionForm, relative_error, run_on_floats
 from support.frames import with_feet, with_frames, with_links, with_tool
 from support.mimic import Projection, with_mimics
@@ -70,13 +72,18 @@ def assert_all_forms(model: Model, seed: int, states: int = 2) -> None:
                 assert relative_error(ours, theirs, floor=1.0) < TOLERANCE, (row.name, form.name, seed)
 
 
-@pytest.mark.parametrize("base", BASES)
-@pytest.mark.parametrize("name", ["arm7", "double_pendulum", "quadruped12", "humanoid30", "puma560", "ur5"])
+ROBOTS = ["arm7", "double_pendulum", "quadruped12", "humanoid30", "puma560", "ur5"]
+
+
+@pytest.mark.parametrize(
+    ("name", "base"),
+    few([("arm7", "fixed"), ("ur5", "floating"), ("quadruped12", "floating")], product(ROBOTS, BASES)),
+)
 def test_robots(name: str, base: Base) -> None:
     assert_all_forms(with_links(name, base), 0)
 
 
-@settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_trees(seed: int) -> None:
     """Joints of all types, in any order."""
@@ -206,7 +213,7 @@ def central(row: Function, model: Model, inputs: Mapping[str, Array], name: str,
     return (ends[0] - ends[1]) / 2e-5
 
 
-@pytest.mark.parametrize("seed", [1, 4, 9])
+@pytest.mark.parametrize("seed", few([4], [1, 4, 9]))
 @pytest.mark.parametrize(
     "row", [row for row in OF_FRAMES.values() if row.derivative_of], ids=lambda x: x.name
 )
@@ -240,7 +247,7 @@ def test_rate_of_the_jacobian_is_its_difference(x: str) -> None:
 # ---- joints that follow others
 
 
-@settings(max_examples=10, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=6, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(robots(max_joints=6), st.integers(0, 2**32 - 1), st.sampled_from(BASES))
 def test_columns_of_followers_are_folded(text: str, seed: int, base: Base) -> None:
     """Against the robot with all joints free, projected by NumPy."""

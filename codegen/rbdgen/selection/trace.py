@@ -78,6 +78,7 @@ def trace_program(
 ) -> Program:
     """A form in loops as a program: every loop traced once, loops that are alike share their graph."""
     assert form.loops is not None
+    reduced = function.held_by(reduced)
     signature = function.sized(reduced.model)
     looped = form.loops(reduced)
     if form.over == "all" and not reduced.model.coupling.is_trivial:

@@ -22,8 +22,10 @@ from rbdgen.cli.arguments import options_of, robot_of
 from rbdgen.cli.parsers import PARSERS
 from rbdgen.errors import ModelError, OptionError, RbdgenError
 from rbdgen.functions.table import ALL, OF_CONTACTS, lookup, rows_of
+from rbdgen.model.reduce import reduce
 from rbdgen.options import Options
 from rbdgen.pipeline.facts import facts_of
+from rbdgen.selection.trace import trace_program
 
 HELD = [name for name, row in ALL.items() if row.of_contacts]
 
@@ -144,6 +146,10 @@ def test_functions_of_a_set_are_those_of_a_robot_with_its_contacts_alone() -> No
             found = run_on_floats(FunctionForm(row, ours), both, inputs)
             for x, y in zip(found, run_on_floats(FunctionForm(plain, theirs), alone, inputs), strict=True):
                 np.testing.assert_array_equal(x, y)
+            if ours.loops is not None:
+                subjects = (both, row, ours), (alone, plain, theirs)
+                programs = [trace_program(reduce(robot), *of, "graph") for robot, *of in subjects]
+                assert programs[0] == programs[1]
 
 
 def test_other_points_and_other_sets_are_other_designs() -> None:

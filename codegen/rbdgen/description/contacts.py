@@ -7,17 +7,19 @@ Loop("bar", "a", (0, 0, 0.1), "b")          places of two links stay together: 3
 
 from __future__ import annotations
 
-import math
 import numbers
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from rbdgen.description.quoting import told
 from rbdgen.errors import OptionError
 
 ORIGIN = (0.0, 0.0, 0.0)
+
+FARTHEST = 1e30
+"""In m: squares of larger lengths leave the range of doubles, as between joints."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +135,8 @@ def _checked(one: object) -> Contact:
 
 
 def _point(one: Contact, given: object) -> tuple[float, ...]:
-    values = list(given) if isinstance(given, Iterable) else []
-    if len(values) == 3 and all(isinstance(x, numbers.Real) and math.isfinite(x) for x in values):
+    values: list[Any] = list(given) if isinstance(given, Iterable) else []
+    if len(values) == 3 and all(isinstance(x, numbers.Real) and abs(x) <= FARTHEST for x in values):
         return tuple(map(float, values))
     raise OptionError(
         f"contact {told(one.name)}: point {told(given)} makes no sense; give three numbers, in m"

@@ -49,6 +49,7 @@ def biped(contacts: Any = (SOLE, HAND, BAR), sets: Any = None, base: Any = "floa
         ([Point("a", "world")], "contact 'a': no joint moves link 'world'; name a link behind a joint"),
         ([Point("a", "hand", (0, 1))], "contact 'a': point (0, 1) makes no sense; give three numbers, in m"),
         ([Point("a", "hand", (0, np.nan, 1))], "makes no sense; give three numbers, in m"),
+        ([Point("a", "hand", (0, 1e200, 1))], "makes no sense; give three numbers, in m"),
         ([Point("", "hand")], "contact '': name '' is no name; give one"),
         ([Point("a,b", "hand")], "contact 'a,b': a name with , = or : in it; leave them out"),
         (["hand"], "contact 'hand' makes no sense; give rbdgen.Point, rbdgen.Frame or rbdgen.Loop"),

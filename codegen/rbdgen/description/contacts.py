@@ -11,7 +11,7 @@ import numbers
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from rbdgen.description.quoting import told
 from rbdgen.errors import OptionError
@@ -135,7 +135,7 @@ def _checked(one: object) -> Contact:
 
 
 def _point(one: Contact, given: object) -> tuple[float, ...]:
-    values: list[Any] = list(given) if isinstance(given, Iterable) else []
+    values: list[float] = list(given) if isinstance(given, Iterable) else []
     if len(values) == 3 and all(isinstance(x, numbers.Real) and abs(x) <= FARTHEST for x in values):
         return tuple(map(float, values))
     raise OptionError(

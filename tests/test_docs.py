@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any, get_args
@@ -62,3 +63,34 @@ def test_second_derivatives_take_as_many_operations_as_are_pinned() -> None:
     )
     (total,) = re.findall(r"^rnea_second: .*?: (\d+) = ", pinned, re.MULTILINE)
     assert f"names them: {total} operations for the arm." in page("functions.md").replace("\n", " ")
+
+
+ROBOTS = {"arm": "arm7", "quadruped": "quadruped12", "humanoid": "humanoid30"}
+
+
+@pytest.mark.parametrize(("name", "suite"), [("contacts.md", "contact"), ("functions.md", "more")])
+def test_speeds_are_those_measured(name: str, suite: str) -> None:
+    """Microseconds a call, in brackets how many times as fast as Pinocchio; then in batches, ns a state."""
+    text = page(name)
+    results = DOCS.parent / "benchmarks" / "results"
+    for way, prefix in (("one call", suite), ("a batch", f"{suite}_batch")):
+        start = text.index(f"| {way} | ")
+        heading, _, *rows = (
+            [cell.strip() for cell in line.strip("|").split("|")]
+            for line in text[start:].partition("\n\n")[0].splitlines()
+        )
+        for robot, *cells in zip(*[heading, *rows], strict=True):
+            if robot == way:
+                functions = [cell.strip("`") for cell in cells]
+                continue
+            measured = json.loads((results / f"{prefix}_{ROBOTS[robot]}.json").read_text(encoding="utf-8"))
+            assert cells == [_told(measured["functions"].get(function), way) for function in functions]
+
+
+def _told(measured: dict[str, Any] | None, way: str) -> str:
+    if measured is None:
+        return ""
+    if way == "a batch":
+        return f"{measured['batch']:.0f} ({measured['pinocchio'] / measured['batch']:.1f})"
+    ns = {who: entry["ns"] for who, entry in measured["times"].items()}
+    return f"{ns['rbdgen'] / 1000:.3f} ({ns['pinocchio'] / ns['rbdgen']:.1f})"

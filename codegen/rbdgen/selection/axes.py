@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, compress
+from itertools import compress
 from math import atan2, hypot, inf, isfinite, pi
 from typing import Final, NamedTuple
 
@@ -138,7 +138,7 @@ class _Descent:
         self.budget = budget
         self.parallel = parallel
         self.known: dict[tuple[object, ...], Count] = {}  # by choices
-        self.counted: dict[tuple[object, ...], Count] = {}  # by magnitudes
+        self.counted: dict[tuple[object, ...], Count] = {}  # by what is alike
         self.refused: set[tuple[int, float, float]] = set()  # better for a chain, not for all of it as it is
         self.whole = self.whole_cost()
 
@@ -189,16 +189,20 @@ class _Descent:
         known = self.known.get(key)
         if known is None or not known.says(most):
             whole = self.aligned.with_axes(turns, slides, self.parallel)
-            known = self.known[key] = self.count_of(_only(whole, bodies), whole, most)
+            part = _only(whole, bodies)
+            # of contacts, which few chains have alike, the negations are exact
+            alike = key if self.function.of_contacts else _magnitudes(part)
+            known = self.known[key] = self.count_of(part, alike, whole, most)
         return known
 
-    def count_of(self, part: ReducedModel, whole: ReducedModel, most: float) -> Count:
-        """Operations of a chain. Those that are alike but for signs, as two arms are, are counted once."""
-        magnitudes = _magnitudes(part)
-        count = self.counted.get(magnitudes)
+    def count_of(
+        self, part: ReducedModel, alike: tuple[object, ...], whole: ReducedModel, most: float
+    ) -> Count:
+        """Operations of a chain, known where one was counted that is alike, such as another arm's."""
+        count = self.counted.get(alike)
         if count is None or not count.says(most):
             try:
-                count = self.counted[magnitudes] = counted(part, self.function, self.form, most)
+                count = self.counted[alike] = counted(part, self.function, self.form, most)
             except (ZeroDivisionError, GraphError):
                 # massless bodies take the inertia of bodies beyond the chain, and few contacts hold no base
                 count = counted(whole, self.function, self.form, most)
@@ -269,14 +273,12 @@ def _magnitudes(reduced: ReducedModel) -> tuple[object, ...]:
         numbers += [*body.joint.axis, *body.turn, body.slide]
         for x in (own, whole):
             numbers += [x.mass, *x.first, *x.second[0], *x.second[1], *x.second[2]]
-    frames = [*reduced.frames, *chain.from_iterable(reduced.contacts)]
-    for frame in frames:
+    for frame in reduced.frames:
         numbers += [*frame.gamma, *frame.alpha, *frame.theta0, *frame.translation]
     tree = ((body.parent, body.joint.type, body.joint.resistance) for body in reduced.bodies)
     return (
         *tree,
-        *(frame.parent for frame in frames),
-        *((contact.kind, contact.second is None) for contact in reduced.model.contacts),
+        *(frame.parent for frame in reduced.frames),
         reduced.parallel,
         *(round(abs(float(x)), 12) for x in numbers),
     )

@@ -18,8 +18,6 @@ from rbdgen.sweeps.inputs import State
 _TEXTBOOK = "the equations of motion of unit inertias; Atkeson, An, Hollerbach 1986"
 _CHEAP = "the same by classical accelerations, in searched axes"
 
-_INVERSE_DYNAMICS = ("rnea", "classical")
-
 _PARAMETERS = "columns: m, m c, Ixx Ixy Iyy Ixz Iyz Izz of every body about its joint's origin"
 
 
@@ -52,7 +50,7 @@ ROWS = (
             cheap("moments", _CHEAP, lambda reduced, x: [flat(moments.regressor(reduced, x))]),
         ),
         operations=lambda size: 296 * size.ancestors - 95 * size.bodies,
-        measure=_INVERSE_DYNAMICS,
+        measure=("rnea", "classical"),
         of_joint_frames=True,
         pinocchio=_pinocchio_regressor,
     ),
@@ -126,7 +124,6 @@ BASE = Function(
         cheap("moments", _CHEAP, _cheap_base, over="independent"),
     ),
     operations=lambda size: 296 * size.ancestors - 95 * size.bodies,
-    measure=_INVERSE_DYNAMICS,
     of_joint_frames=True,
     basis=base_parameters,
 )

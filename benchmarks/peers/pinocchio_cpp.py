@@ -89,7 +89,7 @@ def add_contacts(model: Any, contacts: Sequence[Contact]) -> None:
 
     for contact in contacts:
         R, p = contact.first.placement
-        placement = pinocchio.SE3(np.array(R, float), np.array([*p], float))
+        placement = pinocchio.SE3(np.array([list(row) for row in R], float), np.array(list(p), float))
         kind = pinocchio.FrameType.SENSOR if contact.rows == 3 else pinocchio.FrameType.OP_FRAME
         model.addFrame(pinocchio.Frame(contact.name, contact.first.body + 1, 0, placement, kind))
 
@@ -257,7 +257,7 @@ def reference_values(model: Any, states: States, k: int, name: str) -> list[NDAr
         Held(frame.name, contact_rows(frame), [Place(frame.parentJoint, frame.placement)])
         for frame in chosen_frames(model)
     ]
-    same = {name: np.full(max(1, len(contacts)), value) for name, value in SAME.items()}
+    same = {name: np.full(len(contacts) if name == "active" else 1, value) for name, value in SAME.items()}
     given = {**same, "q": q, "v": states.v[k], "a": states.a[k], "tau": states.tau[k]}
     return outputs_of_state(ALL[name], model, data, given, contacts=contacts)
 

@@ -97,8 +97,21 @@ def test_model_file_holds_the_chosen_frames(urdf: Path, tmp_path: Path) -> None:
     assert model.names[int(carrier)] == "j2"
     assert model.names[int(last)] == "j5"
     tip = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(0.2, 0.3, 0.4), np.array([0.4, 0.5, 0.6]))
-    np.testing.assert_allclose(numbers, [*tip.rotation.ravel(), *tip.translation], atol=1e-14)
-    np.testing.assert_array_equal(own, [*np.eye(3).ravel(), 0, 0, 0])
+    np.testing.assert_allclose(numbers, [*tip.rotation.ravel(), *tip.translation, 6], atol=1e-14)
+    np.testing.assert_array_equal(own, [*np.eye(3).ravel(), 0, 0, 0, 6])
+
+
+def test_model_file_holds_the_contacts(urdf: Path, tmp_path: Path) -> None:
+    """A point has 3 rows, a frame 6."""
+    contacts = (rbdgen.Point("a", "l2", (0.1, 0.2, 0.3)), rbdgen.Frame("b", "l5"))
+    robot = rbdgen.load_robot(urdf, base="floating", contacts=contacts)
+    model = pinocchio_cpp.load_model(urdf, floating=True)
+    pinocchio_cpp.add_contacts(model, robot.model.contacts)
+    pinocchio_cpp.write_model(model, tmp_path / "model")
+    point, frame = (line.split() for line in (tmp_path / "model").read_text().splitlines()[-2:])
+    assert [model.names[int(row[0])] for row in (point, frame)] == ["j2", "j5"]
+    assert [*map(float, point[10:])] == [0.1, 0.2, 0.3, 3]
+    assert float(frame[-1]) == 6
 
 
 def test_a_frame_that_is_no_link(urdf: Path) -> None:

@@ -75,6 +75,8 @@ WITHOUT = {
     "regressor",
     "kinetic_regressor",
     "potential_regressor",
+    "rnea_fext_derivatives",
+    "aba_fext_derivatives",
 }
 """Sums over the robot in world axes, and columns of every body at every joint: no sweep gives them."""
 

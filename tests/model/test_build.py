@@ -116,6 +116,8 @@ def test_floating_base() -> None:
     assert model.ancestor_dofs(6) == [5, 4, 3, 2, 1, 0]
     assert model.subtree_dof_end == (7, 7)
     assert model.sizes == {
+        **dict.fromkeys(("nc", "ncontacts", "nanchor", "nshare"), 0),
+        "njoints": 1,
         "nq": 8,
         "nv": 7,
         "nbodies": 2,

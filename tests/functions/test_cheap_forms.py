@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import random_urdf
-from support.few import few
+from support.few import examples, few
 from support.forms import relative_error
 from support.rationals import Rationals
 from support.robots import robot
@@ -250,7 +250,7 @@ def float_state(model: Model, rng: np.random.Generator) -> State:
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15, 25), deadline=None)
 @given(text=random_urdf.robots(), seed=st.integers(0, 2**32 - 1), base_parameters=st.booleans())
 def test_random_robots(base: Any, text: str, seed: int, base_parameters: bool) -> None:
     model = build_robot(parse_urdf(text), base=base).model

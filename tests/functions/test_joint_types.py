@@ -55,7 +55,7 @@ def in_loops(model: Model) -> bool:
     return all(body.joint.type.one_axis for body in model.bodies[first:]) and not (first and beside)
 
 
-@settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=200, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_trees(seed: int) -> None:
     check(random_tree(seed, 5), seed)

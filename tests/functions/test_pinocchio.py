@@ -12,7 +12,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from support import random_urdf
-from support.few import few
+from support.few import examples, few
 from support.forms import FORMS, Form, every_form, graph_of, interpreted, relative_error, run_on_floats
 from support.pinocchio_oracle import PinocchioOracle, model_of_numbers, model_of_urdf
 from support.robots import BASES, PATHS, robot
@@ -72,7 +72,7 @@ def test_as_written(form: Form, name: str, base: Base) -> None:
 
 
 @pytest.mark.parametrize("base", BASES)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12, 40), deadline=None)
 @given(text=random_urdf.robots())
 def test_random_robots(base: Base, text: str) -> None:
     model = build_robot(parse_urdf(text), base=base, snap=0.0).model

@@ -13,6 +13,7 @@ import pytest
 from functions.test_joint_types import check
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from support.few import examples
 from support.forms import (
     FunctionForm,
     forms_of,
@@ -58,7 +59,7 @@ def resisting_tree(seed: int, most: int) -> Model:
     return replace(model, bodies=tuple(bodies))
 
 
-@settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=examples(25, 100), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_trees(seed: int) -> None:
     check(resisting_tree(seed, 6), seed)

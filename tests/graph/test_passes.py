@@ -16,6 +16,7 @@ import mpmath
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from support.few import examples
 from support.graphs import ALL, FIELD, RING, graphs, max_live, pendulum
 
 from rbdgen.errors import GraphError
@@ -44,7 +45,7 @@ def work(graph: Graph) -> tuple[int, int]:
 
 
 @named(PASSES)
-@settings(derandomize=True, max_examples=30, deadline=None)
+@settings(derandomize=True, max_examples=examples(30, 60), deadline=None)
 @given(graph=graphs(ops=RING), point=st.lists(st.fractions(-3, 3, max_denominator=9), min_size=5, max_size=5))
 def test_exact_value_and_work(step: Pass, graph: Graph, point: list[Fraction]) -> None:
     after = step(graph)
@@ -57,7 +58,7 @@ def test_exact_value_and_work(step: Pass, graph: Graph, point: list[Fraction]) -
 
 
 @named(PASSES)
-@settings(derandomize=True, max_examples=30, deadline=None)
+@settings(derandomize=True, max_examples=examples(30, 60), deadline=None)
 @given(graph=graphs(ops=ALL, max_operations=20), point=st.lists(st.floats(0.5, 2), min_size=5, max_size=5))
 def test_value_to_rounding(step: Pass, graph: Graph, point: list[float]) -> None:
     with mpmath.workdps(40):
@@ -81,7 +82,7 @@ def test_value_to_rounding(step: Pass, graph: Graph, point: list[float]) -> None
                 assert abs(found - values[element]) < 1e-9
 
 
-@settings(derandomize=True, max_examples=30, deadline=None)
+@settings(derandomize=True, max_examples=examples(30, 60), deadline=None)
 @given(graph=graphs(ops=FIELD), point=st.lists(st.fractions(1, 3, max_denominator=9), min_size=5, max_size=5))
 def test_what_runs_on_the_way_to_c_is_legal_after_every_pass(graph: Graph, point: list[Fraction]) -> None:
     inputs = {"x": point[:3], "y": point[3:]}

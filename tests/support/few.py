@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,3 +23,8 @@ def few(always: Iterable[Any], cases: Iterable[Any]) -> list[Any]:
         )
         for case in found
     ]
+
+
+def examples(count: int, many: int) -> int:
+    """How many random examples: so many, and in the second part of `make test-long` many."""
+    return many if os.environ.get("RBDGEN_EXAMPLES") == "many" else count

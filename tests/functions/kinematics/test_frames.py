@@ -14,7 +14,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from support.few import few
+from support.few import examples, few
 from support.forms import FunctionForm, relative_error, run_on_floats
 from support.frames import with_feet, with_frames, with_links, with_tool
 from support.mimic import Projection, with_mimics
@@ -83,7 +83,7 @@ def test_robots(name: str, base: Base) -> None:
     assert_all_forms(with_links(name, base), 0)
 
 
-@settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=examples(8, 15), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_trees(seed: int) -> None:
     """Joints of all types, in any order."""
@@ -247,7 +247,7 @@ def test_rate_of_the_jacobian_is_its_difference(x: str) -> None:
 # ---- joints that follow others
 
 
-@settings(max_examples=6, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=examples(6, 10), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(robots(max_joints=6), st.integers(0, 2**32 - 1), st.sampled_from(BASES))
 def test_columns_of_followers_are_folded(text: str, seed: int, base: Base) -> None:
     """Against the robot with all joints free, projected by NumPy."""

@@ -12,7 +12,7 @@ from functions.test_resistance import resisting_tree
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from support.few import few
+from support.few import examples, few
 from support.forms import FunctionForm, relative_error, run_on_floats
 from support.mimic import Projection, with_mimics
 from support.random_urdf import robots
@@ -102,7 +102,7 @@ def test_robots(function: Function, name: str, base: Base) -> None:
     check(function, model, random_inputs(model, function.signature, STATES))
 
 
-@settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=examples(8, 25), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1), function=st.sampled_from(list(SECOND.values())))
 def test_random_trees(seed: int, function: Function) -> None:
     """All types of joints, half of the robots with damping, friction, springs and rotors."""

@@ -1,10 +1,12 @@
-"""Derivatives of dynamics in contact: differences of contact_aba, also in loops and where joints follow."""
+"""Derivatives of dynamics in contact: automatic ones of the traced contact_aba, also in loops; differences
+where joints are of other types or follow."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any
 
+import casadi
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -12,10 +14,13 @@ from support.contacts import SOLID, legs, robot_with_contacts, with_contacts
 from support.forms import FunctionForm, relative_error, run_on_floats
 from support.random_trees import random_tree
 from support.states import random_inputs
+from support.tangent import tangent_map
 
 import rbdgen
+from rbdgen.functions.function import Function
 from rbdgen.functions.table import ALL
 from rbdgen.model.model import Model
+from rbdgen.selection.trace import trace_expression
 
 Array = NDArray[np.float64]
 
@@ -68,17 +73,42 @@ def differences(model: Model, inputs: dict[str, Array], name: str, of: str) -> l
     return total
 
 
-@pytest.mark.parametrize("name", ["mixed", "closed", "standing", "following", "tree", "held"])
-def test_differences(name: str) -> None:
-    makers = {"following": following, "tree": tree, "held": pulled}
-    model = makers[name]() if name in makers else robot_with_contacts(name).model
+def automatic(model: Model, inputs: dict[str, Array], of: str) -> list[Array]:
+    """CasADi's, of a by q, v and tau, then those of lambda."""
+    row = ALL[of]
+    traced = trace_expression(model, row, row.forms[0], "casadi")
+    symbols = [casadi.SX.sym(traced.name_in(k), traced.size1_in(k)) for k in range(traced.n_in())]
+    found = [casadi.jacobian(output, x) for output in traced(*symbols) for x in symbols[:3]]
+    state = [inputs[traced.name_in(k)][0] for k in range(traced.n_in())]
+    jacobians = casadi.Function("jacobians", symbols, found)(*state)
+    by_q = tangent_map(model, inputs["q"][0])
+    return [J.full() if k % 3 else J.full() @ by_q for k, J in enumerate(jacobians)]
+
+
+@pytest.mark.parametrize("name", ["mixed", "closed", "standing", "held"])
+def test_automatic_differentiation(name: str) -> None:
+    model = pulled() if name == "held" else robot_with_contacts(name).model
     row = ALL[f"contact_aba_derivatives{'_held' * (name == 'held')}"]
     assert row.derivative_of
     inputs: dict[str, Any] = random_inputs(model, row.signature, 1, 3)
-    expected = [differences(model, inputs, key, row.derivative_of) for key in ("q", "v", "tau")]
-    wanted = [by[k] for k in (0, 1) for by in expected]
+    compare(model, row, inputs, automatic(model, inputs, row.derivative_of), 1e-9)
+
+
+def compare(
+    model: Model, row: Function, inputs: dict[str, Array], wanted: list[Array], tolerance: float
+) -> None:
+    """Every form at one state."""
     for form in row.forms:
         outputs = run_on_floats(FunctionForm(row, form), model, inputs)
         for ours, theirs, argument in zip(outputs, wanted, row.signature.outputs, strict=True):
             error = relative_error(ours[0].reshape(theirs.shape), theirs, floor=1.0)
-            assert error < 1e-8, (form.name, argument.name)
+            assert error < tolerance, (form.name, argument.name)
+
+
+@pytest.mark.parametrize("name", ["following", "tree"])
+def test_differences(name: str) -> None:
+    model = following() if name == "following" else tree()
+    row = ALL["contact_aba_derivatives"]
+    inputs: dict[str, Any] = random_inputs(model, row.signature, 1, 3)
+    expected = [differences(model, inputs, key, "contact_aba") for key in ("q", "v", "tau")]
+    compare(model, row, inputs, [by[k] for k in (0, 1) for by in expected], 1e-8)

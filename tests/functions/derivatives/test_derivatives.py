@@ -18,13 +18,12 @@ from support.few import few
 from support.forms import Form, forms_of, graph_of, interpreted, parametrize, relative_error
 from support.robots import BASES, BUNDLED, robot
 from support.states import random_inputs
+from support.tangent import tangent_map
 
 from rbdgen.graph.node import Graph
 from rbdgen.model.build import Base
-from rbdgen.model.joints import Floating
 from rbdgen.model.model import Model
 from rbdgen.selection.trace import trace_expression
-from rbdgen.spatial.quaternion import rotation_of
 
 Array = NDArray[np.float64]
 
@@ -41,21 +40,6 @@ def differentiated(function: str, name: str, base: Base) -> Any:
     inputs = [casadi.SX.sym(traced.name_in(k), traced.size1_in(k)) for k in range(traced.n_in())]
     output = traced(*inputs)
     return casadi.Function("jacobians", inputs, [casadi.jacobian(output, x) for x in inputs])
-
-
-def tangent_map(model: Model, q: Array) -> Array:
-    """dq/dxi, nq x nv: how the coordinates move with the velocities, linear and angular in base axes."""
-    result = np.zeros((model.nq, model.nv))
-    for body in model.bodies:
-        joint = body.joint
-        if isinstance(joint.type, Floating):
-            x, y, z, w = quaternion = q[joint.idx_q + 3 : joint.idx_q + 7].tolist()
-            result[:3, :3] = [list(row) for row in rotation_of(tuple(quaternion))]
-            # the product of the quaternion with (w_x, w_y, w_z, 0) / 2
-            result[3:7, 3:6] = 0.5 * np.array([[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]])
-        else:
-            result[joint.idx_q, joint.idx_v] = 1.0
-    return result
 
 
 def compare(form: Form, name: str, base: Base) -> None:

@@ -24,6 +24,7 @@ from rbdgen.access import Access, column, whole
 from rbdgen.functions.contacts.in_link_axes import LinkRows
 from rbdgen.functions.contacts.row_derivatives import Rows
 from rbdgen.functions.contacts.system import System, anchored, pull_derivatives, torque_derivatives
+from rbdgen.functions.derivatives.columns import by_rows, shifted, transposed_times
 from rbdgen.functions.derivatives.factored import (
     KNOWN_BY_V,
     floating_bases,
@@ -123,31 +124,18 @@ class Solver:
 
     def by_q(self, x: Arrays) -> Arrays:
         """Its force also turns with its link."""
-        solved = self.solved(x, self.transposed_times(x, x["b_q"]), x["c_q"])
+        solved = self.solved(x, transposed_times(by_rows(self.ancestors, x["W"]), x["b_q"]), x["c_q"])
         forces = [add(own, turn) for own, turn in zip(solved["l"], x["turned"], strict=True)]
         return {"x": solved["x"], "l": self.to_world(x, forces)}
 
     def by_v(self, x: Arrays) -> Arrays:
-        solved = self.solved(x, self.transposed_times(x, x["b_v"]), x["c_v"])
+        solved = self.solved(x, transposed_times(by_rows(self.ancestors, x["W"]), x["b_v"]), x["c_v"])
         return {"x": solved["x"], "l": self.to_world(x, solved["l"])}
 
     def by_tau(self, x: Arrays) -> Arrays:
         """W^T times a unit vector is a row of W."""
         solved = self.solved(x, x["transposed_W"], [0] * len(self.felt))
         return {"x": solved["x"], "l": self.to_world(x, solved["l"])}
-
-    def W(self, x: Arrays) -> list[dict[int, Scalar]]:
-        """By rows, from its entries below the diagonal."""
-        below = iter(x["W"])
-        return [{i: 1, **{j: next(below) for j in above}} for i, above in enumerate(self.ancestors)]
-
-    def transposed_times(self, x: Arrays, b: Sequence[Scalar]) -> list[Scalar]:
-        """W^T b."""
-        t: list[Scalar] = [0] * len(b)
-        for row, value in zip(self.W(x), b, strict=True):
-            for j, entry in row.items():
-                t[j] = add(t[j], mul(entry, value))
-        return t
 
     def solved(self, x: Arrays, t: Sequence[Scalar], c: Sequence[Scalar]) -> dict[str, list[Scalar]]:
         """The column of both outputs, in the axes of the links: see the top."""
@@ -163,7 +151,10 @@ class Solver:
         for row, pull in zip(Y, force, strict=True):
             for k, value in row.items():
                 z[k] = add(z[k], mul(value, pull))
-        return {"x": [dot(list(row.values()), [z[j] for j in row]) for row in self.W(x)], "l": force}
+        return {
+            "x": [dot(list(row.values()), [z[j] for j in row]) for row in by_rows(self.ancestors, x["W"])],
+            "l": force,
+        }
 
     def to_world(self, x: Arrays, forces: Sequence[Scalar]) -> list[Scalar]:
         """Forces with the world from their links' axes, those of loops as they are."""
@@ -277,8 +268,3 @@ def known_by_bases(
     places = of_bases(model, still)
     zeros = {name: [0] * len(access.elements) for name, access in places.items()}
     return {**zeros, **shift, "known": [entries[k] for k in places["known"].elements]}
-
-
-def shifted(x: State) -> Arrays:
-    """The solved entries, and what is added."""
-    return {"sum": [add(a, b) for a, b in zip(x.arrays["solved"], x.arrays["shift"], strict=True)]}

@@ -72,7 +72,7 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     solves = [
         FormLoop(
             "solve",
-            lambda x: {"x": _solved(_factor(ancestors, x.arrays), x.arrays["inverse_D"], x.arrays["b"])},
+            lambda x: {"x": _solved(by_rows(ancestors, x.arrays["W"]), x.arrays["inverse_D"], x.arrays["b"])},
             reads={**factor, "b": column(right, nv, nv, columns)},
             writes={"x": column(name, nv, nv, columns)},
             count=len(columns),
@@ -83,13 +83,15 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     ]
     inverse = FormLoop(
         "inverse",
-        lambda x: {"x": scaled_product(_factor(ancestors, x.arrays), x.arrays["inverse_D"], x.arrays["w"])},
+        lambda x: {
+            "x": scaled_product(by_rows(ancestors, x.arrays["W"]), x.arrays["inverse_D"], x.arrays["w"])
+        },
         reads={**factor, "w": column("transposed_W", nv, nv, range(nv))},
         writes={"x": column("da_dtau", nv, nv, range(nv))},
         count=nv,
         zeros={"w": tuple(_without(nv, dofs) for dofs in _limbs(ancestors, related))},
     )
-    shifts = [FormLoop("shift", _shifted, reads=shift, writes={"sum": shift["solved"]})] if bases else []
+    shifts = [FormLoop("shift", shifted, reads=shift, writes={"sum": shift["solved"]})] if bases else []
     scratch = {"transposed_W": nv * nv, "inverse_D": nv, "minus_dq": nv * nv, "minus_dv": nv * nv}
     return LoopedForm(
         (torques, *solves, inverse, *shifts),
@@ -183,20 +185,26 @@ def _torques(reduced: ReducedModel, x: State, by_q: Sequence[int], by_v: Sequenc
     }
 
 
-def _factor(ancestors: Ancestors, arrays: Arrays) -> Rows:
+def by_rows(ancestors: Ancestors, entries: Sequence[Scalar]) -> Rows:
     """W by rows, from its entries below the diagonal."""
-    below = iter(arrays["W"])
+    below = iter(entries)
     return [{i: 1, **{j: next(below) for j in above}} for i, above in enumerate(ancestors)]
 
 
 def _solved(W: Rows, inverse_D: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
     """W D^-1 W^T b."""
+    return scaled_product(W, inverse_D, transposed_times(W, b))
+
+
+def transposed_times(W: Rows, b: Sequence[Scalar]) -> list[Scalar]:
+    """W^T b."""
     y: list[Scalar] = [0] * len(b)
     for row, value in zip(W, b, strict=True):
         for j, entry in row.items():
             y[j] = add(y[j], mul(entry, value))
-    return scaled_product(W, inverse_D, y)
+    return y
 
 
-def _shifted(x: State) -> Arrays:
+def shifted(x: State) -> Arrays:
+    """The solved entries, and what is added."""
     return {"sum": [add(a, b) for a, b in zip(x.arrays["solved"], x.arrays["shift"], strict=True)]}

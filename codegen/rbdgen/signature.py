@@ -33,6 +33,7 @@ Kind = Literal[
     "parameters",
     "table",
     "nonnegative",
+    "time_step",
     "values",
 ]
 """What an array is, whatever its name.
@@ -44,7 +45,7 @@ for every degree of freedom, which is its last axis, such as a Jacobian. `torque
 freedom by inertial parameters. `energy_coefficients`: a number for every inertial parameter. `scalar`: one
 number, such as an energy. `inertia`: the ten parameters of a body. `sines`, `cosines`: of the angles in a
 configuration. `parameters`: numbers of the robot that stay inputs; `table`: what the update function makes of
-them. `nonnegative`: numbers that are not negative, such as which contacts hold.
+them. `nonnegative`: numbers that are not negative, such as which contacts hold. `time_step`: s.
 `by_external_forces`: degrees of freedom by a force and a moment for every body. `values`: none of these.
 """
 

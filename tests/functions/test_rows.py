@@ -143,8 +143,8 @@ NAMES = frozenset(ALL) | {
 
 def known_by_name(text: str) -> list[tuple[str, int]]:
     # the manifest has fields "gravity", the vector, and "rotation"; "velocity" is a kind of arguments;
-    # headers say A for the inertia of rotors
-    others = {"gravity", "rotation", "velocity", "A"}
+    # headers say A for the inertia of rotors, q0 for where springs rest
+    others = {"gravity", "rotation", "velocity", "A", "q0"}
     return [(name, line) for name, line in compared(text) if name in NAMES - others]
 
 

@@ -22,10 +22,13 @@ PRIVATE: Final = "_rbdgen"
 
 ATTRIBUTES: Final = frozenset(
     {"library", "manifest", "joint_names", "idx_q", "idx_v", "frames", "contacts", "parameters"}
-    | {"normalize", "integrate", "difference", "neutral", "random", "full_configuration"}
+    | {"normalize", "neutral", "random", "full_configuration"}
     | {"release_memory", "limit_memory"}
 )
 """What a generated package offers beside its functions."""
+
+IN_PYTHON: Final = ("integrate", "difference")
+"""What it offers in Python where no function of that name is generated."""
 
 
 @dataclass(frozen=True)

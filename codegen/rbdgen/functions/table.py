@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from rbdgen.errors import OptionError
+from rbdgen.functions.configurations import rows as configurations
 from rbdgen.functions.contacts import derivative_rows as contact_derivatives
 from rbdgen.functions.contacts import forward_rows as contact_forward
 from rbdgen.functions.contacts import inverse_rows as contact_inverse
@@ -52,6 +53,9 @@ TABLE: Final = _by_name(_ROWS)
 SECOND: Final = _by_name(second_derivatives.ROWS)
 """Second derivatives, of every robot too, but with the cube of its degrees of freedom as their size."""
 
+OF_CONFIGURATIONS: Final = _by_name(configurations.ROWS)
+"""Those of configurations, of every robot too, but no dynamics."""
+
 OF_FLOATING_BASES: Final = _by_name(world_aligned.ROWS)
 """Those of robots with a floating base."""
 
@@ -86,6 +90,7 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
     {
         **TABLE,
         **SECOND,
+        **OF_CONFIGURATIONS,
         **OF_FLOATING_BASES,
         **OF_FRAMES,
         **OF_BASE,
@@ -151,7 +156,8 @@ _OF_SOME: Final = (
 
 
 def rows_of(model: Model) -> Mapping[str, Function]:
-    """The functions of a robot, none of whose numbers is an input; but for second derivatives."""
+    """The functions of a robot, none of whose numbers is an input; but for second derivatives, and for those
+    of configurations."""
     own = {**TABLE, **OF_BASE}
     for family in _OF_SOME:
         own |= family.functions if family.has(model) else {}

@@ -91,13 +91,17 @@ class Library:
     def integrate(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
         """Where q (..., nq) comes to in one second at the velocity v (..., nv); pass v * dt for another time.
 
-        A floating base moves along a screw: the exponential map of its pose. Leading axes broadcast.
+        A floating base moves along a screw: the exponential map of its pose. Leading axes broadcast. Where
+        the function of this name was generated it stands in its place: C, without a check of quaternions.
         """
         start, rates = self._arrays("integrate", q=(q, self.manifold.nq), v=(v, self.manifold.nv))
         return self._result(self.manifold.integrate(start, rates))
 
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> Array:
-        """The velocity (..., nv) that leads from q0 to q1 in one second: the inverse of `integrate`."""
+        """The velocity (..., nv) that leads from q0 to q1 in one second: the inverse of `integrate`.
+
+        Where the function of this name was generated, it stands in its place.
+        """
         start, end = self._arrays("difference", q0=(q0, self.manifold.nq), q1=(q1, self.manifold.nq))
         return self._result(self.manifold.difference(start, end))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
 from rbdgen.spatial.ops import Matrix, Vector, mirrored
-from rbdgen.spatial.scalar import Scalar, add, is_number, mul, neg, sub
+from rbdgen.spatial.scalar import Scalar, add, dot, is_number, mul, neg, sub
 
 Quaternion: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar]
 
@@ -40,6 +41,27 @@ def rotation_of(quaternion: Quaternion) -> Matrix:
         Vector(off(x, y, z), diag(x, z), off(y, z, neg(x))),
         Vector(off(x, z, neg(y)), off(y, z, x), diag(x, y)),
     )
+
+
+def product(a: Quaternion, b: Quaternion) -> Quaternion:
+    """First b, then a."""
+    (*_, s), (*_, t) = a, b
+    u, v = Vector(*a[:3]), Vector(*b[:3])
+    x, y, z = v * s + u * t + u.cross(v)
+    return x, y, z, sub(mul(s, t), u.dot(v))
+
+
+def conjugate(quaternion: Quaternion) -> Quaternion:
+    """The inverse of a unit quaternion."""
+    x, y, z, w = quaternion
+    return neg(x), neg(y), neg(z), w
+
+
+def unit(quaternion: Quaternion, sqrt: Callable[[Scalar], Scalar]) -> Quaternion:
+    """Scaled to unit length."""
+    inverse = 1 / sqrt(dot(quaternion, quaternion))
+    x, y, z, w = (mul(element, inverse) for element in quaternion)
+    return x, y, z, w
 
 
 @dataclass(frozen=True)

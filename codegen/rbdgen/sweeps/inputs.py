@@ -15,6 +15,7 @@ from rbdgen.model.angles import TracedAngle
 from rbdgen.model.joints import Angle, Coordinate, Follows, Joint, elements
 from rbdgen.model.model import Model
 from rbdgen.signature import Kind, SizedArgument
+from rbdgen.spatial.exponential import Elementary
 from rbdgen.spatial.ops import ZERO, Force, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, mul, unnamed
 
@@ -42,8 +43,8 @@ class State:
     """Inputs of a function by name; those it does not take are empty (fext: None).
 
     q has a coordinate a body. q, v and a are those of all joints; tau is of those that follow no other.
-    `positions`: the elements of q themselves; `arrays`: by name what is none of these, and what a loop reads
-    beside them, see `sweeps/loops.py`;
+    `positions`: the elements of q themselves; `arrays`: by name what is none of these, such as a second q,
+    and what a loop reads beside them, see `sweeps/loops.py`;
     `angle` makes an angle of an element of q that is read so; `sqrt`, `sign`: functions of the scalars, the
     sign of 0 being 0; `order`: the bodies in the order of their coordinates, empty where that is theirs;
     `p`: numbers of the robot that stay inputs, `by_parameters`: derivatives by them.
@@ -63,6 +64,11 @@ class State:
     order: Sequence[int] = ()
     p: Sequence[Scalar] = ()
     by_parameters: ByParameters = _without_parameters
+
+    @property
+    def elementary(self) -> Elementary:
+        """The engine's functions."""
+        return Elementary(self.angle, self.sqrt, self.sign)
 
     @property
     def vectors(self) -> dict[str, list[Scalar]]:
@@ -96,8 +102,13 @@ def state_of(
 
     Joints that follow others get their positions, velocities and accelerations from them.
     """
-    arrays = [(argument, elements) for argument, elements in inputs]
-    given: dict[Kind, Sequence[Scalar]] = {argument.kind: elements for argument, elements in arrays}
+    given: dict[Kind, Sequence[Scalar]] = {}
+    others = {}
+    for argument, values in inputs:
+        if argument.kind in ("nonnegative", "time_step", "values") or argument.kind in given:
+            others[argument.name] = values
+        else:
+            given[argument.kind] = values
     extended = model.coupling.extended
     q, fext = given.get("configuration"), given.get("external_forces")
     return State(
@@ -107,7 +118,7 @@ def state_of(
         tau=given.get("force", ()),
         fext=None if fext is None else on_bodies(model, external_forces(fext)),
         naming=naming,
-        arrays={x.name: elements for x, elements in arrays if x.kind in ("nonnegative", "values")},
+        arrays=others,
         angle=lambda x: Angle(cos(x), sin(x)),
         positions=() if q is None else positions(model, q),
         sqrt=sqrt,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rbdgen.emit.folder import Folder
-from rbdgen.emit.package import ATTRIBUTES, PRIVATE
+from rbdgen.emit.package import ATTRIBUTES, IN_PYTHON, PRIVATE
 from rbdgen.emit.real import real_type
 from rbdgen.emit.text import copied, filled
 from rbdgen.resources import package_root
@@ -34,10 +34,12 @@ def files(folder: Folder) -> dict[str, str]:
     """The package; none for a small machine, which has no Python."""
     if folder.options.small_machine:
         return {}
+    names = [function.name for function in folder.shown]
     context = {
         "robot": folder.robot,
         "functions": folder.shown,
-        "exported": sorted([*ATTRIBUTES, *(function.name for function in folder.shown)]),
+        "exported": sorted({*ATTRIBUTES, *IN_PYTHON, *names}),
+        "in_python": [name for name in IN_PYTHON if name not in names],
         "batch_functions": folder.shown_batches,
         "numpy": real_type(folder.options.real).numpy,
     }

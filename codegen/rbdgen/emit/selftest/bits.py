@@ -22,6 +22,9 @@ SEED: Final = 2463534242
 SCALE: Final = 2.0**-21
 """24 bits times this are numbers within 4."""
 
+SHORT: Final = 2.0**-12
+"""Times these, time steps stay within 1 ms."""
+
 _TANGENT: Final = 2.0**-6
 """8 bits times this are tangents of half angles, within 2; few enough that their squares are exact."""
 
@@ -45,7 +48,8 @@ def plain_inputs(arguments: Sequence[SizedArgument], real: Real, states: int = S
             values[argument.name] = (t + t) / (1 + t * t)
             values[cosines] = (1 - t * t) / (1 + t * t)
         else:
-            values[argument.name] = _numbers(mine >> 8, 1 << 23, SCALE, mine).astype(dtype)
+            scale = SCALE * SHORT if argument.kind == "time_step" else SCALE
+            values[argument.name] = _numbers(mine >> 8, 1 << 23, scale, mine).astype(dtype)
     return values
 
 

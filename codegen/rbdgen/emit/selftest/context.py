@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rbdgen.emit.numbers import literal, literal17
 from rbdgen.emit.package import FunctionSource
-from rbdgen.emit.selftest.bits import STATES
+from rbdgen.emit.selftest.bits import SHORT, STATES
 from rbdgen.emit.selftest.golden import SMALLEST_SCALE, Golden
 
 _UNWRITTEN = 1e30
@@ -70,12 +70,14 @@ def golden_context(function: FunctionSource, golden: Golden, real: str) -> CGold
     inputs = function.signature.inputs
     drawn = [x for x in inputs if x.kind != "cosines"]
     cosines = next((x.name for x in inputs if x.kind == "cosines"), "")
-    draws = [
-        f"draw_angles({x.name}, {cosines}, {x.size}, &word);"
-        if x.kind == "sines"
-        else f"draw({x.name}, {x.size}, &word);"
-        for x in drawn
-    ]
+    draws = []
+    for x in drawn:
+        if x.kind == "sines":
+            draws.append(f"draw_angles({x.name}, {cosines}, {x.size}, &word);")
+        else:
+            draws.append(f"draw({x.name}, {x.size}, &word);")
+        if x.kind == "time_step":
+            draws.append(f"{x.name}[0] *= {literal(SHORT, real)};")
     return CGolden(
         cases,
         states=STATES,

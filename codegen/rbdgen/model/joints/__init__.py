@@ -24,7 +24,7 @@ from rbdgen.model.joints.coordinates import (
 from rbdgen.model.joints.floating import Floating
 from rbdgen.model.joints.helical import Helical
 from rbdgen.model.joints.joint import Follows, Joint
-from rbdgen.model.joints.joint_type import Displacement, JointType
+from rbdgen.model.joints.joint_type import Displacement, JointType, Turning
 from rbdgen.model.joints.planar import Planar
 from rbdgen.model.joints.prismatic import Prismatic
 from rbdgen.model.joints.resistance import Resistance
@@ -59,6 +59,7 @@ __all__ = [
     "Revolute",
     "ScrewPosition",
     "Spherical",
+    "Turning",
     "angle_of",
     "elements",
     "rotation_about",

@@ -7,23 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from rbdgen.model.joints.coordinates import Angle, Coordinate, Pose
-from rbdgen.model.joints.joint_type import Displacement, JointType
+from rbdgen.model.joints.joint_type import Displacement, Turning
 from rbdgen.model.joints.spherical import some_quaternion
 from rbdgen.model.moments import MassMoments
+from rbdgen.spatial.exponential import Elementary, Exponential
 from rbdgen.spatial.ops import IDENTITY, ZERO, Motion, Transform, Vector
-from rbdgen.spatial.quaternion import rotation_of
+from rbdgen.spatial.quaternion import Quaternion, conjugate, product, rotation_of, unit
 from rbdgen.spatial.scalar import Scalar
 
 
 @dataclass(frozen=True)
-class Floating(JointType):
+class Floating(Turning):
     """q: the origin in m, a unit quaternion (x, y, z, w). v: linear, then angular, in the body's axes."""
 
     name = "floating"
     kind = "floating"
     nq = 7
     nv = 6
-    one_axis = False
+    moves = (0, 1, 2, 3, 4, 5)
     free = True
     resists = False
 
@@ -38,6 +39,19 @@ class Floating(JointType):
 
     def coordinate(self, q: Sequence[Scalar], angle: Callable[[Scalar], Angle]) -> Coordinate:
         return Pose(Vector(*q[:3]), (q[3], q[4], q[5], q[6]))
+
+    def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar], functions: Elementary) -> Sequence[Scalar]:
+        moved = Exponential(self.motion(v), functions)
+        attitude = unit((q[3], q[4], q[5], q[6]), functions.sqrt)
+        position = Vector(*q[:3]) + rotation_of(attitude).apply(moved.translation)
+        return [*position, *product(attitude, moved.quaternion)]
+
+    def displaced(
+        self, start: Sequence[Scalar], end: Sequence[Scalar], functions: Elementary
+    ) -> tuple[Quaternion, Vector]:
+        here, there = (unit((q[3], q[4], q[5], q[6]), functions.sqrt) for q in (start, end))
+        shift = rotation_of(here).T.apply(Vector(*end[:3]) - Vector(*start[:3]))
+        return unit(product(conjugate(here), there), functions.sqrt), shift
 
     def some_position(self, value: float, length: float) -> Coordinate:
         position = Vector(value * length, (3 - value) * length, 0.7 * length)

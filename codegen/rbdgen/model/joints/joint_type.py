@@ -9,9 +9,10 @@ from typing import ClassVar, NamedTuple
 from rbdgen.model.joints.coordinates import Angle, Coordinate
 from rbdgen.model.moments import MassMoments
 from rbdgen.signature import CoordinatesKind
+from rbdgen.spatial.exponential import Elementary, Logarithm
 from rbdgen.spatial.ops import ZERO, Motion, Transform, Vector
 from rbdgen.spatial.quaternion import Quaternion
-from rbdgen.spatial.scalar import Scalar
+from rbdgen.spatial.scalar import Scalar, add, sub
 
 
 class Displacement(NamedTuple):
@@ -69,3 +70,48 @@ class JointType(ABC):
 
         On what only the parent feels I S = 0 and S x* I = I S x: it is the same in every position.
         """
+
+    def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar], functions: Elementary) -> Sequence[Scalar]:
+        """Where its elements of q come to in one second at the constant velocity v."""
+        del functions
+        return [add(position, rate) for position, rate in zip(q, v, strict=True)]
+
+    def difference(
+        self, start: Sequence[Scalar], end: Sequence[Scalar], functions: Elementary
+    ) -> Sequence[Scalar]:
+        """The velocity that leads from one to the other in one second."""
+        del functions
+        return [sub(there, here) for here, there in zip(start, end, strict=True)]
+
+
+class Turning(JointType):
+    """A type whose motions do not commute, since some of them turn others.
+
+    `moves`: which of linear x y z and angular x y z its v are, in the moved axes.
+    """
+
+    moves: ClassVar[tuple[int, ...]]
+    one_axis = False
+
+    @abstractmethod
+    def displaced(
+        self, start: Sequence[Scalar], end: Sequence[Scalar], functions: Elementary
+    ) -> tuple[Quaternion, Vector]:
+        """How the body stands at `end` as seen from where it stood, the quaternion of unit length."""
+
+    def motion(self, v: Sequence[Scalar]) -> Motion:
+        """The motion of the body in its own axes."""
+        rates = dict(zip(self.moves, v, strict=True))
+        linear, angular = (Vector(*(rates.get(k + axis, 0) for axis in range(3))) for k in (0, 3))
+        return Motion(angular, linear)
+
+    def rates(self, motion: Motion) -> list[Scalar]:
+        """v of such a motion."""
+        both = [*motion.linear, *motion.angular]
+        return [both[k] for k in self.moves]
+
+    def difference(
+        self, start: Sequence[Scalar], end: Sequence[Scalar], functions: Elementary
+    ) -> Sequence[Scalar]:
+        """By half a turn at most."""
+        return self.rates(Logarithm(*self.displaced(start, end, functions), functions).motion)

@@ -8,22 +8,24 @@ from math import cos, sin
 from typing import Any
 
 from rbdgen.model.joints.coordinates import Angle, Coordinate, PlanarPose, rotation_about
-from rbdgen.model.joints.joint_type import Displacement, JointType
+from rbdgen.model.joints.joint_type import Displacement, Turning
 from rbdgen.model.joints.revolute import only_zz, without_zz
 from rbdgen.model.moments import MassMoments
+from rbdgen.spatial.exponential import Elementary, Exponential
 from rbdgen.spatial.ops import IDENTITY, ZERO, Motion, Transform, Vector
-from rbdgen.spatial.scalar import Scalar
+from rbdgen.spatial.quaternion import Quaternion
+from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
 
 
 @dataclass(frozen=True)
-class Planar(JointType):
+class Planar(Turning):
     """q: x and y in m, the angle in rad. v: the velocity along the moved x and y, and about z."""
 
     name = "planar"
     kind = "planar"
     nq = 3
     nv = 3
-    one_axis = False
+    moves = (0, 1, 5)
     resists = False
 
     def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:
@@ -39,6 +41,19 @@ class Planar(JointType):
     def coordinate(self, q: Sequence[Scalar], angle: Callable[[Scalar], Angle]) -> Coordinate:
         return PlanarPose(q[0], q[1], angle(q[2]))
 
+    def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar], functions: Elementary) -> Sequence[Scalar]:
+        x, y, angle = q
+        shift = _turned(Exponential(self.motion(v), functions).translation, *functions.angle(angle))
+        return [add(x, shift.x), add(y, shift.y), add(angle, v[2])]
+
+    def displaced(
+        self, start: Sequence[Scalar], end: Sequence[Scalar], functions: Elementary
+    ) -> tuple[Quaternion, Vector]:
+        x, y, turned = (sub(there, here) for here, there in zip(start, end, strict=True))
+        cos, sin = functions.angle(start[2])
+        half_cos, half_sin = functions.angle(mul(0.5, turned))
+        return (0, 0, half_sin, half_cos), _turned(Vector(x, y, 0), cos, neg(sin))
+
     def some_position(self, value: float, length: float) -> Coordinate:
         return PlanarPose(value * length, (3 - value) * length, Angle(cos(value), sin(value)))
 
@@ -46,3 +61,8 @@ class Planar(JointType):
         """Sigma_zz is the same wherever the body stands in the plane."""
         felt = MassMoments(own.mass, own.first, without_zz(own.second))
         return felt, MassMoments(0, ZERO, only_zz(own.second))
+
+
+def _turned(v: Vector, cos: Scalar, sin: Scalar) -> Vector:
+    """A vector in the plane, turned by an angle."""
+    return Vector(sub(mul(cos, v.x), mul(sin, v.y)), add(mul(sin, v.x), mul(cos, v.y)), 0)

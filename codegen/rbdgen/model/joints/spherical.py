@@ -7,22 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from rbdgen.model.joints.coordinates import Angle, Attitude, Coordinate
-from rbdgen.model.joints.joint_type import Displacement, JointType
+from rbdgen.model.joints.joint_type import Displacement, Turning
 from rbdgen.model.moments import MassMoments
+from rbdgen.spatial.exponential import Elementary, Exponential
 from rbdgen.spatial.ops import IDENTITY, ZERO, ZERO_MATRIX, Motion, Transform, Vector
-from rbdgen.spatial.quaternion import Quaternion, rotation_of
+from rbdgen.spatial.quaternion import Quaternion, conjugate, product, rotation_of, unit
 from rbdgen.spatial.scalar import Scalar
 
 
 @dataclass(frozen=True)
-class Spherical(JointType):
+class Spherical(Turning):
     """q: a unit quaternion (x, y, z, w). v: the angular velocity, in the body's axes."""
 
     name = "spherical"
     kind = "spherical"
     nq = 4
     nv = 3
-    one_axis = False
+    moves = (3, 4, 5)
 
     def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:
         return tuple(Motion(e, ZERO) for e in IDENTITY)
@@ -35,6 +36,17 @@ class Spherical(JointType):
 
     def coordinate(self, q: Sequence[Scalar], angle: Callable[[Scalar], Angle]) -> Coordinate:
         return Attitude((q[0], q[1], q[2], q[3]))
+
+    def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar], functions: Elementary) -> Sequence[Scalar]:
+        turn = Exponential(self.motion(v), functions).quaternion
+        return product(unit((q[0], q[1], q[2], q[3]), functions.sqrt), turn)
+
+    def displaced(
+        self, start: Sequence[Scalar], end: Sequence[Scalar], functions: Elementary
+    ) -> tuple[Quaternion, Vector]:
+        x, y, z, w = start
+        relative = product(conjugate((x, y, z, w)), (end[0], end[1], end[2], end[3]))
+        return unit(relative, functions.sqrt), ZERO
 
     def some_position(self, value: float, length: float) -> Coordinate:
         return Attitude(some_quaternion(value))

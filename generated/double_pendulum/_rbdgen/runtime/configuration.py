@@ -23,6 +23,9 @@ from ..signature import CoordinatesKind, JointCoordinates, SizedArgument
 
 Array = npt.NDArray[Any]
 
+_LONGEST_STEP = 1e-3
+"""In s: light links have large accelerations."""
+
 _SMALL = 0.5
 """Rotations by less than this, in rad, take series: their formulas divide by powers of the angle."""
 
@@ -94,8 +97,8 @@ class Manifold:
     ) -> dict[str, Array]:
         """A value for every input of a function: a random configuration, all else of unit variance.
 
-        What is not negative is from 0 to 1; an `inertia` is one that a body can have, what has a default has
-        that one.
+        What is not negative is from 0 to 1, a time step up to 1 ms; an `inertia` is one that a body can
+        have, what has a default has that one.
         `sines` and `cosines` are those of that configuration, 0 and 1 where it has no angle.
         """
         q = self.random(generator, leading)
@@ -106,8 +109,15 @@ class Manifold:
             "cosines": np.where(angles, np.cos(q), 1),
         }
 
+        wanted = list(inputs)
+        first = next((argument.name for argument in wanted if argument.kind == "configuration"), "")
+
         def value(argument: SizedArgument) -> Array:
             shape = (*leading, *argument.shape)
+            if argument.kind == "configuration" and argument.name != first:
+                return self.random(generator, leading)
+            if argument.kind == "time_step":
+                return generator.uniform(high=_LONGEST_STEP, size=shape)
             if argument.default is not None:
                 return np.array(np.broadcast_to(argument.default, shape))
             if argument.kind == "inertia":
@@ -116,7 +126,7 @@ class Manifold:
                 return generator.uniform(size=shape)
             return known[argument.kind] if argument.kind in known else generator.standard_normal(shape)
 
-        return {argument.name: value(argument) for argument in inputs}
+        return {argument.name: value(argument) for argument in wanted}
 
     def normalize(self, q: npt.ArrayLike, caller: str = "normalize") -> Array:
         """A copy of q with every quaternion scaled to unit length; ArrayValueError where one has none."""

@@ -1,0 +1,1 @@
+"""Moving in the space of configurations: the exponential map of q, its inverse, and their derivatives."""

@@ -323,7 +323,10 @@ def trace(
         function: a name from the catalogue.
         engine: "casadi" gives a `casadi.Function` over SX with the signature's inputs and outputs; "sympy"
             gives the intermediate quantities as (symbol, expression) in order and one matrix an output.
-        variant: a form of the function, None for the textbook's.
+            Elements that are always 0 are no part of the sparsity of CasADi's matrices.
+        variant: a form of the function by its name (`rbdgen list --forms`, the textbook's first) in the
+            joints' own axes; None for what is emitted: the cheapest form, in the axes that save most, after
+            all passes.
         closed: with "sympy", one matrix an output in closed, simplified expressions of q1, v1 and so on, no
             steps: for small robots and the functions of `equations`, which has masses as symbols too.
     """
@@ -332,8 +335,10 @@ def trace(
             raise OptionError("closed expressions are SymPy's and of no form; give engine='sympy' alone")
         return list(equations(robot, [function], "none").matrices.values())
     from rbdgen.functions.table import lookup  # noqa: PLC0415
+    from rbdgen.selection.choose import chosen_expression  # noqa: PLC0415
     from rbdgen.selection.trace import trace_expression  # noqa: PLC0415
 
     row = lookup(function, robot.model)
-    form = row.forms_for(robot.model)[0] if variant is None else row.form_for(robot.model, variant)
-    return trace_expression(robot.model, row, form, engine)
+    if variant is None:
+        return chosen_expression(row, robot.model, engine)
+    return trace_expression(robot.model, row, row.form_for(robot.model, variant), engine)

@@ -11,11 +11,15 @@ from support.forms import Form, every_form, graph_of, interpreted, relative_erro
 from support.robots import robot
 from support.states import random_inputs
 
+import rbdgen
 from rbdgen.errors import OptionError
 from rbdgen.functions.table import lookup
+from rbdgen.graph.cost import cost
 from rbdgen.graph.engine import ENGINES
 from rbdgen.graph.verify import verify
 from rbdgen.model.build import Base
+from rbdgen.selection.axes import search
+from rbdgen.selection.choose import choose
 from rbdgen.selection.trace import trace_expression, trace_graph
 
 CASES: tuple[tuple[str, Base], ...] = (("puma560", "fixed"), ("double_pendulum", "floating"))
@@ -66,6 +70,32 @@ def test_sympy_expression() -> None:
     assert q1.name == "q_1"
     assert sympy.simplify(M[0, 0].diff(q1) - 2 * M[0, 1].diff(q1)) == 0
     assert M[1, 1].is_number
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_emitted_is_traced_where_no_form_is_named(engine: str) -> None:
+    """Its operations, its values, and its zeros."""
+    floating, row = robot("double_pendulum", "floating"), lookup("crba")
+    textbook, traced = (
+        rbdgen.trace(floating, "crba", engine, variant) for variant in (row.forms[0].name, None)
+    )
+    q = np.array([0.1, 0.2, 0.3, 0.5, 0.1, -0.5, 0.7, 0.4, -0.6])
+    if engine == "graph":
+        chosen = choose(row, floating.model, search(floating.model), engine="graph")
+        assert cost(traced) == chosen.program.cost
+        assert cost(traced).total < cost(textbook).total
+    elif engine == "casadi":
+        np.testing.assert_allclose(traced(q).full(), textbook(q).full(), atol=1e-15)
+        assert traced.nnz_out() == np.count_nonzero(traced(q).full()) < 64
+    else:
+        known = {sympy.Symbol(f"q_{k}", real=True): x for k, x in enumerate(q)}
+        values = []
+        for steps, (M,) in (textbook, traced):
+            numbers = dict(known)
+            for symbol, value in steps:
+                numbers[symbol] = value.subs(numbers)
+            values.append(np.array(M.subs(numbers), float))
+        np.testing.assert_allclose(*values, atol=1e-15)
 
 
 def test_the_same_trace_twice_is_the_same_graph() -> None:

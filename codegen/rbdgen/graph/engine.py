@@ -88,13 +88,15 @@ class CasadiEngine:
     def expression(self, outputs: Results) -> Any:
         """A `casadi.Function` with the signature's inputs and outputs, matrices as matrices.
 
-        What has more axes becomes one matrix, its rows those of all matrices in order.
+        What has more axes becomes one matrix, its rows those of all matrices in order. Elements that are
+        always 0 are no part of its sparsity.
         """
+        SX = self._casadi.SX
         results = []
         for _, shape, elements in outputs:
-            column = self._casadi.vertcat(*(float(x) if isinstance(x, Fraction) else x for x in elements))
+            column = self._casadi.vertcat(*(float(x) if isinstance(x, Fraction) else SX(x) for x in elements))
             rows, columns = rows_and_columns(shape)
-            results.append(self._casadi.reshape(column, columns, rows).T)
+            results.append(self._casadi.sparsify(self._casadi.reshape(column, columns, rows).T))
         names = [name for name, _ in self._inputs], [name for name, _, _ in outputs]
         return self._casadi.Function("f", [column for _, column in self._inputs], results, *names)
 

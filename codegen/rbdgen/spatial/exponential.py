@@ -100,7 +100,8 @@ class Exponential:
         """V v."""
         w, v = self.motion.angular, self.motion.linear
         once = w.cross(v)
-        return v * self._S + once * self._B + w * mul(self._cancelled, w.dot(v))
+        moved: Vector = v * self._S + once * self._B + w * mul(self._cancelled, w.dot(v))
+        return moved
 
     @property
     def transform(self) -> Transform:

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #if defined(__SSE2__)
-#include <immintrin.h>
+#include <emmintrin.h>
 #endif
 
 #define RBDGEN_LINE 64
@@ -50,16 +50,10 @@ static inline enum rbdgen_way rbdgen_way_of(int fresh, int whole_lines, size_t b
     ((bytes_of_state) * 32 > RBDGEN_STREAM_BUFFER ? 16 : RBDGEN_STREAM_BUFFER / (bytes_of_state) / 16 * 16)
 
 #if defined(__SSE2__)
-static inline void rbdgen_lines_sse2(unsigned char *to, const unsigned char *from, size_t bytes)
+static inline void rbdgen_lines(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     for (size_t k = 0; k < bytes; k += 16)
         _mm_stream_si128((void *)(to + k), _mm_loadu_si128((const void *)(from + k)));
-}
-
-static inline __attribute__((target("avx512f"))) void rbdgen_lines_avx512(unsigned char *to, const unsigned char *from, size_t bytes)
-{
-    for (size_t k = 0; k < bytes; k += 64)
-        _mm512_stream_si512((void *)(to + k), _mm512_loadu_si512(from + k));
 }
 
 /* Whole lines pass the caches; the rest of a line that the block before began and the beginning of the last do not. */
@@ -71,10 +65,7 @@ static inline void rbdgen_stream(void *to, const void *from, size_t bytes)
     const size_t ahead = begun < bytes ? begun : bytes;
     const size_t lines = (bytes - ahead) / RBDGEN_LINE * RBDGEN_LINE;
     memcpy(out, in, ahead);
-    if (__builtin_cpu_supports("avx512f"))
-        rbdgen_lines_avx512(out + ahead, in + ahead, lines);
-    else
-        rbdgen_lines_sse2(out + ahead, in + ahead, lines);
+    rbdgen_lines(out + ahead, in + ahead, lines);
     memcpy(out + ahead + lines, in + ahead + lines, bytes - ahead - lines);
 }
 

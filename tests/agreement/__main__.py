@@ -19,10 +19,14 @@ HEAD = """# Robots
 largest entry of a result.
 
 **URDF.** Every file of [example-robot-data](https://github.com/Gepetto/example-robot-data) is read with a
-fixed and with a floating base, no angle snapped. Every function is compared with Pinocchio's, in all forms in
-one straight line. A continuous joint has one coordinate in both. Joints that mimic others are independent.
-What divides by M loses the digits of its condition number, 1e8 for iCub. A remark tells why a file is
-refused: links without mass, no name, no joint.
+fixed and with a floating base, no angle snapped. Every function is compared for which Pinocchio has a
+counterpart, in all forms in one straight line. A column shows the worst of its functions, which are listed
+below. Frames stand at the ends of up to three limbs, where both programs read them from the file. There are
+contacts at the same places: of a frame at the first end, of a point at each other one. A continuous joint has
+one coordinate in both. Joints that mimic others are independent. What divides by M loses the digits of its
+condition number; a remark tells that number where a figure is above 1e-10. A remark tells as well why a file
+is refused: links without mass, no name, no joint. Pinocchio has no second derivatives in Python and no
+derivatives of dynamics in contacts with a mask: those are not compared here.
 
 **MJCF.** The models of the suite of [dm_control](https://github.com/google-deepmind/dm_control) are compared
 with MuJoCo: M with rotors, the bias force with springs and damping, and the acceleration without contacts,
@@ -47,6 +51,8 @@ def main() -> None:
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(
         HEAD
+        + urdf.columns()
+        + "\n"
         + table("URDF, against Pinocchio", urdf.COLUMNS, urdfs)
         + "\n"
         + table("MJCF, against MuJoCo", mjcf.COLUMNS, mjcfs),

@@ -3,32 +3,69 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib.metadata import distribution
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from support.forms import FORMS, FunctionForm, run_on_floats
+import pinocchio as pin
+from support.forms import FunctionForm, run_on_floats
 from support.pinocchio_oracle import PinocchioOracle, model_of_urdf
 
 from agreement.row import STATES, Row, distance
 from rbdgen.errors import RbdgenError
-from rbdgen.functions.table import TABLE
+from rbdgen.functions.function import Function
+from rbdgen.functions.table import ALL, rows_of
 from rbdgen.model.build import Base, Robot
+from rbdgen.model.contacts import Contact
+from rbdgen.model.model import Model
 from rbdgen.pipeline.robot import load_robot
+from rbdgen.runtime.arrays import Array
 
 FOLDER = Path(
     str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots"))
 )
 
-COLUMNS = tuple(TABLE)
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "inverse dynamics": ("rnea", "rnea_fext", "nle", "gravity"),
+    "forward dynamics": ("aba", "aba_fext"),
+    "M": ("crba",),
+    "1/M": ("minv",),
+    "derivatives of inverse dynamics": ("rnea_derivatives", "rnea_fext_derivatives"),
+    "derivatives of forward dynamics": ("aba_derivatives", "aba_fext_derivatives"),
+    "coriolis": ("coriolis",),
+    "energies": ("kinetic_energy", "potential_energy"),
+    "momentum": tuple(name for name in ALL if name.startswith(("com", "centroidal"))),
+    "regressors": ("regressor", "kinetic_regressor", "potential_regressor"),
+    "in world axes": ("crba_world", "nle_world"),
+    "frames": tuple(name for name, row in ALL.items() if row.of_frames and not row.derivative_of),
+    "derivatives of frames": tuple(name for name, row in ALL.items() if row.of_frames and row.derivative_of),
+    "contacts": tuple(name for name, row in ALL.items() if row.of_contacts and row.pinocchio),
+}
+"""Columns of the table: the functions whose worst figure they show."""
 
-LARGEST = 60
-"""Degrees of freedom up to which derivatives are compared: both take long beyond."""
+COLUMNS = tuple(FAMILIES)
+
+EXPECTED = 1e-10
+"""Of larger errors a remark tells the reason."""
+
+LIMBS = 3
+"""Limbs at whose ends there are frames and contacts."""
+
+
+def columns() -> str:
+    """A Markdown table of what every column is of."""
+    lines = [
+        f"| {family} | {', '.join(f'`{name}`' for name in names)} |" for family, names in FAMILIES.items()
+    ]
+    return "\n".join(["| column | functions |", "| --- | --- |", *lines, ""])
 
 
 def rows() -> Iterator[Row]:
+    left_out = {name for name, row in ALL.items() if row.pinocchio} - set(sum(FAMILIES.values(), ()))
+    assert not left_out, f"in no column: {left_out}"
     for path in sorted(FOLDER.rglob("*.urdf")):
         for base in ("fixed", "floating"):
             yield row_of(path, base)
@@ -40,12 +77,23 @@ def row_of(path: Path, base: Base) -> Row:
         robot = load_robot(str(path), base, snap=0.0, mimic="independent")
     except RbdgenError as error:
         return Row(name, "", remark=str(error).removeprefix(f"{path}:"))
+    model = with_ends(robot)
     try:
-        theirs = model_of_urdf(path.read_text(encoding="utf-8"), base)
-        oracle = PinocchioOracle(theirs, robot.model)
+        oracle = PinocchioOracle(reading_of(path, base, model), model)
     except ValueError as error:
         return Row(name, joints_of(robot), remark=f"Pinocchio: {str(error).splitlines()[0]}")
-    return Row(name, joints_of(robot), errors_of(robot, oracle), remark_of(robot))
+    errors = errors_of(model, oracle)
+    return Row(name, joints_of(robot), errors, reason_of(model, oracle, max(errors.values())))
+
+
+def reading_of(path: Path, base: Base, model: Model) -> Any:
+    """Pinocchio's own reading of the file; the model's frames are chosen where it has them."""
+    theirs = model_of_urdf(path.read_text(encoding="utf-8"), base)
+    for frame in model.frames:
+        found = theirs.frames[theirs.getFrameId(frame.name)]
+        chosen = pin.FrameType.OP_FRAME
+        theirs.addFrame(pin.Frame(f"chosen {frame.name}", found.parentJoint, 0, found.placement, chosen))
+    return theirs
 
 
 def joints_of(robot: Robot) -> str:
@@ -53,27 +101,41 @@ def joints_of(robot: Robot) -> str:
     return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
 
 
-def remark_of(robot: Robot) -> str:
-    return f"derivatives left out beyond {LARGEST} degrees of freedom" if robot.model.nv > LARGEST else ""
-
-
-def errors_of(robot: Robot, oracle: PinocchioOracle) -> dict[str, float]:
-    """The cheapest forms in one straight line, beside the textbook's; the worst of them."""
+def with_ends(robot: Robot) -> Model:
+    """Frames at the ends of the first limbs, all in contact: one with its axes, the others as points."""
     model = robot.model
-    arguments = {x.name: x for row in TABLE.values() for x in row.signature.sized(model.sizes).inputs}
-    inputs = model.manifold.random_inputs(arguments.values(), np.random.default_rng(0), (STATES,))
-    inputs["fext"] = inputs["fext"].reshape(STATES, -1)
+    parents = {body.parent for body in model.bodies}
+    last = {frame.body: frame for frame in robot.known_frames.values() if frame.body not in parents}
+    frames = tuple(last[body] for body in sorted(last)[:LIMBS] if body >= 0)
+    contacts = (Contact(frame.name, "point" if k else "frame", frame) for k, frame in enumerate(frames))
+    return replace(model, frames=frames, contacts=tuple(contacts))
+
+
+def reason_of(model: Model, oracle: PinocchioOracle, error: float) -> str:
+    """Why the worst of the errors is what it is, where that is no rounding."""
+    if error < EXPECTED:
+        return ""
+    q = model.manifold.random(np.random.default_rng(0), (STATES,))
+    return f"M has a condition number of {np.linalg.cond(oracle('crba', {'q': q})[0]).max():.0e}"
+
+
+def errors_of(model: Model, oracle: PinocchioOracle) -> dict[str, float]:
+    """The worst of every family of functions."""
+    rows = {name: row for name, row in rows_of(model).items() if row.pinocchio}
+    arguments = {x.name: x for row in rows.values() for x in row.signature.sized(model.sizes).inputs}
+    drawn = model.manifold.random_inputs(arguments.values(), np.random.default_rng(0), (STATES,))
+    inputs = {name: values.reshape(STATES, -1) for name, values in drawn.items()}
     return {
-        name: max(map(partial(error_of, model=model, inputs=inputs, oracle=oracle), forms))
-        for name in COLUMNS
-        if (forms := straight_forms(name)) and (model.nv <= LARGEST or "derivatives" not in name)
+        family: max(error_of(rows[name], model, inputs, oracle) for name in names if name in rows)
+        for family, names in FAMILIES.items()
+        if any(name in rows for name in names)
     }
 
 
-def straight_forms(name: str) -> list[FunctionForm]:
-    return [form for form in FORMS if form.function.name == name and form.form.loops is None]
-
-
-def error_of(form: FunctionForm, model: object, inputs: object, oracle: PinocchioOracle) -> float:
-    pairs = zip(run_on_floats(form, model, inputs), oracle(form.function.name, inputs), strict=True)  # type: ignore[arg-type]
-    return max(distance(ours, theirs) for ours, theirs in pairs)
+def error_of(row: Function, model: Model, inputs: Mapping[str, Array], oracle: PinocchioOracle) -> float:
+    """The worst of its forms in one straight line, the textbook's and cheaper ones."""
+    expected = oracle(row.name, inputs)
+    found = [
+        run_on_floats(FunctionForm(row, form), model, inputs) for form in row.forms if form.loops is None
+    ]
+    return max(distance(*pair) for outputs in found for pair in zip(outputs, expected, strict=True))

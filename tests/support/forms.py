@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from rbdgen.model.model import Model
 from rbdgen.relative_error import relative_errors
 from rbdgen.selection.trace import trace_graph
 from rbdgen.sweeps.inputs import State, state_of
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 Array = NDArray[np.float64]
 
@@ -64,6 +66,25 @@ def interpreted(form: FunctionForm, graph: Graph, inputs: Mapping[str, Array]) -
     """The outputs, in the order of the signature, over the inputs' leading axes."""
     outputs = evaluate(graph, inputs)
     return [outputs[argument.name] for argument in form.function.signature.outputs]
+
+
+def watched(looped: LoopedForm, seen: set[str]) -> LoopedForm:
+    """The same loops; they fail where an element is not 0 that is declared to be, and collect in `seen` the
+    names of those that declare any."""
+
+    def watch(loop: FormLoop) -> FormLoop:
+        runs = iter(range(loop.count))
+
+        def trace(x: State) -> Arrays:
+            k = next(runs)
+            for name, zeros in loop.zeros.items():
+                assert not any(np.any(x.arrays[name][element]) for element in zeros[k]), (loop.name, name, k)
+                seen.update(loop.name for _ in zeros[k])
+            return loop.trace(x)
+
+        return replace(loop, trace=trace)
+
+    return replace(looped, loops=tuple(map(watch, looped.loops)))
 
 
 def run_on_floats(form: FunctionForm, model: Model, inputs: Mapping[str, Array]) -> list[Array]:

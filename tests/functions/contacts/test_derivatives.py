@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.contacts import SOLID, legs, robot_with_contacts, with_contacts
-from support.forms import FunctionForm, relative_error, run_on_floats
+from support.forms import FunctionForm, relative_error, run_on_floats, watched
 from support.random_trees import random_tree
 from support.states import random_inputs
 from support.tangent import tangent_map
@@ -20,7 +20,9 @@ import rbdgen
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import ALL
 from rbdgen.model.model import Model
+from rbdgen.model.reduce import reduce
 from rbdgen.selection.trace import trace_expression
+from rbdgen.sweeps.inputs import state_of
 
 Array = NDArray[np.float64]
 
@@ -112,3 +114,16 @@ def test_differences(name: str) -> None:
     inputs: dict[str, Any] = random_inputs(model, row.signature, 1, 3)
     expected = [differences(model, inputs, key, "contact_aba") for key in ("q", "v", "tau")]
     compare(model, row, inputs, [by[k] for k in (0, 1) for by in expected], 1e-8)
+
+
+@pytest.mark.parametrize("name", ["mixed", "closed", "following", "held"])
+def test_declared_zeros_are_zero(name: str) -> None:
+    """What column a contact does not feel, loops between limbs and joints that follow among them."""
+    model = {"following": following, "held": pulled}.get(name, lambda: robot_with_contacts(name).model)()
+    row = ALL[f"contact_aba_derivatives{'_held' * (name == 'held')}"]
+    inputs = random_inputs(model, row.signature, 1, 3)
+    arrays = [(x, list(inputs[x.name][0])) for x in row.sized(model).inputs]
+    loops, seen = row.form("columns").loops, set[str]()
+    assert loops is not None
+    watched(loops(reduce(model)), seen).run(state_of(model, arrays, np.cos, np.sin))
+    assert seen == {"by_q", "by_v", *(["by_tau"] if name != "following" else [])}  # that is one limb

@@ -7,9 +7,10 @@ c = J a + drift at this a:
 
     t = W^T b,  dlambda = C (-dc - Y t),  da = W (D^-1 t + Y^T dlambda),     b = dtau - dID
 
-where M = L^T D L (Featherstone 2008, section 6.5), W = L^-1, Y = J W D^-1 and C = (G + mu)^-1 with
-G = J M^-1 J^T. In world axes the force also turns with its link: R (dlambda + s x lambda), s the angular
-part of the column of J. Carpentier, Budhiraja and Mansard, RSS 2021, have the system that is solved here.
+where M = L^T D L (Featherstone 2008, section 6.5), W = L^-1, Y = J W D^-1, and C = (G + mu)^-1 with
+G = J M^-1 J^T is a product of such factors too. In world axes the force also turns with its link:
+R (dlambda + s x lambda), s the angular part of the column of J. Carpentier, Budhiraja and Mansard, RSS 2021,
+have the system that is solved here.
 
 Loops: first all that does not depend on the column, then the same sparse products for every column; so
 neighbouring columns can be the lanes of a vector. The unknown of a floating base is its classical
@@ -24,7 +25,15 @@ from rbdgen.access import Access, column, whole
 from rbdgen.functions.contacts.in_link_axes import LinkRows
 from rbdgen.functions.contacts.row_derivatives import Rows
 from rbdgen.functions.contacts.system import System, anchored, pull_derivatives, torque_derivatives
-from rbdgen.functions.derivatives.columns import by_rows, shifted, transposed_times
+from rbdgen.functions.derivatives.columns import (
+    by_rows,
+    limbs,
+    related_dofs,
+    shifted,
+    solved,
+    transposed_times,
+    without,
+)
 from rbdgen.functions.derivatives.factored import (
     KNOWN_BY_V,
     floating_bases,
@@ -32,6 +41,8 @@ from rbdgen.functions.derivatives.factored import (
 )
 from rbdgen.functions.derivatives.forward import add_base_velocity
 from rbdgen.functions.function import flat
+from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse
+from rbdgen.model.contacts import Contact
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Matrix, Vector
@@ -47,45 +58,31 @@ def contact_aba_derivatives_columns(reduced: ReducedModel, *, held: bool = False
     nv, nc, count = model.coupling.independent, model.sizes["nc"], len(model.contacts)
     still = [] if held else known_columns(bases, KNOWN_BY_V)
     anchored = {"gains": whole("gains", 2), "anchor": whole("anchor", model.sizes["nanchor"])}
-    solved = [k for k in range(nv) if k not in still]
+    columns = [k for k in range(nv) if k not in still]
     solver = Solver(model)
     prepared = FormLoop(
         "prepare",
-        lambda x: prepare(reduced, x, held=held),
+        lambda x: prepare(reduced, x, columns, held=held),
         inputs=("q", "v", "tau"),
         reads={"active": whole("active", count), "mu": whole("mu", 1), **(anchored if held else {})},
         writes={
             **{name: access for name, access in solver.shared.items() if name != "W"},
-            **{name: whole(name, nv * nv) for name in ("transposed_W", "b_q", "b_v")},
-            **{name: whole(name, nc * nv) for name in ("c_q", "c_v", "turned")},
+            **{name: columns_of(name, size, nv, columns) for name, size in solver.rows.items()},
+            "transposed_W": whole("transposed_W", nv * nv),
             **(of_bases(model, still) if still else {}),
             **({"shift": whole("shift", len(turning(nv, bases, still).elements))} if bases else {}),
         },
     )
-
-    def solve(name: str, trace: Callable[[Arrays], Arrays], columns: Sequence[int], **read: int) -> FormLoop:
-        """Columns of both outputs by q, v or tau; `read`: arrays of so many rows whose columns it takes."""
-        return FormLoop(
-            f"by_{name}",
-            lambda x: trace(x.arrays),
-            reads={**solver.shared, **{x: column(x, rows, nv, columns) for x, rows in read.items()}},
-            writes={
-                "x": column(f"da_d{name}", nv, nv, columns),
-                "l": column(f"dlambda_d{name}", nc, nv, columns),
-            },
-            count=len(columns),
-        )
-
     loops = (
         prepared,
-        solve("q", solver.by_q, solved, b_q=nv, c_q=nc, turned=nc),
-        solve("v", solver.by_v, solved, b_v=nv, c_v=nc),
-        solve("tau", solver.by_tau, range(nv), transposed_W=nv),
+        solver.loop("q", solver.by_q, ("b_q", "c_q", "turned"), columns),
+        solver.loop("v", solver.by_v, ("b_v", "c_v"), columns),
+        solver.loop("tau", solver.by_tau, ("transposed_W",), range(nv)),
     )
     scratch = {
         **dict.fromkeys(("transposed_W", "b_q", "b_v"), nv * nv),
         **dict.fromkeys(("c_q", "c_v", "turned", "Y"), nc * nv),
-        **{"inverse_D": nv, "C": nc * nc, "R": len(solver.shared["R"].elements)},
+        **{name: len(solver.shared[name].elements) for name in ("inverse_D", "W_G", "inverse_D_G", "R")},
     }
     outputs = dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv)
     outputs |= dict.fromkeys(("dlambda_dq", "dlambda_dv", "dlambda_dtau"), nc * nv)
@@ -102,51 +99,76 @@ def contact_aba_derivatives_columns(reduced: ReducedModel, *, held: bool = False
 
 
 class Solver:
-    """A column of the whole system, from what `prepare` gives; `shared`: where that lies."""
+    """A column of the whole system, from what `prepare` gives.
+
+    `shared`: where lies what all columns read; `rows`: of the matrices whose columns they are, `zeros`: what
+    is 0 in every column of these; `felt`: for every row of a contact the degrees of freedom in which its row
+    of J L^-1 may be nonzero.
+    """
 
     def __init__(self, model: Model) -> None:
         nv, nc = model.coupling.independent, model.sizes["nc"]
-        self.ancestors = model.elimination.ancestors
-        self.felt = [
-            dofs
-            for contact, dofs in zip(model.contacts, felt(model), strict=True)
-            for _ in range(contact.rows)
-        ]
+        self.nv, self.nc, self.contacts = nv, nc, model.contacts
+        self.ancestors, self.before = model.elimination.ancestors, [tuple(range(i)) for i in range(nc)]
+        moving = [dofs for contact in model.contacts for dofs in [moving_dofs(model, contact)] * contact.rows]
+        self.felt = [sorted(dofs.union(*(self.ancestors[k] for k in dofs))) for dofs in moving]
+        self.rows = {"b_q": nv, "b_v": nv, "c_q": nc, "c_v": nc, "turned": nc, "transposed_W": nv}
+        related = related_dofs(self.ancestors)
+        unrelated = [without(nv, dofs) for dofs in related]
+        unmoved = [tuple(a for a, dofs in enumerate(moving) if k not in dofs) for k in range(nv)]
+        self.zeros = dict.fromkeys(("c_q", "c_v", "turned"), unmoved)
+        self.zeros |= dict.fromkeys(("b_q", "b_v"), unrelated)
+        self.zeros["transposed_W"] = [without(nv, dofs) for dofs in limbs(self.ancestors, related)]
         below = (j * nv + i for i, above in enumerate(self.ancestors) for j in above)
         self.shared = {
             "W": Access("transposed_W", tuple(below)),
             "inverse_D": whole("inverse_D", nv),
             "Y": Access("Y", tuple(a * nv + k for a, dofs in enumerate(self.felt) for k in dofs)),
-            "C": Access("C", tuple(i * nc + j for i in range(nc) for j in range(i + 1))),
+            "W_G": whole("W_G", nc * (nc - 1) // 2),
+            "inverse_D_G": whole("inverse_D_G", nc),
             "R": whole("R", 9 * sum(contact.second is None for contact in model.contacts)),
         }
-        self.contacts = model.contacts
+
+    def loop(
+        self, name: str, trace: Callable[[Arrays], Arrays], read: Sequence[str], columns: Sequence[int]
+    ) -> FormLoop:
+        """Columns of both outputs by q, v or tau; `read`: matrices whose columns it takes."""
+        nv, nc = self.nv, self.nc
+        return FormLoop(
+            f"by_{name}",
+            lambda x: trace(x.arrays),
+            reads={**self.shared, **{x: column(x, self.rows[x], nv, columns) for x in read}},
+            writes={
+                "x": column(f"da_d{name}", nv, nv, columns),
+                "l": column(f"dlambda_d{name}", nc, nv, columns),
+            },
+            count=len(columns),
+            zeros={x: tuple(self.zeros[x][k] for k in columns) for x in read},
+        )
 
     def by_q(self, x: Arrays) -> Arrays:
         """Its force also turns with its link."""
-        solved = self.solved(x, transposed_times(by_rows(self.ancestors, x["W"]), x["b_q"]), x["c_q"])
-        forces = [add(own, turn) for own, turn in zip(solved["l"], x["turned"], strict=True)]
-        return {"x": solved["x"], "l": self.to_world(x, forces)}
+        found = self.column(x, transposed_times(by_rows(self.ancestors, x["W"]), x["b_q"]), x["c_q"])
+        forces = [add(own, turn) for own, turn in zip(found["l"], x["turned"], strict=True)]
+        return {"x": found["x"], "l": self.to_world(x, forces)}
 
     def by_v(self, x: Arrays) -> Arrays:
-        solved = self.solved(x, transposed_times(by_rows(self.ancestors, x["W"]), x["b_v"]), x["c_v"])
-        return {"x": solved["x"], "l": self.to_world(x, solved["l"])}
+        found = self.column(x, transposed_times(by_rows(self.ancestors, x["W"]), x["b_v"]), x["c_v"])
+        return {"x": found["x"], "l": self.to_world(x, found["l"])}
 
     def by_tau(self, x: Arrays) -> Arrays:
         """W^T times a unit vector is a row of W."""
-        solved = self.solved(x, x["transposed_W"], [0] * len(self.felt))
-        return {"x": solved["x"], "l": self.to_world(x, solved["l"])}
+        found = self.column(x, x["transposed_W"], [0] * len(self.felt))
+        return {"x": found["x"], "l": self.to_world(x, found["l"])}
 
-    def solved(self, x: Arrays, t: Sequence[Scalar], c: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+    def column(self, x: Arrays, t: Sequence[Scalar], c: Sequence[Scalar]) -> dict[str, list[Scalar]]:
         """The column of both outputs, in the axes of the links: see the top."""
         entries = iter(x["Y"])
         Y = [{k: next(entries) for k in dofs} for dofs in self.felt]
         missing = [
             sub(own, dot(list(row.values()), [t[k] for k in row])) for own, row in zip(c, Y, strict=True)
         ]
-        lower = iter(x["C"])
-        C = mirrored_rows([[next(lower) for _ in range(i + 1)] for i in range(len(c))])
-        force = [dot(row, missing) for row in C]
+        force = solved(by_rows(self.before, x["W_G"]), x["inverse_D_G"], missing)
         z = [mul(value, inverse) for value, inverse in zip(t, x["inverse_D"], strict=True)]
         for row, pull in zip(Y, force, strict=True):
             for k, value in row.items():
@@ -168,26 +190,21 @@ class Solver:
         return found
 
 
-def mirrored_rows(lower: Sequence[Sequence[Scalar]]) -> Rows:
-    """A symmetric matrix from its lower triangle."""
-    n = range(len(lower))
-    return [[lower[max(i, j)][min(i, j)] for j in n] for i in n]
+def columns_of(array: str, rows: int, stride: int, columns: Sequence[int]) -> Access:
+    """Some columns of a row-major matrix with `stride` numbers a row, all at once."""
+    return Access(array, tuple(i * stride + k for i in range(rows) for k in columns))
 
 
-def felt(model: Model) -> list[list[int]]:
-    """For every contact the degrees of freedom in which its row of J L^-1 may be nonzero."""
+def moving_dofs(model: Model, contact: Contact) -> set[int]:
+    """The degrees of freedom that move a contact, wherever the robot is."""
     groups = {i: g for g, members in enumerate(model.coupling.groups) for i, _ in members}
-    found = []
-    for contact in model.contacts:
-        root = model.seen_from(contact).body
-        paths = (model.bodies[i].joint for end in contact.ends for i in model.path(root, end.body)[1])
-        own = {groups[k] for joint in paths for k in range(joint.idx_v, joint.idx_v + joint.nv)}
-        found.append(sorted(own | {above for k in own for above in model.elimination.ancestors[k]}))
-    return found
+    root = model.seen_from(contact).body
+    paths = (model.bodies[i].joint for end in contact.ends for i in model.path(root, end.body)[1])
+    return {groups[k] for joint in paths for k in range(joint.idx_v, joint.idx_v + joint.nv)}
 
 
-def prepare(reduced: ReducedModel, x: State, *, held: bool) -> Arrays:
-    """All that does not depend on the column."""
+def prepare(reduced: ReducedModel, x: State, columns: Sequence[int], *, held: bool) -> Arrays:
+    """All that does not depend on the column; of right-hand sides these columns."""
     model, coupling, nv = reduced.model, reduced.model.coupling, reduced.model.nv
     s = System.of(reduced, x, held=held)
     b_q, b_v = torque_derivatives(reduced, s, x)
@@ -207,19 +224,18 @@ def prepare(reduced: ReducedModel, x: State, *, held: bool) -> Arrays:
         "transposed_W": [row.get(j, 0) for j in range(coupling.independent) for row in s.W],
         "inverse_D": s.inverse_diagonal,
         "Y": [row[k] for row, dofs in zip(s.Y, Solver(model).felt, strict=True) for k in dofs],
-        "C": [value for i, row in enumerate(s.C) for value in row[: i + 1]],
+        "W_G": [row[j] for i, row in enumerate(unit_lower_inverse(s.admittance)) for j in range(i)],
+        "inverse_D_G": s.admittance.inverse_diagonal,
         "R": R,
-        "b_q": list(map(neg, flat(b_q))),
-        "b_v": list(map(neg, flat(b_v))),
-        "c_q": list(map(neg, flat(c_q))),
-        "c_v": list(map(neg, flat(c_v))),
-        "turned": flat(turned),
     }
+    minus = {"b_q": b_q, "b_v": b_v, "c_q": c_q, "c_v": c_v}
+    right = {"turned": turned, **{name: [list(map(neg, row)) for row in m] for name, m in minus.items()}}
     if held:
         pulls = [pull_derivatives(own, anchor, x) for own, anchor in anchored(s.rows, x)]
         for u, name in enumerate(("c_q", "c_v")):
             rows = (coupling.folded(row) for pull in pulls for row in pull[u])
-            given[name] = [sub(c, p) for c, p in zip(given[name], flat(list(rows)), strict=True)]
+            right[name] = [list(map(sub, *pair)) for pair in zip(right[name], rows, strict=True)]
+    given |= {name: [row[k] for row in matrix for k in columns] for name, matrix in right.items()}
     if not (bases := floating_bases(reduced)):
         return given
     still = [] if held else known_columns(bases, KNOWN_BY_V)
@@ -233,14 +249,10 @@ def prepare(reduced: ReducedModel, x: State, *, held: bool) -> Arrays:
 def of_bases(model: Model, still: Sequence[int]) -> dict[str, Access]:
     """Where the columns lie that need no solve, of their positions and linear velocities."""
     nv, nc = model.coupling.independent, model.sizes["nc"]
-
-    def columns(array: str, rows: int) -> Access:
-        return Access(array, tuple(i * nv + k for i in range(rows) for k in still))
-
     return {
-        "known": columns("da_dv", nv),
-        "unmoved": columns("da_dq", nv),
-        **{f"unfelt_{u}": columns(f"dlambda_d{u}", nc) for u in "qv"},
+        "known": columns_of("da_dv", nv, nv, still),
+        "unmoved": columns_of("da_dq", nv, nv, still),
+        **{f"unfelt_{u}": columns_of(f"dlambda_d{u}", nc, nv, still) for u in "qv"},
     }
 
 

@@ -17,10 +17,10 @@ from rbdgen.functions.contacts.row_derivatives import (
     Rows,
     change_of_turn,
     reduced_contact_rows,
-    slip,
 )
 from rbdgen.functions.kinematics.columns import Path, columns_from_tip
 from rbdgen.functions.kinematics.motion import (
+    Rates,
     before,
     classical_acceleration,
     gained,
@@ -60,19 +60,30 @@ class LinkRows:
         return self.of(classical_acceleration(self.path, v, a, self.naming))
 
     def acceleration_derivatives(self, v: Sequence[Scalar], a: Sequence[Scalar]) -> tuple[Rows, Rows]:
-        """For the spatial acceleration see `along` in `kinematics/derivatives.py`."""
+        """Of the spatial one, see `along` in `kinematics/derivatives.py`, and of w x v of the point.
+
+        Both have products with the velocities on either side of the joint; those of the linear part are here
+        put together, as w of the point less what is below a body is that body's own.
+        """
         moving = rates(self.path, v, self.naming)
         above = before(gained(moving, a), self.naming, "a")
         V = total([x.own for x in moving])
 
-        def of_point(m: Motion, dV: Motion) -> Motion:
-            return Motion(m.angular, m.linear + slip(V, dV))
+        def along(x: Rates, a_p: Motion, S: Motion, psi: Motion) -> Motion:
+            turning = a_p.angular.cross(S.angular) + psi.angular.cross(x.onward.angular)
+            changed = a_p.angular.cross(S.linear) + x.above.angular.cross(psi.linear)
+            carried = a_p.linear.cross(S.angular) + psi.angular.cross(V.linear + x.onward.linear)
+            return Motion(turning, changed + carried)
+
+        def by_rate(x: Rates, S: Motion, psi: Motion) -> Motion:
+            moved = x.below.angular.cross(S.linear) + S.angular.cross(V.linear + x.rest.linear)
+            return Motion(psi.angular + S.angular.cross(x.rest.angular), psi.linear + moved)
 
         by_q, by_v = [], []
         for x, a_p in zip(moving, above, strict=True):
             turned = [(S, x.above.cross(S)) for S in x.passed.columns]
-            by_q.append([of_point(a_p.cross(S) + psi.cross(x.onward), psi) for S, psi in turned])
-            by_v.append([of_point(psi + S.cross(x.rest), S) for S, psi in turned])
+            by_q.append([along(x, a_p, S, psi) for S, psi in turned])
+            by_v.append([by_rate(x, S, psi) for S, psi in turned])
         return self.matrix(by_q, len(v)), self.matrix(by_v, len(v))
 
     def apart(self, anchor: Anchor) -> Motion:

@@ -11,12 +11,12 @@ from rbdgen.functions.contacts.multipliers import softness
 from rbdgen.functions.contacts.row_derivatives import ContactRows, Rows
 from rbdgen.functions.derivatives.factored import without_base_translation
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
-from rbdgen.functions.inertia_matrix.inverse import factored, inverse, unit_lower_inverse
+from rbdgen.functions.inertia_matrix.inverse import factored, unit_lower_inverse
 from rbdgen.functions.inertia_matrix.moments import crba_composite
 from rbdgen.functions.inverse_dynamics.classical import rnea_classical
 from rbdgen.functions.resistance import add_to_diagonal, less, slopes
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ldl import ldl
+from rbdgen.spatial.ldl import LDL, ldl
 from rbdgen.spatial.ops import NO_FORCE, ZERO_MATRIX
 from rbdgen.spatial.scalar import Naming, Scalar, add, dot, mul, neg, sub
 from rbdgen.sweeps.inputs import State
@@ -26,15 +26,15 @@ from rbdgen.sweeps.inputs import State
 class System:
     """M a + h = tau + J^T lambda and J a + d + mu lambda = 0 at a state, factored and solved.
 
-    `W`: L^-1 by rows; `inverse_diagonal`: of D; `Y`: J W D^-1; `C`: (G + mu)^-1; `v`: without the linear
-    velocities of floating bases.
+    `W`: L^-1 by rows; `inverse_diagonal`: of D; `Y`: J W D^-1; `admittance`: the factors of G + mu; `v`:
+    without the linear velocities of floating bases.
     """
 
     rows: Sequence[TurningRows]
     W: Sequence[Mapping[int, Scalar]]
     inverse_diagonal: Sequence[Scalar]
     Y: Rows
-    C: Rows
+    admittance: LDL
     v: Sequence[Scalar]
     a: Sequence[Scalar]
     forces: Sequence[Scalar]
@@ -56,20 +56,19 @@ class System:
         G = [[dot(row, column) for column in Y] for row in y]
         for k, soft in enumerate(softness(model.contacts, x)):
             G[k][k] = add(G[k][k], soft)
-        compliance = ldl(G, naming=naming)
+        admittance = ldl(G, naming=naming)
         bias = coupling.folded(rnea_classical(reduced, x.q, v, still, None, naming))
         t = factor.back_substitute([sub(u, h) for u, h in zip(less(model, x), bias, strict=True)])
         if held:
             pulls = [value for own, anchor in anchored(contacts, x) for value in pull(own, anchor, x)]
             drift = [add(*pair) for pair in zip(drift, pulls, strict=True)]
-        forces = compliance.solve([neg(add(d, dot(row, t))) for d, row in zip(drift, Y, strict=True)])
+        forces = admittance.solve([neg(add(d, dot(row, t))) for d, row in zip(drift, Y, strict=True)])
         forces = named(forces, naming, "lambda")
         z = factor.scale(t)
         for row, force in zip(Y, forces, strict=True):
             z = [add(value, mul(entry, force)) for value, entry in zip(z, row, strict=True)]
         a = named([dot(list(row.values()), [z[j] for j in row]) for row in W], naming, "a")
-        C = inverse(compliance)
-        return cls(contacts, W, factor.inverse_diagonal, Y, C, v, coupling.extended(a), forces)
+        return cls(contacts, W, factor.inverse_diagonal, Y, admittance, v, coupling.extended(a), forces)
 
     def each(self) -> Iterator[tuple[TurningRows, list[Scalar]]]:
         """Every contact and its forces."""

@@ -49,7 +49,7 @@ Rows = Sequence[Mapping[int, Scalar]]
 def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
     nv, ancestors = reduced.model.coupling.independent, reduced.model.elimination.ancestors
-    related = _related(ancestors)
+    related = related_dofs(ancestors)
     bases = floating_bases(reduced)
     by_q = [k for k in range(nv) if k not in known_columns(bases, KNOWN_BY_Q)]
     by_v = [k for k in range(nv) if k not in known_columns(bases, KNOWN_BY_V)]
@@ -72,11 +72,11 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     solves = [
         FormLoop(
             "solve",
-            lambda x: {"x": _solved(by_rows(ancestors, x.arrays["W"]), x.arrays["inverse_D"], x.arrays["b"])},
+            lambda x: {"x": solved(by_rows(ancestors, x.arrays["W"]), x.arrays["inverse_D"], x.arrays["b"])},
             reads={**factor, "b": column(right, nv, nv, columns)},
             writes={"x": column(name, nv, nv, columns)},
             count=len(columns),
-            zeros={"b": tuple(_without(nv, related[k]) for k in columns)},
+            zeros={"b": tuple(without(nv, related[k]) for k in columns)},
         )
         for name, right, columns in (("da_dq", "minus_dq", by_q), ("da_dv", "minus_dv", by_v))
         if columns
@@ -89,7 +89,7 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
         reads={**factor, "w": column("transposed_W", nv, nv, range(nv))},
         writes={"x": column("da_dtau", nv, nv, range(nv))},
         count=nv,
-        zeros={"w": tuple(_without(nv, dofs) for dofs in _limbs(ancestors, related))},
+        zeros={"w": tuple(without(nv, dofs) for dofs in limbs(ancestors, related))},
     )
     shifts = [FormLoop("shift", shifted, reads=shift, writes={"sum": shift["solved"]})] if bases else []
     scratch = {"transposed_W": nv * nv, "inverse_D": nv, "minus_dq": nv * nv, "minus_dv": nv * nv}
@@ -100,7 +100,7 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     )
 
 
-def _related(ancestors: Ancestors) -> list[frozenset[int]]:
+def related_dofs(ancestors: Ancestors) -> list[frozenset[int]]:
     """For every dof k: itself, its ancestors and its descendants. Elsewhere column k of dID/du is zero."""
     related = [{k, *above} for k, above in enumerate(ancestors)]
     for k, above in enumerate(ancestors):
@@ -109,7 +109,7 @@ def _related(ancestors: Ancestors) -> list[frozenset[int]]:
     return [frozenset(dofs) for dofs in related]
 
 
-def _limbs(ancestors: Ancestors, related: Sequence[frozenset[int]]) -> list[set[int]]:
+def limbs(ancestors: Ancestors, related: Sequence[frozenset[int]]) -> list[set[int]]:
     """For every dof k the columns in which row k of W may be nonzero, the same ones for a whole limb.
 
     A limb is all dofs with the same related ones, for example the joints of one leg. Its columns are its own
@@ -122,7 +122,7 @@ def _limbs(ancestors: Ancestors, related: Sequence[frozenset[int]]) -> list[set[
     return [limbs[dofs] for dofs in related]
 
 
-def _without(nv: int, dofs: Set[int]) -> tuple[int, ...]:
+def without(nv: int, dofs: Set[int]) -> tuple[int, ...]:
     """The other degrees of freedom."""
     return tuple(i for i in range(nv) if i not in dofs)
 
@@ -157,7 +157,7 @@ def _torques(reduced: ReducedModel, x: State, by_q: Sequence[int], by_v: Sequenc
     ]
     still = without_base_translation(reduced, x.v)
     bias = coupling.folded(rnea_classical(reduced, x.q, still, [0] * reduced.nv, x.fext, x.naming))
-    qdd = _solved(
+    qdd = solved(
         W, factor.inverse_diagonal, [sub(t, b) for t, b in zip(less(reduced.model, x), bias, strict=True)]
     )
     qdd = [x.naming(f"qdd[{k}]", value) for k, value in enumerate(qdd)]
@@ -191,7 +191,7 @@ def by_rows(ancestors: Ancestors, entries: Sequence[Scalar]) -> Rows:
     return [{i: 1, **{j: next(below) for j in above}} for i, above in enumerate(ancestors)]
 
 
-def _solved(W: Rows, inverse_D: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+def solved(W: Rows, inverse_D: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
     """W D^-1 W^T b."""
     return scaled_product(W, inverse_D, transposed_times(W, b))
 

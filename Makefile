@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded test-long robots example-embedded example-biped check format bench bench-batch bench-plain fuzz attack clean
+.PHONY: demo test test-embedded test-long robots example-embedded example-biped check format bench bench-batch bench-plain bench-bridges fuzz attack clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -66,6 +66,10 @@ bench-batch: .venv/bench
 # Plain calls beside calls with out=.
 bench-plain: .venv/bench
 	$(BIN)/python -m benchmarks.plain_calls $(BENCH)
+
+# Generated code inside CasADi beside what it does by itself; BENCH="casadi --repetitions 30".
+bench-bridges: .venv/bench
+	$(BIN)/python -m benchmarks.bridges $(BENCH)
 
 # Damaged URDFs, coverage-guided, until one is neither read nor refused in one line. FUZZ="--seconds 3600 --seed 2 --go-on".
 fuzz: .venv/fuzz

@@ -38,6 +38,7 @@ STAGES = (
     ("emit",),
     ("figures",),
     ("toolchain",),
+    ("frameworks",),
     ("pipeline",),
     ("checks",),
     ("cli",),

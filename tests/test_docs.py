@@ -21,7 +21,7 @@ def page(name: str) -> str:
 
 
 def example(name: str) -> str:
-    (code,) = re.findall(r"```python\n(.*?)```", page(name), re.DOTALL)
+    code, *_ = re.findall(r"```python\n(.*?)```", page(name), re.DOTALL)
     return str(code)
 
 
@@ -50,8 +50,15 @@ def test_an_arm_that_leans_on_a_table() -> None:
     assert not np.allclose(names["falling"], names["a"])
 
 
+def test_functions_of_casadi(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {}
+    exec(example("frameworks.md"), names)
+    assert f"```\n{capsys.readouterr().out}```" in page("frameworks.md")
+    assert names["aba"].size_in("q") == (2, 1)
+
+
 @pytest.mark.parametrize(
-    "name", ["contacts.md", "descriptions.md", "functions.md", "inertia.md", "robots.md"]
+    "name", ["contacts.md", "descriptions.md", "frameworks.md", "functions.md", "inertia.md", "robots.md"]
 )
 def test_the_readme_leads_to_every_page(name: str) -> None:
     assert f"](docs/{name})" in (DOCS.parent / "README.md").read_text(encoding="utf-8")

@@ -13,6 +13,10 @@ from rbdgen.machine import REALS, Real
 
 Trig: TypeAlias = Literal["libm", "builtin", "input"]
 
+Emitted: TypeAlias = Literal["casadi"]
+
+EMITTED: tuple[Emitted, ...] = ("casadi",)
+
 TRIGS: tuple[Trig, ...] = ("libm", "builtin", "input")
 
 
@@ -30,7 +34,8 @@ class Options:
     `budget_flash`: bytes that all functions may take when compiled, None for no limit: those that save most
     then get a smaller form; `packed`: whether matrices hold only what is not always 0, symmetric entries
     once; `params`: parameters of the robot that stay inputs, by names and patterns as of
-    `model/parameters.py`, such as "mass:*".
+    `model/parameters.py`, such as "mass:*"; `emit`: what else is written beside the C, such as "casadi",
+    functions for `casadi.external`; `knots`: states in a call of theirs, where that is not one.
     """
 
     functions: tuple[str, ...] = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
@@ -48,6 +53,8 @@ class Options:
     budget_flash: int | None = None
     packed: bool = False
     params: tuple[str, ...] = ()
+    emit: tuple[str, ...] = ()
+    knots: int = 1
 
     def __post_init__(self) -> None:
         _choice("--real", self.real, REALS)
@@ -69,6 +76,7 @@ class Options:
         for function in self.functions:
             if self.functions.count(function) > 1:
                 raise OptionError(f"function '{function}' is asked for twice; name it once")
+        self._check_emitted()
         if not isinstance(self.variants, Mapping):
             raise OptionError(
                 f"variants={self.variants!r}: give a dict {{function: form}}, such as {{'rnea': 'looped'}}"
@@ -78,6 +86,18 @@ class Options:
                 raise OptionError(
                     f"--variant {function}=...: '{function}' is not among the functions asked for"
                 )
+
+    def _check_emitted(self) -> None:
+        for name in self.emit:
+            _choice("--emit", name, EMITTED)
+        if not _positive(self.knots):
+            raise OptionError(f"--knots {self.knots} makes no sense; give a positive number of states a call")
+        if self.knots > 1 and not self.emit:
+            raise OptionError("--knots is of functions of CasADi; give --emit casadi")
+        if self.emit and self.real != "double":
+            raise OptionError(f"--emit casadi: CasADi computes in double; leave --real {self.real} out")
+        if self.emit and self.trig == "input":
+            raise OptionError("--emit casadi: its functions are of q; leave --trig input out")
 
     @staticmethod
     def of(**given: Any) -> Options:
@@ -90,15 +110,18 @@ class Options:
             raise OptionError(f"functions={given['functions']!r}: give a list of names, such as ['rnea']")
         if isinstance(given.get("params"), str):
             raise OptionError(f"params={given['params']!r}: give a list of names, such as ['mass:*']")
-        for name in {"functions", "params"} & set(given):
+        if isinstance(given.get("emit"), str):
+            raise OptionError(f"emit={given['emit']!r}: give a list of names, such as ['casadi']")
+        for name in {"functions", "params", "emit"} & set(given):
             given[name] = tuple(given[name])
         return Options(**given)
 
     def as_json(self) -> dict[str, Any]:
         """The options as JSON values, for the manifest."""
         told = asdict(self)
-        if not self.params:
-            del told["params"]
+        for name in ("params", "emit", "knots"):
+            if told[name] == getattr(Options(), name):
+                del told[name]
         return told
 
 

@@ -28,6 +28,8 @@ def options_of(parsed: argparse.Namespace) -> Options:
         budget_flash=parsed.budget_flash,
         packed=parsed.packed,
         params=tuple(parsed.param),
+        emit=tuple(parsed.emit),
+        knots=parsed.knots,
     )
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
+from rbdgen.cli.emitted import add_emit_options
 from rbdgen.description.contacts import FORMS, Form
 from rbdgen.machine import REALS
 from rbdgen.options import TRIGS, Options
@@ -367,6 +368,7 @@ def _add_function_options(parser: argparse.ArgumentParser, title: str = "the cod
         type=int,
         help="smaller forms, that take more instructions, until all functions fit (measured, so compiled)",
     )
+    add_emit_options(group)
 
 
 def _add_code_options(group: argparse._ArgumentGroup, which: str) -> None:

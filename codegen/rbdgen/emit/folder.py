@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdgen.emit.contexts import CFunction, CRobot, function_context, robot_context
+from rbdgen.emit.names import casadi_name
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
 from rbdgen.emit.real import real_type
 from rbdgen.emit.selftest.context import CGolden, golden_context
@@ -53,6 +54,32 @@ class Folder:
     def shown_batches(self) -> list[CFunction]:
         """Names and prototypes of those with a batch function."""
         return [function.shown for function in self.batches]
+
+    def derivatives_of(self, function: FolderFunction) -> FolderFunction | None:
+        """The function whose outputs are the derivatives of this one."""
+        name = function.source.name
+        return next((other for other in self.functions if other.source.derivative_of == name), None)
+
+    @property
+    def casadi(self) -> list[FolderFunction]:
+        """Those that CasADi is to know, its derivatives of others are not among them."""
+        names = [function.source.name for function in self.functions]
+        wanted = "casadi" in self.options.emit
+        return [f for f in self.functions if wanted and f.source.derivative_of not in names]
+
+    @property
+    def casadi_knots(self) -> tuple[int, ...]:
+        """States in a call of its functions."""
+        return tuple(sorted({1, self.options.knots}))
+
+    def casadi_file(self, function: FolderFunction, knots: int) -> str:
+        """The C file of a function of CasADi."""
+        return f"casadi/{casadi_name(self.name, function.source.name, knots)}.c"
+
+    @property
+    def casadi_files(self) -> list[str]:
+        """All of them."""
+        return [self.casadi_file(function, knots) for function in self.casadi for knots in self.casadi_knots]
 
 
 def folder_of(

@@ -103,6 +103,7 @@ def _function(described: FolderFunction, text: str) -> dict[str, Any]:
         "form": function.form,
         "axes": function.axes,
         "operations": operation_counts(function.cost),
+        **({"derivative_of": function.derivative_of} if function.derivative_of else {}),
         **({"loops": loops} if (loops := loop_counts(function.program)) else {}),
         "alternatives": {name: operation_counts(cost) for name, cost in function.alternatives.items()},
         "c_bytes": len(text.encode()),

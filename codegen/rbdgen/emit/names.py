@@ -77,6 +77,11 @@ def check_argument_name(name: str) -> str:
     return name
 
 
+def casadi_name(robot: str, function: str, knots: int) -> str:
+    """What `casadi.external` asks for: the plain symbol is that of the C."""
+    return f"{robot}_{function}_x{knots}"
+
+
 def _taken(name: str) -> bool:
     """Whether a package or header of this name would hide another, or a namespace clash with a function."""
     return name in _TAKEN_MODULES or hides_the_system(name)

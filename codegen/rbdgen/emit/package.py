@@ -222,7 +222,8 @@ class FunctionSource:
 
     `program` computes one state, `batch` many, None for a function that has no batch function; both are
     verified, and nodes stand in the order of the statements. `form` is the chosen form; `alternatives` are
-    the operation counts of the forms that were not. `doc`: one line, what it computes.
+    the operation counts of the forms that were not. `doc`: one line, what it computes; `derivative_of`: the
+    function whose derivatives its outputs are.
     """
 
     signature: SizedSignature
@@ -233,6 +234,7 @@ class FunctionSource:
     doc: str
     alternatives: Mapping[str, Cost] = field(default_factory=dict)
     batch: Program | None = None
+    derivative_of: str | None = None
 
     def __post_init__(self) -> None:
         name = check_identifier(self.signature.name)
@@ -259,7 +261,7 @@ class EmitOptions:
 
     `extensions`: compiler extensions and libm beyond sine and cosine are allowed (target host);
     `nesting`: levels of single-use operations inside one statement, see `emit.c.printer`; `prefix`, `flags`:
-    of the target's tools and compiler, for the build files of the folder.
+    of the target's tools and compiler, for the build files of the folder; `emit`, `knots`: as in `Options`.
     """
 
     real: Real = "double"
@@ -269,6 +271,8 @@ class EmitOptions:
     nesting: int = 1
     prefix: str = ""
     flags: tuple[str, ...] = ("-O2", "-ffp-contract=off")
+    emit: tuple[str, ...] = ()
+    knots: int = 1
 
     @property
     def small_machine(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from rbdgen.emit.batch.files import files as batch_files
 from rbdgen.emit.c.files import files as c_files
+from rbdgen.emit.casadi.files import files as casadi_files
 from rbdgen.emit.folder import Folder, folder_of
 from rbdgen.emit.manifest import manifest_text
 from rbdgen.emit.package import MANIFEST, EmitOptions, FunctionSource, RobotFacts, Sources
@@ -21,6 +22,7 @@ Backend: TypeAlias = Callable[[Folder], Mapping[str, str]]
 BACKENDS: Final[tuple[Backend, ...]] = (
     c_files,
     batch_files,
+    casadi_files,
     project_files,
     python_files,
     readme_files,

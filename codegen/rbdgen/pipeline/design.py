@@ -148,6 +148,7 @@ def design_function(task: tuple[Robot, str, BodyAxes | None, Options, Table | No
         function.summary,
         choice.alternatives,
         batch_program(program) if vectors else None,
+        function.derivative_of,
     )
 
 

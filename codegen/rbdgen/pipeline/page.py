@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from rbdgen.model.build import Robot
 from rbdgen.options import Options, environment_cache
 from rbdgen.pipeline.compilation import compiler_flags, figures_wanted, measured, target_of, toolchain_of
 from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.emitted import check_emitted, with_derivatives, with_emitted
 from rbdgen.pipeline.facts import facts_of
 from rbdgen.pipeline.flash import fitted, flash_bytes, smaller_forms
 from rbdgen.pipeline.inertia import facts_of_inertia, inertia_functions
@@ -55,7 +56,14 @@ def emit(robot: Robot, functions: Sequence[FunctionSource], options: Options) ->
 def _style(options: Options) -> EmitOptions:
     target = target_named(options.target)
     return EmitOptions(
-        options.real, options.trig, target.name, target.extensions, prefix=target.prefix, flags=target.flags
+        options.real,
+        options.trig,
+        target.name,
+        target.extensions,
+        prefix=target.prefix,
+        flags=target.flags,
+        emit=options.emit,
+        knots=options.knots,
     )
 
 
@@ -67,9 +75,16 @@ def build_library(robot: Robot, options: Options, progress: Progress = silent) -
             "take --target host, or write a folder for it (rbdgen ROBOT.urdf, or rbdgen.generate)"
         )
     compiler_flags(options)  # what contradicts is refused before the work
+    options = with_derivatives(robot, options)
     store = Cache(environment_cache())
     sources = designed(robot, options, store, progress)
-    return open_built(build(sources, toolchain_of(options), store, of_compilation(progress)))
+    folder = build(sources, toolchain_of(options), store, of_compilation(progress))
+
+    def more(functions: Sequence[str]) -> Library:
+        forms = {name: form for name, form in options.variants.items() if name in functions}
+        return build_library(robot, replace(options, functions=tuple(functions), variants=forms))
+
+    return open_built(folder, more)
 
 
 @dataclass(frozen=True)
@@ -92,9 +107,10 @@ def generate(
 
     For a small machine there is no package; `compiled` then takes the figures of its objects.
     """
+    extended = with_derivatives(robot, options)
     return written(
-        lambda store: designed(robot, options, store, progress),
-        options,
+        lambda store: designed(robot, extended, store, progress),
+        extended,
         out,
         compiled=compiled,
         progress=progress,
@@ -126,6 +142,7 @@ def written(
     _check_path(out)
     compiler_flags(options)  # what contradicts is refused before the work, and without a compiler
     target = target_of(options)
+    check_emitted(options, target)
     with_figures = figures_wanted(options, target, compiled=compiled)
     store = Cache(environment_cache())
     sources = design(store)
@@ -137,7 +154,9 @@ def written(
     if target.embedded or not compiled:
         write_folder(folder, sources.files)
         return Generated(folder, sources.manifest)
-    files = package_files(build(sources, toolchain_of(options), store, of_compilation(progress)))
+    toolchain = toolchain_of(options)
+    files = package_files(build(sources, toolchain, store, of_compilation(progress)))
+    files = with_emitted(files, sources, toolchain, store)
     write_folder(folder, files)
     return Generated(folder, json.loads(files["manifest.json"]))
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
 from rbdgen.emit.names import check_identifier, check_robot_name
 from rbdgen.emit.package import Sources
 from rbdgen.errors import EmitError, LoadError
+from rbdgen.frameworks.functions import More, functions_of
 from rbdgen.machine import available_cores
 from rbdgen.options import environment_cache, environment_compiler
 from rbdgen.runtime import Library, open_library
@@ -56,9 +57,12 @@ def library_of(packed: bytes) -> Library:
     return open_built(build(sources, toolchain, Cache(environment_cache())))
 
 
-def open_built(folder: str | Path) -> Library:
-    """Open a compiled folder; its library is compiled again where it is unpickled."""
-    return open_library(folder, library_of)
+def open_built(folder: str | Path, more: More | None = None) -> Library:
+    """Open a compiled folder; its library is compiled again where it is unpickled.
+
+    `more`: builds other functions of its robot, where that is at hand.
+    """
+    return open_library(folder, library_of, partial(functions_of, more))
 
 
 def _check(sources: Sources, flags: Sequence[str], levels: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -21,6 +21,9 @@ from .function import Code, Function
 from .memory import MEMORY
 from .parameters import Parameters, Update
 from .pickled import Content, Revive
+
+Frameworks = Callable[[str, "Library"], Any]
+"""Makes the functions of a library those of a framework, which it names."""
 
 
 class BaseParameters(NamedTuple):
@@ -45,7 +48,10 @@ class Library:
     table that every function takes as its last argument; where it is left out, they have their defaults.
     """
 
-    def __init__(self, content: Content, manifest: Mapping[str, Any], code: Code) -> None:
+    def __init__(
+        self, content: Content, manifest: Mapping[str, Any], code: Code, frameworks: Frameworks | None = None
+    ) -> None:
+        self._frameworks = frameworks
         self.folder = content.folder
         self.content = content
         self.manifest: Mapping[str, Any] = MappingProxyType(dict(manifest))
@@ -170,6 +176,32 @@ class Library:
         """
         MEMORY.set_limit(limit)
 
+    def casadi(self, function: str, knots: int = 1) -> Any:
+        """A function as a `casadi.Function` with sparse derivatives, compiled; kept in a cache.
+
+        Args:
+            function: its name, such as "aba".
+            knots: so many states a call, in vectors: inputs and results are then those of all states, one
+                beside the other, such as q (nq, knots).
+
+        Returns:
+            The function, its inputs and outputs named as here. Jacobians are by the coordinates of q.
+
+        Raises:
+            LoadError: there is no such function, it computes in float, or this is a package without rbdgen.
+            ArrayValueError: `knots` is no number of states.
+            BuildError: there is no compiler.
+        """
+        return self._of_framework("casadi")(function, knots)
+
+    def _of_framework(self, name: str) -> Any:
+        if self._frameworks is None:
+            raise LoadError(
+                f"lib.{name}: this package stands alone; pip install 'rbdgen[{name}]' and open its folder "
+                f"with rbdgen.load({str(self.folder)!r})"
+            )
+        return self._frameworks(name, self)
+
     def _arrays(self, caller: str, **given: tuple[npt.ArrayLike, int]) -> list[Array]:
         """Vectors of these sizes as arrays of numbers whose leading axes broadcast."""
         arguments = [SizedArgument(name, (size,), "", "") for name, (_, size) in given.items()]
@@ -181,10 +213,13 @@ class Library:
         return array.astype(self._dtype, copy=False)
 
 
-def open_library(folder: str | Path, revive: Revive | None = None) -> Library:
+def open_library(
+    folder: str | Path, revive: Revive | None = None, frameworks: Frameworks | None = None
+) -> Library:
     """Open a generated folder that has been compiled.
 
     `revive`: makes the library again where it is unpickled; None for the package that this loader is part of.
+    `frameworks`: makes `library.casadi`; None for that package too.
 
     Raises:
         LoadError: it has no manifest, is not compiled, was generated for a small machine, or was compiled for
@@ -217,7 +252,7 @@ def open_library(folder: str | Path, revive: Revive | None = None) -> Library:
         module = open_extension(folder / built["module"], digests[built["module"]])
         _check_processor(folder, module)
         calls = open_calls(folder / built["calls"], digests[built["calls"]])
-        return Library(content, manifest, Code(module.ffi, module.lib, calls))
+        return Library(content, manifest, Code(module.ffi, module.lib, calls), frameworks)
     except (KeyError, TypeError, AttributeError) as error:
         raise LoadError(f"{path}: does not describe its functions ({error}); generate it again") from error
 

@@ -18,9 +18,9 @@ from rbdgen.functions.function import Form, Function
 from rbdgen.functions.table import lookup
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.engine import GraphEngine, new_engine
+from rbdgen.graph.expressed import expressed
 from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, TO_C, apply
 from rbdgen.graph.programs.program import Program, straight_line
-from rbdgen.graph.replay import replay
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
@@ -176,7 +176,7 @@ def chosen_expression(function: Function, model: Model, engine: str) -> Any:
     function.sized(model)  # refused before the search
     graph = choose(function, model, search(model), engine="graph").program.straight
     assert graph is not None
-    return replay(graph, tracer)
+    return expressed(graph, tracer)
 
 
 def _starts(function: Function, model: Model, axes: BodyAxes | None) -> list[BodyAxes | None]:

@@ -132,10 +132,7 @@ def _compile_package(
     include: Path,
     progress: Progress | None,
 ) -> None:
-    for name, text in sources.files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    write_sources(sources.files, folder)
     objects.mkdir()
     binding = _binding_source(sources)
     (objects / "binding.c").write_text(binding, encoding="utf-8")
@@ -143,17 +140,8 @@ def _compile_package(
     functions = dict(sources.c_sources())
     dispatch = (DISPATCH_FLAG,) if toolchain.levels else ()
     flags = toolchain.function_flags
-    vectors = {
-        name
-        for name, facts in sources.manifest["functions"].items()
-        if all(len(output["shape"]) == 1 for output in facts["outputs"])
-    }
-    own = {name: toolchain.batch_flags if name in vectors else flags for name in functions}
-    batch = list(batch_functions(sources, toolchain.levels, own, here))
-    compilations = [
-        Compilation(f"../{sources.name}/{file}", f"{name}.o", (*flags, here))
-        for name, file in functions.items()
-    ] + [batch_function.compilation for batch_function in batch]
+    compilations, batch = function_compilations(sources, toolchain)
+    compilations += [batch_function.compilation for batch_function in batch]
     private = f"../{sources.name}/{PRIVATE}"
     glue = [
         Compilation(f"{private}/binding.c", "_states.o", (*BINDING_FLAGS, *dispatch, here)),
@@ -192,6 +180,34 @@ def _compile_package(
         "levels": list(toolchain.levels),
     }
     (folder / ORIGIN).write_text(json.dumps(origin) + "\n", encoding="utf-8")
+
+
+def write_sources(files: Mapping[str, str], folder: Path) -> None:
+    """The texts as files of a folder."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def function_compilations(
+    sources: Sources, toolchain: Toolchain
+) -> tuple[list[Compilation], list[BatchFunction]]:
+    """How the functions and their batch functions are compiled, from a folder beside that of the sources."""
+    here = f"-I../{sources.name}"
+    flags = toolchain.function_flags
+    vectors = {
+        name
+        for name, facts in sources.manifest["functions"].items()
+        if all(len(output["shape"]) == 1 for output in facts["outputs"])
+    }
+    functions = dict(sources.c_sources())
+    own = {name: toolchain.batch_flags if name in vectors else flags for name in functions}
+    single = [
+        Compilation(f"../{sources.name}/{file}", f"{name}.o", (*flags, here))
+        for name, file in functions.items()
+    ]
+    return single, list(batch_functions(sources, toolchain.levels, own, here))
 
 
 def _linked(

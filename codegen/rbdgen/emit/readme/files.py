@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from rbdgen.emit.contexts import contact_text
@@ -24,6 +25,7 @@ def files(folder: Folder) -> dict[str, str]:
         rows=list(map(_row, folder.functions)),
         example=folder.functions[0].shown,
         batches=bool(folder.batches),
+        casadi=[Path(file).stem for file in folder.casadi_files],
         joints=list(map(_joint, folder.facts.joints)),
         frames=[_frame(frame, folder.facts) for frame in folder.facts.frames],
         contacts=list(map(_contact, folder.facts.contacts)),

@@ -20,7 +20,7 @@ _ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
 }
 
 
-def replay(graph: Graph, tracer: Engine) -> Any:
+def expressed(graph: Graph, tracer: Engine) -> Any:
     """What the engine makes of the graph's outputs, see `Engine.expression`.
 
     What is used several times gets a name, that of its quantity where it has one, so that sharing survives.

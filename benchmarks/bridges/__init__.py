@@ -1,0 +1,1 @@
+"""Generated functions inside frameworks of automatic differentiation, beside what these do by themselves."""

@@ -1,0 +1,125 @@
+"""Arrays of C as CasADi holds them: matrices in compressed columns; and Jacobians of one array by another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from rbdgen.graph.engine import rows_and_columns
+from rbdgen.runtime.configuration import Manifold
+from rbdgen.signature import CoordinatesKind, SizedArgument
+
+_COORDINATES: Mapping[CoordinatesKind, tuple[tuple[int, ...], ...]] = {
+    "planar": ((0, 1), (0, 1), (2,)),
+    "spherical": ((0, 1, 2, 3),) * 3,
+    "floating": ((0, 1, 2),) * 3 + ((3, 4, 5, 6),) * 3,
+}
+"""Of joints whose v is not dq/dt: for every element of v the elements of dq/dt that it takes part in."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A sparse matrix of one state: `entries` are (column, row, place in the array of C), in that order."""
+
+    rows: int
+    columns: int
+    entries: tuple[tuple[int, int, int], ...]
+
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """Where CasADi's numbers stand in the array of C."""
+        return tuple(place for _, _, place in self.entries)
+
+    @property
+    def size(self) -> int:
+        return self.rows * self.columns
+
+    def beside(self, states: int) -> tuple[int, ...]:
+        """CasADi's sparsity of the matrices of so many states, one beside the other."""
+        return self._compressed(self.rows, states, 0)
+
+    def diagonal(self, states: int) -> tuple[int, ...]:
+        """CasADi's sparsity of them as the blocks of a diagonal."""
+        return self._compressed(states * self.rows, states, self.rows)
+
+    def _compressed(self, rows: int, states: int, step: int) -> tuple[int, ...]:
+        if len(self.entries) == self.size and rows == self.rows:
+            return rows, self.columns * states, 1  # CasADi's word for dense
+        starts, below = [0], []
+        for state in range(states):
+            own = [0] * self.columns
+            for column, row, _ in self.entries:
+                own[column] += 1
+                below.append(row + state * step)
+            for count in own:
+                starts.append(starts[-1] + count)
+        return rows, self.columns * states, *starts, *below
+
+
+def matrix_of(argument: SizedArgument) -> Matrix:
+    """The matrix with the elements of an array: with more axes, the rows of all its matrices in order."""
+    rows, columns = rows_and_columns(argument.dense or argument.shape)
+    found = ((*divmod(at, columns), place) for at, place in _places(argument).items())
+    return Matrix(rows, columns, tuple(sorted((j, i, place) for i, j, place in found)))
+
+
+def jacobian_of(derivative: SizedArgument, of: Matrix, by: Matrix) -> Matrix:
+    """The derivative of one matrix by another, by CasADi's numbers of their elements."""
+    entries = []
+    for at, place in _places(derivative).items():
+        element, variable = divmod(at, by.size)
+        entries.append((_column_major(variable, by), _column_major(element, of), place))
+    return Matrix(of.size, by.size, tuple(sorted(entries)))
+
+
+def in_coordinates(jacobian: Matrix, manifold: Manifold) -> Matrix:
+    """A Jacobian by the tangent space of q as one by q itself, whose rows the C then holds in full."""
+    entries = {
+        (to, row, row * manifold.nq + to)
+        for column, row, _ in jacobian.entries
+        for to in coordinates_of(manifold)[column]
+    }
+    return Matrix(jacobian.rows, manifold.nq, tuple(sorted(entries)))
+
+
+def coordinates_of(manifold: Manifold) -> list[tuple[int, ...]]:
+    """For every element of v the elements of dq/dt that it takes part in."""
+    return [
+        tuple(joint.idx_q + to for to in of_one)
+        for joint in manifold.joints
+        for of_one in _COORDINATES.get(joint.kind, ((0,),))
+    ]
+
+
+def is_flat(manifold: Manifold) -> bool:
+    """Whether v is dq/dt."""
+    return all(joint.kind not in _COORDINATES for joint in manifold.joints)
+
+
+def _column_major(position: int, matrix: Matrix) -> int:
+    """CasADi's number of an element, of its row-major position."""
+    row, column = divmod(position, matrix.columns)
+    return column * matrix.rows + row
+
+
+def _places(argument: SizedArgument) -> dict[int, int]:
+    """Row-major positions of the elements that may be other than 0, and where C holds them."""
+    positions = range(prod(argument.shape)) if argument.nonzero is None else argument.nonzero
+    if argument.dense is None:
+        return {position: position for position in positions}
+    held = {position: place for place, position in enumerate(positions)}
+    return {**dict(_mirrored(argument, held)), **held}
+
+
+def _mirrored(argument: SizedArgument, held: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """The same elements with the symmetric axes exchanged."""
+    if argument.symmetric is None or argument.dense is None:
+        return
+    first, second = argument.symmetric
+    strides = [prod(argument.dense[axis + 1 :]) for axis in range(len(argument.dense))]
+    for position, place in held.items():
+        index = [position // stride % n for stride, n in zip(strides, argument.dense, strict=True)]
+        index[first], index[second] = index[second], index[first]
+        yield sum(i * stride for i, stride in zip(index, strides, strict=True)), place

@@ -1,0 +1,51 @@
+"""Functions of a folder and C that calls them as one shared library, for programs that are not Python."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rbdgen.emit.package import Sources
+from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.compiler import Compilation, compile_all, link
+from rbdgen.toolchain.module import Toolchain, build_key, function_compilations, write_sources
+
+
+def shared_library(
+    sources: Sources, functions: Sequence[str], callers: Mapping[str, str], toolchain: Toolchain, cache: Cache
+) -> Path:
+    """The library, from the cache if the same was built before; its path is another one where its code is.
+
+    `functions`: which of the folder's; `callers`: C files in folders of their own. Batch functions are those
+    for the least processor that the toolchain's flags name. Raises BuildError as `module.build` does.
+    """
+    toolchain = replace(toolchain, levels=())
+    content = [build_key(Sources(sources.name, {**sources.files, **callers}), toolchain), *functions]
+    key = hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def fill(folder: Path) -> None:
+        texts = {file: text for file, text in sources.files.items() if file.endswith((".c", ".h"))}
+        write_sources({**texts, **callers}, folder / sources.name)
+        objects = folder / "objects"
+        objects.mkdir()
+        single, batch = function_compilations(sources, toolchain)
+        compilations = [one for one in single if one.target.removesuffix(".o") in functions]
+        compilations += [one.compilation for one in batch if one.function in functions]
+        compilations += [
+            Compilation(f"../{sources.name}/{file}", f"_caller{k}.o", toolchain.function_flags)
+            for k, file in enumerate(callers)
+        ]
+        compile_all(toolchain.compiler, compilations, objects, toolchain.jobs)
+        link(toolchain.compiler, sorted(one.target for one in compilations), _FILE, objects, ())
+        (objects / _FILE).rename(folder / _FILE)
+        for made in (objects, folder / sources.name):
+            shutil.rmtree(made)
+
+    return cache.entry(f"shared-{key}", fill) / _FILE
+
+
+_FILE = "library.so"

@@ -1,0 +1,213 @@
+"""Functions of CasADi: the library's bits, derivatives as CasADi finds them itself, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import casadi
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.command import rbdgen as command
+
+import rbdgen
+from rbdgen.errors import ArrayValueError, EmitError, LoadError, OptionError
+from rbdgen.runtime import Library
+from rbdgen.runtime.configuration import Manifold
+
+Array = NDArray[np.float64]
+
+BODY: Mapping[str, Any] = {"mass": 1.3, "com": (0.1, -0.05, 0.2), "inertia": (0.03, 0.04, 0.02)}
+
+
+def cart_with_a_ball() -> rbdgen.RobotBuilder:
+    """q has 3 + 4 + 1 elements, v has 3 + 3 + 1: planar, spherical and revolute."""
+    builder = rbdgen.RobotBuilder("cart").add_body("ground")
+    builder.add_body("wagon", parent="ground", type="planar", **BODY)
+    builder.add_body("ball", parent="wagon", type="spherical", xyz=(0.1, 0.2, 0.3), **BODY)
+    return builder.add_body("hand", parent="ball", type="revolute", axis=(0, 1, 0), xyz=(0.3, 0, 0.1), **BODY)
+
+
+def states(library: Library, name: str, knots: int) -> dict[str, Array]:
+    """Random inputs, a row a state."""
+    inputs = library.functions[name].signature.inputs
+    return library.manifold.random_inputs(inputs, np.random.default_rng(0), (knots,))
+
+
+def beside(arrays: Array) -> Array:
+    """What CasADi takes and gives of several states: a column each, or matrices in a row."""
+    return np.hstack([array.reshape(len(array), -1) for array in arrays])
+
+
+def motions(manifold: Manifold, q: Array) -> Array:
+    """dq/dt of every unit velocity, nq x nv, by differences: the directions that q has."""
+    steps = 1e-3 * np.eye(manifold.nv)
+    ends = [manifold.integrate(np.broadcast_to(q, (manifold.nv, q.size)), s * steps) for s in (1, -1, 2, -2)]
+    return np.asarray(8 * (ends[0] - ends[1]) - (ends[2] - ends[3])).T / 12e-3
+
+
+@pytest.mark.parametrize(
+    ("robot", "function"),
+    [
+        (rbdgen.load_robot("planar3r"), "aba"),
+        (rbdgen.load_robot("double_pendulum", base="floating"), "rnea"),
+        (rbdgen.load_robot(cart_with_a_ball()), "rnea"),
+    ],
+    ids=["fixed", "floating", "planar and spherical"],
+)
+def test_values_and_jacobians(robot: Any, function: str) -> None:
+    """One state a call and 11, a whole vector and a part of one: the bits of the library, and the Jacobian
+    that CasADi makes of the traced expressions, in every direction that q has."""
+    library = rbdgen.build(robot, [function, f"{function}_derivatives"])
+    traced = rbdgen.trace(robot, function).jacobian()
+    knots = 11
+    inputs = states(library, function, knots)
+    one, many = library.casadi(function), library.casadi(function, knots=knots)
+    columns = [beside(array[:, :, None]) for array in inputs.values()]
+    assert one.name_in() == many.name_in() == list(inputs)
+    np.testing.assert_array_equal(many(*columns).full(), library.functions[function](**inputs).T)
+    jacobians = [block.full() for block in many.jacobian()(*columns, 0)]
+    for k in range(knots):
+        state = [array[k] for array in inputs.values()]
+        np.testing.assert_array_equal(one(*state).full().ravel(), library.functions[function](*state))
+        expected = [block.full() for block in traced(*state, 0)]
+        alone = [block.full() for block in one.jacobian()(*state, 0)]
+        directions = [motions(library.manifold, inputs["q"][k]), *[np.eye(library.manifold.nv)] * 2]
+        for block, all_blocks, truth, along in zip(alone, jacobians, expected, directions, strict=True):
+            rows, width = block.shape
+            np.testing.assert_array_equal(all_blocks[k * rows :, k * width :][:rows, :width], block)
+            np.testing.assert_allclose(block @ along, truth @ along, atol=1e-10 * np.abs(truth).max())
+        if library.manifold.nq > library.manifold.nv:  # quaternions have no other length
+            quaternion = slice(3, 7)
+            along_itself = alone[0][:, quaternion] @ inputs["q"][k][quaternion]
+            np.testing.assert_allclose(along_itself, 0, atol=1e-12 * np.abs(alone[0]).max())
+    patterns = library.functions[f"{function}_derivatives"].sparsity.values()
+    for k, pattern in list(enumerate(patterns))[1:]:
+        assert many.jacobian().nnz_out(k) == knots * np.count_nonzero(pattern)
+
+
+def test_matrices_forces_and_what_is_not_differentiated() -> None:
+    """Arrays of two axes are matrices with their zeros, states beside each other; contacts hold or not,
+    whatever a solver does."""
+    robot = rbdgen.load_robot("double_pendulum", contacts=[rbdgen.Point("tip", "lower", (0, 0, 0.5))])
+    library = rbdgen.build(robot, ["contact_jacobian", "rnea_fext", "contact_aba"])
+    for name in library.functions:
+        function, inputs = library.casadi(name, knots=2), states(library, name, 2)
+        arrays = [beside(array[:, :, None] if array.ndim == 2 else array) for array in inputs.values()]
+        found, expected = function(*arrays), library.functions[name](**inputs)
+        for result, values in zip(
+            found if name == "contact_aba" else [found],
+            expected if name == "contact_aba" else [expected],
+            strict=True,
+        ):
+            stacked = beside(values[:, :, None] if values.ndim == 2 else values)
+            np.testing.assert_array_equal(result.full(), stacked)
+    J = library.casadi("contact_jacobian")
+    assert J.nnz_out() == np.count_nonzero(library.contact_jacobian.sparsity) < 6
+    by_forces = library.casadi("rnea_fext").jacobian()(0, 0, 0, 0, 0)[3].full()
+    steps = np.eye(12).reshape(12, 6, 2).transpose(0, 2, 1)  # CasADi's order: body by body within a column
+    np.testing.assert_allclose(
+        by_forces,
+        library.rnea_fext([0, 0], [0, 0], [0, 0], steps).T
+        - library.rnea_fext([0, 0], [0, 0], [0, 0], 0 * steps).T,
+        atol=1e-12,
+    )
+    x = [casadi.MX.sym(name, 2) for name in ("q", "v", "tau")]
+    active = casadi.MX.sym("active")
+    a, _ = library.casadi("contact_aba")(*x, active, 1e-8)
+    assert casadi.jacobian(a, active).nnz() == 0
+    assert casadi.jacobian(a, x[2]).nnz() == 4
+
+
+def test_parameters_are_shared_by_all_states() -> None:
+    library = rbdgen.build(rbdgen.load_robot("double_pendulum"), ["rnea"], params=["mass:*"])
+    heavy = library.update(2 * np.asarray(library.parameters.defaults))
+    inputs = list(states(library, "rnea", 3).values())[:3]
+    found = library.casadi("rnea", knots=3)(*(array.T for array in inputs), heavy)
+    np.testing.assert_array_equal(found.full(), library.rnea(*inputs, heavy).T)
+
+
+def test_ipopt_reaches_the_optimum_of_the_traced_expressions() -> None:
+    """A swing of the double pendulum in eight knots, by first derivatives of the compiled functions alone."""
+    robot = rbdgen.load_robot("double_pendulum")
+    compiled, traced = (
+        rbdgen.build(robot, ["rnea"]).casadi("rnea", knots=8),
+        rbdgen.trace(robot, "rnea").map(8),
+    )
+    q, v, a = (casadi.MX.sym(name, 2, 8) for name in "qva")
+    motion = [q[:, 1:] - q[:, :-1] - v[:, 1:] / 8, v[:, 1:] - v[:, :-1] - a[:, :-1] / 8]
+    ends = [q[:, 0], v[:, 0], q[:, -1] - casadi.DM([0.5, -0.5])]
+    constraints = casadi.vertcat(*map(casadi.vec, [*motion, *ends]))
+    options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes"}
+    options["ipopt.hessian_approximation"] = "limited-memory"
+    costs = []
+    for torques in (compiled, traced):
+        problem = {
+            "x": casadi.veccat(q, v, a),
+            "f": 1e-3 * (casadi.sumsqr(torques(q, v, a)) + casadi.sumsqr(a)),
+            "g": constraints,
+        }
+        solver = casadi.nlpsol("solver", "ipopt", problem, options)
+        costs.append(float(solver(x0=0, lbg=0, ubg=0)["f"]))
+        assert solver.stats()["success"]
+    assert costs[0] == pytest.approx(costs[1], rel=1e-6)
+
+
+def test_a_folder_brings_a_library_of_its_own(tmp_path: Path) -> None:
+    """Compiled here, or later by make, by any compiler and without a warning."""
+    done = command(
+        "double_pendulum", "-f", "rnea,crba", "--emit", "casadi", "--knots", "3", "-o", tmp_path, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "double_pendulum"
+    library = rbdgen.load(folder)
+    assert "rnea_derivatives" in library.functions
+    inputs = states(library, "rnea", 3)
+    made = [folder / "libdouble_pendulum_casadi.so"]
+    for compiler in ("gcc", "clang"):
+        arguments = [f"CC={compiler}", "CFLAGS=-Werror", f"BUILD={tmp_path / compiler}", "casadi"]
+        subprocess.run(["make", "-s", *arguments], cwd=folder, check=True)
+        made.append(tmp_path / compiler / "libdouble_pendulum_casadi.so")
+    for path in made:
+        function = casadi.external("double_pendulum_rnea_x3", str(path))
+        assert function.jacobian().nnz_out(2) == 12
+        found = function(*(array.T for array in inputs.values()))
+        np.testing.assert_allclose(found.full(), library.rnea(**inputs).T, rtol=1e-14)
+        assert casadi.external("double_pendulum_crba_x1", str(path)).size_out(0) == (2, 2)
+    command("double_pendulum", "-f", "rnea", "-o", tmp_path, cwd=tmp_path)  # takes the older folder's place
+    assert not (folder / "casadi").exists()
+
+
+def test_what_cannot_be_is_one_line(tmp_path: Path) -> None:
+    robot = rbdgen.load_robot("double_pendulum")
+    library = rbdgen.build(robot, ["rnea"])
+    for given, error, told in (
+        (("abba", 1), LoadError, "casadi: no function 'abba' was generated; there are: rnea"),
+        (("rnea", 0), ArrayValueError, "casadi: knots is 0; pass 1 or more states a call"),
+        (("rnea", 2.0), ArrayValueError, "casadi: knots is 2.0; pass 1 or more states a call"),
+    ):
+        with pytest.raises(error) as raised:
+            library.casadi(*given)
+        assert str(raised.value) == told
+    with pytest.raises(
+        LoadError, match="rnea computes in float, CasADi in double; build it with real='double'"
+    ):
+        rbdgen.build(robot, ["rnea"], real="float").casadi("rnea")
+    floating = rbdgen.load_robot("double_pendulum", base="floating")
+    with pytest.raises(EmitError, match="packed derivatives of a robot with quaternions are not for CasADi"):
+        rbdgen.generate(floating, tmp_path, ["rnea"], emit=["casadi"], packed=True, compiled=False)
+    for told, options in (
+        ("--emit jax is not known; choose from: casadi", {"emit": ["jax"]}),
+        ("emit='casadi': give a list of names", {"emit": "casadi"}),
+        ("--knots is of functions of CasADi; give --emit casadi", {"knots": 2}),
+        ("--knots 0 makes no sense", {"emit": ["casadi"], "knots": 0}),
+        ("CasADi computes in double; leave --real float out", {"emit": ["casadi"], "real": "float"}),
+        ("its functions are of q; leave --trig input out", {"emit": ["casadi"], "trig": "input"}),
+        ("CasADi runs on this machine; leave --target", {"emit": ["casadi"], "target": "cortex-m7"}),
+    ):
+        with pytest.raises(OptionError, match=told):
+            rbdgen.generate(robot, tmp_path, ["rnea"], **options)
+    assert not list(tmp_path.iterdir())

@@ -20,8 +20,10 @@ def page(name: str) -> str:
     return (DOCS / name).read_text(encoding="utf-8")
 
 
-def example(name: str) -> str:
-    code, *_ = re.findall(r"```python\n(.*?)```", page(name), re.DOTALL)
+def example(name: str, under: str = "") -> str:
+    """The first example of a page, or of what stands under a heading of it."""
+    text = page(name).partition(f"## {under}\n")[2].partition("\n## ")[0] if under else page(name)
+    code, *_ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     return str(code)
 
 
@@ -34,10 +36,19 @@ def test_a_robot_body_by_body() -> None:
 
 def test_parameters_that_stay_inputs() -> None:
     names: dict[str, Any] = {"rbdgen": rbdgen, **dict.fromkeys("qva", np.full(7, 0.3))}
-    exec(example("functions.md"), names)
+    exec(example("functions.md", "Parameters that stay inputs"), names)
     light, heavy = (names["lib"].rnea(*(names[x] for x in "qva"), *rest) for rest in ((), (names["table"],)))
     assert not np.allclose(light, heavy)
     np.testing.assert_array_equal(names["tau"], heavy)
+
+
+def test_derivatives_along_directions() -> None:
+    """The rows of M, by seven weights at once."""
+    vectors = ("q", "v", "a", "tau", "tau_bar", "q_dot", "v_dot", "tau_dot")
+    names: dict[str, Any] = {"rbdgen": rbdgen, "np": np, **dict.fromkeys(vectors, np.full(7, 0.3))}
+    exec(example("functions.md", "Derivatives along directions"), names)
+    assert names["a_dot"].shape == (7,)
+    np.testing.assert_allclose(names["a_bar"], names["a_bar"].T, atol=1e-14)
 
 
 def test_an_arm_that_leans_on_a_table() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from rbdgen.functions.differentiated import MODES
 from rbdgen.functions.table import ALL
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -69,11 +70,13 @@ def test_frames_print_what_the_comment_says() -> None:
 
 
 def test_every_function_is_in_the_table() -> None:
-    """Those of the three conventions of frames in one row, as `frame_..._x`."""
+    """Those of the three conventions of frames in one row, as `frame_..._x`, and one of all derivatives."""
     start = README.index("| function | computes |")
     rows = README[start:].partition("\n\n")[0].splitlines()[2:]
     shown = {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])}
-    assert shown == {re.sub(r"(frame_.*)_(local|aligned|world)$", r"\1_x", name) for name in ALL}
+    assert shown == {f"NAME_{mode}" for mode in MODES} | {
+        re.sub(r"(frame_.*)_(local|aligned|world)$", r"\1_x", name) for name in ALL
+    }
 
 
 @pytest.mark.parametrize("row", table(""))

@@ -35,7 +35,9 @@ class Options:
     then get a smaller form; `packed`: whether matrices hold only what is not always 0, symmetric entries
     once; `params`: parameters of the robot that stay inputs, by names and patterns as of
     `model/parameters.py`, such as "mass:*"; `emit`: what else is written beside the C, such as "casadi",
-    functions for `casadi.external`; `knots`: states in a call of theirs, where that is not one.
+    functions for `casadi.external`; `knots`: states in a call of theirs, where that is not one;
+    `coordinates`: whether the derivatives NAME_vjp, NAME_jvp and NAME_hvp have nq numbers for q, not nv as in
+    its tangent space.
     """
 
     functions: tuple[str, ...] = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
@@ -55,6 +57,7 @@ class Options:
     params: tuple[str, ...] = ()
     emit: tuple[str, ...] = ()
     knots: int = 1
+    coordinates: bool = False
 
     def __post_init__(self) -> None:
         _choice("--real", self.real, REALS)
@@ -119,7 +122,7 @@ class Options:
     def as_json(self) -> dict[str, Any]:
         """The options as JSON values, for the manifest."""
         told = asdict(self)
-        for name in ("params", "emit", "knots"):
+        for name in ("params", "emit", "knots", "coordinates"):
             if told[name] == getattr(Options(), name):
                 del told[name]
         return told

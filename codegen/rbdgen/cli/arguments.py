@@ -30,6 +30,7 @@ def options_of(parsed: argparse.Namespace) -> Options:
         params=tuple(parsed.param),
         emit=tuple(parsed.emit),
         knots=parsed.knots,
+        coordinates=parsed.coordinates,
     )
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
+from rbdgen.cli.contacts import add_contact_options
 from rbdgen.cli.emitted import add_emit_options
-from rbdgen.description.contacts import FORMS, Form
 from rbdgen.machine import REALS
 from rbdgen.options import TRIGS, Options
 from rbdgen.toolchain.targets import TARGETS
@@ -278,7 +277,7 @@ def _add_robot_options(
         help="joints whose velocities say those of all others in closed loops, for loop_rnea and loop_aba",
     )
     if frames:
-        _add_contact_options(group)
+        add_contact_options(group)
         group.add_argument(
             "--frames",
             metavar="NAME,NAME",
@@ -298,32 +297,6 @@ def _add_robot_options(
     )
 
 
-def _add_contact_options(group: argparse._ArgumentGroup) -> None:
-    """They share one list: rows of contacts stand in the order in which options do."""
-    helps: dict[Form, str] = {
-        "--contact": "a point of a link (its origin, or X,Y,Z in m) that the world holds, for contact_...",
-        "--contact-frame": "a point of a link and the link's axes that the world holds, likewise",
-        "--contact-loop": "points of two links, or (:frame) their axes too, that stay together, likewise",
-    }
-    for option, text in helps.items():
-        group.add_argument(
-            option,
-            metavar=FORMS[option],
-            dest="contacts",
-            action="append",
-            default=[],
-            type=partial(lambda option, text: (option, text), option),
-            help=text,
-        )
-    group.add_argument(
-        "--contact-set",
-        metavar="NAME=CONTACT,CONTACT",
-        action="append",
-        default=[],
-        help="functions of contacts also for these alone, such as contact_aba_NAME; once for each set",
-    )
-
-
 def _add_function_options(parser: argparse.ArgumentParser, title: str = "the code") -> None:
     defaults = Options()
     group = parser.add_argument_group(title)
@@ -340,6 +313,8 @@ def _add_function_options(parser: argparse.ArgumentParser, title: str = "the cod
         action="store_true",
         help="matrices hold only what is not always 0, symmetric entries once, in the order of the header",
     )
+    named = "NAME_vjp, NAME_jvp and NAME_hvp"
+    group.add_argument("--coordinates", action="store_true", help=f"{named} by the nq numbers of q, not nv")
     group.add_argument(
         "--variant",
         metavar="FUNCTION=FORM",

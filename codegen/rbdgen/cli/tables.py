@@ -19,6 +19,7 @@ from rbdgen.checks.accuracy import Accuracy
 from rbdgen.checks.check import Finding
 from rbdgen.checks.timing import Time
 from rbdgen.description.quoting import escaped
+from rbdgen.functions.differentiated import MODES
 from rbdgen.functions.table import ALL, OF_FRAMES
 from rbdgen.graph.cost import Cost
 from rbdgen.model.build import Robot
@@ -68,6 +69,9 @@ def functions_table() -> Table:
     held = [name for name, function in ALL.items() if function.of_contacts]
     named = ["contact_...", *(name for name in held if not name.startswith("contact_"))]
     table.add_row(", ".join(named), f"{len(held)} functions of contacts; for a robot with --contact")
+    table.add_row(
+        ", ".join(f"NAME_{mode}" for mode in MODES), "derivatives of every function along directions"
+    )
     table.caption = "rbdgen list --forms: all, shapes, units, sources; --counts ROBOT: operations"
     return table
 

@@ -118,7 +118,9 @@ class Function:
     they are, see `model/coupling.py`; `basis`: the parameters of a robot that its columns are of;
     `contacts`: those that it is of, None for all of the robot's;
     `measure`: a function and a form, much smaller, whose operations say as well which axes are cheap;
-    `of_joint_frames`: whether its outputs are of what is given in the joints' own frames.
+    `of_joint_frames`: whether its outputs are of what is given in the joints' own frames; `inverse`: the
+    function that gives back one of its inputs, from its one output in the place of that; `differentiated`:
+    how it is made of another function, whose graph its forms then change, see `differentiated.py`.
     """
 
     signature: Signature
@@ -134,6 +136,8 @@ class Function:
     contacts: tuple[str, ...] | None = None
     measure: tuple[str, str] | None = None
     of_joint_frames: bool = False
+    inverse: str | None = None
+    differentiated: Differentiated | None = None
 
     @property
     def name(self) -> str:
@@ -142,7 +146,8 @@ class Function:
     @property
     def of_frames(self) -> bool:
         """Whether it is of the frames that a user chose."""
-        return any("nf" in argument.shape for argument in self.signature.outputs)
+        arguments = (*self.signature.inputs, *self.signature.outputs)
+        return any("nf" in argument.shape for argument in arguments)
 
     @property
     def of_contacts(self) -> bool:
@@ -222,6 +227,21 @@ class Function:
             folded(model, argument, output)
             for argument, output in zip(self.signature.outputs, outputs, strict=True)
         ]
+
+
+@dataclass(frozen=True)
+class Differentiated:
+    """How a function is a derivative: "vjp", "jvp" or "hvp" `of` another, `by` some of that one's inputs.
+
+    `inverse`: that of the other, if it has one; `coordinates`: whether q moves and has gradients in its nq
+    elements, else in its tangent space.
+    """
+
+    mode: str
+    of: Function
+    by: tuple[Argument, ...]
+    inverse: Function | None
+    coordinates: bool = False
 
 
 def resisting(function: Function) -> Function:

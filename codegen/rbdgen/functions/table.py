@@ -15,6 +15,7 @@ from rbdgen.functions.contacts import inverse_rows as contact_inverse
 from rbdgen.functions.contacts import kinematic_rows as contact_kinematics
 from rbdgen.functions.coriolis import rows as coriolis
 from rbdgen.functions.derivatives import rows as derivatives
+from rbdgen.functions.differentiated import MODES, differentiated, mode_of
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
 from rbdgen.functions.function import Call, Function, Identity, resisting
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
@@ -200,6 +201,9 @@ def sets_of(manifest: Mapping[str, Any]) -> list[ContactSet]:
 def check_sets(sets: Iterable[ContactSet]) -> None:
     """OptionError for a set whose functions would have the names of others."""
     for chosen in sets:
+        if chosen.name.rpartition("_")[2] in MODES:
+            what = f"contact set '{chosen.name}': its functions would have the names of derivatives"
+            raise OptionError(f"{what}; take another name")
         for name in _HELD:
             if (taken := f"{name}_{chosen.name}") in ALL:
                 what = f"contact set '{chosen.name}': there is a function {taken}"
@@ -215,11 +219,23 @@ def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = (
         base = name.removesuffix(f"_{chosen.name}")
         if base != name and base in _HELD:
             return of_set(lookup(base, model and model.with_contacts(chosen.contacts)), chosen)
+    if (derived := mode_of(name)) is not None:
+        return _differentiated(*derived, model, sets)
     if name not in ALL:
-        raise OptionError(f"unknown function '{name}'; choose from: {', '.join(ALL)}")
+        derivatives = ", ".join(f"NAME_{mode}" for mode in MODES)
+        raise OptionError(
+            f"unknown function '{name}'; choose from: {', '.join(ALL)}; and {derivatives} of them"
+        )
     for family in _OF_SOME:
         if model is not None and name in family.functions and not family.has(model):
             raise OptionError(
                 f"function '{name}' is of {family.of}, and '{model.name}' has none; give {family.otherwise}"
             )
     return ALL[name]
+
+
+def _differentiated(base: str, mode: str, model: Model | None, sets: Sequence[ContactSet]) -> Function:
+    """The row of a derivative."""
+    function = lookup(base, model, sets)
+    inverse = None if function.inverse is None else lookup(function.inverse, model, sets)
+    return differentiated(function, mode, inverse)

@@ -153,6 +153,10 @@ class Builder:
             elements.append(Expr(self, self._new(("input",))))
         return elements
 
+    def unknowns(self, size: int) -> list[Expr]:
+        """Symbols to differentiate by, which are no inputs: nothing that a graph gives may depend on them."""
+        return [Expr(self, self._new(("input",))) for _ in range(size)]
+
     def constant(self, value: Number) -> Expr:
         """A number as an expression of this builder."""
         return Expr(self, self.number(float(value)))
@@ -169,57 +173,21 @@ class Builder:
         Negations stand at outputs only, and at arguments of square roots that no other choice of signs
         makes positive.
         """
-        return self.lower([(name, shape, self._edges_of(elements)) for name, shape, elements in outputs])
+        return self.lower([(name, shape, self.edges_of(elements)) for name, shape, elements in outputs])
 
     def cost(self, expressions: Sequence[Expr | Number]) -> Cost:
         """Counts of the graph that would compute the expressions, without making it."""
-        return lowered_cost(self, self._edges_of(expressions))
+        return lowered_cost(self, self.edges_of(expressions))
 
     def operations(self, expressions: Sequence[Expr | Number]) -> int:
         """The operations of that graph but its negations: in half the time."""
-        return operations(self, self._edges_of(expressions))
+        return operations(self, self.edges_of(expressions))
 
     # ---- edges
 
     def lower(self, outputs: Sequence[tuple[str, tuple[int, ...], Sequence[int]]]) -> Graph:
         """`graph` of edges instead of expressions."""
         return lower(self, outputs)
-
-    def replay(self, graph: Graph) -> list[int]:
-        """Build a graph's operations here, its inputs and labels included; returns the edge of every node."""
-        inputs: list[int] = []
-        for argument in graph.inputs:
-            inputs += [element.edge for element in self.input(argument.name, argument.size)]
-        edges: list[int] = []
-        for op, args, value in graph.nodes:
-            if op == "mul":
-                edge = self.product(edges[args[0]], edges[args[1]])
-            elif op == "add":
-                edge = self.sum(edges[args[0]], edges[args[1]])
-            elif op == "sub":
-                edge = self.sum(edges[args[0]], edges[args[1]] ^ 1)
-            elif op == "const":
-                edge = self.number(value)
-            elif op == "input":
-                edge = inputs[int(value)]
-            elif op == "neg":
-                edge = edges[args[0]] ^ 1
-            elif op == "div":
-                edge = self.product(edges[args[0]], self.reciprocal(edges[args[1]]))
-            elif op == "sq":
-                edge = self.product(edges[args[0]], edges[args[0]])
-            else:
-                unary = {
-                    "sin": self.sine,
-                    "cos": self.cosine,
-                    "sqrt": self.square_root,
-                    "sign": self.signum,
-                }[op]
-                edge = unary(edges[args[0]])
-            edges.append(edge)
-        for index, text in graph.labels.items():
-            self.label_edge(edges[index], text)
-        return edges
 
     def label_edge(self, edge: int, text: str) -> None:
         """`label` of an edge."""
@@ -284,6 +252,10 @@ class Builder:
             if (a ^ b) & 1:
                 self.written_negative.add(edge >> 1)
         return edge ^ ((a ^ b) & 1)
+
+    def has_product(self, a: int, b: int) -> bool:
+        """Whether a b, or its opposite, was built before."""
+        return ("mul", min(a, b) & -2, max(a, b) & -2) in self._edges
 
     def reciprocal(self, a: int) -> int:
         """Edge of 1 / a."""
@@ -386,7 +358,8 @@ class Builder:
             raise GraphError("expressions of two builders cannot be combined; trace with one builder")
         return expression.edge
 
-    def _edges_of(self, elements: Sequence[Expr | Number]) -> list[int]:
+    def edges_of(self, elements: Sequence[Expr | Number]) -> list[int]:
+        """Edges of expressions and numbers; GraphError for any other type."""
         edges = []
         for element in elements:
             edge = self.edge_of(element)

@@ -9,6 +9,7 @@ from typing import Final
 from rbdgen.description.quoting import quoted
 from rbdgen.emit.package import FunctionSource
 from rbdgen.errors import OptionError
+from rbdgen.functions.differentiated import in_coordinates
 from rbdgen.functions.table import lookup
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.angles_given import angles_given, angles_of, signature_given
@@ -27,7 +28,7 @@ from rbdgen.pipeline.progress import Progress, silent
 from rbdgen.pipeline.workers import in_parallel
 from rbdgen.selection.axes import BodyAxes, search
 from rbdgen.selection.budget import check_budget
-from rbdgen.selection.choose import choose, choose_tabled
+from rbdgen.selection.differentiate import Chooser
 from rbdgen.selection.table import Table, table_of, with_table
 from rbdgen.toolchain.targets import target_named
 
@@ -43,6 +44,8 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
         row = lookup(name, robot.model)
         if row.by_parameters:
             row.sized(robot.model, len(options.params))  # refused early where there are none
+    if options.coordinates and not any(lookup(x, robot.model).differentiated for x in options.functions):
+        raise OptionError("--coordinates is of NAME_vjp, NAME_jvp and NAME_hvp; ask for one, or leave it out")
     looped = {name for name, form in options.variants.items() if lookup(name, robot.model).form(form).compact}
     check_budget(robot.model, [name for name in options.functions if name not in looped], options.budget)
     if options.trig == "input":
@@ -113,6 +116,8 @@ def design_function(task: tuple[Robot, str, BodyAxes | None, Options, Table | No
     """One function: the cheapest form, its passes, its order. Its program is verified here."""
     robot, name, axes, options, table = task
     function, vectors = lookup(name, robot.model), target_named(options.target).extensions
+    if options.coordinates:
+        function = in_coordinates(function)
     forced = options.variants.get(name)
     if forced is None and not options.savings:
         forced = function.forms_for(robot.model)[0].name
@@ -120,15 +125,11 @@ def design_function(task: tuple[Robot, str, BodyAxes | None, Options, Table | No
         options.trig != "input",
         function.sized(robot.model, len(table.defaults) if table else 0),
     )
-    if table is None:
-        vector = lanes(options.real) if vectors else 1
-        choice = choose(
-            function, robot.model, axes, engine=options.engine, forced=forced, sums=sums, lanes=vector
-        )
-    else:
-        choice = choose_tabled(function, table, engine=options.engine, forced=forced, sums=sums)
-        signature = with_table(signature, table)
+    vector = lanes(options.real) if vectors else 1
+    choice = Chooser(robot.model, axes, options.engine, sums, vector, table).choose(function, forced)
     program = choice.program
+    if table is not None:
+        signature = with_table(signature, table)
     if options.trig == "input":
         _check_angles(robot)
         angles = angles_of(signature, robot.model.manifold.angles)

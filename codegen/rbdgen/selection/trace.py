@@ -9,10 +9,10 @@ from typing import Any
 from rbdgen.access import whole
 from rbdgen.functions.function import Form, Function
 from rbdgen.functions.resistance import model_of
+from rbdgen.graph.derivatives.reverse import pullback
 from rbdgen.graph.engine import Engine, GraphEngine, new_engine
 from rbdgen.graph.node import Graph, Input
 from rbdgen.graph.programs.program import Loop, Program, Result
-from rbdgen.graph.pullback import pullback
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.selection.table import TABLE, Tabled

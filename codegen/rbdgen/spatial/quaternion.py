@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from rbdgen.spatial.ops import Matrix, Vector, mirrored
 from rbdgen.spatial.scalar import Scalar, add, dot, is_number, mul, neg, sub
+
+HALF: Final = Fraction(1, 2)
 
 Quaternion: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar]
 
@@ -62,6 +65,18 @@ def unit(quaternion: Quaternion, sqrt: Callable[[Scalar], Scalar]) -> Quaternion
     inverse = 1 / sqrt(dot(quaternion, quaternion))
     x, y, z, w = (mul(element, inverse) for element in quaternion)
     return x, y, z, w
+
+
+def rates_of(quaternion: Quaternion, w: Vector) -> Quaternion:
+    """How fast the elements change at an angular velocity in the turned axes."""
+    return product(quaternion, (*(w * HALF), 0))
+
+
+def at_unit_length(quaternion: Quaternion, rates: Quaternion) -> Quaternion:
+    """What is left of rates of a unit quaternion where it keeps its length."""
+    along = dot(quaternion, rates)
+    x, y, z, s = (sub(rate, mul(own, along)) for own, rate in zip(quaternion, rates, strict=True))
+    return x, y, z, s
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,12 @@ MANIFEST_FORMAT: Final = 3
 UPDATE: Final = "update"
 """The function that makes the table of parameters, where some of the robot stayed inputs."""
 
+BAR: Final = "_bar"
+"""Ends the name of a gradient: tau_bar is that of a loss by tau."""
+
+DOT: Final = "_dot"
+"""Ends the name of a rate: a_dot says how fast a changes."""
+
 Kind = Literal[
     "configuration",
     "velocity",

@@ -89,6 +89,7 @@ ROWS = (
             ),
         ),
         projected=lambda call, x: _solved(call, x, call("nle")),
+        inverse="rnea",
     ),
 )
 
@@ -102,4 +103,5 @@ WITH_FORCES = Function(
     ),
     resistance=RESISTED,
     projected=lambda call, x: _solved(call, x, call("rnea_fext", a=0 * x["tau"])),
+    inverse="rnea_fext",
 )

@@ -16,6 +16,7 @@ from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cheaper
 from rbdgen.graph.edges import ONE, ZERO
 from rbdgen.graph.node import Graph
+from rbdgen.graph.replay import replayed
 
 
 class Forest:
@@ -32,7 +33,7 @@ class Forest:
         self.products: dict[int, list[int]] = {}
         self._graph = graph
         self._source = Builder()
-        edges = self._source.replay(graph)
+        edges = replayed(self._source, graph)
         self._outputs = [
             (output.name, output.shape, [edges[element] for element in output.elements])
             for output in graph.outputs

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cheaper
 from rbdgen.graph.node import Graph
+from rbdgen.graph.replay import replayed
 
 
 def sign(graph: Graph) -> Graph:
@@ -12,7 +13,7 @@ def sign(graph: Graph) -> Graph:
     are one node, and lower it again with the signs that leave the fewest negations (`graph/signs.py`).
     """
     builder = Builder()
-    edges = builder.replay(graph)
+    edges = replayed(builder, graph)
     return cheaper(
         graph,
         builder.lower(

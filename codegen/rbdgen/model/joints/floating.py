@@ -12,7 +12,15 @@ from rbdgen.model.joints.spherical import some_quaternion
 from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.exponential import Elementary, Exponential
 from rbdgen.spatial.ops import IDENTITY, ZERO, Motion, Transform, Vector
-from rbdgen.spatial.quaternion import Quaternion, conjugate, product, rotation_of, unit
+from rbdgen.spatial.quaternion import (
+    Quaternion,
+    at_unit_length,
+    conjugate,
+    product,
+    rates_of,
+    rotation_of,
+    unit,
+)
 from rbdgen.spatial.scalar import Scalar
 
 
@@ -52,6 +60,16 @@ class Floating(Turning):
         here, there = (unit((q[3], q[4], q[5], q[6]), functions.sqrt) for q in (start, end))
         shift = rotation_of(here).T.apply(Vector(*end[:3]) - Vector(*start[:3]))
         return unit(product(conjugate(here), there), functions.sqrt), shift
+
+    def rates(
+        self, q: Sequence[Scalar], v: Sequence[Scalar], angle: Callable[[Scalar], Angle]
+    ) -> Sequence[Scalar]:
+        quaternion = q[3], q[4], q[5], q[6]
+        return *rotation_of(quaternion).apply(Vector(*v[:3])), *rates_of(quaternion, Vector(*v[3:]))
+
+    def within(self, q: Sequence[Scalar], rates: Sequence[Scalar]) -> Sequence[Scalar]:
+        turning = rates[3], rates[4], rates[5], rates[6]
+        return *rates[:3], *at_unit_length((q[3], q[4], q[5], q[6]), turning)
 
     def some_position(self, value: float, length: float) -> Coordinate:
         position = Vector(value * length, (3 - value) * length, 0.7 * length)

@@ -60,6 +60,18 @@ class JointType(ABC):
     def coordinate(self, q: Sequence[Scalar], angle: Callable[[Scalar], Angle]) -> Coordinate:
         """From the joint's nq elements of q."""
 
+    def rates(
+        self, q: Sequence[Scalar], v: Sequence[Scalar], angle: Callable[[Scalar], Angle]
+    ) -> Sequence[Scalar]:
+        """How fast the joint's nq elements of q change at its nv elements of v."""
+        del q, angle
+        return v
+
+    def within(self, q: Sequence[Scalar], rates: Sequence[Scalar]) -> Sequence[Scalar]:
+        """What is left of rates of its nq elements where they stay such as they must be."""
+        del q
+        return rates
+
     @abstractmethod
     def some_position(self, value: float, length: float) -> Coordinate:
         """A position that is no special one, for a number between 1 and 2 and a length in m."""
@@ -105,7 +117,7 @@ class Turning(JointType):
         linear, angular = (Vector(*(rates.get(k + axis, 0) for axis in range(3))) for k in (0, 3))
         return Motion(angular, linear)
 
-    def rates(self, motion: Motion) -> list[Scalar]:
+    def velocity(self, motion: Motion) -> list[Scalar]:
         """v of such a motion."""
         both = [*motion.linear, *motion.angular]
         return [both[k] for k in self.moves]
@@ -114,4 +126,4 @@ class Turning(JointType):
         self, start: Sequence[Scalar], end: Sequence[Scalar], functions: Elementary
     ) -> Sequence[Scalar]:
         """By half a turn at most."""
-        return self.rates(Logarithm(*self.displaced(start, end, functions), functions).motion)
+        return self.velocity(Logarithm(*self.displaced(start, end, functions), functions).motion)

@@ -54,6 +54,12 @@ class Planar(Turning):
         half_cos, half_sin = functions.angle(mul(0.5, turned))
         return (0, 0, half_sin, half_cos), _turned(Vector(x, y, 0), cos, neg(sin))
 
+    def rates(
+        self, q: Sequence[Scalar], v: Sequence[Scalar], angle: Callable[[Scalar], Angle]
+    ) -> Sequence[Scalar]:
+        slid = _turned(Vector(v[0], v[1], 0), *angle(q[2]))
+        return slid.x, slid.y, v[2]
+
     def some_position(self, value: float, length: float) -> Coordinate:
         return PlanarPose(value * length, (3 - value) * length, Angle(cos(value), sin(value)))
 

@@ -11,7 +11,15 @@ from rbdgen.model.joints.joint_type import Displacement, Turning
 from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.exponential import Elementary, Exponential
 from rbdgen.spatial.ops import IDENTITY, ZERO, ZERO_MATRIX, Motion, Transform, Vector
-from rbdgen.spatial.quaternion import Quaternion, conjugate, product, rotation_of, unit
+from rbdgen.spatial.quaternion import (
+    Quaternion,
+    at_unit_length,
+    conjugate,
+    product,
+    rates_of,
+    rotation_of,
+    unit,
+)
 from rbdgen.spatial.scalar import Scalar
 
 
@@ -47,6 +55,14 @@ class Spherical(Turning):
         x, y, z, w = start
         relative = product(conjugate((x, y, z, w)), (end[0], end[1], end[2], end[3]))
         return unit(relative, functions.sqrt), ZERO
+
+    def rates(
+        self, q: Sequence[Scalar], v: Sequence[Scalar], angle: Callable[[Scalar], Angle]
+    ) -> Sequence[Scalar]:
+        return rates_of((q[0], q[1], q[2], q[3]), Vector(*v))
+
+    def within(self, q: Sequence[Scalar], rates: Sequence[Scalar]) -> Sequence[Scalar]:
+        return at_unit_length((q[0], q[1], q[2], q[3]), (rates[0], rates[1], rates[2], rates[3]))
 
     def some_position(self, value: float, length: float) -> Coordinate:
         return Attitude(some_quaternion(value))

@@ -1,0 +1,69 @@
+"""Forward differentiation: how fast values change where inputs move, a column of a Jacobian at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add, mul
+from typing import Any
+
+from rbdgen.graph.builder import Builder, Expr
+from rbdgen.graph.derivatives.slopes import Moving, declared, dependent, slopes
+from rbdgen.graph.node import Graph
+from rbdgen.graph.replay import replay
+from rbdgen.signature import DOT
+
+Scalar = Any
+
+
+def jvp(graph: Graph, by: Sequence[Moving]) -> Graph:
+    """y_dot = sum of dy/dx x_dot over every x of `by`, from the graph's inputs and these x_dot."""
+    builder = Builder()
+    arrays = declared(builder, graph)
+    values = replay(builder, graph, arrays)
+    numbers = {x.name: builder.input(x.name + DOT, x.size) for x in by}
+    return builder.graph(
+        [
+            (output.name + DOT, output.shape, rates_of(values[output.name], arrays, numbers, by))
+            for output in graph.outputs
+        ]
+    )
+
+
+def rates_of(
+    values: Sequence[Scalar],
+    arrays: Mapping[str, Sequence[Expr]],
+    numbers: Mapping[str, Sequence[Scalar]],
+    by: Sequence[Moving],
+) -> list[Scalar]:
+    """How fast values change where these numbers move the arrays."""
+    moved = [element for x in by for element in arrays[x.name]]
+    rates = [
+        rate
+        for x in by
+        for rate in (numbers[x.name] if x.rates is None else x.rates(arrays[x.name], numbers[x.name]))
+    ]
+    return pushforward(values, moved, rates)
+
+
+def pushforward(values: Sequence[Scalar], inputs: Sequence[Expr], rates: Sequence[Scalar]) -> list[Scalar]:
+    """The rates of values where every input has its own rate; 0 where there is none.
+
+    The inputs are elements of arrays, not sums or products.
+    """
+    builder = inputs[0].builder
+    known: dict[int, Scalar] = {x.edge >> 1: rate for x, rate in zip(inputs, rates, strict=True)}
+
+    def rate(edge: int) -> Scalar:
+        own = known.get(edge >> 1, 0)
+        return -own if edge & 1 else own
+
+    for node in sorted(dependent(builder, inputs)):
+        if node not in known:
+            parts = [
+                reduce(mul, factors, rate(edge))
+                for edge, factors in slopes(builder, node)
+                if edge >> 1 in known
+            ]
+            known[node] = reduce(add, parts, 0)
+    return [rate(x.edge) if isinstance(x, Expr) else 0 for x in values]

@@ -1,0 +1,43 @@
+"""Derivatives of a function by those of its inverse, which may be cheaper to differentiate.
+
+Where y = f(x, z) solves g(x, y) = z, dy = (dy/dz) (dz - (dg/dx) dx): of f only its derivative by z is taken.
+Of forward dynamics that is M^-1, and g is inverse dynamics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdgen.graph.builder import Builder
+from rbdgen.graph.derivatives.forward import jvp, pushforward
+from rbdgen.graph.derivatives.reverse import pullback, vjp
+from rbdgen.graph.derivatives.slopes import Moving, declared
+from rbdgen.graph.node import Graph
+from rbdgen.graph.replay import replay
+from rbdgen.signature import BAR, DOT
+
+
+def vjp_by_inverse(graph: Graph, inverse: Graph, by: Sequence[Moving]) -> Graph:
+    """What `vjp` gives: z_bar = (dy/dz)^T y_bar and x_bar = -(dg/dx)^T z_bar."""
+    ((y,), (z,)) = graph.outputs, inverse.outputs
+    builder = Builder()
+    arrays = declared(builder, graph)
+    values = replay(builder, graph, arrays)
+    z_bar = pullback(values[y.name], builder.input(y.name + BAR, y.size), arrays[z.name])
+    adjoint = vjp(inverse, [x for x in by if x.name != z.name])
+    bars = replay(builder, adjoint, {**arrays, **values, z.name + BAR: [-x for x in z_bar]})
+    found = {**bars, z.name + BAR: z_bar}
+    return builder.graph([(x.name + BAR, x.shape, found[x.name + BAR]) for x in by])
+
+
+def jvp_by_inverse(graph: Graph, inverse: Graph, by: Sequence[Moving]) -> Graph:
+    """What `jvp` gives: y_dot = (dy/dz) (z_dot - (dg/dx) x_dot)."""
+    ((y,), (z,)) = graph.outputs, inverse.outputs
+    builder = Builder()
+    arrays = declared(builder, graph)
+    values = replay(builder, graph, arrays)
+    numbers = {x.name + DOT: builder.input(x.name + DOT, x.size) for x in by}
+    change = jvp(inverse, [x for x in by if x.name != z.name])
+    (moved,) = replay(builder, change, {**arrays, **values, **numbers}).values()
+    left = [own - rate for own, rate in zip(numbers[z.name + DOT], moved, strict=True)]
+    return builder.graph([(y.name + DOT, y.shape, pushforward(values[y.name], arrays[z.name], left))])

@@ -1,0 +1,73 @@
+"""Reverse differentiation: the gradient of a weighted sum of values, a row of a Jacobian at once.
+
+Only what depends on the wanted inputs is visited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import mul
+from typing import Any
+
+from rbdgen.graph.builder import Builder, Expr
+from rbdgen.graph.derivatives.slopes import Moving, declared, dependent, slopes
+from rbdgen.graph.node import Graph
+from rbdgen.graph.replay import replay
+from rbdgen.signature import BAR
+
+Scalar = Any
+
+
+def vjp(graph: Graph, by: Sequence[Moving]) -> Graph:
+    """x_bar = (dy/dx)^T y_bar for every x of `by`, from the graph's inputs and one y_bar an output y."""
+    builder = Builder()
+    arrays = declared(builder, graph)
+    values = replay(builder, graph, arrays)
+    seeds = {output.name: builder.input(output.name + BAR, output.size) for output in graph.outputs}
+    weighted = [pair for name in seeds for pair in zip(values[name], seeds[name], strict=True)]
+    bars = gradients(builder, weighted, arrays, by)
+    return builder.graph([(x.name + BAR, x.shape, bars[x.name]) for x in by])
+
+
+def gradients(
+    builder: Builder,
+    weighted: Iterable[tuple[Scalar, Scalar]],
+    arrays: Mapping[str, Sequence[Expr]],
+    by: Sequence[Moving],
+) -> dict[str, list[Scalar]]:
+    """The gradient of the sum of values times their weights, by the numbers that move each array."""
+    values, weights = zip(*weighted, strict=True)
+    found = iter(pullback(values, weights, [element for x in by for element in arrays[x.name]]))
+    result = {x.name: [next(found) for _ in arrays[x.name]] for x in by}
+    for x in by:
+        if x.rates is not None:
+            numbers = builder.unknowns(x.size)
+            result[x.name] = pullback(x.rates(arrays[x.name], numbers), result[x.name], numbers)
+    return result
+
+
+def pullback(values: Sequence[Scalar], weights: Sequence[Scalar], inputs: Sequence[Expr]) -> list[Scalar]:
+    """The derivatives of sum_k weights[k] values[k] by every input, the weights held; 0 where there is none.
+
+    The inputs are elements of arrays, not sums or products.
+    """
+    builder = inputs[0].builder
+    active = dependent(builder, inputs)
+    adjoint: dict[int, Expr] = {}
+
+    def gather(edge: int, part: Expr) -> None:
+        node = edge >> 1
+        signed = -part if edge & 1 else part
+        adjoint[node] = adjoint[node] + signed if node in adjoint else signed
+
+    for value, weight in zip(values, weights, strict=True):
+        if isinstance(value, Expr) and value.edge >> 1 in active:
+            gather(value.edge, weight if isinstance(weight, Expr) else builder.constant(weight))
+    for node in sorted(active, reverse=True):
+        if node in adjoint and builder.nodes[node][0] != "input":
+            for edge, factors in slopes(builder, node):
+                if edge >> 1 in active:
+                    gather(edge, reduce(mul, factors, adjoint[node]))
+    found = [adjoint.get(x.edge >> 1, 0) for x in inputs]
+    return [0 if isinstance(x, Expr) and x.constant == 0 else x for x in found]

@@ -1,0 +1,144 @@
+"""Derivatives along directions: of the cheapest straight line of a function, simplified before and after.
+
+What a derivative takes is known once a function's own form is chosen. So that is chosen first, then
+differentiated, and where the function has an inverse also by way of that; the cheaper one goes through the
+passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rbdgen.errors import OptionError
+from rbdgen.functions.differentiated import BY_INVERSE, MODES
+from rbdgen.functions.function import Differentiated, Function
+from rbdgen.graph.builder import Builder, Expr
+from rbdgen.graph.cost import cost
+from rbdgen.graph.derivatives.forward import jvp
+from rbdgen.graph.derivatives.inverse import jvp_by_inverse, vjp_by_inverse
+from rbdgen.graph.derivatives.reverse import vjp
+from rbdgen.graph.derivatives.slopes import Moving
+from rbdgen.graph.node import Graph
+from rbdgen.graph.programs.passes import SIMPLIFY, TO_C, apply
+from rbdgen.graph.programs.program import Program, straight_line
+from rbdgen.graph.replay import replay
+from rbdgen.model.joints import Angle
+from rbdgen.model.model import Model
+from rbdgen.selection.axes import BodyAxes
+from rbdgen.selection.choose import Choice, choose, choose_tabled
+from rbdgen.selection.collection import collection_paused
+from rbdgen.selection.table import TABLE, Table
+from rbdgen.signature import SizedArgument
+from rbdgen.spatial.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """How functions of a robot are chosen: what `choose` takes, or `choose_tabled` where there is a table."""
+
+    model: Model
+    axes: BodyAxes | None
+    engine: str
+    sums: bool = True
+    lanes: int = 1
+    table: Table | None = None
+    _lines: dict[str, Choice] = field(default_factory=dict)
+
+    def choose(self, function: Function, forced: str | None = None) -> Choice:
+        """The cheapest program of a function. Raises OptionError for an unknown form."""
+        if function.differentiated is not None:
+            return self._differentiated(function, function.differentiated, forced)
+        return self._choose(function, forced, self.lanes)
+
+    def _choose(self, function: Function, forced: str | None, lanes: int) -> Choice:
+        if self.table is not None:
+            return choose_tabled(function, self.table, engine=self.engine, forced=forced, sums=self.sums)
+        return choose(
+            function,
+            self.model,
+            self.axes,
+            engine=self.engine,
+            forced=forced,
+            sums=self.sums,
+            lanes=lanes,
+        )
+
+    @collection_paused()
+    def _differentiated(self, function: Function, made: Differentiated, forced: str | None) -> Choice:
+        """The derivative with the fewest operations."""
+        forms = [form.name for form in function.forms] if forced is None else [function.form(forced).name]
+        own = self._straight(made.of)
+        by = [_moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
+        tried = {form: self._derivative(form, made, own, by) for form in forms}
+        counts = {form: cost(graph) for form, graph in tried.items()}
+        best = min(tried, key=lambda form: counts[form].total)
+        elements = [k for output in tried[best].outputs for k in output.elements]
+        if all(tried[best].nodes[k].op == "const" for k in elements):
+            raise OptionError(
+                f"function '{function.name}': the results of '{made.of.name}' do not change with its inputs "
+                f"where the robot is '{self.model.name}', and all derivatives are 0; leave it out"
+            )
+        program = straight_line(_table_last(tried[best]))
+        return Choice(apply(program, TO_C), best, own.axes, counts)
+
+    def _sized(self, made: Differentiated) -> list[SizedArgument]:
+        """The inputs that it is by."""
+        names = {x.name for x in made.by}
+        signature = made.of.sized(self.model, len(self.table.defaults) if self.table else 0)
+        return [x for x in signature.inputs if x.name in names]
+
+    def _straight(self, function: Function) -> Choice:
+        """The cheapest straight line of a function, sought once."""
+        if function.name not in self._lines:
+            forced = None if self.axes is not None else function.forms_for(self.model)[0].name
+            self._lines[function.name] = self._choose(function, forced, lanes=1)
+        return self._lines[function.name]
+
+    def _derivative(self, form: str, made: Differentiated, own: Choice, by: Sequence[Moving]) -> Graph:
+        """The graph of a form."""
+        mode, graph = MODES[made.mode], _graph_of(own.program)
+        if form == BY_INVERSE:
+            assert made.inverse is not None
+            inverse = _graph_of(self._straight(made.inverse).program)
+            found = (vjp_by_inverse if mode.seeded else jvp_by_inverse)(graph, inverse, by)
+        else:
+            found = (vjp if mode.seeded else jvp)(graph, by)
+        twice = mode.seeded and mode.moved
+        return jvp(_graph_of(apply(straight_line(found), SIMPLIFY)), by) if twice else found
+
+
+def _graph_of(program: Program) -> Graph:
+    assert program.straight is not None
+    return program.straight
+
+
+def _table_last(graph: Graph) -> Graph:
+    """The graph with the table behind all other inputs, where it has one."""
+    builder = Builder()
+    inputs = sorted(graph.inputs, key=lambda array: array.name == TABLE)
+    values = replay(builder, graph, {array.name: builder.input(array.name, array.size) for array in inputs})
+    return builder.graph([(output.name, output.shape, values[output.name]) for output in graph.outputs])
+
+
+def _moving(model: Model, x: SizedArgument, *, coordinates: bool) -> Moving:
+    """How an input moves: q joint by joint, all else as it is."""
+    if x.kind != "configuration":
+        return Moving(x.name, x.shape)
+    joints = [body.joint for body in model.bodies if body.joint.follows is None]
+
+    def rates(q: Sequence[Expr], numbers: Sequence[Expr]) -> Sequence[Scalar]:
+        found: list[Scalar] = [0] * len(q)
+        for joint in joints:
+            at = slice(joint.idx_q, joint.idx_q + joint.nq)
+            if coordinates:
+                found[at] = joint.type.within(q[at], numbers[at])
+            else:
+                found[at] = joint.type.rates(q[at], joint.slice(numbers), _angle)
+        return found
+
+    return Moving(x.name, x.shape if coordinates else (model.sizes["nv"],), rates)
+
+
+def _angle(x: Expr) -> Angle:
+    return Angle(x.cos(), x.sin())

@@ -1,0 +1,172 @@
+"""NAME_vjp, NAME_jvp and NAME_hvp of inverse and forward dynamics, interpreted.
+
+The forward way is held against differences along the manifold, the reverse way against the forward one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.directions import STATES, Interpreted, all_inputs, check_both_ways, product
+from support.few import few
+from support.forms import FunctionForm, interpreted, relative_error, run_on_floats
+from support.random_trees import floats, in_floats, random_tree
+from support.rationals import Rationals
+from support.robots import robot
+
+from rbdgen.functions.differentiated import in_coordinates
+from rbdgen.functions.table import lookup
+from rbdgen.graph.programs.run import run
+from rbdgen.model.model import Model
+from rbdgen.selection.axes import search
+from rbdgen.selection.choose import Choice
+from rbdgen.selection.differentiate import Chooser
+from rbdgen.selection.trace import trace_graph
+
+Array = NDArray[np.float64]
+
+BASES = {"arm7": "fixed", "quadruped12": "floating", "humanoid30": "floating"}
+
+MOST = {
+    "rnea_vjp": (836, 2460, 4758),
+    "rnea_jvp": (852, 2533, 4856),
+    "rnea_hvp": (1984, 5690, 0),
+    "aba_vjp": (1493, 4858, 9983),
+    "aba_jvp": (1511, 4919, 10290),
+}
+"""Operations on the three robots."""
+
+
+@cache
+def chosen(name: str, function: str) -> Choice:
+    """On a bundled robot, in the axes of a search."""
+    model = robot(name, BASES[name]).model  # type: ignore[arg-type]
+    return Chooser(model, search(model), "casadi").choose(lookup(function))
+
+
+def chain(letters: str) -> Model:
+    """A chain of joints of these types, see `LETTERS`."""
+    model = Rationals(3).model(tuple(range(-1, len(letters) - 1)), letters)
+    return replace(model, bodies=tuple(map(in_floats, model.bodies)), gravity=floats(model.gravity))
+
+
+@pytest.mark.parametrize("letters", ["FR", "LHP", "SR"])
+def test_chains_of_all_joint_types(letters: str) -> None:
+    for name in ("rnea", "aba"):
+        check_both_ways(chain(letters), name)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(50))
+def test_random_trees(seed: int) -> None:
+    for name in ("rnea", "aba"):
+        check_both_ways(random_tree(seed, 4), name)
+
+
+@pytest.mark.parametrize(("letters", "name"), [("RPS", "rnea"), ("RP", "aba")])
+def test_gradients_change_as_told(letters: str, name: str) -> None:
+    """Along the manifold, in all forms."""
+    outputs = Interpreted(chain(letters))
+    of, vjp, hvp = (lookup(f"{name}{mode}") for mode in ("", "_vjp", "_hvp"))
+    inputs = all_inputs(outputs.model, hvp)
+    expected = outputs.differences(vjp, of, inputs)
+    for form in hvp.forms:
+        for ours, theirs in zip(outputs(hvp, inputs, form.name), expected, strict=True):
+            assert relative_error(ours, theirs, floor=1.0) < 1e-7, form.name
+
+
+@pytest.mark.parametrize("letters", ["FLP", "SH"])
+def test_in_coordinates(letters: str) -> None:
+    """The gradient in nq numbers along a rate of q is that of the tangent space; rates off it do nothing."""
+    model = chain(letters)
+    vjp, jvp = lookup("rnea_vjp"), lookup("rnea_jvp")
+    inputs = all_inputs(model, vjp, jvp)
+    outputs = Interpreted(model)
+    (tangent, *others), (rate,) = outputs(vjp, inputs), outputs(jvp, inputs)
+    q_dot = np.stack([in_numbers(model, q, v) for q, v in zip(inputs["q"], inputs["q_dot"], strict=True)])
+    off = 0.7 * np.where(off_manifold(model), inputs["q"], 0)
+    for further in (0, off):
+        given = {**inputs, "q_dot": q_dot + further}
+        (gradient, *same), (own,) = outputs(in_coordinates(vjp), given), outputs(in_coordinates(jvp), given)
+        assert gradient.shape == (STATES, model.sizes["nq"])
+        along = product([gradient], [given["q_dot"]])
+        np.testing.assert_allclose(along, product([tangent], [inputs["q_dot"]]), rtol=1e-8)
+        np.testing.assert_allclose(own, rate, rtol=1e-8, atol=1e-8)
+        for ours, theirs in zip(same, others, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def in_numbers(model: Model, q: Array, v: Array) -> Array:
+    """How fast the elements of q change at v, by differences."""
+    ends = [model.manifold.integrate(q, way * 1e-6 * v) for way in (1, -1)]
+    return (ends[0] - ends[1]) / 2e-6
+
+
+def off_manifold(model: Model) -> Array:
+    """Which elements of q are those of quaternions."""
+    neutral = np.zeros(model.sizes["nq"], bool)
+    for joint in model.manifold.joints:
+        if joint.kind in ("spherical", "floating"):
+            neutral[joint.idx_q + joint.nq - 4 : joint.idx_q + joint.nq] = True
+    return neutral
+
+
+@pytest.mark.parametrize(
+    ("name", "of"),
+    few([("arm7", "aba"), ("quadruped12", "rnea")], list(itertools.product(BASES, ("rnea", "aba")))),
+)
+def test_contracted_derivatives(name: str, of: str) -> None:
+    """The chosen forms, against the rows of analytical derivatives."""
+    model = robot(name, BASES[name]).model  # type: ignore[arg-type]
+    full, vjp, jvp = (lookup(f"{of}_{what}") for what in ("derivatives", "vjp", "jvp"))
+    inputs = all_inputs(model, vjp, jvp)
+    graph = trace_graph(model, full, full.forms[1], "graph")
+    matrices = interpreted(FunctionForm(full, full.forms[1]), graph, inputs)
+    (y,) = lookup(of).signature.outputs
+    bars, rates = (run(chosen(name, f"{of}_{what}").program, inputs) for what in ("vjp", "jvp"))
+    expected = 0
+    for x, J in zip(lookup(of).signature.inputs, matrices, strict=True):
+        ours, theirs = bars[f"{x.name}_bar"], np.einsum("kij,ki->kj", J, inputs[f"{y.name}_bar"])
+        assert relative_error(ours, theirs) < 1e-11
+        expected = expected + np.einsum("kij,kj->ki", J, inputs[f"{x.name}_dot"])
+    assert relative_error(rates[f"{y.name}_dot"], np.asarray(expected)) < 1e-11
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    few([*(("arm7", x) for x in MOST), ("quadruped12", "rnea_vjp")], list(itertools.product(BASES, MOST))),
+)
+def test_operations(name: str, function: str) -> None:
+    """No more than these; forward dynamics by the inverse, which is cheaper."""
+    choice = chosen(name, function)
+    assert choice.program.cost.total == MOST[function][list(BASES).index(name)]
+    assert choice.form == ("by_inverse" if function.startswith("aba") else lookup(function).forms[0].name)
+
+
+def test_products_with_the_hessian_are_those_of_the_second_derivatives() -> None:
+    """Of a floating base as well, where the order of two steps matters: q_dot is the later one."""
+    model = robot("double_pendulum", "floating").model
+    second, hvp = lookup("rnea_second"), lookup("rnea_hvp")
+    inputs = all_inputs(model, hvp)
+    tensors = run_on_floats(FunctionForm(second, second.forms[0]), model, inputs)
+    qq, qv, vv, qa = tensors
+    w = inputs["tau_bar"]
+    q_dot, v_dot, a_dot = (inputs[f"{x}_dot"] for x in "qva")
+    ours = Interpreted(model)(hvp, inputs)
+
+    def by(T: Array, x: Array, way: str) -> Array:
+        """A tensor times the weights and a rate along an axis."""
+        return np.asarray(np.einsum(f"sijk,si,s{way}->s{'jk'.replace(way, '')}", T, w, x))
+
+    expected = [
+        by(qq, q_dot, "k") + by(qv, v_dot, "k") + by(qa, a_dot, "j"),
+        by(qv, q_dot, "j") + by(vv, v_dot, "k"),
+        by(qa, q_dot, "k"),
+    ]
+    for x, y in zip(ours, expected, strict=True):
+        assert relative_error(x, y) < 1e-10

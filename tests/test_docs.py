@@ -68,8 +68,26 @@ def test_functions_of_casadi(capsys: pytest.CaptureFixture[str]) -> None:
     assert names["aba"].size_in("q") == (2, 1)
 
 
+def test_rollouts_have_the_shapes_that_are_told() -> None:
+    names: dict[str, Any] = {}
+    exec(example("trajectories.md"), names)
+    assert names["states"].q.shape == names["states"].v.shape == (100, 50, 2)
+    np.testing.assert_array_equal(names["end"].q, names["states"].q[:, -1])
+    np.testing.assert_array_equal(names["q_next"], names["states"].q[0, 0])
+    assert (names["A"].shape, names["B"].shape) == ((4, 4), (4, 2))
+
+
 @pytest.mark.parametrize(
-    "name", ["contacts.md", "descriptions.md", "frameworks.md", "functions.md", "inertia.md", "robots.md"]
+    "name",
+    [
+        "contacts.md",
+        "descriptions.md",
+        "frameworks.md",
+        "functions.md",
+        "inertia.md",
+        "robots.md",
+        "trajectories.md",
+    ],
 )
 def test_the_readme_leads_to_every_page(name: str) -> None:
     assert f"](docs/{name})" in (DOCS.parent / "README.md").read_text(encoding="utf-8")

@@ -25,7 +25,7 @@ class CArgument:
     """A function's array: `parameter` and `plain` declare it with and without the restrict macro.
 
     `shape`: as Python's NumPy takes it; `pattern`: lines that tell which of its elements may be other than 0;
-    `optional`: whether a call from Python may leave it out.
+    `optional`: whether a call from Python may leave it out; `control`: whether each step has its own.
     """
 
     name: str
@@ -37,13 +37,15 @@ class CArgument:
     step: str
     pattern: tuple[str, ...]
     optional: bool
+    control: bool
 
 
 @dataclass(frozen=True)
 class CFunction:
     """A function for header, source and binding; `file` and `batch` name its C files.
 
-    `in_place`: whether it has a twin that writes its result over its first input.
+    `in_place`: whether it has a twin that writes its result over its first input; `rolls`: whether it has
+    one that repeats it, each time from the state before.
     """
 
     name: str
@@ -55,6 +57,12 @@ class CFunction:
     inputs: tuple[CArgument, ...]
     outputs: tuple[CArgument, ...]
     in_place: bool = False
+    rolls: bool = False
+
+    @property
+    def rollout(self) -> str:
+        """The name of the function that repeats it."""
+        return f"{self.symbol}_rollout"
 
     @property
     def twin(self) -> str:
@@ -226,8 +234,11 @@ def _resistance(row: ResistanceFacts) -> str:
     return f"{comment_text(row.joint)}: {told}"
 
 
-def function_context(facts: RobotFacts, function: FunctionSource, real: str) -> CFunction:
-    """Names, prototype and documentation of a function."""
+def function_context(
+    facts: RobotFacts, function: FunctionSource, real: str, *, counted: bool = False
+) -> CFunction:
+    """Names, prototype and documentation of a function. `counted`: every loop has a number of runs that is
+    known, so that none repeats the function as often as wanted."""
     restrict = f"{restrict_macro(facts.name)} "
     return CFunction(
         function.name,
@@ -241,6 +252,7 @@ def function_context(facts: RobotFacts, function: FunctionSource, real: str) -> 
         tuple(_argument(x, f"const {real} *", restrict) for x in function.signature.inputs),
         tuple(_argument(x, f"{real} *", restrict) for x in function.signature.outputs),
         _in_place(function.signature),
+        function.signature.rolls and not counted,
     )
 
 
@@ -261,6 +273,7 @@ def _argument(argument: SizedArgument, pointer: str, restrict: str) -> CArgument
         f"{argument.name}_step",
         pattern_lines(argument),
         argument.default is not None,
+        argument.kind == "force",
     )
 
 

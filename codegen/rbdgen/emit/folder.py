@@ -114,7 +114,7 @@ def _described(
     golden = golden or golden_vectors(facts, function, options.real)
     return FolderFunction(
         function,
-        function_context(facts, function, options.real),
+        function_context(facts, function, options.real, counted=options.small_machine),
         golden_context(function, golden, options.real),
         float(f"{float_error(facts, function):.2g}") if options.small_float else None,
     )

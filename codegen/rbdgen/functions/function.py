@@ -117,7 +117,8 @@ class Function:
     `projected`: the outputs by those of other functions, where G^T f G of all degrees of freedom is not what
     they are, see `model/coupling.py`; `basis`: the parameters of a robot that its columns are of;
     `contacts`: those that it is of, None for all of the robot's;
-    `measure`: a function and a form, much smaller, whose operations say as well which axes are cheap;
+    `measure`: a function and a form (None: the one of the same name), much smaller, whose operations say as
+    well which axes are cheap;
     `of_joint_frames`: whether its outputs are of what is given in the joints' own frames; `inverse`: the
     function that gives back one of its inputs, from its one output in the place of that; `differentiated`:
     how it is made of another function, whose graph its forms then change, see `differentiated.py`.
@@ -134,7 +135,7 @@ class Function:
     projected: Callable[[Call, Mapping[str, Any]], Any] | None = None
     basis: Callable[[Model], BaseParameters] | None = None
     contacts: tuple[str, ...] | None = None
-    measure: tuple[str, str] | None = None
+    measure: tuple[str, str | None] | None = None
     of_joint_frames: bool = False
     inverse: str | None = None
     differentiated: Differentiated | None = None

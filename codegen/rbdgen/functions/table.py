@@ -26,6 +26,7 @@ from rbdgen.functions.momentum import rows as momentum
 from rbdgen.functions.regressors import rows as regressors
 from rbdgen.functions.second_derivatives import rows as second_derivatives
 from rbdgen.functions.sensitivities import rows as sensitivities
+from rbdgen.functions.trajectories import rows as trajectories
 from rbdgen.functions.world_aligned import rows as world_aligned
 from rbdgen.model.contacts import ContactSet
 from rbdgen.model.model import Model
@@ -56,6 +57,9 @@ SECOND: Final = _by_name(second_derivatives.ROWS)
 
 OF_CONFIGURATIONS: Final = _by_name(configurations.ROWS)
 """Those of configurations, of every robot too, but no dynamics."""
+
+OF_TRAJECTORIES: Final = _by_name(trajectories.ROWS)
+"""Those of trajectories: dynamics of every robot, and its configurations."""
 
 OF_FLOATING_BASES: Final = _by_name(world_aligned.ROWS)
 """Those of robots with a floating base."""
@@ -92,6 +96,7 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
         **TABLE,
         **SECOND,
         **OF_CONFIGURATIONS,
+        **OF_TRAJECTORIES,
         **OF_FLOATING_BASES,
         **OF_FRAMES,
         **OF_BASE,
@@ -158,7 +163,7 @@ _OF_SOME: Final = (
 
 def rows_of(model: Model) -> Mapping[str, Function]:
     """The functions of a robot, none of whose numbers is an input; but for second derivatives, and for those
-    of configurations."""
+    of configurations and trajectories."""
     own = {**TABLE, **OF_BASE}
     for family in _OF_SOME:
         own |= family.functions if family.has(model) else {}

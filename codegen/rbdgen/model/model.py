@@ -87,6 +87,7 @@ class Model:
         return {
             "nq": self.nq - followers,
             "nv": self.nv - followers,
+            "nx": 2 * (self.nv - followers),
             "njoints": self.nv - followers - 6,
             "nbodies": bodies,
             "ninertial": 10 * bodies,

@@ -14,9 +14,10 @@ from rbdgen.functions.table import lookup
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.angles_given import angles_given, angles_of, signature_given
 from rbdgen.graph.programs.narrowed import elements_read, narrowed
-from rbdgen.graph.programs.passes import FOR_BATCHES, apply
+from rbdgen.graph.programs.passes import FOR_BATCHES, ORDER, apply
 from rbdgen.graph.programs.program import Program
 from rbdgen.graph.programs.sparsity import sparse
+from rbdgen.graph.programs.staged import staged
 from rbdgen.graph.programs.verify import verify_program
 from rbdgen.machine import lanes
 from rbdgen.model.build import Robot
@@ -56,7 +57,19 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
     table = design_table(robot, axes, options) if options.params else None
     tasks = {name: (robot, name, axes, options, table) for name in options.functions}
     designed = in_parallel(design_function, tasks, lambda name: progress(f"designed {name}"))
-    return designed if table is None else with_update(designed, table)
+    finished = designed if table is None else with_update(designed, table)
+    return [in_stages(function) for function in finished] if options.trig == "builtin" else finished
+
+
+def in_stages(function: FunctionSource) -> FunctionSource:
+    """The function with straight lines none of whose angles waits for a sine, as the built-in one needs."""
+    program = staged(function.program)
+    if program is function.program:
+        return function
+    program = apply(program, ORDER)
+    verify_program(program)
+    batch = None if function.batch is None else batch_program(program)
+    return replace(function, program=program, batch=batch)
 
 
 def design_table(robot: Robot, axes: BodyAxes | None, options: Options) -> Table:

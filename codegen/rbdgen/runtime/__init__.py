@@ -7,5 +7,6 @@ so it imports those relatively, and beside them NumPy, cffi's runtime and the st
 from .function import Bound, Function
 from .library import Library, open_library
 from .parameters import Parameters
+from .step import Step
 
-__all__ = ["Bound", "Function", "Library", "Parameters", "open_library"]
+__all__ = ["Bound", "Function", "Library", "Parameters", "Step", "open_library"]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ArrayTypeError, LoadError
+from ..errors import ArrayTypeError, ArrayValueError, LoadError
 from ..signature import MANIFEST_FORMAT, UPDATE, SizedArgument, SizedSignature, numbers_of
 from .arrays import Array, as_real, leading_axes
 from .configuration import Manifold
@@ -21,6 +21,7 @@ from .function import Code, Function
 from .memory import MEMORY
 from .parameters import Parameters, Update
 from .pickled import Content, Revive
+from .step import Step
 
 Frameworks = Callable[[str, "Library"], Any]
 """Makes the functions of a library those of a framework, which it names."""
@@ -62,7 +63,7 @@ class Library:
         self.frames: tuple[str, ...] = tuple(frame["name"] for frame in manifest.get("frames", ()))
         self.contacts: tuple[str, ...] = tuple(contact["name"] for contact in manifest.get("contacts", ()))
         functions = {
-            name: Function(_signature(name, facts), facts, content, code, manifest["real"])
+            name: _function(_signature(name, facts), facts, content, code, manifest["real"])
             for name, facts in manifest["functions"].items()
         }
         self.functions: Mapping[str, Function] = MappingProxyType(functions)
@@ -110,6 +111,20 @@ class Library:
         """
         start, end = self._arrays("difference", q0=(q0, self.manifold.nq), q1=(q1, self.manifold.nq))
         return self._result(self.manifold.difference(start, end))
+
+    def rollout(self, *arrays: npt.ArrayLike, scheme: str | None = None, **options: Any) -> Any:
+        """`rollout(q, v, tau, dt)` of the first step of integration that was generated: see `Step.rollout`.
+
+        `scheme`: the name of another one, such as "step_rk4".
+        """
+        steps = {name: step for name, step in self.functions.items() if isinstance(step, Step)}
+        if not steps:
+            raise ArrayTypeError("rollout: no step of integration was generated; ask for step or step_rk4")
+        if scheme is not None and scheme not in steps:
+            raise ArrayValueError(
+                f"rollout: no scheme {scheme!r} was generated; there are: {', '.join(steps)}"
+            )
+        return steps[scheme or next(iter(steps))].rollout(*arrays, **options)
 
     def full_configuration(self, q: npt.ArrayLike) -> dict[str, Array]:
         """The positions of all joints by name, of those too that others move: for q (..., nq) arrays (...).
@@ -286,6 +301,10 @@ def _ten_parameters(body: Mapping[str, Any]) -> list[float]:
     """Of a body of a manifest."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = body["rotational_inertia"]
     return [body["mass"], *body["first_moment"], xx, xy, yy, xz, yz, zz]
+
+
+def _function(signature: SizedSignature, *rest: Any) -> Function:
+    return (Step if signature.rolls else Function)(signature, *rest)
 
 
 def _signature(name: str, facts: Mapping[str, Any]) -> SizedSignature:

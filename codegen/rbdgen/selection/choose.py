@@ -197,15 +197,14 @@ def _refined(
     function: Function, form: Form, model: Model, axes: BodyAxes, parallel: Collection[int]
 ) -> BodyAxes:
     """The axes that a search finds from there, by what the function takes or what stands for it."""
-    measure, measured = (function, form) if function.measure is None else _measure(*function.measure)
+    measure, measured = function, form
+    if function.measure is not None:
+        name, smaller = function.measure
+        measure = lookup(name)
+        measured = measure.form(smaller or form.name)
     if measured is CLASSICAL:
         return axes  # they were found so
     return search(model, measure, measured, axes, REFINEMENT, parallel)
-
-
-def _measure(name: str, form: str) -> tuple[Function, Form]:
-    function = lookup(name)
-    return function, function.form(form)
 
 
 def choose_tabled(

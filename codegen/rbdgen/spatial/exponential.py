@@ -20,7 +20,7 @@ from functools import cached_property
 from math import factorial
 from typing import Final, NamedTuple
 
-from rbdgen.spatial.ops import IDENTITY, Matrix, Motion, Transform, Vector
+from rbdgen.spatial.ops import IDENTITY, Matrix, Motion, Vector
 from rbdgen.spatial.quaternion import Quaternion, rotation_of
 from rbdgen.spatial.scalar import Scalar, add, mul, sub
 
@@ -102,11 +102,6 @@ class Exponential:
         once = w.cross(v)
         moved: Vector = v * self._S + once * self._B + w * mul(self._cancelled, w.dot(v))
         return moved
-
-    @property
-    def transform(self) -> Transform:
-        """The moved frame in the one before."""
-        return Transform(rotation_of(self.quaternion), self.translation)
 
     def by_motion(self) -> Blocks:
         """How the moved frame moves with the motion, in its own axes."""

@@ -51,9 +51,9 @@ def batch_functions(
         path = f"../{sources.name}/{batch_function}"
         if not levels:
             yield BatchFunction(name, "", Compilation(path, f"{name}_batch.o", (*flags[name], include)))
-        symbol = f"{sources.name}_{name}_batch"
+        symbols = (f"{sources.name}_{name}_batch", f"{sources.name}_{name}_rollout_batch")
         for level in levels:
             ending = level.rpartition("-")[2]
-            own = (f"-march={level}", f"-D{symbol}={symbol}_{ending}", include)
+            own = (f"-march={level}", *(f"-D{symbol}={symbol}_{ending}" for symbol in symbols), include)
             kept = (flag for flag in flags[name] if not flag.startswith("-march="))
             yield BatchFunction(name, level, Compilation(path, f"{name}_batch_{ending}.o", (*kept, *own)))

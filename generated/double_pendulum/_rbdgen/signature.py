@@ -155,6 +155,12 @@ class SizedSignature:
     inputs: tuple[SizedArgument, ...]
     outputs: tuple[SizedArgument, ...]
 
+    @property
+    def rolls(self) -> bool:
+        """Whether it can follow itself: it gives its first inputs, the state, a time step later."""
+        taken = [x.kind for x in self.inputs]
+        return "time_step" in taken and [x.kind for x in self.outputs] == taken[: len(self.outputs)]
+
 
 def ranges_text(numbers: Sequence[int]) -> str:
     """Ascending numbers in few words: "0-5 8 10-11"."""

@@ -9,7 +9,7 @@ from rbdgen.emit.c.lanes import lanes_file, lanes_style
 from rbdgen.emit.c.needs import needs_of
 from rbdgen.emit.c.parts import Body
 from rbdgen.emit.c.printer import Style
-from rbdgen.emit.folder import Folder
+from rbdgen.emit.folder import Folder, FolderFunction
 from rbdgen.emit.selftest.context import unwritten
 from rbdgen.emit.text import filled
 from rbdgen.graph.programs.program import Program
@@ -35,7 +35,7 @@ def files(folder: Folder) -> dict[str, str]:
             "batch/ROBOT_FUNCTION_batch.c.jinja",
             robot=robot,
             function=shown,
-            body=_body(program, shown.symbol, style, lanes(options.real)),
+            body=_body(program, shown.symbol, style, _tile(function, lanes(options.real))),
             needs=needs_of(program, style),
         )
     made[f"{name}_batch_selftest.c"] = filled(
@@ -58,6 +58,11 @@ def _sincos(folder: Folder) -> str:
         width=f"{folder.robot.macro}_LANES",
         count=0,
     )
+
+
+def _tile(function: FolderFunction, width: int) -> int:
+    """Elements of a tile; results that are inputs again stay vectors, as long as they are."""
+    return 1 + max(x.size for x in function.shown.outputs) if function.shown.rolls else width
 
 
 def _body(program: Program, symbol: str, style: Style, width: int) -> Body:

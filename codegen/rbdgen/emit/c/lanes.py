@@ -60,7 +60,8 @@ class CLaneFunction:
 class CLanes:
     """What the header of the vector type needs.
 
-    `index`: an integer as wide as a number; `tile`: numbers; `sign`: whether a function takes signs.
+    `index`: an integer as wide as a number; `tile`: numbers; `sign`: whether a function takes signs; `rolls`:
+    whether one repeats itself.
     """
 
     widths: tuple[CWidth, ...]
@@ -69,9 +70,10 @@ class CLanes:
     tile: int
     tile_bytes: int
     sign: bool
+    rolls: bool
 
 
-def lanes_context(options: EmitOptions, *, sign: bool = False) -> CLanes:
+def lanes_context(options: EmitOptions, *, sign: bool = False, rolls: bool = False) -> CLanes:
     """The vector type's widths and functions."""
     size = REAL_BYTES[options.real]
     real = real_type(options.real)
@@ -80,7 +82,7 @@ def lanes_context(options: EmitOptions, *, sign: bool = False) -> CLanes:
         functions += [CLaneFunction("sin", real.sin), CLaneFunction("cos", real.cos)]
     widths = tuple(_width(condition, register // size, 16 // size) for condition, register in _REGISTERS)
     index = "long long" if size == 8 else "int"
-    return CLanes(widths, tuple(functions), index, vector_lanes(options.real), VECTOR_BYTES, sign)
+    return CLanes(widths, tuple(functions), index, vector_lanes(options.real), VECTOR_BYTES, sign, rolls)
 
 
 def _width(condition: str, width: int, group: int) -> CWidth:
@@ -126,7 +128,8 @@ def _exchange(distance: int, lower: Sequence[int], upper: Sequence[int]) -> CExc
 def lanes_file(folder: Folder) -> dict[str, str]:
     """The header of the vector type."""
     sign = any(function.source.program.cost.sign for function in folder.functions)
-    lanes = lanes_context(folder.options, sign=sign)
+    rolls = any(function.shown.rolls for function in folder.functions)
+    lanes = lanes_context(folder.options, sign=sign, rolls=rolls)
     return {f"{folder.name}_lanes.h": filled("c/ROBOT_lanes.h.jinja", robot=folder.robot, lanes=lanes)}
 
 

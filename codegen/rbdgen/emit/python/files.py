@@ -23,6 +23,7 @@ LOADER: Final = (
     "runtime/parameters.py",
     "runtime/pickled.py",
     "runtime/sparsity.py",
+    "runtime/step.py",
 )
 """Modules of rbdgen that every generated package carries a copy of."""
 

@@ -63,6 +63,11 @@ def _vectors(states: int) -> int:
     return max(1, -(-states // LANES)) * LANES
 
 
+def pieces(operations: int) -> tuple[int, int]:
+    """States of so many operations: in one call of C for each thread, and those that it takes at least."""
+    return _vectors(CALL_OPERATIONS // operations), _vectors(PIECE_OPERATIONS // operations)
+
+
 class Function:
     """A compiled function: `tau = f(q, v, a)`.
 
@@ -91,8 +96,7 @@ class Function:
         self._ffi = code.ffi
         self._elements = code.ffi.typeof(f"{real}[]")
         operations = max(1, facts["operations"]["total"])
-        self._chunk = _vectors(CALL_OPERATIONS // operations)
-        self._grain = _vectors(PIECE_OPERATIONS // operations)
+        self._chunk, self._grain = pieces(operations)
         self._names = tuple(argument.name for argument in signature.inputs)
         self._shapes = tuple(argument.shape for argument in signature.inputs)
         self._results = tuple(argument.shape for argument in signature.outputs)

@@ -1,0 +1,1 @@
+"""A robot's motion in time: steps of integration, and their derivatives."""

@@ -1,0 +1,100 @@
+"""The functions of trajectories: a form for every straight form of forward dynamics and its derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from rbdgen.functions.configurations.rows import Q_NEXT
+from rbdgen.functions.derivatives import rows as derivatives
+from rbdgen.functions.forward_dynamics import rows as forward_dynamics
+from rbdgen.functions.function import TAU, Form, Function, Identity, Outputs, Q, V, flat, resisting
+from rbdgen.functions.resistance import model_of
+from rbdgen.functions.trajectories.steps import (
+    ByState,
+    Forward,
+    Vector,
+    runge_kutta_step,
+    semi_implicit_derivatives,
+    semi_implicit_step,
+)
+from rbdgen.model.model import Model
+from rbdgen.signature import Argument, Signature
+from rbdgen.sweeps.inputs import State
+
+DT = Argument("dt", "time_step", (), "s", "the time step")
+V_NEXT = replace(V, name="v_next", meaning="joint velocities then")
+
+_FORWARD: Final = resisting(forward_dynamics.ROWS[0])
+_DERIVATIVES: Final = resisting(derivatives.ROWS[1])
+
+
+def _stepping(step: Callable[[Model, State, Forward], Outputs], method: str) -> Iterator[Form]:
+    for form in _FORWARD.forms:
+        if form.loops is None:
+
+            def trace(robot: Any, x: State, form: Form = form) -> Outputs:
+                def forward(state: State) -> Vector:
+                    return _FORWARD.trace(form, robot, state)[0]
+
+                return step(model_of(robot), x, forward)
+
+            yield replace(form, source=f"{method}; {form.source}", trace=trace)
+
+
+def _differentiated() -> Iterator[Form]:
+    """Beside the derivatives the acceleration itself, by the first form, whose parts they share."""
+    for form in _DERIVATIVES.forms:
+        if form.loops is None:
+
+            def trace(robot: Any, x: State, form: Form = form) -> Outputs:
+                model = model_of(robot)
+                nv = model.sizes["nv"]
+                simple = next(f for f in _FORWARD.forms_for(model) if f.reduced == form.reduced)
+                acceleration = _FORWARD.trace(simple, robot, x)[0]
+                parts = (
+                    [matrix[k : k + nv] for k in range(0, nv * nv, nv)]
+                    for matrix in _DERIVATIVES.trace(form, robot, x)
+                )
+                matrices = semi_implicit_derivatives(model, x, acceleration, ByState(*parts))
+                return [flat(matrix) for matrix in matrices]
+
+            yield replace(form, trace=trace)
+
+
+def _step(name: str, step: Callable[[Model, State, Forward], Outputs], method: str, stages: int) -> Function:
+    return Function(
+        Signature(name, (Q, V, TAU, DT), (Q_NEXT, V_NEXT)),
+        f"a step of forward dynamics in time, {method}",
+        tuple(_stepping(step, method)),
+        operations=lambda size: stages * 900 * size.bodies,
+        measure=(_FORWARD.name, None),
+        identities=(
+            Identity(
+                "a step of no time stays",
+                (name,),
+                lambda call, x: (call(name, dt=0 * x["dt"])[1], x["v"]),
+            ),
+        ),
+    )
+
+
+ROWS = (
+    _step("step", semi_implicit_step, "semi-implicit method of Euler", 1),
+    _step("step_rk4", runge_kutta_step, "method of Runge and Kutta of fourth order", 4),
+    Function(
+        Signature(
+            "step_derivatives",
+            (Q, V, TAU, DT),
+            (
+                Argument("A", "values", ("nx", "nx"), "1, s, 1/s", "by (q, v), in the tangent space of q"),
+                Argument("B", "values", ("nx", "nv"), "SI", "by tau"),
+            ),
+        ),
+        "derivatives of step: the next (q, v) moves by A d(q, v) + B dtau",
+        tuple(_differentiated()),
+        operations=lambda size: 2400 * size.bodies + 90 * size.ancestors + 6 * size.products,
+    ),
+)
+"""Of every robot."""

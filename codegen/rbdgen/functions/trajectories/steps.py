@@ -1,0 +1,132 @@
+"""Steps of integration on the manifold of configurations, by forward dynamics in any of its forms.
+
+The semi-implicit method of Euler: v' = v + h FD(q, v, tau), q' = q exp(h v'). The classical method of Runge
+and Kutta, of fourth order also where motions do not commute: q = q0 exp(u), and u' = v + [u, v] / 2 +
+[u, [u, v]] / 12 for small u (Munthe-Kaas, High order Runge-Kutta methods on manifolds, 1999).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from rbdgen.functions.configurations.manifold import (
+    Blocked,
+    integrate_derivatives,
+    integrated,
+    joints_of,
+)
+from rbdgen.model.joints import Turning
+from rbdgen.model.model import Model
+from rbdgen.spatial.scalar import Scalar, add, dot, mul, unnamed
+from rbdgen.sweeps.inputs import State, coordinates, positions
+
+Vector = Sequence[Scalar]
+Matrix = list[list[Scalar]]
+
+Forward = Callable[[State], Vector]
+"""Forward dynamics: a of a state."""
+
+
+def time_step(x: State) -> Scalar:
+    """The only input of a step that is of no joint."""
+    ((step,),) = x.arrays.values()
+    return step
+
+
+def semi_implicit_step(model: Model, x: State, forward: Forward) -> list[Vector]:
+    """The next q and v."""
+    h = time_step(x)
+    v = plus(x.v[: model.sizes["nv"]], forward(x), h)
+    return [integrated(model, x.positions, times(v, h), x.elementary), v]
+
+
+def runge_kutta_step(model: Model, x: State, forward: Forward) -> list[Vector]:
+    """The next q and v, all of them at the same torques."""
+    h = time_step(x)
+    v = list(x.v[: model.sizes["nv"]])
+    half = mul(0.5, h)
+    rates, accelerations = [v], [forward(x)]
+    for step in (half, half, h):
+        moved, faster = times(rates[-1], step), plus(v, accelerations[-1], step)
+        accelerations.append(forward(_moved(model, x, moved, faster)))
+        rates.append(_in_chart(model, moved, faster))
+    sixth = mul(h, 1 / 6)
+    u = times(_weighted(rates), sixth)
+    return [integrated(model, x.positions, u, x.elementary), plus(v, _weighted(accelerations), sixth)]
+
+
+def _moved(model: Model, x: State, u: Vector, v: Vector) -> State:
+    """The state at q exp(u) and v."""
+    q = integrated(model, x.positions, u, x.elementary)
+    bodies = coordinates(model, q, lambda angle: x.angle(angle).cos, lambda angle: x.angle(angle).sin)
+    speeds = model.coupling.extended(v)
+    return replace(x, q=bodies, positions=positions(model, q), v=speeds, naming=unnamed)
+
+
+def _in_chart(model: Model, u: Vector, v: Vector) -> list[Scalar]:
+    """The rate of u, where q0 exp(u) moves with v."""
+    result = list(v)
+    for joint in joints_of(model):
+        if isinstance(joint.type, Turning):
+            turn, motion = joint.type.motion(joint.slice(u)), joint.type.motion(joint.slice(v))
+            once = turn.cross(motion)
+            rate = motion + once * 0.5 + turn.cross(once) * (1 / 12)
+            result[joint.idx_v : joint.idx_v + joint.nv] = joint.type.velocity(rate)
+    return result
+
+
+def _weighted(values: Sequence[Vector]) -> list[Scalar]:
+    """Of the rule of Simpson, but for its sixth."""
+    return [add(add(a, d), mul(2, add(b, c))) for a, b, c, d in zip(*values, strict=True)]
+
+
+def plus(a: Vector, b: Vector, factor: Scalar) -> list[Scalar]:
+    """a + factor b."""
+    return [add(x, mul(factor, y)) for x, y in zip(a, b, strict=True)]
+
+
+def times(a: Vector, factor: Scalar) -> list[Scalar]:
+    return [mul(x, factor) for x in a]
+
+
+class ByState(NamedTuple):
+    """The derivatives of forward dynamics, by rows: of a by q, v and tau."""
+
+    q: Sequence[Vector]
+    v: Sequence[Vector]
+    tau: Sequence[Vector]
+
+
+def semi_implicit_derivatives(
+    model: Model, x: State, acceleration: Vector, slopes: ByState
+) -> tuple[Matrix, Matrix]:
+    """A and B of the semi-implicit step, by rows, in the tangent space of q.
+
+    With J_q and J_v of the exponential map at h v': dv' = h da + dv, dq' = J_q dq + J_v h dv'.
+    """
+    nv, h = model.sizes["nv"], time_step(x)
+    v = plus(x.v[:nv], acceleration, h)
+    by_start, by_motion = integrate_derivatives(model, times(v, h), x.elementary)
+    by_q, by_v, by_tau = ([times(row, h) for row in part] for part in slopes)
+    for k, row in enumerate(by_v):
+        row[k] = add(row[k], 1)
+    lower = [[*a, *b] for a, b in zip(by_q, by_v, strict=True)]
+    upper = _product(by_motion, [times(row, h) for row in lower])
+    for joint, block in by_start:
+        for i, entries in enumerate(block):
+            row = upper[joint.idx_v + i]
+            for j, entry in enumerate(entries, joint.idx_v):
+                row[j] = add(row[j], entry)
+    return [*upper, *lower], [*_product(by_motion, [times(row, h) for row in by_tau]), *by_tau]
+
+
+def _product(blocked: Blocked, rows: Matrix) -> Matrix:
+    """A matrix of blocks on the diagonal times one by rows."""
+    result: Matrix = [[] for _ in rows]
+    for joint, block in blocked:
+        own = list(zip(*rows[joint.idx_v : joint.idx_v + joint.nv], strict=True))
+        for i, entries in enumerate(block):
+            result[joint.idx_v + i] = [dot(entries, list(column)) for column in own]
+    return result

@@ -16,7 +16,7 @@ from functions.loops.test_eliminated import chain_on_the_world
 from functions.test_cheap_forms import planar
 from functions.test_resistance import resisting_tree
 from numpy.typing import NDArray
-from support.contacts import legs, robot_with_contacts, with_contacts
+from support.contacts import SOLID, legs, robot_with_contacts, with_contacts
 from support.forms import FunctionForm, relative_error, run_on_floats
 from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
 from support.rationals import Rationals
@@ -296,6 +296,35 @@ def twice() -> Model:
     return rbdgen.load_robot(legs(), base="floating", contacts=held).model
 
 
+def in_the_plane() -> rbdgen.RobotBuilder:
+    """A trunk that slides along x and z and turns about y, on two straight legs astride that do so too."""
+    built = rbdgen.RobotBuilder("planar biped").add_body("ground")
+    built.add_body("cart", parent="ground", type="prismatic", axis=(1, 0, 0), **SOLID)
+    built.add_body("lift", parent="cart", type="prismatic", axis=(0, 0, 1), **SOLID)
+    pitch: dict[str, Any] = {"type": "revolute", "axis": (0, 1, 0), **SOLID}
+    built.add_body("trunk", parent="lift", **pitch)
+    for side, ahead in (("left", 0.3), ("right", -0.3)):
+        built.add_body(f"{side}_thigh", parent="trunk", rpy=(0, ahead, 0), **pitch)
+        for part, above in (("shank", "thigh"), ("foot", "shank")):
+            built.add_body(f"{side}_{part}", parent=f"{side}_{above}", xyz=(0, 0, -0.4), **pitch)
+    return built
+
+
+def on_heels_and_toes() -> Model:
+    """12 rows of two points on each foot: 6 say all, one along a foot twice; nothing moves along y."""
+    held = [
+        Point(f"{side} {x}", f"{side}_foot", (x, 0, -0.07))
+        for side, x in product(("left", "right"), (0.1, -0.05))
+    ]
+    return rbdgen.load_robot(in_the_plane(), contacts=held).model
+
+
+def on_plane_soles() -> Model:
+    """12 rows of two frames, half of which nothing can move."""
+    held = [Frame(side, f"{side}_foot", (0, 0, -0.07)) for side in ("left", "right")]
+    return rbdgen.load_robot(in_the_plane(), contacts=held).model
+
+
 def least(model: Model, inputs: dict[str, Array]) -> tuple[Array, Array]:
     """a and the least forces, by pseudo-inverses."""
     (M,), (h,) = (outputs(model, name, inputs, ALL[name].forms[0].name) for name in ("crba", "nle"))
@@ -309,16 +338,22 @@ DEPENDENT: dict[Callable[[], Model], tuple[float, float, float]] = {
     stretched: (0, 1e-13, 1e-12),
     on_corners: (1e-8, 1e-6, 1e-5),
     twice: (1e-8, 1e-7, 1e-5),
+    on_heels_and_toes: (1e-8, 1e-6, 1e-5),
+    on_plane_soles: (1e-8, 1e-6, 1e-5),
 }
 """mu, and the errors of a and lambda in double."""
+
+STRAIGHT = (stretched, on_heels_and_toes, on_plane_soles)
+"""Whose legs are straight at the neutral position."""
 
 
 @pytest.mark.parametrize("make", DEPENDENT, ids=lambda make: make.__name__)
 def test_dependent_rows(make: Callable[[], Model]) -> None:
-    """Straight legs need no compliance; rows that say a thing twice do, and share the force."""
+    """Straight legs need no compliance. Rows that say a thing twice do, and share the force; rows that
+    nothing can move do, and have none."""
     model, (mu, of_a, of_forces) = make(), DEPENDENT[make]
     inputs = at_rest_in_contact(model)
-    if make is stretched:
+    if make in STRAIGHT:
         inputs["q"] = model.manifold.neutral()[None]
     J, _ = rows_of(model, inputs)
     inputs["v"] = inputs["v"] - inputs["v"] @ J.T @ np.linalg.pinv(J, rcond=1e-10).T
@@ -330,8 +365,9 @@ def test_dependent_rows(make: Callable[[], Model]) -> None:
     single = {name: np.float32(values[0]) for name, values in comply.items()}
     row = ALL["contact_aba"]
     state = state_of(model, [(x, list(single[x.name])) for x in row.sized(model).inputs], np.cos, np.sin)
-    a, found = (np.array(output) for output in row.trace(row.form("articulated"), model, state))
+    traced = row.trace(row.form("articulated"), model, state)
+    assert {type(value) for output in traced for value in output} <= {np.float32, int}
+    a, found = map(np.array, traced)
     wanted, forces = (output[0] for output in outputs(model, "contact_aba", comply))
-    assert a.dtype == found.dtype == np.float32
     assert np.abs(a - wanted).max() < 1e-3 * np.abs(wanted).max()
     assert np.abs(found - forces).max() < 1e-2 * np.abs(forces).max()

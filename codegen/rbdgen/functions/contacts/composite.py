@@ -3,37 +3,45 @@
     M a + h = tau + J^T lambda,  J a + drift + mu lambda = 0,
     (J M^-1 J^T + mu 1) lambda = -drift - J M^-1 (tau - h)
 
-Featherstone 2008, section 8.5; impulses, section 11.7.
+Featherstone 2008, section 8.5; impulses, section 11.7. On a model the textbook's algorithms give M, h, J and
+the drift, on a `ReducedModel` those on mass moments and from chosen axes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
+from rbdgen.functions.contacts import climbing
 from rbdgen.functions.contacts.anchors import apart, pulled
 from rbdgen.functions.contacts.multipliers import Multipliers, activity, softness
 from rbdgen.functions.contacts.relative import Rows, contact_jacobian, contact_motion
 from rbdgen.functions.inertia_matrix.composite import crba
 from rbdgen.functions.inertia_matrix.inverse import factored
+from rbdgen.functions.inertia_matrix.moments import crba_composite
+from rbdgen.functions.inverse_dynamics.classical import rnea_classical
 from rbdgen.functions.inverse_dynamics.newton_euler import rnea
+from rbdgen.functions.resistance import model_of
 from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import LDL
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
 from rbdgen.sweeps.inputs import State
 
+Robot: TypeAlias = Model | ReducedModel
 
-def delassus(model: Model, x: State) -> Rows:
+
+def delassus(robot: Robot, x: State) -> Rows:
     """J M^-1 J^T."""
-    return multipliers(inertia(model, x), jacobian(model, x)).G(x.naming)
+    return multipliers(inertia(robot, x), jacobian(robot, x)).G(x.naming)
 
 
-def contact_dynamics(model: Model, x: State, *, held: bool = False) -> tuple[list[Scalar], list[Scalar]]:
+def contact_dynamics(robot: Robot, x: State, *, held: bool = False) -> tuple[list[Scalar], list[Scalar]]:
     """a of the independent degrees of freedom, and lambda; `held`: to anchors."""
-    M = inertia(model, x)
-    h = model.coupling.folded(rnea(model, x.q, x.v, [0] * model.nv, None, x.naming))
-    u = [sub(t, b) for t, b in zip(x.tau, h, strict=True)]
-    J, weights = jacobian(model, x), activity(model.contacts, x)
-    velocity, drift = contact_motion(model, x.q, x.v, x.naming)
+    model, M = model_of(robot), inertia(robot, x)
+    u = [sub(t, b) for t, b in zip(x.tau, bias(robot, x), strict=True)]
+    J, weights = jacobian(robot, x), activity(model.contacts, x)
+    velocity, drift = motion(robot, x)
     wanted = list(map(neg, drift))
     if held:
         pull = pulled(x, apart(model, x.q, x.arrays["anchor"]), velocity)
@@ -42,12 +50,12 @@ def contact_dynamics(model: Model, x: State, *, held: bool = False) -> tuple[lis
     return pushed(model, x, M, weighted(weights, J), right, u)
 
 
-def contact_impulse(model: Model, x: State) -> tuple[list[Scalar], list[Scalar]]:
+def contact_impulse(robot: Robot, x: State) -> tuple[list[Scalar], list[Scalar]]:
     """v after an impulse, and the impulse: J v_plus = -restitution J v."""
-    M = inertia(model, x)
+    model, M = model_of(robot), inertia(robot, x)
     (restitution,) = x.arrays["restitution"]
     v, back = list(x.v[: model.coupling.independent]), neg(add(1, restitution))
-    J = weighted(activity(model.contacts, x), jacobian(model, x))
+    J = weighted(activity(model.contacts, x), jacobian(robot, x))
     right = [mul(back, dot(row, v)) for row in J]
     change, impulse = pushed(model, x, M, J, right, [0] * len(v))
     return [add(a, b) for a, b in zip(v, change, strict=True)], impulse
@@ -63,14 +71,33 @@ def pushed(
     return M.solve([add(a, b) for a, b in zip(u, pushes, strict=True)]), forces
 
 
-def inertia(model: Model, x: State) -> LDL:
+def inertia(robot: Robot, x: State) -> LDL:
     """The factor of M, of the independent degrees of freedom."""
-    return factored(model, crba(model, x.q, x.naming), x.naming)
+    if isinstance(robot, ReducedModel):
+        return factored(robot.model, crba_composite(robot, x.q, x.naming), x.naming)
+    return factored(robot, crba(robot, x.q, x.naming), x.naming)
 
 
-def jacobian(model: Model, x: State) -> Rows:
+def bias(robot: Robot, x: State) -> list[Scalar]:
+    """h, over the same."""
+    still = [0] * len(x.v)
+    if isinstance(robot, ReducedModel):
+        return robot.model.coupling.folded(rnea_classical(robot, x.q, x.v, still, None, x.naming))
+    return robot.coupling.folded(rnea(robot, x.q, x.v, still, None, x.naming))
+
+
+def jacobian(robot: Robot, x: State) -> Rows:
     """J, over the same."""
-    return list(map(model.coupling.folded, contact_jacobian(model, x.q, x.naming)))
+    if isinstance(robot, ReducedModel):
+        return list(map(robot.model.coupling.folded, climbing.contact_jacobian(robot, x.q)))
+    return list(map(robot.coupling.folded, contact_jacobian(robot, x.q, x.naming)))
+
+
+def motion(robot: Robot, x: State) -> tuple[list[Scalar], list[Scalar]]:
+    """J v and the drift."""
+    if isinstance(robot, ReducedModel):
+        return climbing.contact_motion(robot, x)
+    return contact_motion(robot, x.q, x.v, x.naming)
 
 
 def multipliers(M: LDL, J: Rows) -> Multipliers:

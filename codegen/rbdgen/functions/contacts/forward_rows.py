@@ -11,7 +11,20 @@ import numpy as np
 from rbdgen.functions.contacts import articulated, composite, dense
 from rbdgen.functions.contacts.arguments import ACTIVE, LAMBDA, MU, rows
 from rbdgen.functions.forward_dynamics.rows import RESISTED
-from rbdgen.functions.function import TAU, A, Call, Form, Function, Identity, Outputs, Q, V, cheap, flat
+from rbdgen.functions.function import (
+    TAU,
+    A,
+    Call,
+    Form,
+    Function,
+    Identity,
+    Outputs,
+    Q,
+    V,
+    cheap,
+    flat,
+    where_coupled,
+)
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.model.tree_size import TreeSize
@@ -34,13 +47,16 @@ RESTITUTION = Argument(
 
 
 def _forms(
-    textbook: Callable[[Model, State], Outputs], cheaper: Callable[[ReducedModel, State], Outputs]
+    textbook: Callable[[Model | ReducedModel, State], Outputs],
+    cheaper: Callable[[ReducedModel, State], Outputs],
 ) -> tuple[Form, ...]:
     source = "M, J and drift, M folded and factored; Featherstone 2008, section 8.5"
     carried = "articulated bodies, unit forces carried to the root; Featherstone 2008, table 7.1"
+    moments = "the first on mass moments, where joints follow others"
     return (
         Form("composite", source, textbook, over="independent"),
         cheap("articulated", carried, cheaper, "tree"),
+        cheap("moments", moments, textbook, "independent", worth=where_coupled),
     )
 
 
@@ -102,7 +118,7 @@ def _forces(*, held: bool) -> Function:
         Signature(name, (Q, V, TAU, ACTIVE, MU, *((GAINS, ANCHOR) if held else ())), (LAMBDA,)),
         "forces in contacts" + (", pulled to anchors" if held else ""),
         _forms(
-            lambda model, x: [composite.contact_dynamics(model, x, held=held)[1]],
+            lambda robot, x: [composite.contact_dynamics(robot, x, held=held)[1]],
             lambda reduced, x: [articulated.contact_forces(reduced, x, held=held)],
         ),
         operations=_operations(515, 18) if held else _operations(509, 15),
@@ -153,7 +169,7 @@ ROWS: tuple[Function, ...] = (
         ),
         "how contacts accelerate by the forces in them, J M^-1 J^T",
         _forms(
-            lambda model, x: [flat(composite.delassus(model, x))],
+            lambda robot, x: [flat(composite.delassus(robot, x))],
             lambda reduced, x: [flat(articulated.delassus(reduced, x))],
         ),
         operations=_operations(216),

@@ -21,7 +21,9 @@ from rbdgen.functions.contacts.arguments import LAMBDA
 from rbdgen.functions.function import Function, Outputs, resisting
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
+from rbdgen.functions.resistance import model_of
 from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
 from rbdgen.sweeps.inputs import State
@@ -36,17 +38,19 @@ _, JACOBIAN, MOTION = kinematic_rows.ROWS
 
 @dataclass(frozen=True)
 class Terms:
-    """Those of the equation of motion and of contacts, over the independent degrees of freedom."""
+    """Those of the equation of motion and of contacts, over the independent degrees of freedom: on a model
+    the textbook's, on a `ReducedModel` those on mass moments and from chosen axes."""
 
-    model: Model
+    robot: Model | ReducedModel
     x: State
 
     def _array(self, function: Function, output: int = 0) -> list[Scalar]:
-        """An output of a function in its textbook form."""
-        return list(function.trace(function.forms[0], self.model, self.x)[output])
+        """An output of a function."""
+        form = function.forms[1 if isinstance(self.robot, ReducedModel) else 0]
+        return list(function.trace(form, self.robot, self.x)[output])
 
     def _rows(self, function: Function) -> Rows:
-        flat, n = self._array(function), self.model.coupling.independent
+        flat, n = self._array(function), model_of(self.robot).coupling.independent
         return [flat[k : k + n] for k in range(0, len(flat), n)]
 
     @cached_property
@@ -72,18 +76,18 @@ class Terms:
         return list(map(sub, map(add, moved, self.h), pushes))
 
 
-def contact_rnea(model: Model, x: State) -> Outputs:
+def contact_rnea(robot: Model | ReducedModel, x: State) -> Outputs:
     """tau and a_base for lambda."""
-    terms = Terms(model, x)
+    terms = Terms(robot, x)
     f = terms.left(x.arrays["a_joints"], x.arrays[LAMBDA.name])
     a_base = solved([row[:BASE] for row in terms.M[:BASE]], list(map(neg, f[:BASE])))
     return [list(map(add, f[BASE:], product([row[:BASE] for row in terms.M[BASE:]], a_base))), a_base]
 
 
-def contact_rnea_least(model: Model, x: State) -> Outputs:
+def contact_rnea_least(robot: Model | ReducedModel, x: State) -> Outputs:
     """tau, lambda and a_base: K = J_b^T W J_b, a_b = -K^-1 J_b^T W (J_j a_j + drift), lambda = W J_b K^-1 f_b
     with f = M a + h, tau = f_j - J_j^T lambda."""
-    terms, a_joints = Terms(model, x), x.arrays["a_joints"]
+    terms, a_joints = Terms(robot, x), x.arrays["a_joints"]
     weights = [weight for weight in x.arrays["share"] for _ in range(3)]
     of_base, of_joints = ([row[part] for row in terms.J] for part in (slice(BASE), slice(BASE, None)))
     weighted = columns([[mul(w, value) for value in row] for w, row in zip(weights, of_base, strict=True)])

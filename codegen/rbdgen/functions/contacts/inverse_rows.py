@@ -11,7 +11,7 @@ from rbdgen.functions.contacts.arguments import ACTIVE, LAMBDA, MU
 from rbdgen.functions.contacts.floating import contact_rnea_floating, contact_rnea_least_floating
 from rbdgen.functions.contacts.inverse_dynamics import contact_rnea, contact_rnea_least
 from rbdgen.functions.contacts.multipliers import activity
-from rbdgen.functions.function import Form, Function, Outputs, Q, V, cheap, resisting
+from rbdgen.functions.function import Form, Function, Outputs, Q, V, cheap, resisting, where_coupled
 from rbdgen.functions.resistance import model_of
 from rbdgen.signature import Argument, Signature
 from rbdgen.spatial.scalar import mul
@@ -21,6 +21,7 @@ from rbdgen.sweeps.sweep import BASE
 FORCES = resisting(forward_rows.ROWS[1])
 
 _PAPER = "Nakanishi, Mistry, Schaal, ICRA 2007"
+_ON_MOMENTS = "the first on mass moments, where joints follow others"
 
 A_JOINTS = Argument(
     "a_joints", "values", ("njoints",), "rad/s^2, m/s^2", "accelerations of all but the base, wanted"
@@ -43,6 +44,7 @@ RNEA = Function(
     (
         Form("block", f"{_PAPER}, eq. 10 and 11", contact_rnea, over="independent"),
         cheap("composite", "the base held still, then let go as one body", contact_rnea_floating, "tree"),
+        cheap("moments", _ON_MOMENTS, contact_rnea, "independent", worth=where_coupled),
     ),
     operations=lambda size: 500 * size.bodies + 48 * size.ancestors,
     pinocchio=dense.of_pinocchio(inverse_dense.contact_rnea),
@@ -60,6 +62,7 @@ LEAST = Function(
             over="independent",
         ),
         cheap("composite", "the same with contacts as masses", contact_rnea_least_floating, "tree"),
+        cheap("moments", _ON_MOMENTS, contact_rnea_least, "independent", worth=where_coupled),
     ),
     operations=lambda size: 700 * size.bodies + 48 * size.ancestors,
     pinocchio=dense.of_pinocchio(inverse_dense.contact_rnea_least),
@@ -103,6 +106,13 @@ CONTROL = Function(
             "articulated bodies for the forces, then as contact_rnea",
             _with_forces_before(FORCES.form("articulated"), contact_rnea_floating),
             "tree",
+        ),
+        cheap(
+            "moments",
+            _ON_MOMENTS,
+            _with_forces_before(FORCES.form("moments"), contact_rnea),
+            "independent",
+            worth=where_coupled,
         ),
     ),
     operations=lambda size: FORCES.operations(size) + 50 * size.bodies,

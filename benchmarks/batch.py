@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from shutil import copytree
@@ -45,6 +46,7 @@ LONG_OPERATIONS: Final = 20_000_000
 LONG_BYTES: Final = 4 << 20
 """Operations and bytes of results, at most, of the batches on which threads are compared: beside them waking
 a thread counts little, and caches hold the results. Beyond, threads share the memory's bandwidth, too."""
+PACKED: Final = ", packed"
 WHOLE: Final = 128
 """States that two threads share evenly, whatever pieces they take."""
 
@@ -87,13 +89,26 @@ def main() -> None:
 
 def measure_robot(contest: Contest, suite: Suite, repetitions: int, effort: Effort) -> Json:
     """Nanoseconds a state, by function and way."""
-    robot, functions = suite.load(contest), suite.functions_of(contest)
+    robot = suite.load(contest)
+    full = Options(functions=suite.functions_of(contest))
+    rows = measure_ours(robot, full, repetitions, effort.relinks)
+    if suite.packed:
+        lean = replace(full, functions=suite.packed, packed=True)
+        packed = measure_ours(robot, lean, repetitions, effort.relinks)
+        rows |= {f"{name}{PACKED}": row for name, row in packed.items()}
+    for who, them in measure_peers(contest, suite, robot, repetitions, effort).items():
+        for name, row in rows.items():
+            row[who] = them.get(name.removesuffix(PACKED))
+    return {"robot": contest.name, "machine": processor(), "states": STATES, "functions": rows}
+
+
+def measure_ours(robot: Robot, options: Options, repetitions: int, count: int) -> Json:
+    """Nanoseconds a state of rbdgen's functions, in every way; `count`: copies of the modules."""
+    rows: Json = {}
     with TemporaryDirectory() as folder:
         double, single = (
-            copies(robot, Options(real=real, functions=functions), effort.relinks, Path(folder) / real)
-            for real in REALS
+            copies(robot, replace(options, real=real), count, Path(folder) / real) for real in REALS
         )
-        rows: Json = {}
         for name, function in double[0].functions.items():
             times = [time_double(library, name, repetitions) for library in double]
             rows[name] = {
@@ -102,10 +117,7 @@ def measure_robot(contest: Contest, suite: Suite, repetitions: int, effort: Effo
                 **{way: min(each[way] for each in times) for way in times[0]},
                 "float": min(time_batch(library, name, STATES, repetitions) for library in single),
             }
-    for who, them in measure_peers(contest, suite, robot, repetitions, effort).items():
-        for name, row in rows.items():
-            row[who] = them.get(name)
-    return {"robot": contest.name, "machine": processor(), "states": STATES, "functions": rows}
+    return rows
 
 
 def copies(robot: Robot, options: Options, count: int, folder: Path) -> list[Library]:

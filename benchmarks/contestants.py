@@ -70,7 +70,8 @@ class Suite:
     """Functions that are measured together.
 
     `prefix`: of the names of their files of results; `driver`: what times them in Pinocchio; `frames`,
-    `contacts`: of the robots that have some, by the robot's name; `told`: what its option says of it.
+    `contacts`: of the robots that have some, by the robot's name; `packed`: functions whose batches are
+    measured with packed results as well; `told`: what its option says of it.
     """
 
     prefix: str
@@ -78,6 +79,7 @@ class Suite:
     driver: Path
     frames: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     contacts: Mapping[str, tuple[Contact, ...]] = field(default_factory=dict)
+    packed: tuple[str, ...] = ()
 
     @property
     def robots(self) -> list[str]:
@@ -114,6 +116,7 @@ MORE: Final = Suite(
         "quadruped12": ("*_shank",),
         "humanoid30": ("*_foot", "*_hand"),
     },
+    packed=("frame_jacobian_aligned", "regressor"),
 )
 """Frames, momentum, the Coriolis matrix, the regressor and second derivatives."""
 

@@ -67,14 +67,17 @@ def reach(torques: Any, hessian: str) -> Reach:
 def main() -> None:
     """Print the table."""
     robot = rbdgen.load_robot("arm7")
-    library = rbdgen.build(robot, ["rnea", "rnea_derivatives"])
+    library = rbdgen.build(robot, ["rnea", "rnea_derivatives", "rnea_vjp", "rnea_hvp"])
     textbook = rbdgen.trace(robot, "rnea", variant="newton_euler").map(KNOTS)
     traced = rbdgen.trace(robot, "rnea").map(KNOTS)
-    one, all_knots = library.casadi("rnea").map(KNOTS), library.casadi("rnea", knots=KNOTS)
+    one = library.casadi("rnea", hessian=True).map(KNOTS)
+    all_knots = library.casadi("rnea", knots=KNOTS, hessian=True)
     ways = (
         ("SX, textbook's form", textbook, "exact"),
         ("SX of rbdgen.trace", traced, "exact"),
         ("SX of rbdgen.trace", traced, "limited-memory"),
+        ("lib.casadi, a knot a call", one, "exact"),
+        ("lib.casadi, all knots a call", all_knots, "exact"),
         ("lib.casadi, a knot a call", one, "limited-memory"),
         ("lib.casadi, all knots a call", all_knots, "limited-memory"),
     )

@@ -20,7 +20,7 @@ from rbdgen.functions.table import lookup
 from rbdgen.options import Options
 from rbdgen.pipeline.page import build_library
 from rbdgen.pipeline.robot import load_robot
-from rbdgen.selection.choose import chosen_expression
+from rbdgen.selection.expression import chosen_expression
 from rbdgen.selection.trace import trace_expression
 
 CASES: Final = (("arm7", "rnea"), ("arm7", "aba"), ("quadruped12", "rnea"))

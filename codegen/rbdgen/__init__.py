@@ -335,7 +335,7 @@ def trace(
             raise OptionError("closed expressions are SymPy's and of no form; give engine='sympy' alone")
         return list(equations(robot, [function], "none").matrices.values())
     from rbdgen.functions.table import lookup  # noqa: PLC0415
-    from rbdgen.selection.choose import chosen_expression  # noqa: PLC0415
+    from rbdgen.selection.expression import chosen_expression  # noqa: PLC0415
     from rbdgen.selection.trace import trace_expression  # noqa: PLC0415
 
     row = lookup(function, robot.model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -122,19 +123,56 @@ def test_matrices_forces_and_what_is_not_differentiated() -> None:
     assert casadi.jacobian(a, x[2]).nnz() == 4
 
 
+def hessian(function: Any, arrays: list[Array], weights: Array) -> tuple[Array, Array]:
+    """Of the weighted results by q, v and what else: second and first derivatives."""
+    symbols = [casadi.MX.sym(f"x{k}", *array.shape) for k, array in enumerate(arrays)]
+    loss = casadi.dot(function(*symbols), weights)
+    found = casadi.hessian(loss, casadi.veccat(*symbols[:3]))
+    second, first = casadi.Function("second", symbols, found)(*arrays)
+    return second.full(), first.full()
+
+
+def of_unit_length(traced: Any) -> Any:
+    """The expressions with a quaternion of any length: derivatives along its length are then 0."""
+    q, v, a = (casadi.SX.sym(name, traced.size1_in(name)) for name in "qva")
+    unit = casadi.vertcat(q[:3], q[3:7] / casadi.norm_2(q[3:7]), q[7:])
+    return casadi.Function("of_unit_length", [q, v, a], [traced(unit, v, a)])
+
+
+@pytest.mark.parametrize("knots", [1, 3])
+def test_exact_hessians(knots: int) -> None:
+    """By the products with them, to the last digits those that CasADi makes of the traced expressions."""
+    robot = rbdgen.load_robot("double_pendulum", base="floating")
+    library = rbdgen.build(robot, ["rnea"])
+    arrays = [array.T for array in states(library, "rnea", knots).values()]
+    weights = np.random.default_rng(1).normal(size=(8, knots))
+    function = library.casadi("rnea", knots, hessian=True)
+    traced = of_unit_length(rbdgen.trace(robot, "rnea")).map(knots)
+    for ours, theirs in zip(*(hessian(f, arrays, weights) for f in (function, traced)), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12 * np.abs(theirs).max())
+        assert np.count_nonzero(ours) <= np.count_nonzero(theirs)
+
+
 def test_parameters_are_shared_by_all_states() -> None:
-    library = rbdgen.build(rbdgen.load_robot("double_pendulum"), ["rnea"], params=["mass:*"])
+    robot, names = rbdgen.load_robot("double_pendulum"), ["rnea", "rnea_derivatives", "rnea_vjp", "rnea_hvp"]
+    library = rbdgen.build(robot, names, params=["mass:*"])
     heavy = library.update(2 * np.asarray(library.parameters.defaults))
     inputs = list(states(library, "rnea", 3).values())[:3]
-    found = library.casadi("rnea", knots=3)(*(array.T for array in inputs), heavy)
-    np.testing.assert_array_equal(found.full(), library.rnea(*inputs, heavy).T)
+    function = library.casadi("rnea", knots=3, hessian=True)
+    arrays = [*(array.T for array in inputs), heavy]
+    np.testing.assert_array_equal(function(*arrays).full(), library.rnea(*inputs, heavy).T)
+    second, _ = hessian(function, arrays, np.ones((2, 3)))
+    state, rates = [x[0] for x in inputs], np.zeros((3, 1, 2))
+    rates[0] = [1, 0]
+    products = library.rnea_hvp(*state, [1, 1], *rates, heavy)
+    np.testing.assert_array_equal(second[[0, 1, 6, 7, 12, 13], 0], np.concatenate(products, axis=None))
 
 
 def test_ipopt_reaches_the_optimum_of_the_traced_expressions() -> None:
-    """A swing of the double pendulum in eight knots, by first derivatives of the compiled functions alone."""
+    """A swing of the double pendulum in eight knots, by exact Hessians."""
     robot = rbdgen.load_robot("double_pendulum")
     compiled, traced = (
-        rbdgen.build(robot, ["rnea"]).casadi("rnea", knots=8),
+        rbdgen.build(robot, ["rnea"]).casadi("rnea", knots=8, hessian=True),
         rbdgen.trace(robot, "rnea").map(8),
     )
     q, v, a = (casadi.MX.sym(name, 2, 8) for name in "qva")
@@ -142,8 +180,7 @@ def test_ipopt_reaches_the_optimum_of_the_traced_expressions() -> None:
     ends = [q[:, 0], v[:, 0], q[:, -1] - casadi.DM([0.5, -0.5])]
     constraints = casadi.vertcat(*map(casadi.vec, [*motion, *ends]))
     options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes"}
-    options["ipopt.hessian_approximation"] = "limited-memory"
-    costs = []
+    costs, iterations = [], []
     for torques in (compiled, traced):
         problem = {
             "x": casadi.veccat(q, v, a),
@@ -153,13 +190,17 @@ def test_ipopt_reaches_the_optimum_of_the_traced_expressions() -> None:
         solver = casadi.nlpsol("solver", "ipopt", problem, options)
         costs.append(float(solver(x0=0, lbg=0, ubg=0)["f"]))
         assert solver.stats()["success"]
+        iterations.append(solver.stats()["iter_count"])
+    assert iterations[0] == iterations[1]
     assert costs[0] == pytest.approx(costs[1], rel=1e-6)
 
 
 def test_a_folder_brings_a_library_of_its_own(tmp_path: Path) -> None:
     """Compiled here, or later by make, by any compiler and without a warning."""
     done = command(
-        "double_pendulum", "-f", "rnea,crba", "--emit", "casadi", "--knots", "3", "-o", tmp_path, cwd=tmp_path
+        *("double_pendulum", "-f", "rnea,rnea_vjp,rnea_hvp,crba", "--emit", "casadi", "--knots", "3"),
+        *("-o", tmp_path),
+        cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "double_pendulum"
@@ -174,6 +215,7 @@ def test_a_folder_brings_a_library_of_its_own(tmp_path: Path) -> None:
     for path in made:
         function = casadi.external("double_pendulum_rnea_x3", str(path))
         assert function.jacobian().nnz_out(2) == 12
+        assert function.reverse(1).jacobian().nnz_out(2) == 6  # of dtau/da by q, in three knots
         found = function(*(array.T for array in inputs.values()))
         np.testing.assert_allclose(found.full(), library.rnea(**inputs).T, rtol=1e-14)
         assert casadi.external("double_pendulum_crba_x1", str(path)).size_out(0) == (2, 2)
@@ -199,6 +241,13 @@ def test_what_cannot_be_is_one_line(tmp_path: Path) -> None:
     floating = rbdgen.load_robot("double_pendulum", base="floating")
     with pytest.raises(EmitError, match="packed derivatives of a robot with quaternions are not for CasADi"):
         rbdgen.generate(floating, tmp_path, ["rnea"], emit=["casadi"], packed=True, compiled=False)
+    names = ["rnea", "rnea_derivatives", "rnea_vjp", "rnea_hvp"]
+    with pytest.raises(EmitError, match="wants derivatives by the coordinates of q; generate with --coordin"):
+        rbdgen.generate(floating, tmp_path, names, emit=["casadi"], compiled=False)
+    rbdgen.generate(robot, tmp_path / "alone", ["rnea"])
+    with pytest.raises(LoadError, match="for the Hessian of rnea its derivatives, rnea_vjp and rnea_hvp are"):
+        rbdgen.load(tmp_path / "alone" / "double_pendulum").casadi("rnea", hessian=True)
+    shutil.rmtree(tmp_path / "alone")
     for told, options in (
         ("--emit jax is not known; choose from: casadi", {"emit": ["jax"]}),
         ("emit='casadi': give a list of names", {"emit": "casadi"}),

@@ -55,6 +55,10 @@ class Folder:
         """Names and prototypes of those with a batch function."""
         return [function.shown for function in self.batches]
 
+    def named(self, name: str) -> FolderFunction | None:
+        """The function of this name, None where there is none."""
+        return next((function for function in self.functions if function.source.name == name), None)
+
     def derivatives_of(self, function: FolderFunction) -> FolderFunction | None:
         """The function whose outputs are the derivatives of this one."""
         name = function.source.name
@@ -63,9 +67,15 @@ class Folder:
     @property
     def casadi(self) -> list[FolderFunction]:
         """Those that CasADi is to know, its derivatives of others are not among them."""
-        names = [function.source.name for function in self.functions]
-        wanted = "casadi" in self.options.emit
-        return [f for f in self.functions if wanted and f.source.derivative_of not in names]
+        if "casadi" not in self.options.emit:
+            return []
+        names = {function.source.name for function in self.functions}
+        products = {f"{name}_{mode}" for name in names for mode in ("vjp", "jvp", "hvp")}
+        return [
+            function
+            for function in self.functions
+            if function.source.derivative_of not in names and function.source.name not in products
+        ]
 
     @property
     def casadi_knots(self) -> tuple[int, ...]:

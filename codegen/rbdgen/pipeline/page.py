@@ -13,6 +13,7 @@ from rbdgen.emit.package import EmitOptions, FunctionSource, Sources
 from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import OptionError
+from rbdgen.functions.differentiated import mode_of
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, environment_cache
 from rbdgen.pipeline.compilation import compiler_flags, figures_wanted, measured, target_of, toolchain_of
@@ -82,7 +83,9 @@ def build_library(robot: Robot, options: Options, progress: Progress = silent) -
 
     def more(functions: Sequence[str]) -> Library:
         forms = {name: form for name, form in options.variants.items() if name in functions}
-        return build_library(robot, replace(options, functions=tuple(functions), variants=forms))
+        along = any(mode_of(name) for name in functions)
+        asked = replace(options, functions=tuple(functions), variants=forms, coordinates=along)
+        return build_library(robot, asked)
 
     return open_built(folder, more)
 

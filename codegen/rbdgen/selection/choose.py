@@ -11,14 +11,12 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
 
 from rbdgen.errors import OptionError
 from rbdgen.functions.function import Form, Function
 from rbdgen.functions.table import lookup
 from rbdgen.graph.cost import Cost
-from rbdgen.graph.engine import GraphEngine, new_engine
-from rbdgen.graph.expressed import expressed
+from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, TO_C, apply
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.model.angles import ZERO_ANGLE
@@ -168,15 +166,6 @@ def choose(
         tried.sort(key=_operations)
     simple, chosen = _cheapest(function, tried, engine, sums, also)
     return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
-
-
-def chosen_expression(function: Function, model: Model, engine: str) -> Any:
-    """The cheapest straight line in an engine's own terms: see `Engine.expression`."""
-    tracer = new_engine(engine)
-    function.sized(model)  # refused before the search
-    graph = choose(function, model, search(model), engine="graph").program.straight
-    assert graph is not None
-    return expressed(graph, tracer)
 
 
 def _starts(function: Function, model: Model, axes: BodyAxes | None) -> list[BodyAxes | None]:

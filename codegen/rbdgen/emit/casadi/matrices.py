@@ -36,6 +36,16 @@ class Matrix:
     def size(self) -> int:
         return self.rows * self.columns
 
+    def number(self, position: int) -> int:
+        """CasADi's number of an element, of its row-major position."""
+        row, column = divmod(position, self.columns)
+        return column * self.rows + row
+
+    def transposed(self) -> Matrix:
+        """The same elements by rows."""
+        entries = ((row, column, place) for column, row, place in self.entries)
+        return Matrix(self.columns, self.rows, tuple(sorted(entries)))
+
     def beside(self, states: int) -> tuple[int, ...]:
         """CasADi's sparsity of the matrices of so many states, one beside the other."""
         return self._compressed(self.rows, states, 0)
@@ -70,7 +80,7 @@ def jacobian_of(derivative: SizedArgument, of: Matrix, by: Matrix) -> Matrix:
     entries = []
     for at, place in _places(derivative).items():
         element, variable = divmod(at, by.size)
-        entries.append((_column_major(variable, by), _column_major(element, of), place))
+        entries.append((by.number(variable), of.number(element), place))
     return Matrix(of.size, by.size, tuple(sorted(entries)))
 
 
@@ -93,15 +103,15 @@ def coordinates_of(manifold: Manifold) -> list[tuple[int, ...]]:
     ]
 
 
+def quaternions_of(manifold: Manifold) -> list[int]:
+    """Where quaternions begin in q."""
+    kinds = ("spherical", "floating")
+    return [joint.idx_q + joint.nq - 4 for joint in manifold.joints if joint.kind in kinds]
+
+
 def is_flat(manifold: Manifold) -> bool:
     """Whether v is dq/dt."""
     return all(joint.kind not in _COORDINATES for joint in manifold.joints)
-
-
-def _column_major(position: int, matrix: Matrix) -> int:
-    """CasADi's number of an element, of its row-major position."""
-    row, column = divmod(position, matrix.columns)
-    return column * matrix.rows + row
 
 
 def _places(argument: SizedArgument) -> dict[int, int]:

@@ -1,24 +1,41 @@
-"""The C of one function of CasADi: what each of its entry points takes, calls and gives."""
+"""The C of one function of CasADi: what each of its entry points takes, calls and gives.
+
+CasADi finds the derivatives of NAME by their names: jac_NAME, its Jacobian; adj1_NAME, the product of weights
+with it; jac_adj1_NAME, the Jacobian of that product, which is the Hessian of a weighted function.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from textwrap import wrap
+from dataclasses import replace
 from typing import Final
 
+from rbdgen.emit.casadi.entries import (
+    Array,
+    Call,
+    Callee,
+    Columns,
+    Direction,
+    Entry,
+    Input,
+    Passed,
+    Place,
+    Result,
+    Subject,
+    Tables,
+)
 from rbdgen.emit.casadi.matrices import (
     Matrix,
     in_coordinates,
     is_flat,
     jacobian_of,
     matrix_of,
+    quaternions_of,
 )
 from rbdgen.emit.names import casadi_name
 from rbdgen.emit.text import filled
 from rbdgen.errors import EmitError
-from rbdgen.runtime.configuration import Manifold
-from rbdgen.signature import Kind, SizedArgument, SizedSignature
+from rbdgen.signature import BAR, DOT, Kind, SizedArgument
 
 DIFFERENTIATED: Final[tuple[Kind, ...]] = (
     "configuration",
@@ -27,111 +44,15 @@ DIFFERENTIATED: Final[tuple[Kind, ...]] = (
     "force",
     "external_forces",
 )
-"""What derivatives are by, see `Function.derivative_of`."""
+"""What functions of derivatives are by, see `Function.derivative_of`."""
+
+HELD: Final[tuple[Kind, ...]] = ("nonnegative", "parameters", "table")
+"""What is constant to CasADi."""
 
 _NEAR: Final = 64 * 1024
 """Bytes of results of C that stay in the nearest caches until CasADi's are made of them."""
 
 _LANES: Final = 8
-
-
-@dataclass(frozen=True)
-class Callee:
-    """A function of the folder; `batch`: whether many states can be computed at once."""
-
-    signature: SizedSignature
-    batch: bool
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A function, and the functions of the folder that are its derivatives, None where there is none."""
-
-    value: Callee
-    derivatives: Callee | None = None
-
-
-@dataclass(frozen=True)
-class Place:
-    """The robot that functions are of. `name`: prefix of its C; `of`, `version`: for comments."""
-
-    name: str
-    of: str
-    version: str
-    manifold: Manifold
-
-
-@dataclass(frozen=True)
-class Input:
-    """What CasADi passes: `sparsity` and `places` number tables of the file. `taken`: whether C reads it;
-    `shared`: whether one serves all states; `room`: where zeros, or the array by rows, stand in w."""
-
-    name: str
-    sparsity: int
-    size: int
-    held: int
-    places: int | None = None
-    taken: bool = True
-    shared: bool = False
-    differentiable: bool = True
-    room: int = 0
-
-
-@dataclass(frozen=True)
-class Array:
-    """What C gives: as many numbers a state. `direct`: the result of CasADi that it is, None for none."""
-
-    name: str
-    size: int
-    room: int
-    direct: int | None = None
-
-
-@dataclass(frozen=True)
-class Result:
-    """What CasADi gets: made of numbers of an `array`, None for one that is all zeros. `rows`: rows of a
-    Jacobian whose coordinates are made first, `room`: where in w."""
-
-    name: str
-    sparsity: int
-    held: int
-    array: Array | None
-    size: int = 0
-    places: int = 0
-    rows: int = 0
-    room: int = 0
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A function that CasADi finds by its name, and the function of C that it calls, `states` at once."""
-
-    symbol: str
-    callee: str
-    batch: bool
-    inputs: tuple[Input, ...]
-    arrays: tuple[Array, ...]
-    results: tuple[Result, ...]
-    states: int
-    work: int
-
-
-class _Tables:
-    """Numbers of the file, each list of them once."""
-
-    def __init__(self) -> None:
-        self.lists: list[tuple[int, ...]] = []
-
-    def number(self, values: Sequence[int]) -> int:
-        """Of the table that holds these."""
-        found = tuple(values)
-        if found not in self.lists:
-            self.lists.append(found)
-        return self.lists.index(found)
-
-    @property
-    def lines(self) -> list[list[str]]:
-        return [wrap(", ".join(map(str, values)), 110) for values in self.lists]
 
 
 def casadi_source(place: Place, subject: Subject, knots: int) -> str:
@@ -141,7 +62,9 @@ def casadi_source(place: Place, subject: Subject, knots: int) -> str:
         EmitError: its derivatives are packed where they must become those by coordinates.
     """
     writer = _Writer(place, subject, knots)
-    entries = [writer.value(), *([] if subject.derivatives is None else [writer.jacobian()])]
+    entries = writer.entries()
+    gathered = [result.array for entry in entries for result in entry.results if result.array is not None]
+    turned = any(result.rows for entry in entries for result in entry.results)
     return filled(
         "casadi/FUNCTION_KNOTS.c.jinja",
         robot=place,
@@ -150,80 +73,182 @@ def casadi_source(place: Place, subject: Subject, knots: int) -> str:
         entries=entries,
         sparsities=writer.sparsities.lines,
         places=writer.places.lines,
-        batch=any(entry.batch for entry in entries),
+        batch=any(entry.call.batch for entry in entries),
         by_rows=any(x.places is not None for entry in entries for x in entry.inputs),
-        gathered=any(result.array and result.array.direct is None for e in entries for result in e.results),
-        kinds={joint.kind for joint in place.manifold.joints} if _turns(entries) else set(),
+        gathered=any(array.direct is None for array in gathered),
+        kinds={joint.kind for joint in place.manifold.joints} if turned else set(),
         manifold=place.manifold,
+        quaternions=quaternions_of(place.manifold),
         q=next((x.name for x in subject.value.signature.inputs if x.kind == "configuration"), ""),
     )
-
-
-def _turns(entries: Iterable[Entry]) -> bool:
-    """Whether Jacobians by coordinates are made."""
-    return any(result.rows for entry in entries for result in entry.results)
 
 
 class _Writer:
     def __init__(self, place: Place, subject: Subject, knots: int) -> None:
         self.place, self.subject, self.knots = place, subject, knots
-        self.sparsities, self.places = _Tables(), _Tables()
+        self.sparsities, self.places = Tables(), Tables()
         self.symbol = casadi_name(place.name, subject.value.signature.name, knots)
+        self.taken = subject.value.signature.inputs
+        self.given = subject.value.signature.outputs
+        self.work = 0
+
+    def entries(self) -> list[Entry]:
+        """All that there are functions for."""
+        found, subject = [self.value()], self.subject
+        known = all(x.kind in (*DIFFERENTIATED, *HELD) for x in self.taken)
+        if subject.derivatives is not None and known:
+            found.append(self.jacobian(subject.derivatives))
+        if subject.vjp is not None:
+            found.append(self.adjoint(subject.vjp))
+            if subject.hvp is not None and subject.second is not None and len(found) > 2:
+                found.append(self.second(subject.vjp, subject.hvp))
+        return found
 
     def value(self) -> Entry:
         """y = f(x)."""
-        signature = self.subject.value.signature
-        inputs, work = self._inputs(signature.inputs)
-        matrices = list(map(matrix_of, signature.outputs))
-        states = self._states(self.subject.value, signature.outputs)
-        arrays, results = [], []
-        for k, (output, matrix) in enumerate(zip(signature.outputs, matrices, strict=True)):
-            same = matrix.places == tuple(range(output.size))
-            arrays.append(Array(output.name, output.size, work, k if same else None))
-            work += states * output.size
-            sparsity = self.sparsities.number(matrix.beside(self.knots))
-            at = 0 if same else self.places.number(matrix.places)
-            results.append(Result(output.name, sparsity, len(matrix.entries), arrays[-1], output.size, at))
-        return self._entry(self.symbol, self.subject.value, inputs, arrays, results, states, work)
+        inputs = self._inputs()
+        return self._direct(self.symbol, inputs, self.subject.value, [(y.name, y) for y in self.given])
 
-    def jacobian(self) -> Entry:
-        """All dy/dx; what has no derivative is told to be constant."""
-        value, callee = self.subject.value.signature, self.subject.derivatives
-        assert callee is not None
-        inputs, work = self._inputs(value.inputs)
-        derivatives = iter(callee.signature.outputs)
+    def adjoint(self, vjp: Callee) -> Entry:
+        """x_bar = (dy/dx)^T y_bar; that of what is held is 0."""
+        inputs = (*self._inputs(), *self._placeholders("out_", self.given), *self._weights())
+        if any(x.dense is not None for x in vjp.signature.outputs):
+            raise EmitError(f"{vjp.signature.name}: packed gradients are not for CasADi; leave --packed out")
+        found = {x.name: replace(x, nonzero=None) for x in vjp.signature.outputs}
+        results = [(f"adj_{x.name}", found.get(x.name + BAR, x.name)) for x in self.taken]
+        return self._direct(f"adj1_{self.symbol}", inputs, vjp, results)
+
+    def _direct(
+        self,
+        symbol: str,
+        inputs: tuple[Input, ...],
+        callee: Callee,
+        wanted: Sequence[tuple[str, SizedArgument | str]],
+    ) -> Entry:
+        """Results that are outputs of C themselves, or zeros of the shape of the input that is named."""
         states = self._states(callee, callee.signature.outputs)
-        arrays: dict[str, Array] = {}
-        for output in callee.signature.outputs:
-            arrays[output.name] = Array(output.name, output.size, work)
-            work += states * output.size
+        call = self._call(callee, states)
+        arrays = {array.name: array for array in call.arrays}
         results = []
-        for y in value.outputs:
-            for x in value.inputs:
-                of, by = matrix_of(y), matrix_of(x)
-                name = f"jac_{y.name}_{x.name}"
-                if x.kind not in DIFFERENTIATED:
-                    zero = Matrix(of.size * self.knots, by.size * self._columns(x), ())
-                    results.append(Result(name, self.sparsities.number(zero.beside(1)), 0, None))
+        for k, (name, output) in enumerate(wanted):
+            if isinstance(output, str):
+                zero = next(x for x in self.taken if x.name == output)
+                empty = replace(matrix_of(zero), entries=())
+                results.append(Result(name, self.sparsities.number(empty.beside(self._columns(zero))), 0))
+                continue
+            matrix, rows = self._gradient(output)
+            size = matrix.size if rows else output.size
+            if not rows and matrix.places == tuple(range(output.size)):
+                arrays[output.name] = replace(arrays[output.name], direct=k)
+            array, sparsity = arrays[output.name], matrix.beside(self.knots)
+            results.append(self._gathered(name, sparsity, matrix, array, size, rows, states))
+        call = replace(call, arrays=tuple(arrays.values()))
+        return Entry(symbol, inputs, call, tuple(results), states, self.work)
+
+    def _gradient(self, output: SizedArgument) -> tuple[Matrix, int]:
+        """The matrix of an output; of a gradient along q in its tangent space that by q, a row to be made."""
+        manifold = self.place.manifold
+        q = next((x.name for x in self.taken if x.kind == "configuration"), "")
+        if output.name != q + BAR or is_flat(manifold) or output.size == manifold.nq:
+            return matrix_of(output), 0
+        return Matrix(manifold.nq, 1, tuple((0, k, k) for k in range(manifold.nq))), 1
+
+    def jacobian(self, derivatives: Callee) -> Entry:
+        """All dy/dx; what is held is told to be constant."""
+        inputs = self._inputs()
+        states = self._states(derivatives, derivatives.signature.outputs)
+        call = self._call(derivatives, states)
+        blocks = self._blocks(derivatives, call, states, transposed=False)
+        results = [blocks[y.name, x.name] for y in self.given for x in self.taken]
+        inputs += self._placeholders("out_", self.given)
+        return Entry(f"jac_{self.symbol}", inputs, call, tuple(results), states, self.work)
+
+    def second(self, vjp: Callee, hvp: Callee) -> Entry:
+        """All d(x_bar)/dx, and by y_bar the transposed Jacobian."""
+        derivatives = self.subject.derivatives
+        assert derivatives is not None
+        inputs = (
+            *self._inputs(),
+            *self._placeholders("out_", self.given),
+            *self._weights(),
+            *self._placeholders("out_adj_", self.taken),
+        )
+        states = self._states(hvp, derivatives.signature.outputs)
+        call = self._call(derivatives, states)
+        blocks = self._blocks(derivatives, call, states, transposed=True)
+        products = self._call(hvp, states)
+        gradient = None if is_flat(self.place.manifold) else self._call(vjp, states)
+        results: list[Result] = []
+        columns = {x.name: list[Columns]() for x in self.taken}
+        for x in self.taken:
+            for by in self.taken:
+                block = self._second_block(x, by)
+                name = f"jac_adj_{x.name}_{by.name}"
+                if block.entries:
+                    columns[by.name].append(self._columns_of(len(results), x, by, block))
+                    sparsity = self.sparsities.number(block.diagonal(self.knots))
+                    results.append(Result(name, sparsity, len(block.entries)))
+                else:
+                    results.append(self._zero(name, x, by))
+            results += [self._zero(f"jac_adj_{x.name}_out_{y.name}", x, y) for y in self.given]
+            results += [blocks[y.name, x.name] for y in self.given]
+        directions = []
+        for x in self.taken:
+            if x.name + DOT in {argument.name for argument in hvp.signature.inputs}:
+                of_q = x.kind == "configuration"
+                room, self.work = self.work, self.work + x.size
+                directions.append(Direction(x.name + DOT, x.size, room, tuple(columns[x.name]), of_q))
+        return Entry(
+            f"jac_adj1_{self.symbol}",
+            inputs,
+            call,
+            tuple(results),
+            states,
+            self.work,
+            products,
+            tuple(directions),
+            gradient,
+        )
+
+    def _second_block(self, x: SizedArgument, by: SizedArgument) -> Matrix:
+        """Where the derivative of the gradient by x by another input may be other than 0."""
+        assert self.subject.second is not None
+        found, one, other = self.subject.second.get((x.name, by.name), ()), matrix_of(x), matrix_of(by)
+        entries = ((other.number(column), one.number(row), row) for row, column in found)
+        return Matrix(one.size, other.size, tuple(sorted(entries)))
+
+    def _columns_of(self, result: int, x: SizedArgument, by: SizedArgument, block: Matrix) -> Columns:
+        """How such a block is made, a column for every element of the other input in the order of C."""
+        starts = block.diagonal(1)[2 : 3 + block.columns] if len(block.entries) < block.size else ()
+        starts = starts or tuple(range(0, block.size + 1, block.rows))
+        numbers = [matrix_of(by).number(k) for k in range(by.size)]
+        ends = self.places.number([end for number in numbers for end in starts[number : number + 2]])
+        held = len(block.entries)
+        return Columns(result, x.name + BAR + DOT, x.size, held, ends, self.places.number(block.places))
+
+    def _blocks(
+        self, derivatives: Callee, call: Call, states: int, *, transposed: bool
+    ) -> dict[tuple[str, str], Result]:
+        """The Jacobian of every output by every input, or its transposes, as results."""
+        left, arrays, found = iter(derivatives.signature.outputs), {x.name: x for x in call.arrays}, {}
+        for y in self.given:
+            for x in self.taken:
+                name = f"jac_adj_{x.name}_adj_{y.name}" if transposed else f"jac_{y.name}_{x.name}"
+                if x.kind in HELD:
+                    found[y.name, x.name] = self._zero(name, *((x, y) if transposed else (y, x)))
                     continue
-                derivative = next(derivatives)
-                block, rows = self._block(derivative, of, x)
-                size = block.rows * block.columns if rows else derivative.size
-                results.append(
-                    Result(
-                        name,
-                        self.sparsities.number(block.diagonal(self.knots)),
-                        len(block.entries),
-                        arrays[derivative.name],
-                        size,
-                        self.places.number(block.places),
-                        rows,
-                        work,
-                    )
-                )
-                work += states * size if rows else 0
-        inputs += tuple(self._placeholder(f"out_{y.name}", matrix_of(y)) for y in value.outputs)
-        return self._entry(f"jac_{self.symbol}", callee, inputs, list(arrays.values()), results, states, work)
+                derivative = next(left)
+                block, rows = self._block(derivative, matrix_of(y), x)
+                size = block.size if rows else derivative.size
+                block = block.transposed() if transposed else block
+                sparsity, array = block.diagonal(self.knots), arrays[derivative.name]
+                found[y.name, x.name] = self._gathered(name, sparsity, block, array, size, rows, states)
+        return found
+
+    def _zero(self, name: str, of: SizedArgument, by: SizedArgument) -> Result:
+        """The derivative of what does not depend on it."""
+        rows, columns = (matrix_of(x).size * self._columns(x) for x in (of, by))
+        return Result(name, self.sparsities.number(Matrix(rows, columns, ()).beside(1)), 0)
 
     def _block(self, derivative: SizedArgument, of: Matrix, x: SizedArgument) -> tuple[Matrix, int]:
         """The Jacobian by an input, and its rows where C has to make coordinates of them."""
@@ -238,35 +263,70 @@ class _Writer:
         tangent = Matrix(manifold.nv, 1, ())
         return in_coordinates(jacobian_of(derivative, of, tangent), manifold), of.size
 
-    def _inputs(self, arguments: Sequence[SizedArgument]) -> tuple[tuple[Input, ...], int]:
-        """What CasADi passes of a function's arguments, and the room that they take in w."""
-        made, room = [], 0
-        for x in arguments:
-            matrix, states = matrix_of(x), self._columns(x)
-            ordered = matrix.places == tuple(range(x.size))
-            made.append(
-                Input(
-                    x.name,
-                    self.sparsities.number(matrix.beside(states)),
-                    x.size,
-                    len(matrix.entries),
-                    None if ordered else self.places.number(matrix.places),
-                    shared=states < self.knots,
-                    differentiable=x.kind in DIFFERENTIATED,
-                    room=room,
-                )
-            )
-            room += states * x.size
-        return tuple(made), room
+    def _gathered(
+        self,
+        name: str,
+        sparsity: Sequence[int],
+        matrix: Matrix,
+        array: Array,
+        size: int,
+        rows: int,
+        states: int,
+    ) -> Result:
+        """A result that is made of `size` numbers a state of an array, or of rows of coordinates."""
+        places = 0 if array.direct is not None else self.places.number(matrix.places)
+        held, room = len(matrix.entries), self.work
+        self.work += states * size if rows else 0
+        return Result(name, self.sparsities.number(sparsity), held, array, size, places, rows, room)
+
+    def _call(self, callee: Callee, states: int) -> Call:
+        """A call of a function of C, with room for what it gives."""
+        arrays = []
+        for output in callee.signature.outputs:
+            arrays.append(Array(output.name, output.size, self.work))
+            self.work += states * output.size
+        steps = {x.name: x.size if self._columns(x) == self.knots else 0 for x in self.taken}
+        steps |= {y.name + BAR: y.size for y in self.given}
+        passed = (Passed(f"x_{x.name}", steps.get(x.name, 0)) for x in callee.signature.inputs)
+        symbol = f"{self.place.name}_{callee.signature.name}"
+        return Call(symbol, callee.batch and self.knots > 1, tuple(passed), tuple(arrays))
+
+    def _inputs(self) -> tuple[Input, ...]:
+        """What CasADi passes of the function's own inputs; an entry begins with them."""
+        self.work = 0
+        return tuple(self._input(x.name, x, x.kind not in HELD) for x in self.taken)
+
+    def _weights(self) -> tuple[Input, ...]:
+        """What CasADi passes as weights of the outputs; by rows the C has them under their own names."""
+        return tuple(replace(self._input(f"adj_{y.name}", y, True), local=y.name + BAR) for y in self.given)
+
+    def _input(self, name: str, x: SizedArgument, differentiable: bool) -> Input:
+        matrix, states, room = matrix_of(x), self._columns(x), self.work
+        self.work += states * x.size
+        ordered = matrix.places == tuple(range(x.size))
+        return Input(
+            name,
+            x.name,
+            self.sparsities.number(matrix.beside(states)),
+            x.size,
+            len(matrix.entries),
+            None if ordered else self.places.number(matrix.places),
+            shared=states < self.knots,
+            differentiable=differentiable,
+            room=room,
+        )
 
     def _columns(self, argument: SizedArgument) -> int:
         """Of how many states CasADi passes an array: all states share the table of parameters."""
         return 1 if argument.kind == "table" else self.knots
 
-    def _placeholder(self, name: str, matrix: Matrix) -> Input:
-        """A result that CasADi would hand in again, told to be all zeros, as nobody reads it."""
-        empty = Matrix(matrix.rows, matrix.columns, ())
-        return Input(name, self.sparsities.number(empty.beside(self.knots)), 0, 0, taken=False)
+    def _placeholders(self, prefix: str, arguments: Iterable[SizedArgument]) -> tuple[Input, ...]:
+        """Results that CasADi would hand in again, told to be all zeros, as nobody reads them."""
+        made = []
+        for x in arguments:
+            sparsity = replace(matrix_of(x), entries=()).beside(self._columns(x))
+            made.append(Input(prefix + x.name, "", self.sparsities.number(sparsity), 0, 0, taken=False))
+        return tuple(made)
 
     def _states(self, callee: Callee, outputs: Iterable[SizedArgument]) -> int:
         """How many at once: whole vectors, whose results stay in the caches."""
@@ -274,17 +334,3 @@ class _Writer:
             return 1
         a_state = 8 * sum(output.size for output in outputs)
         return min(self.knots, max(_LANES, _NEAR // a_state // _LANES * _LANES))
-
-    def _entry(
-        self,
-        symbol: str,
-        callee: Callee,
-        inputs: tuple[Input, ...],
-        arrays: Sequence[Array],
-        results: Sequence[Result],
-        states: int,
-        work: int,
-    ) -> Entry:
-        name = f"{self.place.name}_{callee.signature.name}"
-        batch = callee.batch and self.knots > 1
-        return Entry(symbol, name, batch, inputs, tuple(arrays), tuple(results), states, work)

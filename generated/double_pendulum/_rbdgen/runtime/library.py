@@ -191,23 +191,25 @@ class Library:
         """
         MEMORY.set_limit(limit)
 
-    def casadi(self, function: str, knots: int = 1) -> Any:
+    def casadi(self, function: str, knots: int = 1, *, hessian: bool = False) -> Any:
         """A function as a `casadi.Function` with sparse derivatives, compiled; kept in a cache.
 
         Args:
             function: its name, such as "aba".
             knots: so many states a call, in vectors: inputs and results are then those of all states, one
                 beside the other, such as q (nq, knots).
+            hessian: whether it has second derivatives too, for solvers that ask for an exact Hessian.
 
         Returns:
             The function, its inputs and outputs named as here. Jacobians are by the coordinates of q.
 
         Raises:
-            LoadError: there is no such function, it computes in float, or this is a package without rbdgen.
+            LoadError: there is no such function, or derivative, it computes in float, or this is a package
+                without rbdgen.
             ArrayValueError: `knots` is no number of states.
             BuildError: there is no compiler.
         """
-        return self._of_framework("casadi")(function, knots)
+        return self._of_framework("casadi")(function, knots, hessian)
 
     def _of_framework(self, name: str) -> Any:
         if self._frameworks is None:

@@ -1,0 +1,21 @@
+"""What is emitted as expressions, for a user's own work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rbdgen.functions.function import Function
+from rbdgen.graph.engine import new_engine
+from rbdgen.graph.expressed import expressed
+from rbdgen.model.model import Model
+from rbdgen.selection.axes import search
+from rbdgen.selection.differentiate import Chooser
+
+
+def chosen_expression(function: Function, model: Model, engine: str) -> Any:
+    """The cheapest straight line in an engine's own terms: see `Engine.expression`."""
+    tracer = new_engine(engine)
+    function.sized(model)  # refused before the search
+    graph = Chooser(model, search(model), "graph").choose(function).program.straight
+    assert graph is not None
+    return expressed(graph, tracer)

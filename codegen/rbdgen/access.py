@@ -26,6 +26,18 @@ class Access:
         """Whether each run's elements lie right behind those of the run before: they fill a vector."""
         return all(b == a + 1 for a, b in zip(self.offsets, self.offsets[1:], strict=False))
 
+    def rows(self, lanes: int) -> list[tuple[int, ...]]:
+        """The offsets of so many neighbouring runs each."""
+        return [self.offsets[k : k + lanes] for k in range(0, len(self.offsets), lanes)]
+
+    def shared_in_rows(self, lanes: int) -> bool:
+        """Whether so many neighbouring runs each share the array."""
+        return self.shared or all(len(set(row)) == 1 for row in self.rows(lanes))
+
+    def consecutive_in_rows(self, lanes: int) -> bool:
+        """Whether it is consecutive in so many neighbouring runs each."""
+        return all(row == tuple(range(row[0], row[0] + len(row))) for row in self.rows(lanes))
+
     def addresses(self, run: int) -> list[int]:
         """The elements' positions in the array in this run."""
         return [self.address(run, k) for k in range(len(self.elements))]

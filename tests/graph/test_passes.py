@@ -24,7 +24,7 @@ from rbdgen.graph.builder import Builder, Expr
 from rbdgen.graph.cost import Cost, cost, live_counts
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph, Input, Node, Output
-from rbdgen.graph.passes import cheapest, dead, factor, fold, pairs, schedule, sign, split
+from rbdgen.graph.passes import cheapest, dead, factor, fold, pairs, schedule, sign, split, without_zeros
 from rbdgen.graph.programs.passes import FOR_BATCHES, TO_C, apply
 from rbdgen.graph.programs.program import straight_line
 from rbdgen.graph.programs.run import run as interpreted
@@ -148,6 +148,14 @@ def test_fold() -> None:
     impossible = raw([*constants, Node("div", (5, 4))], (8,))
     assert fold(impossible) is impossible
     assert operations(fold(raw([*constants, Node("sub", (4, 0)), Node("neg", (8,))], (9,)))) == Cost()
+
+
+def test_sums_of_constants_may_be_left_to_c() -> None:
+    """0.1f + 0.2f is not 0.3f: a program in floats keeps its bits where only zeros and ones vanish."""
+    tenth, fifth, zero = (Node("const", (), value) for value in (0.1, 0.2, 0.0))
+    total = raw([tenth, fifth, zero, Node("add", (4, 5)), Node("mul", (0, 6)), Node("add", (7, 8))], (9,))
+    assert operations(without_zeros(total)) == Cost(add=1)
+    assert operations(fold(total)) == Cost()
 
 
 def test_dead() -> None:

@@ -273,7 +273,7 @@ def resisting(function: Function) -> Function:
 
         if made is None:
             return replace(form, trace=trace)
-        return in_loops(form.source, loops, form.name, compact=form.compact, over=form.over)
+        return in_loops(form.source, loops, form.name, compact=form.compact, over=form.over, worth=form.worth)
 
     return replace(function, forms=tuple(map(resisted, function.forms))) if function.resistance else function
 
@@ -332,9 +332,12 @@ def in_loops(
     *,
     compact: bool = True,
     over: Over = "all",
+    worth: Callable[[Model], bool] = everywhere,
 ) -> Form:
     """A form in loops."""
-    return Form(name, source, lambda robot, x: loops(_reduced(robot)).run(x), True, loops, compact, over)
+    return Form(
+        name, source, lambda robot, x: loops(_reduced(robot)).run(x), True, loops, compact, over, worth
+    )
 
 
 def swept_in_loops(source: str, outputs: Sequence[str], sweeps: Sequence[Sweep], over: Over = "all") -> Form:

@@ -149,7 +149,7 @@ def choose(
     for count in tried:
         alternatives.setdefault(count.form.name, count.cost)
     alternatives |= {form.name: program.cost for program, form in programs}
-    for program, form in programs:
+    for program, form in sorted(programs, key=lambda staged: staged[0].work(lanes)):
         if not tried or (fills(program, lanes) and program.work(lanes) < tried[0].cost.work):
             return Choice(apply(program, TO_C), form.name, words, alternatives)
     best, axes = tried[0].form, tried[0].start

@@ -98,6 +98,7 @@ def trace_program(
         tuple(loops),
         looped.scratch,
         looped.tables,
+        looped.by_freedom,
     )
 
 

@@ -37,12 +37,14 @@ class FormLoop:
 
 @dataclass(frozen=True)
 class LoopedForm:
-    """A form as loops. `outputs`, `scratch`: arrays by name and size; `tables`: arrays of constants."""
+    """A form as loops. `outputs`, `scratch`: arrays by name and size; `tables`: arrays of constants;
+    `by_freedom`: as of a program."""
 
     loops: tuple[FormLoop, ...]
     outputs: Mapping[str, int]
     scratch: Mapping[str, int] = field(default_factory=dict)
     tables: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    by_freedom: bool = False
 
     def run(self, x: State) -> list[list[Scalar]]:
         """The outputs for these inputs, on whatever scalars those are."""

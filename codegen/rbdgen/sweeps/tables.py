@@ -327,7 +327,7 @@ def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
         tuple(body.joint.idx_v for body in bodies),
         Rows("zeros", tuple(tuple(body.theta0) for body in bodies)),
         Rows("placements", tuple((*body.gamma, *body.alpha, *body.translation) for body in bodies)),
-        Rows("kinds", tuple(map(_kind, bodies))),
+        Rows("kinds", tuple(map(screw, bodies))),
         Rows("moments", tuple(tuple(flat(MassMoments, own)) for own in reduced.moments[first:])),
         Rows("frames", tuple(map(tuple, map(_force_frame, bodies, reduced.model.bodies[first:])))),
     )
@@ -370,7 +370,8 @@ def _below(body: AlignedBody, turn: Angle) -> AlignedBody:
     return replace(body.moved(ZERO_ANGLE, 0, turn, 0), turn=body.turn, slide=body.slide)
 
 
-def _kind(body: AlignedBody) -> Screw:
+def screw(body: AlignedBody) -> Screw:
+    """How its joint moves a body about z and along it."""
     (S,) = body.joint.type.motion_subspace(Vector(0, 0, 1))
     return Screw(S.angular.z, S.linear.z, body.joint.resistance.armature)
 

@@ -110,6 +110,14 @@ class LoopPrinter:
         line = self._line(loop, accesses, vector)
         counter = "run" if vector else "k"
         places = (*accesses.values(), *loop.writes.values())
+        if vector and not loop.vectorisable:
+            assert self.vectors is not None
+            call = f"{line}({', '.join(map(self._argument_of_row, places))});"
+            return [
+                f"for (int k = 0; k < {loop.count}; k += {self.vectors.macro}_LANES) {{",
+                f"    {call}",
+                "}",
+            ]
         call = f"{line}({', '.join(self._argument(access, counter) for access in places)});"
         if vector:
             assert self.vectors is not None
@@ -195,13 +203,14 @@ class LoopPrinter:
 
     def _vector_style(self, reads: Mapping[str, Access], writes: Mapping[str, Access]) -> Style:
         assert self.vectors is not None
-        style, macro = self.vectors.style, self.vectors.macro
+        style, macro, most = self.vectors.style, self.vectors.macro, self.vectors.most
 
         def element(array: str, position: int) -> str:
             if array in writes:
                 return f"{macro}_AT({array} + {writes[array].elements[position]})"
             at = reads[array].elements[position]
-            return f"{macro}_EVERY({array}[{at}])" if reads[array].shared else f"{macro}_FROM({array} + {at})"
+            shared = reads[array].shared_in_rows(most)
+            return f"{macro}_EVERY({array}[{at}])" if shared else f"{macro}_FROM({array} + {at})"
 
         return replace(style, element=element)
 
@@ -222,6 +231,17 @@ class LoopPrinter:
             scaled = counter if abs(step) == 1 else f"{abs(step)} * {counter}"
             return f"{start} {'-' if step < 0 else '+'} {scaled}"
         return f"{array} + {self._table_of(access.offsets).name}[{counter}]"
+
+    def _argument_of_row(self, access: Access) -> str:
+        """Where an array begins for the lanes from run k on, in rows of as many as registers can hold."""
+        assert self.vectors is not None
+        most = self.vectors.most
+        if access.shared or access.consecutive:
+            return self._argument(access, "k")
+        firsts = tuple(row[0] for row in access.rows(most))
+        array = f"{access.array}{_TABLE}" if self._is_table(access) else access.array
+        start = f"{array} + {self._table_of(firsts).name}[k / {most}]"
+        return start if access.shared_in_rows(most) else f"{start} + k % {most}"
 
     def _table_of(self, offsets: tuple[int, ...]) -> CArrayOfNumbers:
         if min(offsets) < 0 or max(offsets) > 65535:

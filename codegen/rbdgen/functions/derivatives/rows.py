@@ -22,6 +22,7 @@ from rbdgen.functions.derivatives.forward import (
 )
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives, rnea_derivatives
+from rbdgen.functions.derivatives.vectors import rnea_derivatives_vectors
 from rbdgen.functions.function import (
     FEXT,
     TAU,
@@ -44,6 +45,7 @@ from rbdgen.functions.resistance import Added, by_acceleration, by_position, by_
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import Argument, Signature
+from rbdgen.sweeps.freedoms import freedoms_fill
 from rbdgen.sweeps.inputs import State
 
 _ONE_FRAME = "Singh, Russell, Wensing, RA-L 2022"
@@ -180,6 +182,14 @@ ROWS = (
             Form("one_frame", _ONE_FRAME, _one_frame),
             cheap("local", _LOCAL, _local),
             swept_in_loops("one_frame in loops over bodies and pairs of freedoms", OUTPUTS, derivatives()),
+            in_loops(
+                "one_frame, degrees of freedom as lanes",
+                rnea_derivatives_vectors,
+                "vectors",
+                compact=False,
+                over="tree",
+                worth=freedoms_fill,
+            ),
         ),
         operations=lambda size: 760 * size.bodies + 69 * size.ancestors,
         pinocchio=_pinocchio_rnea_derivatives,

@@ -12,13 +12,24 @@ from rbdgen.graph.node import Graph
 from rbdgen.graph.passes.dead import dead
 from rbdgen.graph.passes.depth_first import depth_first
 from rbdgen.graph.passes.factor import factor
-from rbdgen.graph.passes.fold import fold
+from rbdgen.graph.passes.fold import fold, without_zeros
 from rbdgen.graph.passes.pairs import pairs
 from rbdgen.graph.passes.schedule import schedule
 from rbdgen.graph.passes.sign import sign
 from rbdgen.graph.passes.split import split
 
-__all__ = ["cheapest", "dead", "depth_first", "factor", "fold", "pairs", "schedule", "sign", "split"]
+__all__ = [
+    "cheapest",
+    "dead",
+    "depth_first",
+    "factor",
+    "fold",
+    "pairs",
+    "schedule",
+    "sign",
+    "split",
+    "without_zeros",
+]
 
 MAX_ROUNDS: Final = 4
 """Rounds of factoring and pair extraction: an earlier one makes a later one possible, which finds little."""

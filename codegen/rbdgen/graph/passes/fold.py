@@ -31,6 +31,22 @@ def fold(graph: Graph) -> Graph:
     return rewrite(graph, _fold_node)
 
 
+def without_zeros(graph: Graph) -> Graph:
+    """The same, but operations on constants stay: here they would be of doubles, in C of its own type."""
+    return rewrite(graph, _simpler_node)
+
+
+def _simpler_node(out: Rewriting, _: int, node: Node) -> int:
+    op, args, value = node
+    if op == "const":
+        return out.constant(value)
+    if op in ("add", "sub", "mul", "div"):
+        simpler = _identity(out, op, args, [out.constant_value(argument) for argument in args])
+        if simpler is not None:
+            return simpler
+    return out.put(op, *args, value=value)
+
+
 def _fold_node(out: Rewriting, _: int, node: Node) -> int:
     op, args, value = node
     if op == "const":

@@ -11,8 +11,9 @@ from typing import Final, TypeAlias
 from rbdgen.graph import passes
 from rbdgen.graph.cost import cost
 from rbdgen.graph.node import Graph
-from rbdgen.graph.programs.program import Program, with_kernels
+from rbdgen.graph.programs.program import Program, straight_line, with_kernels
 from rbdgen.graph.programs.specialised import specialised
+from rbdgen.graph.programs.unrolled import unrolled
 
 Pass: TypeAlias = Callable[[Program], Program]
 
@@ -46,8 +47,17 @@ TO_C: Final[tuple[Pass, ...]] = (*SIMPLIFY, *ORDER)
 With sines and cosines as inputs `angles_given` follows.
 """
 
-FOR_BATCHES: Final[tuple[Pass, ...]] = (specialised,)
-"""What the program of a batch function goes through after that."""
+
+def straightened(program: Program) -> Program:
+    """Loops for vectors inside one call as a straight line of the same operations, in which nothing is done
+    with zeros: in a batch the lanes are states."""
+    if not program.by_freedom:
+        return program
+    return straight_line(_scheduled(passes.dead(passes.without_zeros(unrolled(program)))))
+
+
+FOR_BATCHES: Final[tuple[Pass, ...]] = (straightened, specialised)
+"""What the program of a batch function goes through after that. Its results are those of single calls."""
 
 
 def apply(program: Program, steps: Iterable[Pass]) -> Program:

@@ -1,0 +1,57 @@
+"""Derivatives of inverse dynamics with degrees of freedom as lanes: exact, and the same bits in a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.rationals import Rationals
+from support.robots import robot
+from support.states import random_inputs
+
+from rbdgen.functions.table import lookup
+from rbdgen.graph.programs.passes import FOR_BATCHES, apply
+from rbdgen.graph.programs.run import run
+from rbdgen.graph.programs.verify import verify_program
+from rbdgen.machine import lanes
+from rbdgen.model.model import WORLD
+from rbdgen.model.reduce import reduce
+from rbdgen.selection.trace import trace_program
+from rbdgen.sweeps.inputs import State
+
+FUNCTION = lookup("rnea_derivatives")
+FORM = FUNCTION.form("vectors")
+
+TREES: dict[str, tuple[tuple[int, ...], str]] = {
+    "only a base": ((WORLD,), "F"),
+    "fewer joints than lanes": ((WORLD, 0, 0), "RRR"),
+    "two roots": ((WORLD, 0, 1, 1, 0, 4, 4, 0, 7, WORLD, 9), "RRPRRRPRRRR"),
+    "floating": ((WORLD, 0, 1, 1, 0, 4, 4, 0, 7, 8, 8, 1), "FRRPRRRPRRHR"),
+}
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_exact(tree: str) -> None:
+    r = Rationals(len(tree))
+    model = r.model(*TREES[tree])
+    x = State(q=r.coordinates(model), v=r.numbers(model.nv), a=r.numbers(model.nv))
+    textbook = FUNCTION.trace(FUNCTION.forms[0], model, x)
+    assert [list(output) for output in FUNCTION.trace(FORM, model, x)] == list(map(list, textbook))
+
+
+@pytest.mark.parametrize(("name", "rows"), [("quadruped12", 4), ("humanoid30", 30)])
+def test_lanes_and_bits_of_batches(name: str, rows: int) -> None:
+    """`rows`: vectors that hold all pairs of joints; those of a quadruped's legs are 1 and 2 apart."""
+    model = robot(name, "floating").model
+    program = trace_program(reduce(model), FUNCTION, FORM, "graph")
+    alone = {loop.name for loop in program.loops if not loop.vectorised(lanes("double"))}
+    sums = {"outward", "inward"}
+    assert alone == {"placing", *sums, "base_columns", "base_block", "put", "entries_put"}
+    assert sum(loop.count for loop in program.loops if loop.name == "entries") <= rows * lanes("double")
+    batch = apply(program, FOR_BATCHES)
+    verify_program(batch)
+    assert batch.straight is not None
+    assert batch.cost.total < 0.8 * program.cost.total, "what no entry is made of is left out"
+    inputs = random_inputs(model, FUNCTION.signature, 2)
+    results = run(batch, inputs)
+    for output, values in run(program, inputs).items():
+        assert np.array_equal(values, results[output])

@@ -73,14 +73,16 @@ class Chooser:
         tried = {form: self._derivative(form, made, own, by) for form in forms}
         counts = {form: cost(graph) for form, graph in tried.items()}
         best = min(tried, key=lambda form: counts[form].total)
-        elements = [k for output in tried[best].outputs for k in output.elements]
-        if all(tried[best].nodes[k].op == "const" for k in elements):
+        graph = tried[best]
+        if MODES[made.mode].seeded and MODES[made.mode].moved:  # of the gradient, the cheaper one
+            graph = jvp(_graph_of(apply(straight_line(graph), SIMPLIFY)), by)
+            counts = {best: cost(graph)}
+        if all(graph.nodes[k].op == "const" for output in graph.outputs for k in output.elements):
             raise OptionError(
-                f"function '{function.name}': the results of '{made.of.name}' do not change with its inputs "
-                f"where the robot is '{self.model.name}', and all derivatives are 0; leave it out"
+                f"function '{function.name}': what it gives is 0 wherever '{self.model.name}' stands, as "
+                f"'{made.of.name}' has constant results, or constant derivatives; leave it out"
             )
-        program = straight_line(_table_last(tried[best]))
-        return Choice(apply(program, TO_C), best, own.axes, counts)
+        return Choice(apply(straight_line(_table_last(graph)), TO_C), best, own.axes, counts)
 
     def _sized(self, made: Differentiated) -> list[SizedArgument]:
         """The inputs that it is by."""
@@ -96,16 +98,13 @@ class Chooser:
         return self._lines[function.name]
 
     def _derivative(self, form: str, made: Differentiated, own: Choice, by: Sequence[Moving]) -> Graph:
-        """The graph of a form."""
-        mode, graph = MODES[made.mode], _graph_of(own.program)
-        if form == BY_INVERSE:
-            assert made.inverse is not None
-            inverse = _graph_of(self._straight(made.inverse).program)
-            found = (vjp_by_inverse if mode.seeded else jvp_by_inverse)(graph, inverse, by)
-        else:
-            found = (vjp if mode.seeded else jvp)(graph, by)
-        twice = mode.seeded and mode.moved
-        return jvp(_graph_of(apply(straight_line(found), SIMPLIFY)), by) if twice else found
+        """The gradient of a form, or its rates where there are no weights."""
+        graph, seeded = _graph_of(own.program), MODES[made.mode].seeded
+        if form != BY_INVERSE:
+            return (vjp if seeded else jvp)(graph, by)
+        assert made.inverse is not None
+        inverse = _graph_of(self._straight(made.inverse).program)
+        return (vjp_by_inverse if seeded else jvp_by_inverse)(graph, inverse, by)
 
 
 def _graph_of(program: Program) -> Graph:

@@ -33,13 +33,16 @@ Array = NDArray[np.float64]
 BASES = {"arm7": "fixed", "quadruped12": "floating", "humanoid30": "floating"}
 
 MOST = {
-    "rnea_vjp": (836, 2460, 4758),
-    "rnea_jvp": (852, 2533, 4856),
-    "rnea_hvp": (1984, 5690, 0),
-    "aba_vjp": (1493, 4858, 9983),
-    "aba_jvp": (1511, 4919, 10290),
+    "rnea_vjp": (836, 2460, 4757),
+    "rnea_jvp": (852, 2533, 4855),
+    "rnea_hvp": (1984, 5690, 11331),
+    "aba_vjp": (1493, 4858, 9982),
+    "aba_jvp": (1511, 4919, 10289),
+    "aba_hvp": (3730, 12135, 25355),
 }
 """Operations on the three robots."""
+
+QUICK = [("arm7", name) for name in MOST if name != "aba_hvp"] + [("quadruped12", "rnea_vjp")]
 
 
 @cache
@@ -139,7 +142,7 @@ def test_contracted_derivatives(name: str, of: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "function"),
-    few([*(("arm7", x) for x in MOST), ("quadruped12", "rnea_vjp")], list(itertools.product(BASES, MOST))),
+    few(QUICK, list(itertools.product(BASES, MOST))),
 )
 def test_operations(name: str, function: str) -> None:
     """No more than these; forward dynamics by the inverse, which is cheaper."""

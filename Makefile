@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded test-long robots example-embedded example-biped check format bench bench-batch bench-plain bench-bridges fuzz attack clean
+.PHONY: demo test test-embedded test-long robots example-embedded example-biped check format bench bench-batch bench-rollouts bench-plain bench-bridges fuzz attack clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -62,6 +62,10 @@ bench: .venv/bench
 # Single calls, batches and threads beside Pinocchio's C++ in a loop; BENCH="--more", "--contacts" as above.
 bench-batch: .venv/bench
 	$(BIN)/python -m benchmarks.batch $(BENCH)
+
+# Many rollouts beside calls of aba and MuJoCo's threaded rollout.
+bench-rollouts: .venv/bench
+	$(BIN)/python -m benchmarks.rollouts $(BENCH)
 
 # Plain calls beside calls with out=.
 bench-plain: .venv/bench

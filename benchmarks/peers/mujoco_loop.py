@@ -70,6 +70,31 @@ class MujocoLoop:
 
         return {"rnea": rnea, "aba": aba}
 
+    def random_states(self, count: int) -> Rows:
+        """States as its rollouts take them: time, q and v near rest, in its order."""
+        generator, model = np.random.default_rng(0), self._model
+        q = generator.uniform(-1, 1, (count, model.nq))
+        if self._floating:
+            q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
+        return np.hstack([np.zeros((count, 1)), q, 0.1 * generator.standard_normal((count, model.nv))])
+
+    def rollout(self, states: Rows, tau: Rows, dt: float, threads: int) -> Callable[[], Rows]:
+        """Its own rollout by so many threads: states (count, 1 + nq + nv) and tau (count, steps, nv) in its
+        order give all states."""
+        from mujoco.rollout import Rollout  # noqa: PLC0415
+
+        self._model.opt.timestep = dt
+        data = [self._mujoco.MjData(self._model) for _ in range(threads)]
+        applied = self._mujoco.mjtState.mjSTATE_QFRC_APPLIED
+        pool = Rollout(nthread=threads)
+
+        def run() -> Rows:
+            given = {"control": tau, "control_spec": int(applied.value)}
+            found: Rows = pool.rollout(self._model, data, states, **given)[0]
+            return found
+
+        return run
+
 
 def measure(urdf: str, robot: Robot, states: States, repetitions: int) -> dict[str, float]:
     """Nanoseconds a state by function, the least of several repetitions."""

@@ -168,6 +168,12 @@ def library() -> Library:
     return rbdgen.build(robot("double_pendulum", "floating"), ["step", "step_rk4"])
 
 
+@pytest.fixture(scope="module")
+def small() -> Library:
+    """Of a state that fills no vector."""
+    return rbdgen.build(robot("double_pendulum"), ["step"])
+
+
 @pytest.mark.parametrize("count", [1, 3, 35])
 @pytest.mark.parametrize("name", ["step", "step_rk4"])
 def test_rollouts_are_steps_bit_for_bit(library: Library, name: str, count: int) -> None:
@@ -190,6 +196,21 @@ def test_rollouts_are_steps_bit_for_bit(library: Library, name: str, count: int)
         np.testing.assert_array_equal(last, array)
     alone = step.rollout(q[0], v[0], tau[0], dt[0])  # type: ignore[attr-defined]
     np.testing.assert_array_equal(alone.q, found.q[0])
+
+
+@pytest.mark.parametrize("count", [8, 16, 35])
+def test_short_rows_leave_their_neighbours_alone(small: Library, count: int) -> None:
+    """A vector holds several rows of two numbers."""
+    generator = np.random.default_rng(count)
+    q, v = generator.standard_normal((2, count, 2))
+    tau = generator.standard_normal((count, 9, 2))
+    states, end = small.rollout(q, v, tau, 0.01), small.rollout(q, v, tau, 0.01, last=True)
+    here = q, v
+    for k in range(9):
+        here = small.step(*here, tau[:, k], 0.01)
+        for ours, expected in zip(states, here, strict=True):
+            np.testing.assert_array_equal(ours[:, k], expected)
+    np.testing.assert_array_equal(end.v, here[1])
 
 
 def test_rollouts_pass_nan_through_and_refuse_in_one_line(library: Library) -> None:

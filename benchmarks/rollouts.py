@@ -1,0 +1,112 @@
+"""Many rollouts beside the same number of calls of `aba`, and MuJoCo's own threaded rollout.
+
+`python -m benchmarks.rollouts` (or `make bench-rollouts`) prints a table a robot: nanoseconds a step of 1024
+rollouts of 50 steps, in double. All of a row is measured in turns in one run; the least of many repetitions
+counts. `aba` is a batch of as many states. MuJoCo runs without contacts, limits, damping and friction; its
+semi-implicit Euler step computes what `step` does.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.batch import least
+from benchmarks.bench import attempt, processor
+from benchmarks.contestants import Contest, present
+from benchmarks.peers.mujoco_loop import MujocoLoop
+from rbdgen.model.build import Robot
+from rbdgen.options import Options
+from rbdgen.pipeline.page import build_library
+from rbdgen.pipeline.robot import load_robot
+from rbdgen.runtime import Library
+
+ROBOTS: Final = ("arm7", "quadruped12")
+FUNCTIONS: Final = ("aba", "step", "step_rk4")
+ROLLOUTS: Final = 1024
+STEPS: Final = 50
+DT: Final = 1e-3
+
+Way = Callable[[], object]
+
+
+def main() -> None:
+    """Measures the robots named, by default an arm and a quadruped."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("robots", nargs="*", help=f"by default: {', '.join(ROBOTS)}")
+    parser.add_argument("--repetitions", type=int, default=15, help="of which the least counts")
+    given = parser.parse_args()
+    names = given.robots or list(ROBOTS)
+    contests = {contest.name: contest for contest in present()}
+    if unknown := set(names) - set(contests):
+        parser.error(f"unknown robot: {', '.join(sorted(unknown))}")
+    for name in names:
+        Console(width=110).print(measured(contests[name], given.repetitions))
+
+
+def measured(contest: Contest, repetitions: int) -> Table:
+    """Nanoseconds a step, by way, and the throughput beside that of `aba`."""
+    robot = load_robot(contest.urdf, contest.base, mimic="independent")
+    ways = ours(build_library(robot, Options.of(functions=FUNCTIONS)))
+    ways |= attempt("MuJoCo", lambda: theirs(contest.urdf.read_text(encoding="utf-8"), robot)) or {}
+    best = dict.fromkeys(ways, float("inf"))
+    for _ in range(repetitions):
+        for name, way in ways.items():
+            best[name] = min(best[name], least(way, 1, 2) / (ROLLOUTS * STEPS))
+    table = Table(title=f"{contest.name}: {ROLLOUTS} rollouts of {STEPS} steps", caption=processor())
+    for heading in ("way", "ns a step", "ms in all", "throughput, aba = 1"):
+        table.add_column(heading, justify="left" if heading == "way" else "right")
+    for name, ns in best.items():
+        whole = ns * ROLLOUTS * STEPS / 1e6
+        table.add_row(name, f"{ns:.1f}", f"{whole:.2f}", f"{best['aba'] / ns:.2g}")
+    return table
+
+
+def velocities_and_torques(nv: int) -> tuple[Any, Any]:
+    """Near rest, and such as move little in so short a time."""
+    generator = np.random.default_rng(0)
+    v = 0.1 * generator.standard_normal((ROLLOUTS, nv))
+    return v, 0.1 * generator.standard_normal((ROLLOUTS, STEPS, nv))
+
+
+def ours(library: Library) -> dict[str, Way]:
+    """Calls by name, each of them as many steps."""
+    q = library.random(0, (ROLLOUTS,))
+    v, tau = velocities_and_torques(library.manifest["nv"])
+    aba, step, fourth = (library.functions[name] for name in FUNCTIONS)
+    batch = aba.bind(q, v, np.ascontiguousarray(tau[:, 0]))
+
+    def batches() -> None:
+        for _ in range(STEPS):
+            batch()
+
+    def rolled(function: Any, **options: Any) -> Way:
+        return lambda: function.rollout(q, v, tau, DT, **options)
+
+    return {
+        "aba": batches,
+        "rollout, last state": rolled(step, last=True),
+        "rollout, all states": rolled(step),
+        "rollout, last state, two threads": rolled(step, last=True, threads=2),
+        "rollout of fourth order, last state": rolled(fourth, last=True),
+    }
+
+
+def theirs(urdf: str, robot: Robot) -> dict[str, Way]:
+    """MuJoCo's, all states; raises ImportError where it is not installed."""
+    loop = MujocoLoop(urdf, robot)
+    states = loop.random_states(ROLLOUTS)
+    _, tau = velocities_and_torques(robot.model.nv)
+    return {
+        f"MuJoCo, all states, {threads} thread{'s' * (threads > 1)}": loop.rollout(states, tau, DT, threads)
+        for threads in (1, 2)
+    }
+
+
+if __name__ == "__main__":
+    main()

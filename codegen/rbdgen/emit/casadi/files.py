@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rbdgen.emit.casadi.entries import Callee, Place, Second, Subject
-from rbdgen.emit.casadi.matrices import is_flat
 from rbdgen.emit.casadi.second import Array, second_derivatives
 from rbdgen.emit.casadi.source import casadi_source
 from rbdgen.emit.folder import Folder, FolderFunction
-from rbdgen.errors import EmitError
 from rbdgen.graph.programs.run import run
-from rbdgen.signature import BAR, DOT
 
 
 def files(folder: Folder) -> dict[str, str]:
@@ -40,12 +37,7 @@ def _second(folder: Folder, hvp: FolderFunction | None) -> Second | None:
     """Where second derivatives are not 0."""
     if hvp is None:
         return None
-    signature, manifold = hvp.source.signature, folder.facts.manifold
-    gradients = [x.size for x in signature.outputs if x.name == f"q{BAR}{DOT}"]
-    if gradients == [manifold.nv] and not is_flat(manifold):
-        raise EmitError(
-            f"{signature.name}: CasADi wants derivatives by the coordinates of q; generate with --coordinates"
-        )
+    signature = hvp.source.signature
 
     def evaluate(inputs: Mapping[str, Array]) -> dict[str, Array]:
         sizes = {x.name: x.shape for x in signature.inputs}
@@ -56,4 +48,4 @@ def _second(folder: Folder, hvp: FolderFunction | None) -> Second | None:
         found = run(hvp.source.program, flat)
         return {x.name: found[x.name].reshape(*found[x.name].shape[:2], x.size) for x in signature.outputs}
 
-    return second_derivatives(evaluate, signature, manifold)
+    return second_derivatives(evaluate, signature, folder.facts.manifold)

@@ -112,9 +112,14 @@ class _Writer:
     def adjoint(self, vjp: Callee) -> Entry:
         """x_bar = (dy/dx)^T y_bar; that of what is held is 0."""
         inputs = (*self._inputs(), *self._placeholders("out_", self.given), *self._weights())
-        if any(x.dense is not None for x in vjp.signature.outputs):
-            raise EmitError(f"{vjp.signature.name}: packed gradients are not for CasADi; leave --packed out")
         found = {x.name: replace(x, nonzero=None) for x in vjp.signature.outputs}
+        for x in self.taken:
+            gradient = found.get(x.name + BAR)
+            if gradient is not None and gradient.shape != x.shape:
+                raise EmitError(
+                    f"{vjp.signature.name}: CasADi wants {gradient.name} by the coordinates of {x.name}, and "
+                    "not packed; generate with --coordinates, without --packed"
+                )
         results = [(f"adj_{x.name}", found.get(x.name + BAR, x.name)) for x in self.taken]
         return self._direct(f"adj1_{self.symbol}", inputs, vjp, results)
 
@@ -136,22 +141,13 @@ class _Writer:
                 empty = replace(matrix_of(zero), entries=())
                 results.append(Result(name, self.sparsities.number(empty.beside(self._columns(zero))), 0))
                 continue
-            matrix, rows = self._gradient(output)
-            size = matrix.size if rows else output.size
-            if not rows and matrix.places == tuple(range(output.size)):
+            matrix = matrix_of(output)
+            if matrix.places == tuple(range(output.size)):
                 arrays[output.name] = replace(arrays[output.name], direct=k)
             array, sparsity = arrays[output.name], matrix.beside(self.knots)
-            results.append(self._gathered(name, sparsity, matrix, array, size, rows, states))
+            results.append(self._gathered(name, sparsity, matrix, array, output.size, 0, states))
         call = replace(call, arrays=tuple(arrays.values()))
         return Entry(symbol, inputs, call, tuple(results), states, self.work)
-
-    def _gradient(self, output: SizedArgument) -> tuple[Matrix, int]:
-        """The matrix of an output; of a gradient along q in its tangent space that by q, a row to be made."""
-        manifold = self.place.manifold
-        q = next((x.name for x in self.taken if x.kind == "configuration"), "")
-        if output.name != q + BAR or is_flat(manifold) or output.size == manifold.nq:
-            return matrix_of(output), 0
-        return Matrix(manifold.nq, 1, tuple((0, k, k) for k in range(manifold.nq))), 1
 
     def jacobian(self, derivatives: Callee) -> Entry:
         """All dy/dx; what is held is told to be constant."""

@@ -12,19 +12,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.few import few
+from support.limbs import with_limbs
 from support.toys import facts, toys
 
-from rbdgen.emit.package import EmitOptions, Sources
+from rbdgen.emit.package import EmitOptions, FunctionSource, Sources
 from rbdgen.emit.render import render
 from rbdgen.emit.selftest.bits import STATES, hash_of_outputs, plain_inputs
 from rbdgen.emit.selftest.golden import golden_vectors
+from rbdgen.functions.function import Function
+from rbdgen.functions.table import lookup
 from rbdgen.machine import Real
 from rbdgen.model.build import Base
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import reduce
 from rbdgen.options import Options, Trig
 from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.facts import facts_of
 from rbdgen.pipeline.page import emit
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
+from rbdgen.selection.limbs import cheapest_in_limbs
 from rbdgen.signature import SizedArgument
 
 FUNCTIONS = ("rnea", "aba", "crba", "minv")
@@ -44,6 +51,29 @@ def test_the_bits_of_looped_forms(real: Real, tmp_path: Path) -> None:
     options = Options(functions=FUNCTIONS, real=real, target="portable", variants=variants)
     done = selftest(emit(model, design_functions(model, options), options), tmp_path)
     assert done.stdout.count(" as expected\n") == len(FUNCTIONS), done.stdout
+
+
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_the_bits_of_limbs_as_lanes(real: Real, tmp_path: Path) -> None:
+    """Whether registers hold all lanes or a part of them."""
+    limbed = with_limbs([("revolute", "prismatic")] * 4)
+    sources = render(
+        facts_of(limbed, Options(functions=("minv",))),
+        [in_limbs(lookup(name), limbed.model) for name in ("rnea", "minv")],
+        EmitOptions(real=real, trig="builtin"),
+    )
+    for flags in (("-O1",), ("-O2", "-mavx2", "-ffp-contract=off")):
+        done = selftest(sources, tmp_path, *flags)
+        assert done.stdout.count(" as expected\n") == 2, done.stdout
+
+
+def in_limbs(function: Function, model: Model) -> FunctionSource:
+    found = cheapest_in_limbs(function, model, [("as given", reduce(model))], 0.25, sums=True)
+    assert found is not None
+    program = found.by_limb
+    return FunctionSource(
+        function.sized(model), program, "limbs", found.axes, program.cost, function.summary, lanes=found.lanes
+    )
 
 
 def selftest(sources: Sources, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:

@@ -21,7 +21,8 @@ from support.toys import facts, function, straight, torque
 
 from rbdgen.access import Access, column, whole
 from rbdgen.emit.c.parts import LONGEST_PART, Body, Part, print_parts, segments_between, workspace_slots
-from rbdgen.emit.c.printer import Sincos, print_statements, readable, scalar_style, trigonometry_of
+from rbdgen.emit.c.printer import Sincos, print_statements, readable, scalar_style
+from rbdgen.emit.c.trigonometry import trigonometry_of
 from rbdgen.emit.package import EmitOptions, FunctionSource
 from rbdgen.emit.real import REALS
 from rbdgen.emit.render import render
@@ -120,9 +121,8 @@ def test_a_name_taken_by_the_workspace_is_refused() -> None:
 @settings(derandomize=True, max_examples=200, deadline=None)
 @given(graph=graphs(ops=ALL), longest=st.integers(1, 12), own=st.booleans())
 def test_no_slot_is_taken_while_its_value_is_needed(graph: Graph, longest: int, own: bool) -> None:
-    style = scalar_style(DOUBLE, Sincos("toy", None) if own else None)
     try:
-        trigonometry = trigonometry_of(graph, style)
+        trigonometry = trigonometry_of(graph, builtin=own)
     except EmitError:
         return  # a sine of a sine
     places = readable(graph, trigonometry)
@@ -150,8 +150,7 @@ def test_slots_are_taken_again() -> None:
     for _ in range(40):  # forty bulges of eight values that meet in one
         state = sum((state * element for element in x[1:]), state)
     graph = builder.graph([("y", (1,), [state])])
-    style = scalar_style(DOUBLE)
-    trigonometry = trigonometry_of(graph, style)
+    trigonometry = trigonometry_of(graph, builtin=False)
     boundaries = split(graph, 40)
     segments = segments_between(graph, trigonometry, boundaries)
     assert len(boundaries) > 10

@@ -35,8 +35,9 @@ from rbdgen.functions.inertia_matrix.moments import crba_composite
 from rbdgen.functions.inverse_dynamics.classical import rnea_classical
 from rbdgen.functions.inverse_dynamics.newton_euler import rnea
 from rbdgen.functions.momentum import in_the_world, subtrees
-from rbdgen.graph.builder import Builder, Expr
+from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import Cost
+from rbdgen.graph.expression import Expr
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.axes import axes_on
 from rbdgen.model.build import build_robot

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from support.graphs import ALL, RING, graphs
 
 from rbdgen.errors import GraphError
-from rbdgen.graph.builder import Builder, Expr
+from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import Cost, cost
 from rbdgen.graph.evaluate import evaluate
+from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
 from rbdgen.graph.replay import replayed
 from rbdgen.graph.verify import verify

@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import RING, graphs, pendulum
 
-from rbdgen.graph.builder import Builder, Expr
+from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cost
 from rbdgen.graph.derivatives.forward import jvp, pushforward
 from rbdgen.graph.derivatives.inverse import jvp_by_inverse, vjp_by_inverse
 from rbdgen.graph.derivatives.reverse import pullback, vjp
 from rbdgen.graph.derivatives.slopes import Moving
 from rbdgen.graph.evaluate import evaluate
+from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes import cheapest
 from rbdgen.graph.verify import verify

@@ -20,9 +20,10 @@ from support.few import examples
 from support.graphs import ALL, FIELD, RING, graphs, max_live, pendulum
 
 from rbdgen.errors import GraphError
-from rbdgen.graph.builder import Builder, Expr
+from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import Cost, cost, live_counts
 from rbdgen.graph.evaluate import evaluate
+from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.passes import cheapest, dead, factor, fold, pairs, schedule, sign, split, without_zeros
 from rbdgen.graph.programs.passes import FOR_BATCHES, TO_C, apply

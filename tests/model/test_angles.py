@@ -7,7 +7,8 @@ from math import cos, pi, sin
 import pytest
 from support.rationals import RIGHT_ANGLES
 
-from rbdgen.graph.builder import Builder, Expr
+from rbdgen.graph.builder import Builder
+from rbdgen.graph.expression import Expr
 from rbdgen.model.angles import TracedAngle, constant_angle, exact, radians_of
 from rbdgen.model.joints import Angle
 

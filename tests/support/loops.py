@@ -6,7 +6,8 @@ from typing import Any
 
 from rbdgen.access import Access, column, whole
 from rbdgen.emit.package import FunctionSource
-from rbdgen.graph.builder import Builder, Expr
+from rbdgen.graph.builder import Builder
+from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph, Input
 from rbdgen.graph.programs.program import Loop, Program, Result
 from rbdgen.pipeline.design import batch_program

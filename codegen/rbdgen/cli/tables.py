@@ -82,7 +82,7 @@ def forms_table() -> Table:
     table.add_column("function", no_wrap=True)
     for column in ("inputs", "outputs", "computes"):
         table.add_column(column, overflow="fold")
-    longest = max(len(form.name) for function in ALL.values() for form in function.forms)
+    longest = max(len(form.name) for function in ALL.values() for form in function.all_forms)
     table.add_column("forms (source)", overflow="fold", min_width=longest)
     for function in ALL.values():
         table.add_row(
@@ -90,7 +90,7 @@ def forms_table() -> Table:
             "\n".join(map(_argument, function.signature.inputs)),
             "\n".join(map(_argument, function.signature.outputs)),
             function.summary,
-            "\n".join(f"{form.name} ({form.source})" for form in function.forms),
+            "\n".join(f"{form.name} ({form.source})" for form in function.all_forms),
         )
     return table
 

@@ -119,8 +119,10 @@ def loop_counts(program: Program) -> list[int]:
 
 
 def operation_counts(cost: Cost) -> dict[str, int]:
-    """Operations by kind, and their total; signs, which only friction takes, where there are some."""
-    counts = {kind: count for kind, count in asdict(cost).items() if count or kind != "sign"}
+    """Operations by kind, and their total; those of friction and of lanes where there are some."""
+    counts = {
+        kind: count for kind, count in asdict(cost).items() if count or kind not in ("sign", "join", "turn")
+    }
     return {**counts, "total": cost.total}
 
 

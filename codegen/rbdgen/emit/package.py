@@ -223,7 +223,8 @@ class FunctionSource:
     `program` computes one state, `batch` many, None for a function that has no batch function; both are
     verified, and nodes stand in the order of the statements. `form` is the chosen form; `alternatives` are
     the operation counts of the forms that were not. `doc`: one line, what it computes; `derivative_of`: the
-    function whose derivatives its outputs are.
+    function whose derivatives its outputs are; `lanes`: the same program with alike limbs as lanes; what is
+    printed for one state where there is one.
     """
 
     signature: SizedSignature
@@ -235,6 +236,7 @@ class FunctionSource:
     alternatives: Mapping[str, Cost] = field(default_factory=dict)
     batch: Program | None = None
     derivative_of: str | None = None
+    lanes: Program | None = None
 
     def __post_init__(self) -> None:
         name = check_identifier(self.signature.name)
@@ -244,7 +246,7 @@ class FunctionSource:
             check_argument_name(argument.name)
         taken = [(x.name, x.size) for x in self.signature.inputs]
         given = [(x.name, x.shape) for x in self.signature.outputs]
-        for program in (self.program, self.batch or self.program):
+        for program in (self.program, self.batch or self.program, self.printed):
             if taken != [(x.name, x.size) for x in program.inputs] or given != [
                 (x.name, x.shape) for x in program.outputs
             ]:
@@ -253,6 +255,11 @@ class FunctionSource:
     @property
     def name(self) -> str:
         return self.signature.name
+
+    @property
+    def printed(self) -> Program:
+        """What the C of one state is printed from."""
+        return self.lanes or self.program
 
 
 @dataclass(frozen=True)

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 from rbdgen.errors import OptionError
 from rbdgen.functions.resistance import (
     Added,
-    freedoms,
-    less,
-    loops_with_added,
-    loops_with_less,
-    model_of,
-    with_added,
 )
 from rbdgen.model.inertial_parameters import BaseParameters
+from rbdgen.model.limbs import unlike_limbs
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.model.tree_size import TreeSize, tree_size
-from rbdgen.signature import Argument, Signature, SizedSignature
+from rbdgen.signature import OF_JOINTS, Argument, Signature, SizedSignature
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.looped import looped
@@ -35,6 +30,9 @@ Outputs = Sequence[Sequence[Scalar]]
 
 
 Robot = TypeVar("Robot", Model, ReducedModel, Model | ReducedModel)
+
+LIMBS: Final = "limbs"
+"""The form that no row needs to name: alike limbs as lanes, of the form that `swept` says."""
 
 Over: TypeAlias = Literal["all", "independent", "tree"]
 
@@ -69,7 +67,7 @@ class Form:
     for the size of its code alone, never for its operations. `over`: of which degrees of freedom its outputs
     are: of `all`, to be folded where joints follow others; of those that are `independent`, as it folds by
     itself; or it is for a `tree` alone, where no joint follows another. `worth`: on which robots it is worth
-    a trial.
+    a trial; `swept`: whether it may run alike limbs together, as sweeps do.
     """
 
     name: str
@@ -80,6 +78,7 @@ class Form:
     compact: bool = False
     over: Over = "all"
     worth: Callable[[Model], bool] = everywhere
+    swept: bool = False
 
     def does(self, model: Model) -> bool:
         """Whether it can do this robot."""
@@ -181,6 +180,10 @@ class Function:
         """About how many operations the textbook's form takes."""
         return self.operations(tree_size(self.held_by(model)))
 
+    def packed(self, asked: bool) -> list[str]:
+        """The outputs that hold only what may be other than 0; `asked`: all matrices do."""
+        return [x.name for x in self.signature.outputs if x.packed or (asked and len(x.shape) > 1)]
+
     def held_by(self, robot: Robot) -> Robot:
         """The robot with those contacts alone that it is of."""
         return robot if self.contacts is None else robot.with_contacts(self.contacts)
@@ -194,12 +197,26 @@ class Function:
         """The same, if it is for this robot."""
         return self.smallest if self.smallest is not None and self.smallest.does(model) else None
 
+    @property
+    def all_forms(self) -> tuple[Form, ...]:
+        """Those of its row, and that in limbs."""
+        return self.forms if self.in_limbs is None else (*self.forms, self.in_limbs)
+
+    @property
+    def in_limbs(self) -> Form | None:
+        """The form that runs alike limbs as the lanes of vectors; None where no form can."""
+        swept = next((form for form in self.forms if form.swept), None)
+        arguments = (*self.signature.inputs, *self.signature.outputs)
+        if swept is None or any(x.kind not in OF_JOINTS for x in arguments):
+            return None
+        return replace(swept, name=LIMBS, source=f"{swept.source}; alike limbs as lanes", over="tree")
+
     def form(self, name: str) -> Form:
         """The form of this name; OptionError if there is none."""
-        for form in self.forms:
+        for form in self.all_forms:
             if form.name == name:
                 return form
-        known = ", ".join(form.name for form in self.forms)
+        known = ", ".join(form.name for form in self.all_forms)
         raise OptionError(f"function '{self.name}' has no form '{name}'; choose from: {known}")
 
     def forms_for(self, model: Model) -> list[Form]:
@@ -214,6 +231,11 @@ class Function:
             raise OptionError(
                 f"form '{name}' of '{self.name}' cannot do mimic joints, which '{model.name}' has; "
                 f"choose from: {known}"
+            )
+        reason = unlike_limbs(model) if name == LIMBS else None
+        if reason is not None:
+            raise OptionError(
+                f"form '{LIMBS}' of '{self.name}': '{model.name}' has no alike limbs, {reason}; leave it out"
             )
         return form
 
@@ -245,39 +267,6 @@ class Differentiated:
     coordinates: bool = False
 
 
-def resisting(function: Function) -> Function:
-    """The function with forms that know what joints set against their motion."""
-    inputs = {x.name for x in function.signature.inputs}
-    taken = any(part.array in inputs for part in function.resistance)
-    added = [part for part in function.resistance if part.array not in inputs]
-    outputs = [x.name for x in function.signature.outputs]
-
-    def resisted(form: Form) -> Form:
-        made = form.loops
-
-        def trace(robot: Model | ReducedModel, x: State) -> Outputs:
-            model = model_of(robot)
-            given = form.trace(robot, replace(x, tau=less(model, x)) if taken else x)
-            arrays = dict(zip(outputs, map(list, given), strict=True))
-            with_added(model, added, arrays, x)
-            return list(arrays.values())
-
-        def loops(reduced: ReducedModel) -> LoopedForm:
-            assert made is not None
-            looped = made(reduced)
-            if not any(freedoms(reduced.model)):
-                return looped
-            if taken:
-                looped = loops_with_less(reduced, looped)
-            return loops_with_added(reduced, looped, added)
-
-        if made is None:
-            return replace(form, trace=trace)
-        return in_loops(form.source, loops, form.name, compact=form.compact, over=form.over, worth=form.worth)
-
-    return replace(function, forms=tuple(map(resisted, function.forms))) if function.resistance else function
-
-
 def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequence[Scalar]:
     """An output over all degrees of freedom as one over those that are independent."""
     if argument.kind == "matrix":
@@ -301,6 +290,7 @@ def cheap(
     over: Over = "all",
     *,
     worth: Callable[[Model], bool] = everywhere,
+    swept: bool = False,
 ) -> Form:
     """A form for reduced models."""
     return Form(
@@ -310,6 +300,7 @@ def cheap(
         reduced=True,
         over=over,
         worth=worth,
+        swept=swept,
     )
 
 
@@ -322,7 +313,7 @@ def swept(
         given = straight(reduced, x).run(*sweeps)
         return [flat(given[name]) if isinstance(given[name][0], list) else given[name] for name in outputs]
 
-    return cheap(name, source, algorithm, over)
+    return cheap(name, source, algorithm, over, swept=True)
 
 
 def in_loops(

@@ -17,13 +17,14 @@ from rbdgen.functions.coriolis import rows as coriolis
 from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.differentiated import MODES, differentiated, mode_of
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
-from rbdgen.functions.function import Call, Function, Identity, resisting
+from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.kinematics import rows as kinematics
 from rbdgen.functions.loops import rows as loops
 from rbdgen.functions.momentum import rows as momentum
 from rbdgen.functions.regressors import rows as regressors
+from rbdgen.functions.resisting import resisting
 from rbdgen.functions.second_derivatives import rows as second_derivatives
 from rbdgen.functions.sensitivities import rows as sensitivities
 from rbdgen.functions.trajectories import rows as trajectories

@@ -11,7 +11,8 @@ Nodes of a builder, arguments are edges, `+` an edge of positive sign:
     input                   flat position in `positions`
     add   a+ b              b of either sign; add a+ a+ is a doubling
     mul   a+ b+             a constant comes first
-    sq cos sin sign inv   a+    inv is 1 / a; `lower` joins x inv(a) to x / a where inv(a) has no other use
+    sq cos sin sign join turn inv   a+
+                            inv is 1 / a; `lower` joins x inv(a) to x / a where inv(a) has no other use
     sqrt  a                 of either sign
 """
 
@@ -20,107 +21,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from rbdgen.errors import GraphError
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.edges import ONE, ZERO, uncancelled, undivided
+from rbdgen.graph.expression import Expr, Number
 from rbdgen.graph.lower import lower, lowered_cost, negated_label, operations
 from rbdgen.graph.node import Graph, Input
-
-Number: TypeAlias = int | float | Fraction
-"""What an expression combines with; NumPy's scalars are accepted too."""
-
-
-class Expr:
-    """A scalar under construction: arithmetic with expressions of the same builder and with numbers.
-
-    Immutable. `+ - * /` and unary minus build; `sin`, `cos`, `sqrt` and `sign` are methods. NumPy's
-    functions find the first three on arrays of expressions.
-    """
-
-    __slots__ = ("builder", "edge")
-
-    def __init__(self, builder: Builder, edge: int) -> None:
-        self.builder = builder
-        self.edge = edge
-
-    def __repr__(self) -> str:
-        sign = "-" if self.edge & 1 else ""
-        node = self.edge >> 1
-        return f"<Expr {sign}{node}: {' '.join(map(str, self.builder.nodes[node]))}>"
-
-    @property
-    def constant(self) -> float | None:
-        """The value if it is known, else None."""
-        return self.builder.constant_value(self.edge)
-
-    def __neg__(self) -> Expr:
-        return Expr(self.builder, self.edge ^ 1)
-
-    def __pos__(self) -> Expr:
-        return self
-
-    def __add__(self, other: Expr | Number) -> Expr:
-        builder = self.builder
-        if isinstance(other, Expr) and other.builder is builder:
-            return Expr(builder, builder.sum(self.edge, other.edge))
-        edge = builder.edge_of(other)
-        return NotImplemented if edge is None else Expr(builder, builder.sum(self.edge, edge))
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Expr | Number) -> Expr:
-        builder = self.builder
-        if isinstance(other, Expr) and other.builder is builder:
-            return Expr(builder, builder.sum(self.edge, other.edge ^ 1))
-        edge = builder.edge_of(other)
-        return NotImplemented if edge is None else Expr(builder, builder.sum(self.edge, edge ^ 1))
-
-    def __rsub__(self, other: Number) -> Expr:
-        edge = self.builder.edge_of(other)
-        return NotImplemented if edge is None else Expr(self.builder, self.builder.sum(edge, self.edge ^ 1))
-
-    def __mul__(self, other: Expr | Number) -> Expr:
-        builder = self.builder
-        if isinstance(other, Expr) and other.builder is builder:
-            return Expr(builder, builder.product(self.edge, other.edge))
-        edge = builder.edge_of(other)
-        return NotImplemented if edge is None else Expr(builder, builder.product(self.edge, edge))
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Expr | Number) -> Expr:
-        builder = self.builder
-        edge = builder.edge_of(other)
-        if edge is None:
-            return NotImplemented
-        return Expr(builder, builder.product(self.edge, builder.reciprocal(edge)))
-
-    def __rtruediv__(self, other: Number) -> Expr:
-        builder = self.builder
-        edge = builder.edge_of(other)
-        if edge is None:
-            return NotImplemented
-        return Expr(builder, builder.product(edge, builder.reciprocal(self.edge)))
-
-    def sin(self) -> Expr:
-        """Sine of an angle in rad."""
-        return Expr(self.builder, self.builder.sine(self.edge))
-
-    def cos(self) -> Expr:
-        """Cosine of an angle in rad."""
-        return Expr(self.builder, self.builder.cosine(self.edge))
-
-    def sqrt(self) -> Expr:
-        """Square root."""
-        return Expr(self.builder, self.builder.square_root(self.edge))
-
-    def sign(self) -> Expr:
-        """1, 0 or -1."""
-        return Expr(self.builder, self.builder.signum(self.edge))
 
 
 class Builder:
@@ -132,6 +42,8 @@ class Builder:
         self.constants: dict[int, float] = {}
         self.positions: dict[int, int] = {}
         self.labels: dict[int, str] = {}
+        self.lanes = 1
+        self.with_lanes: set[int] = set()  # nodes whose value has lanes
         self.written_negative: set[int] = set()  # first written with the opposite sign
         self._constant_edges: dict[float, int] = {}
         self._edges: dict[tuple[Any, ...], int] = {}  # what an operation on edges came to
@@ -141,16 +53,19 @@ class Builder:
 
     # ---- the public face: expressions
 
-    def input(self, name: str, size: int) -> list[Expr]:
+    def input(self, name: str, size: int, lanes: int = 1) -> list[Expr]:
         """Declare the next input array and return its elements."""
         if size < 0 or any(declared.name == name for declared in self.inputs):
             raise GraphError(f"input {name!r}: its name must be new and its size, {size}, not negative")
         start = sum(declared.size for declared in self.inputs)
-        self.inputs.append(Input(name, size))
+        self.inputs.append(Input(name, size, lanes))
+        self.lanes = max(self.lanes, lanes)
         elements = []
         for position in range(start, start + size):
             self.positions[len(self.nodes)] = position
             elements.append(Expr(self, self._new(("input",))))
+        if lanes > 1:
+            self.with_lanes.update(x.edge >> 1 for x in elements)
         return elements
 
     def unknowns(self, size: int) -> list[Expr]:
@@ -297,7 +212,25 @@ class Builder:
             raise GraphError(f"the square root of {value} while building; the argument must not be negative")
         return self._elementary("sqrt", a, math.sqrt)
 
+    def joined(self, a: int) -> int:
+        """Edge of the sum of a over the lanes; what is one number counts once for each of them."""
+        if a >> 1 not in self.with_lanes:
+            return self.product(self.number(float(self.lanes)), a)
+        return self._of_lanes("join", a)
+
+    def turned(self, a: int) -> int:
+        """Edge of what has in each lane that of the next one."""
+        return self._of_lanes("turn", a) if a >> 1 in self.with_lanes else a
+
+    def _of_lanes(self, op: str, a: int) -> int:
+        key = (op, a & -2)
+        if key not in self._edges:
+            self._edges[key] = self._new(key)
+        return self._edges[key] ^ (a & 1)
+
     def _new(self, node: tuple[Any, ...]) -> int:
+        if self.lanes > 1 and node[0] != "join" and any(edge >> 1 in self.with_lanes for edge in node[1:]):
+            self.with_lanes.add(len(self.nodes))
         self.nodes.append(node)
         return 2 * len(self.nodes) - 2
 

@@ -36,6 +36,8 @@ class Cost:
     sin: int = 0
     cos: int = 0
     sign: int = 0
+    join: int = 0
+    turn: int = 0
 
     @property
     def total(self) -> int:

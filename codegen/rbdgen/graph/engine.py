@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 from rbdgen.errors import OptionError
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import Cost
+from rbdgen.graph.expression import Expr
 from rbdgen.graph.from_casadi import from_casadi
 from rbdgen.graph.from_sympy import from_sympy
 from rbdgen.graph.node import Graph
@@ -151,13 +152,21 @@ class SympyEngine:
 
 
 class GraphEngine:
-    """Traces straight into the graph's builder."""
+    """Traces straight into the graph's builder; it alone knows values with lanes."""
 
     def __init__(self) -> None:
         self._builder = Builder()
 
-    def symbols(self, name: str, size: int) -> Sequence[Scalar]:
-        return self._builder.input(name, size)
+    def symbols(self, name: str, size: int, lanes: int = 1) -> Sequence[Scalar]:
+        return self._builder.input(name, size, lanes)
+
+    def join(self, x: Scalar) -> Scalar:
+        """The sum over the lanes; a number counts once for each."""
+        return x.join() if isinstance(x, Expr) else self._builder.lanes * x
+
+    def turn(self, x: Scalar) -> Scalar:
+        """In each lane the value of the next one."""
+        return x.turn() if isinstance(x, Expr) else x
 
     def cos(self, x: Scalar) -> Scalar:
         return x.cos()

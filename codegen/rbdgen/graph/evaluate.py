@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from numbers import Rational
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from rbdgen.errors import GraphError
 from rbdgen.graph.cost import last_uses
 from rbdgen.graph.node import Graph
 
-_ARITHMETIC: dict[str, Callable[..., Any]] = {
+ARITHMETIC: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
@@ -23,7 +24,27 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
     "neg": lambda a: -a,
     "sq": lambda a: a * a,
     "sign": lambda a: (a > 0) * 1 - (a < 0) * 1 + 0 * a,
+    "turn": lambda a: np.roll(a, -1, axis=-1),
 }
+
+
+T = TypeVar("T")
+
+
+def halved(lanes: Sequence[T], add: Callable[[T, T], T]) -> T:
+    """The sum over lanes, in the order of `join`: of the halves, as long as there are two."""
+    while len(lanes) > 1:
+        half = len(lanes) // 2
+        lanes = [add(a, b) for a, b in zip(lanes[:half], lanes[half:], strict=True)]
+    return lanes[0]
+
+
+def _over_lanes(a: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """`join` of a value whose last axis is that of lanes."""
+    return halved([a[..., k : k + 1] for k in range(a.shape[-1])], operator.add)
+
+
+ARITHMETIC["join"] = _over_lanes
 
 
 Elementary = Mapping[str, Callable[[Any], Any]]
@@ -43,6 +64,8 @@ def evaluate(
             cosine or root the object needs a method of that name or, as mpf, a context with one.
         elementary: computes these functions in place of NumPy.
 
+        Lanes are the last of the leading axes, of 1 where an array has none.
+
     Returns:
         For every output an array (..., *shape). Division by zero and overflow give what IEEE 754 says.
 
@@ -51,7 +74,7 @@ def evaluate(
     """
     columns, dtype, leading = _columns(graph, inputs)
     convert = lift(columns, dtype)
-    functions = _ARITHMETIC | {op: _elementary(op, dtype) for op in ("sqrt", "sin", "cos")}
+    functions = ARITHMETIC | {op: _elementary(op, dtype) for op in ("sqrt", "sin", "cos")}
     functions |= elementary or {}
     outputs = {output.name: np.empty((*leading, output.size), dtype) for output in graph.outputs}
     places: dict[int, list[npt.NDArray[Any]]] = {}

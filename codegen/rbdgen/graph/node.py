@@ -8,8 +8,14 @@ Grammar
              | input                 0 arguments, value is the flat position: see `Graph.inputs`
              | add sub mul div       2 arguments
              | neg sq sqrt sin cos   1 argument   (sq(x) = x * x)
+             | join turn             1 argument   of a value with lanes: see below
              | sign                  1 argument   (x > 0) - (x < 0) + 0 x: 0 at 0, NaN of NaN and infinity
     output ::= name, shape, one node index an element, row-major
+
+Elements of an input may have `lanes`: one number for each of several alike limbs. What is computed from
+such a value has as many lanes, each of its own; all other values are one number, the same for every lane;
+`join` is the sum over the lanes of a value, one number, and `turn` has in each lane that of the next one, in
+the last lane that of the first.
 
 A graph holds no width, no type and no language: the printer of a target adds those. Two nodes with
 the same (op, arguments, value) are the same quantity; a `Builder` makes them one. `labels` gives some
@@ -38,6 +44,8 @@ ARITY: Final[Mapping[str, int]] = MappingProxyType(
         "sin": 1,
         "cos": 1,
         "sign": 1,
+        "join": 1,
+        "turn": 1,
     }
 )
 
@@ -56,6 +64,7 @@ class Input:
 
     name: str
     size: int
+    lanes: int = 1
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,22 @@ class Graph:
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    @property
+    def lanes(self) -> int:
+        """Of the values that have some; 1 where none has."""
+        return max((argument.lanes for argument in self.inputs), default=1)
+
+    def with_lanes(self) -> bytearray:
+        """Whether each node's value has lanes."""
+        flat = [argument.lanes > 1 for argument in self.inputs for _ in range(argument.size)]
+        found = bytearray(len(self.nodes))
+        for index, (op, args, value) in enumerate(self.nodes):
+            if op == "input":
+                found[index] = flat[int(value)]
+            elif op != "join":
+                found[index] = any(found[argument] for argument in args)
+        return found
 
     def input_element(self, position: int) -> tuple[str, int]:
         """Name of the array and index in it of a flat input position."""

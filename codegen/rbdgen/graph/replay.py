@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from rbdgen.graph.builder import Builder, Expr, Number
+from rbdgen.graph.builder import Builder
+from rbdgen.graph.expression import Expr, Number
 from rbdgen.graph.node import Graph
 
 NONE: Mapping[str, Sequence[Expr | Number]] = MappingProxyType({})
@@ -31,13 +32,17 @@ def replayed(
     """The same: the edge of every node."""
     inputs: list[int] = []
     for array in graph.inputs:
-        elements = given[array.name] if array.name in given else builder.input(array.name, array.size)
+        elements = (
+            given[array.name] if array.name in given else builder.input(array.name, array.size, array.lanes)
+        )
         inputs += builder.edges_of(elements)
     unary = {
         "sin": builder.sine,
         "cos": builder.cosine,
         "sqrt": builder.square_root,
         "sign": builder.signum,
+        "join": builder.joined,
+        "turn": builder.turned,
     }
     edges: list[int] = []
     for op, args, value in graph.nodes:

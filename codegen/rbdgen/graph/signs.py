@@ -16,7 +16,7 @@ from heapq import heappop, heappush
 from itertools import cycle
 from typing import Any, Final
 
-ODD: Final = ("sin", "sign")
+ODD: Final = ("sin", "sign", "join", "turn")
 """Functions with f(-x) = -f(x)."""
 
 MAX_PATHS: Final = 12

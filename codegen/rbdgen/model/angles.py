@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import atan2, cos, sin
 
 from rbdgen.model.joints.coordinates import Angle
-from rbdgen.spatial.scalar import Scalar, add, is_zero, neg
+from rbdgen.spatial.scalar import Scalar, add, is_number, is_zero, neg
 
 ZERO_ANGLE = Angle(1, 0)
 
@@ -21,6 +21,8 @@ def constant_angle(radians: float) -> Angle:
 
 def exact(angle: Angle) -> Angle:
     """A known angle with right angles as the integers 0 and +-1."""
+    if not (is_number(angle.cos) and is_number(angle.sin)):
+        return angle
     if abs(angle.sin) <= ROUNDING:
         return Angle(1 if angle.cos > 0 else -1, 0)
     if abs(angle.cos) <= ROUNDING:
@@ -51,7 +53,8 @@ class TracedAngle(Angle):
     ) -> TracedAngle:
         """`functions`: the engine's cosine and sine."""
         cosine, sine = functions
-        if is_zero(offset.cos) or is_zero(offset.sin):
+        known = is_number(offset.cos) and is_number(offset.sin)
+        if not known or is_zero(offset.cos) or is_zero(offset.sin):
             value = Angle(cosine(radians), sine(radians)) + offset
         else:
             shifted = radians + radians_of(offset)

@@ -10,6 +10,7 @@ from rbdgen.description.quoting import quoted
 from rbdgen.emit.package import FunctionSource
 from rbdgen.errors import OptionError
 from rbdgen.functions.differentiated import in_coordinates
+from rbdgen.functions.function import LIMBS, Function
 from rbdgen.functions.table import lookup
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.angles_given import angles_given, angles_of, signature_given
@@ -138,8 +139,10 @@ def design_function(task: tuple[Robot, str, BodyAxes | None, Options, Table | No
         options.trig != "input",
         function.sized(robot.model, len(table.defaults) if table else 0),
     )
+    check_limbs(function, options)
     vector = lanes(options.real) if vectors else 1
-    choice = Chooser(robot.model, axes, options.engine, sums, vector, table).choose(function, forced)
+    limbs = not limbs_refused(function, options)
+    choice = Chooser(robot.model, axes, options.engine, sums, vector, table, limbs).choose(function, forced)
     program = choice.program
     if table is not None:
         signature = with_table(signature, table)
@@ -147,12 +150,14 @@ def design_function(task: tuple[Robot, str, BodyAxes | None, Options, Table | No
         _check_angles(robot)
         angles = angles_of(signature, robot.model.manifold.angles)
         program, signature = angles_given(program, angles), signature_given(signature, angles)
-    arrays = [x.name for x in function.signature.outputs if x.packed or (options.packed and len(x.shape) > 1)]
+    arrays = function.packed(options.packed)
     verify_program(program)
     signature, packed = sparse(signature, program, arrays)
     if packed is not program:
         verify_program(packed)
         program = packed
+    if choice.lanes is not None:
+        verify_program(choice.lanes)
     return FunctionSource(
         signature,
         program,
@@ -163,7 +168,28 @@ def design_function(task: tuple[Robot, str, BodyAxes | None, Options, Table | No
         choice.alternatives,
         batch_program(program) if vectors else None,
         function.derivative_of,
+        choice.lanes,
     )
+
+
+def limbs_refused(function: Function, options: Options) -> str | None:
+    """Why alike limbs do not go together, whatever the robot; None where they may."""
+    if not target_named(options.target).extensions:
+        return f"--target {options.target} has no vectors; take --target host"
+    if options.trig == "input":
+        return "--trig input gives sines one by one; take --trig builtin"
+    if options.params:
+        return "--param makes numbers inputs in which limbs may differ; leave it out"
+    if function.packed(options.packed):
+        return "outputs are packed; leave --packed out"
+    return None
+
+
+def check_limbs(function: Function, options: Options) -> None:
+    """OptionError where alike limbs are asked for and cannot go together."""
+    reason = limbs_refused(function, options)
+    if options.variants.get(function.name) == LIMBS and reason is not None:
+        raise OptionError(f"--variant {function.name}={LIMBS}: {reason}")
 
 
 def batch_program(program: Program) -> Program | None:

@@ -189,7 +189,7 @@ class _Descent:
         known = self.known.get(key)
         if known is None or not known.says(most):
             whole = self.aligned.with_axes(turns, slides, self.parallel)
-            part = _only(whole, bodies)
+            part = part_of(whole, bodies)
             # of contacts, which few chains have alike, the negations are exact
             alike = key if self.function.of_contacts else _magnitudes(part)
             known = self.known[key] = self.count_of(part, alike, whole, most)
@@ -228,7 +228,7 @@ class _Descent:
         return (*self.chain(i), *range(i, self.model.subtree_end[i]))
 
 
-def _only(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
+def part_of(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
     """The reduced model of some bodies only, with the moments they have in the whole; none follows, and no
     loop is closed."""
     number = {WORLD: WORLD} | {old: new for new, old in enumerate(chosen)}

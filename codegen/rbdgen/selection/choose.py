@@ -11,12 +11,14 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from math import inf
 
 from rbdgen.errors import OptionError
-from rbdgen.functions.function import Form, Function
+from rbdgen.functions.function import LIMBS, Form, Function
 from rbdgen.functions.table import lookup
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.engine import GraphEngine
+from rbdgen.graph.programs.limbs import work
 from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, TO_C, apply
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.model.angles import ZERO_ANGLE
@@ -24,6 +26,7 @@ from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.selection.axes import CLASSICAL, BodyAxes, operations, search, unmoved
 from rbdgen.selection.collection import collection_paused
+from rbdgen.selection.limbs import cheapest_in_limbs
 from rbdgen.selection.table import Table
 from rbdgen.selection.trace import Subject, trace_graph, trace_on, trace_program
 
@@ -39,6 +42,15 @@ REFINEMENT = 300_000
 CLEARLY = 0.01
 """The fraction of the operations that one frame for a parallel-axis chain must save before the search: the
 search itself gains some per cent, and may turn round what was nearly even."""
+
+CLEARLY_FASTER = 0.9
+"""The fraction of a straight line's work that one with alike limbs as lanes may take at most."""
+
+BATCHES_LOSE = 1.1
+"""How many times the operations of the straight line it may take limb by limb, as batches do."""
+
+REGISTERS = 2.0
+"""Of 32 bytes, which AVX2 has, that the longest vectors fill."""
 
 UNITS = 4
 """How many lengths are tried as the unit, the most frequent first."""
@@ -63,12 +75,16 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """The cheapest program of a function, how it was made, and what the other forms cost."""
+    """The cheapest program of a function, how it was made, and what the other forms cost.
+
+    `lanes`: the same program with alike limbs as the lanes of vectors, where that is faster.
+    """
 
     program: Program
     form: str
     axes: str
     alternatives: dict[str, Cost] = field(default_factory=dict)
+    lanes: Program | None = None
 
 
 def subjects(model: Model, axes: BodyAxes | None, *, sums: bool) -> Iterator[tuple[str, ReducedModel]]:
@@ -122,12 +138,14 @@ def choose(
     forced: str | None = None,
     sums: bool = True,
     lanes: int = 1,
+    limbs: bool = True,
 ) -> Choice:
     """The cheapest form after the passes. Raises OptionError for an unknown form.
 
     `axes`: those found by the search, None to leave the model's own. All forms are counted in one set of
     axes, or two; the cheapest then gets a search of its own and is counted in all others. `lanes`: values of
-    the vectors that neighbouring runs of a loop may share, 1 for none. Compact forms are chosen only if
+    the vectors that neighbouring runs of a loop may share, 1 for none; `limbs`: whether alike limbs may be
+    the lanes of vectors. Compact forms are chosen only if
     forced.
     """
     forms = [form for form in function.forms_for(model) if not form.compact]
@@ -153,11 +171,13 @@ def choose(
         if not tried or (fills(program, lanes) and program.work(lanes) < tried[0].cost.work):
             return Choice(apply(program, TO_C), form.name, words, alternatives)
     best, axes = tried[0].form, tried[0].start
+    starts = [axes]
     also: list[Candidate] = []
     if best.reduced:
         if axes is not None:
             start, parallel = axes, _parallel_worth(function, tried[0], plainly[axes][1], sums)
             axes = _refined(function, best, model, start, parallel)
+            starts.append(axes)
             also = _unturned(function, best, model, start, axes, sums)
         tried += [
             _counted(function, best, model, axes, *subject, sums)
@@ -165,6 +185,14 @@ def choose(
         ]
         tried.sort(key=_operations)
     simple, chosen = _cheapest(function, tried, engine, sums, also)
+    if limbs and lanes > 1 and forced in (None, LIMBS):
+        most = inf if forced else CLEARLY_FASTER * work(simple, 1)
+        tried_on = (
+            subject for start in dict.fromkeys(starts) for subject in subjects(model, start, sums=sums)
+        )
+        found = cheapest_in_limbs(function, model, tried_on, REGISTERS / lanes, most, sums=sums)
+        if found is not None and (forced or found.by_limb.cost.total <= BATCHES_LOSE * simple.cost.total):
+            return Choice(found.by_limb, LIMBS, found.axes, alternatives, found.lanes)
     return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
 
 

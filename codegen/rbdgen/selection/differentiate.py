@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from rbdgen.errors import OptionError
 from rbdgen.functions.differentiated import BY_INVERSE, MODES
 from rbdgen.functions.function import Differentiated, Function
-from rbdgen.graph.builder import Builder, Expr
+from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cost
 from rbdgen.graph.derivatives.forward import jvp
 from rbdgen.graph.derivatives.inverse import jvp_by_inverse, vjp_by_inverse
 from rbdgen.graph.derivatives.reverse import vjp
 from rbdgen.graph.derivatives.slopes import Moving
+from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
 from rbdgen.graph.programs.passes import SIMPLIFY, TO_C, apply
 from rbdgen.graph.programs.program import Program, straight_line
@@ -43,6 +44,7 @@ class Chooser:
     sums: bool = True
     lanes: int = 1
     table: Table | None = None
+    limbs: bool = True
     _lines: dict[str, Choice] = field(default_factory=dict)
 
     def choose(self, function: Function, forced: str | None = None) -> Choice:
@@ -62,6 +64,7 @@ class Chooser:
             forced=forced,
             sums=self.sums,
             lanes=lanes,
+            limbs=self.limbs,
         )
 
     @collection_paused()

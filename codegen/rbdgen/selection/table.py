@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 
 from rbdgen.errors import OptionError
-from rbdgen.graph.builder import Expr
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.evaluate import evaluate
+from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph, Output
 from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, apply
 from rbdgen.graph.programs.program import Program, straight_line

@@ -38,6 +38,28 @@ def angle_as_given(q: Scalar) -> Angle:
     return q
 
 
+def no_lanes(_: Scalar) -> Scalar:
+    """Where no body stands for several."""
+    raise AssertionError("no value has lanes")
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The bodies that stand for `count` alike ones each, a lane for each: those of limbs.
+
+    `join`: the sum over the lanes of a value; `turn`: in each lane the value of the next one.
+    """
+
+    bodies: Collection[int] = ()
+    count: int = 1
+    join: Trigonometric = no_lanes
+    turn: Trigonometric = no_lanes
+
+
+ALONE = Lanes()
+"""No body stands for several."""
+
+
 @dataclass(frozen=True)
 class State:
     """Inputs of a function by name; those it does not take are empty (fext: None).
@@ -47,7 +69,8 @@ class State:
     and what a loop reads beside them, see `sweeps/loops.py`;
     `angle` makes an angle of an element of q that is read so; `sqrt`, `sign`: functions of the scalars, the
     sign of 0 being 0; `order`: the bodies in the order of their coordinates, empty where that is theirs;
-    `p`: numbers of the robot that stay inputs, `by_parameters`: derivatives by them.
+    `p`: numbers of the robot that stay inputs, `by_parameters`: derivatives by them; `lanes`: which bodies
+    stand for several.
     """
 
     q: Sequence[Coordinate]
@@ -63,6 +86,7 @@ class State:
     sign: Trigonometric = np.sign
     order: Sequence[int] = ()
     p: Sequence[Scalar] = ()
+    lanes: Lanes = ALONE
     by_parameters: ByParameters = _without_parameters
 
     @property

@@ -10,8 +10,8 @@ from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Force
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
-from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.records import Entry, Kind, Total, by_freedom, named
+from rbdgen.sweeps.inputs import ALONE, Lanes, State
+from rbdgen.sweeps.records import Entry, Kind, Total, by_freedom, flat, named, of
 from rbdgen.sweeps.sweep import INPUTS, Climb, Freedoms, Given, Inward, Outward, Pairs, Sweep, unread
 
 
@@ -19,7 +19,8 @@ from rbdgen.sweeps.sweep import INPUTS, Climb, Freedoms, Given, Inward, Outward,
 class Straight:
     """Bodies at a state, and what sweeps gave: `values` by name, one a body or one a degree of freedom.
 
-    `world`: what it has for steps that read it; `fext`: in the axes of the bodies.
+    `world`: what it has for steps that read it; `fext`: in the axes of the bodies; `lanes`: the
+    bodies that stand for several; what these hand on to others is the sum over all.
     """
 
     bodies: Sequence[Any]
@@ -27,6 +28,7 @@ class Straight:
     world: Given
     fext: Sequence[Force] | None = None
     naming: Naming = unnamed
+    lanes: Lanes = ALONE
     values: dict[str, list[Any]] = field(default_factory=dict)
     kinds: dict[str, Kind] = field(default_factory=dict)
 
@@ -71,8 +73,14 @@ class Straight:
             passed = {name: given.pop(name) for name in sweep.sums}
             self._keep(i, given)
             if body.parent != WORLD:
+                if i in self.lanes.bodies and body.parent not in self.lanes.bodies:
+                    passed = {name: self._joined(self.kinds[name], value) for name, value in passed.items()}
                 for name, value in passed.items():
                     self._put(name, body.parent, self.values[name][body.parent] + value)
+
+    def _joined(self, kind: Kind, value: Any) -> Any:
+        """What all limbs hand on together."""
+        return of(kind, [self.lanes.join(number) for number in flat(kind, value)])
 
     def _climb(self, sweep: Climb) -> None:
         self._new(dict.fromkeys(sweep.gives, Entry))
@@ -198,6 +206,7 @@ def straight(reduced: ReducedModel, x: State) -> Straight:
         of_world(reduced),
         reduced.external_forces(bodies, x.fext),
         x.naming,
+        x.lanes,
     )
 
 

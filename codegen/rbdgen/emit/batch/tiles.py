@@ -16,7 +16,8 @@ from itertools import chain
 from typing import Final
 
 from rbdgen.emit.c.parts import LONGEST_PART, Body, CArrayOfNumbers, Cut, cut_up, print_cut, rows_of_numbers
-from rbdgen.emit.c.printer import TILES, Element, Style, check_arguments, live_nodes
+from rbdgen.emit.c.printer import TILES, Element, Style, check_arguments
+from rbdgen.emit.c.trigonometry import live_nodes
 from rbdgen.emit.c.zeros import is_zero
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes import depth_first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rbdgen.emit.c.headers import calls_sincos, most_angles
 from rbdgen.emit.c.lanes import lanes_file, vectors_of
+from rbdgen.emit.c.limbs import limbs_file, print_limbs
 from rbdgen.emit.c.loops import Vectors, print_loops
 from rbdgen.emit.c.needs import needs_of
 from rbdgen.emit.c.parts import Body, print_parts
@@ -24,12 +25,14 @@ def files(folder: Folder) -> dict[str, str]:
         made[f"{name}_sincos.h"] = _sincos(folder)
     style, vectors = _style(folder), vectors_of(folder)
     for function in folder.functions:
-        body, needs = _body(folder, function, style, vectors), needs_of(function.source.program, style)
+        body, needs = _body(folder, function, style, vectors), needs_of(function.source.printed, style)
         made[function.shown.file] = filled(
             "c/ROBOT_FUNCTION.c.jinja", robot=robot, function=function.shown, body=body, needs=needs
         )
         if body.vector:
             made |= lanes_file(folder)
+        if body.limbs:
+            made |= limbs_file(folder)
     made[f"{name}_selftest.c"] = filled(
         "c/ROBOT_selftest.c.jinja",
         robot=robot,
@@ -65,6 +68,8 @@ def _style(folder: Folder) -> Style:
 def _body(folder: Folder, function: FolderFunction, style: Style, vectors: Vectors | None) -> Body:
     """The statements of a function."""
     program, symbol = function.source.program, function.shown.symbol
+    if function.source.lanes is not None:
+        return print_limbs(function.source.lanes, style, folder.name)
     restrict = restrict_macro(folder.name)
     if (graph := program.straight) is not None:
         return print_parts(graph, style, symbol, restrict)

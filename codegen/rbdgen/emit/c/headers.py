@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rbdgen.emit.c.lanes import vectors_of
-from rbdgen.emit.c.printer import angle_nodes
+from rbdgen.emit.c.trigonometry import angle_count
 from rbdgen.emit.folder import Folder, FolderFunction
 
 
 def headers(folder: Folder) -> list[str]:
     """Those that the functions' sources may include."""
     name, vectors = folder.name, vectors_of(folder)
-    loops = (loop for function in folder.functions for loop in function.source.program.loops)
+    loops = (loop for function in folder.functions for loop in function.source.printed.loops)
     shared = vectors is not None and any(loop.vectorised(vectors.most) for loop in loops)
     sincos = [f"{name}_sincos.h"] if calls_sincos(folder, folder.functions) else []
-    return [f"{name}.h", *sincos, *([f"{name}_lanes.h"] if shared else [])]
+    limbs = [f"{name}_limbs.h"] if any(function.source.lanes for function in folder.functions) else []
+    return [f"{name}.h", *sincos, *([f"{name}_lanes.h"] if shared else []), *limbs]
 
 
 def batch_headers(folder: Folder) -> list[str]:
@@ -34,5 +35,5 @@ def calls_sincos(folder: Folder, functions: Iterable[FolderFunction]) -> bool:
 
 def most_angles(functions: Iterable[FolderFunction]) -> int:
     """The most angles whose sine or cosine one straight line of the functions needs."""
-    kernels = (loop.kernel for function in functions for loop in function.source.program.loops)
-    return max((len(angle_nodes(kernel)) for kernel in kernels), default=0)
+    kernels = (loop.kernel for function in functions for loop in function.source.printed.loops)
+    return max((angle_count(kernel) for kernel in kernels), default=0)

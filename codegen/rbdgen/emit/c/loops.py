@@ -13,7 +13,8 @@ from types import MappingProxyType
 
 from rbdgen.access import Access
 from rbdgen.emit.c.parts import Body, CArrayOfNumbers, Part, print_parts, rows_of_numbers
-from rbdgen.emit.c.printer import Style, live_nodes
+from rbdgen.emit.c.printer import Style
+from rbdgen.emit.c.trigonometry import live_nodes
 from rbdgen.emit.names import check_argument_name, check_identifier
 from rbdgen.emit.numbers import literal
 from rbdgen.errors import EmitError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rbdgen.emit.c.printer import TRIGONOMETRY, Style, live_nodes
+from rbdgen.emit.c.printer import Style
+from rbdgen.emit.c.trigonometry import TRIGONOMETRY, live_nodes
 from rbdgen.graph.programs.program import Program
 
 

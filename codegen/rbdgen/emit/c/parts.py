@@ -23,14 +23,12 @@ from rbdgen.emit.c.printer import (
     Element,
     Printer,
     Style,
-    Trigonometry,
     check_arguments,
-    other_nodes,
     print_statements,
     readable,
-    trigonometry_of,
     written,
 )
+from rbdgen.emit.c.trigonometry import Trigonometry, other_nodes, trigonometry_of
 from rbdgen.emit.c.zeros import Zeros
 from rbdgen.emit.names import comment_text
 from rbdgen.graph.node import Graph
@@ -78,7 +76,8 @@ class CArrayOfNumbers:
 class Body:
     """The statements of a function, and what stands in front of it: tables, then the parts, then tables.
 
-    `memset`, `vector`: whether statements call that, or work on the vectors of c/ROBOT_lanes.h; `tiled`: the
+    `memset`, `vector`, `limbs`: whether statements call that, or work on the vectors of c/ROBOT_lanes.h or of
+    c/ROBOT_limbs.h; `tiled`: the
     outputs that leave in tiles (see `emit.batch.tiles`), in batch functions only; `constants`: the tables in
     front of the parts; `tables`: those behind them, which tiles leave by.
     """
@@ -87,6 +86,7 @@ class Body:
     statements: tuple[str, ...]
     memset: bool = False
     vector: bool = False
+    limbs: bool = False
     tiled: tuple[str, ...] = ()
     constants: tuple[CArrayOfNumbers, ...] = ()
     tables: tuple[CArrayOfNumbers, ...] = ()
@@ -148,7 +148,7 @@ def print_parts(
 
 def cut_up(graph: Graph, style: Style, longest: int) -> Cut:
     """The graph in segments of at most `longest` operations."""
-    trigonometry = trigonometry_of(graph, style)
+    trigonometry = trigonometry_of(graph, builtin=style.sincos is not None)
     places = readable(graph, trigonometry)
     segments = segments_between(graph, trigonometry, split(graph, longest))
     return Cut(trigonometry, segments, places, *workspace_slots(graph, segments, places))

@@ -13,18 +13,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from rbdgen.emit.c.trigonometry import TRIGONOMETRY, Trigonometry, other_nodes, trigonometry_of
 from rbdgen.emit.c.zeros import Address, Zeros, zeros_of
 from rbdgen.emit.names import check_identifier, comment_text
 from rbdgen.emit.numbers import literal
 from rbdgen.emit.real import Real
 from rbdgen.errors import EmitError
-from rbdgen.graph.node import Graph, Node
+from rbdgen.graph.node import Graph
 
-TRIGONOMETRY = ("sin", "cos")
 ANGLES, SINES, COSINES, WORKSPACE, TILES = "angle", "sine", "cosine", "workspace", "tile"
 LOCAL_ARRAYS: Final = (ANGLES, SINES, COSINES, WORKSPACE, TILES)
 _LOCAL: Final = re.compile("|".join(("t[0-9]+", *LOCAL_ARRAYS)), re.ASCII)
@@ -36,7 +36,7 @@ _INFIX: Final[Mapping[str, tuple[str, int]]] = {
     "div": ("/", 2),
 }
 _UNARY: Final = 3
-_ATOM: Final = 4
+ATOM: Final = 4
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Style:
 
 
 @dataclass(frozen=True)
-class _Expression:
+class Expression:
     text: str
     precedence: int
     depth: int
@@ -92,17 +92,11 @@ class Element(NamedTuple):
     position: int
 
 
-@dataclass(frozen=True)
-class Trigonometry:
-    """What is printed before anything else.
+class Target(NamedTuple):
+    """Where a value is written; `part`: follows the value where only a part of it goes there."""
 
-    `first`: the nodes that the angles need; `calls`: their sines and cosines; `angles`: the place of every
-    angle among the arguments of `sincos`, none where the C library is called.
-    """
-
-    first: Sequence[int]
-    calls: Sequence[int]
-    angles: Mapping[int, int]
+    place: str
+    part: str = ""
 
 
 def scalar_style(
@@ -121,7 +115,7 @@ def print_statements(graph: Graph, style: Style) -> tuple[str, ...]:
             fit the type, or `sincos` is asked for the sine of an angle that depends on another sine.
     """
     check_arguments(graph)
-    trigonometry = trigonometry_of(graph, style)
+    trigonometry = trigonometry_of(graph, builtin=style.sincos is not None)
     rest = other_nodes(graph, trigonometry)
     nodes = [*trigonometry.first, *trigonometry.calls, *rest]
     zeros = style.zeros(graph)
@@ -136,49 +130,6 @@ def check_arguments(graph: Graph) -> None:
     for name in (*(x.name for x in graph.inputs), *(x.name for x in graph.outputs)):
         if _LOCAL.fullmatch(check_identifier(name)):
             raise EmitError(f"an argument named '{name}' would hide a local variable; rename it")
-
-
-def live_nodes(graph: Graph) -> Iterator[Node]:
-    """The nodes that an output needs: those that are printed."""
-    return (graph.nodes[index] for index in _live(graph))
-
-
-def angle_nodes(graph: Graph) -> tuple[int, ...]:
-    """The nodes whose sine or cosine an output needs, in order, each once."""
-    return tuple(dict.fromkeys(node.args[0] for node in live_nodes(graph) if node.op in TRIGONOMETRY))
-
-
-def trigonometry_of(graph: Graph, style: Style) -> Trigonometry:
-    """The angles that depend on no other angle's sine, with all they need.
-
-    Raises:
-        EmitError: with `sincos`, where there is another angle.
-    """
-    needed = {angle: _ancestors(graph, angle) for angle in angle_nodes(graph)}
-    plain = [
-        angle
-        for angle, ancestors in needed.items()
-        if not any(graph.nodes[k].op in TRIGONOMETRY for k in ancestors)
-    ]
-    if style.sincos is not None and (entangled := needed.keys() - set(plain)):
-        raise EmitError(
-            f"--trig builtin: node {min(entangled)} is an angle that depends on a sine;"
-            " generate with --trig libm"
-        )
-    first = sorted(set().union(*(needed[angle] for angle in plain)))
-    calls = [
-        index
-        for index in _live(graph)
-        if graph.nodes[index].op in TRIGONOMETRY and graph.nodes[index].args[0] in plain
-    ]
-    places = enumerate(plain) if style.sincos is not None else ()
-    return Trigonometry(first, calls, {angle: place for place, angle in places})
-
-
-def other_nodes(graph: Graph, trigonometry: Trigonometry) -> list[int]:
-    """The nodes that an output needs and that are not printed first, in order."""
-    printed = {*trigonometry.first, *trigonometry.calls}
-    return [index for index in _live(graph) if index not in printed]
 
 
 def readable(graph: Graph, trigonometry: Trigonometry) -> dict[int, Element]:
@@ -229,7 +180,7 @@ class Printer:
         self._stores = stores
         self._places = places
         self._uses = _uses(graph, nodes, stores)
-        self._expressions: dict[int, _Expression] = {}
+        self._expressions: dict[int, Expression] = {}
         self.text: list[str] = []
         self.read: set[str] = set()
         self.stored: set[str] = set()
@@ -244,7 +195,7 @@ class Printer:
         """The zeros; the angles, then their sines and cosines."""
         for array, positions in zeros:
             first = self._element(Element(array, positions[0]))
-            self.text.append(f"memset(&{first}, 0, {len(positions)} * sizeof {array}[0]);")
+            self.text.append(f"memset(&{first}, 0, {len(positions)} * sizeof {self._array(array)}[0]);")
         self.print(trigonometry.first)
         if trigonometry.angles and self._style.sincos is not None:
             self._print_sincos(self._style.sincos, trigonometry.angles)
@@ -258,38 +209,59 @@ class Printer:
     def _print_node(self, index: int) -> None:
         expression = self._expression(index)
         uses = self._uses[index]
-        targets = [self._element(target) for target in self._stores.get(index, ())]
-        self.stored.update(target.array for target in self._stores.get(index, ()))
+        stores = self._stores.get(index, ())
+        targets = [target for store in stores for target in self._targets(index, store)]
+        self.stored.update(store.array for store in stores)
         label = self._graph.labels.get(index)
         inner = uses == 1 and not targets and label is None and expression.depth <= self._style.nesting
         call = self._graph.nodes[index].op in TRIGONOMETRY
         if expression.depth == 0 or (inner and not call):
             self._expressions[index] = expression
         elif uses == len(targets) == 1:
-            self._put(f"{targets.pop()} = {expression.text};", label)
+            self._put(f"{targets.pop().place} = {expression.text};", label)
         else:
-            self._put(f"const {self._style.value_type} t{index} = {expression.text};", label)
-            self._expressions[index] = _Expression(f"t{index}", _ATOM, 0)
-        self.text.extend(f"{target} = {self._expressions[index].text};" for target in targets)
+            self._put(f"const {self._type(index)} t{index} = {expression.text};", label)
+            self._expressions[index] = Expression(f"t{index}", ATOM, 0)
+        value = self._expressions[index].text if targets else ""
+        self.text.extend(f"{target.place} = {value}{target.part};" for target in targets)
+
+    def _type(self, index: int) -> str:
+        """The C type of a node's value."""
+        del index
+        return self._style.value_type
+
+    def _array(self, name: str) -> str:
+        """What an array of the graph is called in C."""
+        return name
+
+    def _is_vector(self, index: int) -> bool:
+        """Whether a value that is no number in this style."""
+        del index
+        return False
+
+    def _targets(self, index: int, store: Element) -> list[Target]:
+        """Where the value of a node is written."""
+        del index
+        return [Target(self._element(store))]
 
     def _put(self, statement: str, label: str | None) -> None:
         self.text.append(statement if label is None else f"{statement} /* {comment_text(label)} */")
 
-    def _leaf(self, index: int) -> _Expression | None:
+    def _leaf(self, index: int) -> Expression | None:
         """What can be written at any time: a constant, an element of an array."""
         if (place := self._places.get(index)) is not None:
             self.read.add(place.array)
-            return _Expression(self._element(place), _ATOM, 0)
+            return Expression(self._element(place), ATOM, 0)
         op, _, value = self._graph.nodes[index]
         if op == "const":
             text = self._style.constant.format(literal(value, self._style.real.name))
-            return _Expression(text, _UNARY if text.startswith("-") else _ATOM, 0)
+            return Expression(text, _UNARY if text.startswith("-") else ATOM, 0)
         return None
 
-    def _operand(self, index: int) -> _Expression:
+    def _operand(self, index: int) -> Expression:
         return self._leaf(index) or self._expressions[index]
 
-    def _expression(self, index: int) -> _Expression:
+    def _expression(self, index: int) -> Expression:
         if (leaf := self._leaf(index)) is not None:
             return leaf
         op, args, _ = self._graph.nodes[index]
@@ -297,26 +269,35 @@ class Printer:
         depth = 1 + max(operand.depth for operand in operands)
         if op in _INFIX:
             sign, precedence = _INFIX[op]
-            return _Expression(_infix(operands[0], sign, operands[1], precedence), precedence, depth)
+            return Expression(_infix(operands[0], sign, operands[1], precedence), precedence, depth)
         (operand,) = operands
         if op == "neg":
-            return _Expression(f"-{_within(operand, _UNARY, signed=False)}", _UNARY, depth)
-        if op == "sign" and op not in self._style.functions:
+            return Expression(f"-{_within(operand, _UNARY, signed=False)}", _UNARY, depth)
+        if op == "sign" and op not in self._style.functions and not self._is_vector(index):
             return self._sign(operand)
         if op == "sq":  # read twice, so never a nested operation: repeating its text costs nothing
-            return _Expression(_infix(operand, "*", operand, 2), 2, depth)
-        return _Expression(f"{self._style.functions[op]}({operand.text})", _ATOM, depth)
+            return Expression(_infix(operand, "*", operand, 2), 2, depth)
+        return Expression(self._function(op, index, operand), ATOM, depth)
 
-    def _sign(self, x: _Expression) -> _Expression:
+    def _function(self, op: str, index: int, operand: Expression) -> str:
+        """The call of a function of one operand."""
+        del index
+        return f"{self._style.functions[op]}({operand.text})"
+
+    def _sign(self, x: Expression) -> Expression:
         """(x > 0) - (x < 0) without a branch, and 0 x for what is no number; `x` is a leaf, as of `sq`."""
         real, zero = self._style.real.name, literal(0.0, self._style.real.name)
         text = _within(x, 2)
-        return _Expression(
+        return Expression(
             f"({real})(({text} > {zero}) - ({text} < {zero})) + {zero} * {text}", 1, x.depth + 1
         )
 
+    def _numbers(self, index: int) -> list[str]:
+        """The numbers of a value."""
+        return [self._operand(index).text]
+
     def _print_sincos(self, sincos: Sincos, angles: Mapping[int, int]) -> None:
-        texts = [self._operand(index).text for index in angles]
+        texts = [text for index in angles for text in self._numbers(index)]
         count = len(texts)
         if sincos.block is not None:
             texts += ["0"] * (sincos.block - count)
@@ -334,28 +315,15 @@ class Printer:
             )
 
 
-def _infix(left: _Expression, sign: str, right: _Expression, precedence: int) -> str:
+def _infix(left: Expression, sign: str, right: Expression, precedence: int) -> str:
     """The right operand keeps its parentheses at equal precedence: a + (b + c) is not a + b + c rounded."""
     return f"{_within(left, precedence)} {sign} {_within(right, precedence + 1, signed=False)}"
 
 
-def _within(operand: _Expression, precedence: int, *, signed: bool = True) -> str:
+def _within(operand: Expression, precedence: int, *, signed: bool = True) -> str:
     """The operand's text, in parentheses where it binds less tightly or may not show a sign."""
     bare = operand.precedence >= precedence and (signed or not operand.text.startswith("-"))
     return operand.text if bare else f"({operand.text})"
-
-
-def _live(graph: Graph) -> list[int]:
-    """The nodes that an output needs, in order."""
-    live = bytearray(len(graph.nodes))
-    for output in graph.outputs:
-        for element in output.elements:
-            live[element] = 1
-    for index in range(len(graph.nodes) - 1, -1, -1):
-        if live[index]:
-            for argument in graph.nodes[index].args:
-                live[argument] = 1
-    return [index for index, needed in enumerate(live) if needed]
 
 
 def _uses(graph: Graph, nodes: Iterable[int], stores: Mapping[int, Sequence[Element]]) -> Counter[int]:
@@ -367,15 +335,3 @@ def _uses(graph: Graph, nodes: Iterable[int], stores: Mapping[int, Sequence[Elem
         for argument in args:
             uses[argument] += 2 if op in ("sq", "sign") else 1
     return uses
-
-
-def _ancestors(graph: Graph, index: int) -> set[int]:
-    """The node and all that it depends on."""
-    found: set[int] = set()
-    waiting = [index]
-    while waiting:
-        current = waiting.pop()
-        if current not in found:
-            found.add(current)
-            waiting.extend(graph.nodes[current].args)
-    return found

@@ -18,10 +18,11 @@ from functools import cached_property
 
 from rbdgen.functions.contacts import kinematic_rows
 from rbdgen.functions.contacts.arguments import LAMBDA
-from rbdgen.functions.function import Function, Outputs, resisting
+from rbdgen.functions.function import Function, Outputs
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.resistance import model_of
+from rbdgen.functions.resisting import resisting
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl

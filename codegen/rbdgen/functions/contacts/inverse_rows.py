@@ -11,8 +11,9 @@ from rbdgen.functions.contacts.arguments import ACTIVE, LAMBDA, MU
 from rbdgen.functions.contacts.floating import contact_rnea_floating, contact_rnea_least_floating
 from rbdgen.functions.contacts.inverse_dynamics import contact_rnea, contact_rnea_least
 from rbdgen.functions.contacts.multipliers import activity
-from rbdgen.functions.function import Form, Function, Outputs, Q, V, cheap, resisting, where_coupled
+from rbdgen.functions.function import Form, Function, Outputs, Q, V, cheap, where_coupled
 from rbdgen.functions.resistance import model_of
+from rbdgen.functions.resisting import resisting
 from rbdgen.signature import Argument, Signature
 from rbdgen.spatial.scalar import mul
 from rbdgen.sweeps.inputs import State

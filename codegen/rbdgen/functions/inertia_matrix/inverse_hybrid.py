@@ -24,7 +24,7 @@ from rbdgen.spatial.ldl import back_substituted
 from rbdgen.spatial.ops import Force
 from rbdgen.spatial.scalar import Naming, Scalar, dot, mul, neg, unnamed
 from rbdgen.sweeps.bodies import Body, Jointed, along_joint, force_to_parent, with_joint_force
-from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.inputs import ALONE, Lanes, State
 from rbdgen.sweeps.looped import looped
 from rbdgen.sweeps.loops import FormLoop, LoopedForm
 from rbdgen.sweeps.records import Each, Entry
@@ -86,12 +86,47 @@ INVERSE_FACTOR = (
 
 
 def minv_hybrid(
-    reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed
-) -> list[list[Scalar]]:
-    """M(q)^-1, nv x nv, full symmetric; entries between roots' trees are exactly 0."""
-    given = straight(reduced, State(q, naming=naming)).run(*INVERSE_FACTOR)
-    rows = enumerate(zip(given["W"], reduced.ancestors, strict=True))
-    return weighted_square([{k: row[k] for k in (i, *above)} for i, (row, above) in rows], given["inverse_D"])
+    reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed, lanes: Lanes = ALONE
+) -> list[list[Scalar | None]]:
+    """M(q)^-1, nv x nv, full symmetric; entries between roots' trees are exactly 0.
+
+    With `lanes`, the rows of `between_limbs` follow.
+    """
+    given = straight(reduced, State(q, naming=naming, lanes=lanes)).run(*INVERSE_FACTOR)
+    found = enumerate(zip(given["W"], reduced.ancestors, strict=True))
+    rows = [{k: row[k] for k in (i, *above)} for i, (row, above) in found]
+    own = weighted_square(rows, given["inverse_D"])
+    return [*own, *between_limbs(reduced, rows, given["inverse_D"], lanes)]
+
+
+def between_limbs(
+    reduced: ReducedModel, W: Sequence[dict[int, Scalar]], weights: Sequence[Scalar], lanes: Lanes
+) -> list[list[Scalar | None]]:
+    """W diag(weights) W^T between a limb in every lane and those 1, 2, ... lanes further, nv rows for each.
+
+    None stands for what is not between limbs, and for entries that another one mirrors.
+    """
+    limbs = [body.joint for i, body in enumerate(reduced.bodies) if i in lanes.bodies]
+    inside = {k for joint in limbs for k in range(joint.idx_v, joint.idx_v + joint.nv)}
+    above = [{k: value for k, value in row.items() if k not in inside} for row in W]
+    scaled = [{k: mul(value, weights[k]) for k, value in row.items()} for row in above]
+    turned, rows = above, []
+    for distance in range(1, lanes.count):
+        turned = [{k: lanes.turn(value) for k, value in row.items()} for row in turned]
+        block: list[list[Scalar | None]] = [[None] * len(W) for _ in W]
+        for i in inside if 2 * distance <= lanes.count else ():
+            for j in inside:
+                opposite = 2 * distance == lanes.count
+                if opposite and i == j:  # its own mirror, in the lanes of the other half
+                    block[i][j] = dot(
+                        [mul(value, turned[i][k]) for k, value in above[i].items()],
+                        [weights[k] for k in above[i]],
+                    )
+                elif not opposite or i < j:
+                    common = [k for k in scaled[i] if k in turned[j]]
+                    block[i][j] = dot([scaled[i][k] for k in common], [turned[j][k] for k in common])
+        rows += block
+    return rows
 
 
 def minv_looped(reduced: ReducedModel) -> LoopedForm:

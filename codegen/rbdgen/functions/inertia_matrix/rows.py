@@ -79,8 +79,9 @@ ROWS = (
             cheap(
                 "hybrid",
                 "the articulated inward pass as a factorisation, Minv = W D^-1 W^T",
-                lambda reduced, x: [flat(minv_hybrid(reduced, x.q, x.naming))],
+                lambda reduced, x: [flat(minv_hybrid(reduced, x.q, x.naming, x.lanes))],
                 "tree",
+                swept=True,
             ),
             cheap(
                 "embedded",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rbdgen.functions.function import Form, Function, Identity, Outputs, Q, V, cheap, flat, resisting
+from rbdgen.functions.function import Form, Function, Identity, Outputs, Q, V, cheap, flat
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.loops.eliminated import (
@@ -20,6 +20,7 @@ from rbdgen.functions.loops.eliminated import (
     loop_rnea,
 )
 from rbdgen.functions.loops.relative_motion import loop_drift, loop_jacobian, loop_position
+from rbdgen.functions.resisting import resisting
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import Argument, Signature

@@ -7,8 +7,9 @@ operations than the product -M^-1 dID/dp.
 from __future__ import annotations
 
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
-from rbdgen.functions.function import TAU, A, Function, Outputs, Q, V, cheap, resisting
+from rbdgen.functions.function import TAU, A, Function, Outputs, Q, V, cheap
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
+from rbdgen.functions.resisting import resisting
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import Argument, Signature
 from rbdgen.sweeps.inputs import State

@@ -9,8 +9,9 @@ from typing import Any, Final
 from rbdgen.functions.configurations.rows import Q_NEXT
 from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
-from rbdgen.functions.function import TAU, Form, Function, Identity, Outputs, Q, V, flat, resisting
+from rbdgen.functions.function import TAU, Form, Function, Identity, Outputs, Q, V, flat
 from rbdgen.functions.resistance import model_of
+from rbdgen.functions.resisting import resisting
 from rbdgen.functions.trajectories.steps import (
     ByState,
     Forward,

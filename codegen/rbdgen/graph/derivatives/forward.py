@@ -7,8 +7,9 @@ from functools import reduce
 from operator import add, mul
 from typing import Any
 
-from rbdgen.graph.builder import Builder, Expr
+from rbdgen.graph.builder import Builder
 from rbdgen.graph.derivatives.slopes import Moving, declared, dependent, slopes
+from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
 from rbdgen.graph.replay import replay
 from rbdgen.signature import DOT

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
 
-from rbdgen.graph.builder import Builder, Expr, Number
+from rbdgen.graph.builder import Builder
+from rbdgen.graph.expression import Expr, Number
 from rbdgen.graph.node import Graph
 
 Factors = tuple[Expr | Number, ...]

@@ -62,7 +62,9 @@ class Forest:
         """The forest as a graph; the graph it was opened from if that takes no more work."""
         builder = Builder()
         inputs = [
-            x.edge for argument in self._graph.inputs for x in builder.input(argument.name, argument.size)
+            x.edge
+            for argument in self._graph.inputs
+            for x in builder.input(argument.name, argument.size, argument.lanes)
         ]
         edges: dict[int, int] = {}
         for node in self._in_order():
@@ -82,6 +84,8 @@ class Forest:
                     "cos": builder.cosine,
                     "sqrt": builder.square_root,
                     "sign": builder.signum,
+                    "join": builder.joined,
+                    "turn": builder.turned,
                 }[op]
                 edge = function(edges[operand >> 1] ^ (operand & 1))
             edges[node] = edge

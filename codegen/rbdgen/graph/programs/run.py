@@ -45,6 +45,9 @@ def run(
 
 
 def _run_loop(loop: Loop, arrays: dict[str, npt.NDArray[Any]], elementary: Elementary | None) -> None:
+    if loop.kernel.lanes > 1:
+        _run_lanes(loop, arrays, elementary)
+        return
     runs = [slice(0, loop.count)] if loop.vectorisable else [slice(k, k + 1) for k in range(loop.count)]
     for these in runs:
         values = {
@@ -56,6 +59,18 @@ def _run_loop(loop: Loop, arrays: dict[str, npt.NDArray[Any]], elementary: Eleme
             leading = results[name].shape[: results[name].ndim - rank]
             flat = results[name].reshape((*leading, -1))
             arrays[access.array][..., positions(access, these)] = flat
+
+
+def _run_lanes(loop: Loop, arrays: dict[str, npt.NDArray[Any]], elementary: Elementary | None) -> None:
+    """All lanes at once, along an axis of their own."""
+    every = slice(None)
+    values = {
+        name: arrays[access.array][..., positions(access, every)] for name, access in loop.reads.items()
+    }
+    results = evaluate(loop.kernel, values, elementary)
+    for name, access in loop.writes.items():
+        own = results[name] if len(access.offsets) > 1 else results[name][..., :1, :]
+        arrays[access.array][..., positions(access, every)] = own
 
 
 def _shape(graph: Graph, output: str) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from rbdgen.access import Access
 from rbdgen.errors import GraphError
 from rbdgen.graph.programs.program import Loop, Program
 from rbdgen.graph.programs.run import positions
@@ -54,7 +55,7 @@ def _verify_runs(
     for all that is outside. This loop's writes are added.
     """
     for access in loop.writes.values():
-        at = positions(access, slice(None))[: loop.count]
+        at = positions(access, slice(None))[: loop.count * loop.kernel.lanes]
         outside = (at < 0) | (at >= targets.get(access.array, 0))
         _refuse_run(loop, outside, f"writes outside '{access.array}'")
         np.minimum.at(written[access.array], at, runs[: len(at), None] + 1)
@@ -71,6 +72,9 @@ def _verify_once(loop: Loop) -> None:
     The outputs of a run have no order, nor have the runs of a vectorisable loop.
     """
     together = loop.vectorisable
+    if loop.kernel.lanes > 1:
+        _verify_once_in_lanes(loop)
+        return
     for array in dict.fromkeys(access.array for access in loop.writes.values()):
         outputs = [output for output in loop.kernel.outputs if loop.writes[output.name].array == array]
         places = [positions(loop.writes[output.name], slice(None)) for output in outputs]
@@ -93,10 +97,32 @@ def _verify_once(loop: Loop) -> None:
             )
 
 
+def _verify_once_in_lanes(loop: Loop) -> None:
+    """Lanes write apart."""
+    written = [
+        (access.array, int(at))
+        for access in loop.writes.values()
+        for at in np.ravel(positions(access, slice(None)))
+    ]
+    if len(set(written)) < len(written):
+        raise GraphError(f"loop '{loop.name}': writes an element twice; write every one once")
+
+
 def _refuse_run(loop: Loop, wrong: npt.NDArray[np.bool_], fault: str) -> None:
     """Raise GraphError for the first run with something wrong, (runs, elements), if there is one."""
     if wrong.any():
         raise GraphError(f"loop '{loop.name}', run {int(wrong.any(axis=1).argmax())}: {fault}")
+
+
+def _verify_lanes(loop: Loop, name: str, access: Access) -> None:
+    """An array has a place for each lane, or is the same for all; what has lanes is written so."""
+    lanes, graph = loop.kernel.lanes, loop.kernel
+    read = {array.name: array.lanes for array in graph.inputs}
+    written = [element for array in graph.outputs if array.name == name for element in array.elements]
+    with_lanes = graph.with_lanes()
+    own = read.get(name, lanes if any(with_lanes[k] for k in written) else len(access.offsets))
+    if loop.count != 1 or len(access.offsets) not in (1, lanes) or len(access.offsets) != own:
+        raise GraphError(f"loop '{loop.name}': {name!r} has {len(access.offsets)} places for {own} lanes")
 
 
 def _verify_arrays(loop: Loop) -> None:
@@ -108,7 +134,9 @@ def _verify_arrays(loop: Loop) -> None:
         if {array.name: array.size for array in arrays} != {n: len(p.elements) for n, p in accesses.items()}:
             raise GraphError(f"loop '{loop.name}': what it {kind} is not what its straight line has")
         for name, access in accesses.items():
-            if len(access.offsets) not in (1, loop.count):
+            if loop.kernel.lanes > 1:
+                _verify_lanes(loop, name, access)
+            elif len(access.offsets) not in (1, loop.count):
                 raise GraphError(
                     f"loop '{loop.name}': {name!r} has {len(access.offsets)} offsets for {loop.count} runs"
                 )

@@ -1,0 +1,247 @@
+"""Programs whose one straight line has lanes: what is known of tables is computed, lanes come one by one.
+
+Both keep every rounding: a batch function, which has a state a lane, runs the line limb by limb and gives the
+bits of the single call; only where a number is 0 in some limbs may the sign of a zero differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from rbdgen.access import Access
+from rbdgen.graph.cost import DIVISION_WORK, SIGN_WORK
+from rbdgen.graph.evaluate import ARITHMETIC, halved
+from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.graph.passes.dead import dead
+from rbdgen.graph.programs.program import Loop, Program, straight_line
+
+TABLE: Final = "limbs"
+"""The table of the numbers in which limbs differ, a row a lane."""
+
+
+def known(program: Program) -> Program:
+    """The program with entries of the table for all that entries alone give.
+
+    Numbers in which limbs differ are symbols while a line is traced; products of them are left over.
+    """
+    (loop,) = program.loops
+    graph, lanes = loop.kernel, loop.kernel.lanes
+    first = _position(graph, TABLE)
+    old = np.array(program.tables[TABLE]).reshape(lanes, -1)
+    entries: dict[tuple[float, ...], int] = {}
+    values: list[tuple[float, ...] | None] = []
+
+    def entry(row: tuple[float, ...]) -> Node:
+        return Node("input", value=float(first + entries.setdefault(row, len(entries))))
+
+    for op, args, value in graph.nodes:
+        operands = [values[k] for k in args]
+        if op == "const":
+            values.append((value,) * lanes)
+        elif op == "input" and first <= value < first + old.shape[1]:
+            values.append(tuple(old[:, int(value) - first].tolist()))
+        elif op in ARITHMETIC and op not in ("join", "turn") and args and None not in operands:
+            columns = zip(*(x for x in operands if x), strict=True)
+            values.append(tuple(float(ARITHMETIC[op](*column)) for column in columns))
+        else:
+            values.append(None)
+    read = [k for node, own in zip(graph.nodes, values, strict=True) if own is None for k in node.args]
+    read += [k for output in graph.outputs for k in output.elements]
+    nodes = list(graph.nodes)
+    for k in dict.fromkeys(read):
+        own = values[k]
+        if own is not None:
+            nodes[k] = Node("const", value=own[0]) if len(set(own)) == 1 else entry(own)
+    # other inputs move along, as the table is the last
+    inputs = (*graph.inputs[:-1], Input(TABLE, len(entries), lanes))
+    kernel = dead(replace(graph, inputs=inputs, nodes=tuple(nodes)))
+    n = len(entries)
+    reads = {**loop.reads, TABLE: Access(TABLE, tuple(range(n)), tuple(n * k for k in range(lanes)))}
+    rows = tuple(row[k] for k in range(lanes) for row in entries)
+    return replace(program, loops=(replace(loop, kernel=kernel, reads=reads),), tables={TABLE: rows})
+
+
+def _position(graph: Graph, name: str) -> int:
+    """Where an input, the last one, begins."""
+    *others, last = graph.inputs
+    assert last.name == name
+    return sum(array.size for array in others)
+
+
+def limb_by_limb(program: Program) -> Program:
+    """The same operations on numbers alone, one limb after the other; what zeros and ones leave of them."""
+    (loop,) = program.loops
+    line = _Line()
+    arrays: dict[str, list[int]] = {}
+    first = 0
+    for array in program.inputs:
+        arrays[array.name] = [line.put("input", value=float(first + k)) for k in range(array.size)]
+        first += array.size
+    for name, values in program.tables.items():
+        arrays[name] = [line.constant(value) for value in values]
+    arrays |= {output.name: [0] * output.size for output in program.outputs}
+    lanes = _replayed(loop, arrays, line)
+    labels: dict[int, str] = {}
+    for index, text in loop.kernel.labels.items():
+        for limb, own in enumerate(lanes[index], 1):
+            labels.setdefault(own, text if len(lanes[index]) == 1 else f"{text}, limb {limb}")
+    for output in loop.kernel.outputs:
+        access = loop.writes[output.name]
+        for k, element in enumerate(output.elements):
+            for lane in range(len(access.offsets)):
+                arrays[access.array][access.address(lane, k)] = _of_lane(lanes[element], lane)
+    outputs = tuple(Output(x.name, x.shape, tuple(arrays[x.name])) for x in program.outputs)
+    return straight_line(dead(Graph(program.inputs, tuple(line.nodes), outputs, labels)))
+
+
+def _replayed(loop: Loop, arrays: Mapping[str, Sequence[int]], line: _Line) -> list[list[int]]:
+    """Of every node where it is written: once, or once a lane."""
+    graph, found = loop.kernel, list[list[int]]()
+    for op, args, value in graph.nodes:
+        operands = [found[k] for k in args]
+        if op == "const":
+            found.append([line.constant(value)])
+        elif op == "input":
+            name, element = graph.input_element(int(value))
+            access = loop.reads[name]
+            runs = range(len(access.offsets))
+            found.append([arrays[access.array][access.address(lane, element)] for lane in runs])
+        elif op == "join":
+            found.append([halved(operands[0], line.add)])
+        elif op == "turn":
+            found.append([*operands[0][1:], operands[0][0]])
+        else:
+            runs = range(max(map(len, operands)))
+            found.append([line.write(op, *(_of_lane(x, lane) for x in operands)) for lane in runs])
+    return found
+
+
+def _of_lane(values: Sequence[int], lane: int) -> int:
+    return values[lane if len(values) > 1 else 0]
+
+
+class _Line:
+    """Writes each operation once and as it is rounded: no sum and no product in another order.
+
+    A minus sign goes from factors to products, and from terms into sums, where that changes no bit.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._known: dict[Node, int] = {}
+
+    def put(self, op: str, *args: int, value: float = 0.0) -> int:
+        """Where this very operation is written."""
+        node = Node(op, args, value)
+        if node not in self._known:
+            self._known[node] = len(self.nodes)
+            self.nodes.append(node)
+        return self._known[node]
+
+    def constant(self, value: float) -> int:
+        """A number."""
+        return self.put("const", value=value + 0.0)
+
+    def write(self, op: str, *args: int) -> int:
+        """An operation on what is written."""
+        if op in ("add", "sub"):
+            return self.add(args[0], args[1] if op == "add" else self.opposite(args[1]))
+        if op in ("mul", "sq", "div"):
+            return self._scaled(op, args[0], args[-1])
+        return self.opposite(args[0]) if op == "neg" else self.put(op, *args)
+
+    def opposite(self, a: int) -> int:
+        """-a."""
+        op, args, value = self.nodes[a]
+        if op == "neg":
+            return args[0]
+        return self.constant(-value) if op == "const" else self.put("neg", a)
+
+    def add(self, a: int, b: int) -> int:
+        """a + b."""
+        x, y = self._number(a), self._number(b)
+        if x == 0 or y == 0:
+            return b if x == 0 else a
+        if x is not None and y is not None:
+            return self.constant(x + y)
+        for term, minus in ((a, b), (b, a)):
+            op, args, _ = self.nodes[minus]
+            if op == "neg":
+                return self.constant(0.0) if args[0] == term else self.put("sub", term, args[0])
+        return self.put("add", *sorted((a, b)))
+
+    def _scaled(self, op: str, a: int, b: int) -> int:
+        """a b or a / b."""
+        (a, minus), (b, other) = self._magnitude(a), self._magnitude(b)
+        x, y = self._number(a), self._number(b)
+        if x == 0 or (y == 0 and op != "div"):
+            return self.constant(0.0)
+        if y == 1:
+            found = a
+        elif op == "div":
+            found = self.put("div", a, b)
+        elif x == 1:
+            found = b
+        elif x is not None and y is not None:
+            found = self.constant(x * y)
+        else:
+            found = self.put("sq", a) if a == b else self.put("mul", *sorted((a, b)))
+        return self.opposite(found) if minus != other else found
+
+    def _magnitude(self, a: int) -> tuple[int, bool]:
+        """The value without its sign, and whether that is minus."""
+        value = self._number(a)
+        minus = self.nodes[a].op == "neg" if value is None else value < 0
+        return (self.opposite(a) if minus else a), minus
+
+    def _number(self, a: int) -> float | None:
+        op, _, value = self.nodes[a]
+        return value if op == "const" else None
+
+
+def counted(program: Program) -> str:
+    """How many operations there are on vectors, and how many on numbers."""
+    graph = program.loops[0].kernel
+    kinds = [lanes for lanes, node in zip(graph.with_lanes(), graph.nodes, strict=True) if node.args]
+    return f"{sum(kinds)} operations on {graph.lanes} lanes, {len(kinds) - sum(kinds)} on numbers"
+
+
+VECTOR_WORK: Final = 1.2
+"""Work of a vector operation in additions: an addition's time, but fewer that do not wait for each other."""
+
+GATHER_WORK: Final = 1.5
+"""Work of a lane that is read from a place of its own: a load, and most of a shuffle."""
+
+JOINED_WORK: Final = 1.0
+"""Work of a lane that is added to the others."""
+
+ANGLE_WORK: Final = 6.0
+"""Work of an angle whose sine and cosine are taken eight at a time."""
+
+
+def work(program: Program, registers: float) -> float:
+    """What a straight line takes to execute, in additions; `registers`: that hold all lanes of a value.
+
+    Quadruped and humanoid, RNEA, ABA, CRBA: the ratio of two lines to that of their times is 0.8 to 1.3.
+    """
+    (loop,) = program.loops
+    graph, vector = loop.kernel, max(1.0, registers) * VECTOR_WORK
+    with_lanes, lanes, total = graph.with_lanes(), graph.lanes, 0.0
+    for index, (op, _, value) in enumerate(graph.nodes):
+        if op in ("sin", "cos"):
+            total += ANGLE_WORK / 2 * (lanes if with_lanes[index] else 1)
+        elif op == "join":
+            total += JOINED_WORK * lanes
+        elif op == "input":
+            array, _ = graph.input_element(int(value))
+            total += GATHER_WORK * lanes if with_lanes[index] and array != TABLE else 0
+        elif op != "const":
+            total += (vector if with_lanes[index] else 1) * _WEIGHTS.get(op, 1)
+    return total + sum(len(access.elements) * len(access.offsets) for access in loop.writes.values())
+
+
+_WEIGHTS: Final = {"div": DIVISION_WORK, "sqrt": DIVISION_WORK, "sign": SIGN_WORK}

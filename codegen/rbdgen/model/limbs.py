@@ -1,0 +1,108 @@
+"""Alike limbs of a robot, legs, arms or fingers: the same joints, equations that differ in numbers alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rbdgen.model.model import WORLD, Model
+
+LANES: Final = (2, 4, 8)
+"""How many limbs may go together."""
+
+Limb = tuple[int, ...]
+"""The numbers of its bodies, in order."""
+
+
+@dataclass(frozen=True)
+class Limbs:
+    """Limbs that go together: `groups` of `lanes` alike ones."""
+
+    lanes: int
+    groups: tuple[tuple[Limb, ...], ...]
+
+    def bodies(self, model: Model, lane: int) -> list[int]:
+        """Those that are left when of each group the limb of this lane stays, in the first one's place."""
+        instead = {
+            first: own for limbs in self.groups for first, own in zip(limbs[0], limbs[lane], strict=True)
+        }
+        gone = {body for limbs in self.groups for limb in limbs[1:] for body in limb}
+        return [instead.get(i, i) for i in range(model.nbodies) if i not in gone]
+
+    def several(self, model: Model) -> frozenset[int]:
+        """Which of those that are left stand for several, by their places."""
+        first = {body for limbs in self.groups for body in limbs[0]}
+        return frozenset(k for k, body in enumerate(self.bodies(model, 0)) if body in first)
+
+
+def limbs_in_lanes(model: Model) -> Iterator[Limbs]:
+    """Every number of lanes, with the alike limbs that fill them; the others go by themselves."""
+    groups = alike_limbs(model)
+    for lanes in LANES:
+        full = tuple(
+            limbs[k : k + lanes] for limbs in groups for k in range(0, len(limbs) - lanes + 1, lanes)
+        )
+        if full:
+            yield Limbs(lanes, full)
+
+
+def alike_limbs(model: Model) -> list[tuple[Limb, ...]]:
+    """Groups of two or more limbs on one body, or on the world, with the same joints in the same tree.
+
+    The outermost are taken: two arms, not their fingers.
+    """
+    shapes, found = _shapes(model), []
+    waiting: list[Sequence[int]] = [_children(model, WORLD)]
+    for children in waiting:
+        kinds = defaultdict(list)
+        for i in children:
+            kinds[shapes[i]].append(i)
+        for roots in kinds.values():
+            if len(roots) > 1:
+                found.append(tuple(tuple(range(i, model.subtree_end[i])) for i in roots))
+            else:
+                waiting.append(model.children[roots[0]])
+    return found
+
+
+def unlike_limbs(model: Model) -> str | None:
+    """Why no limbs of a robot are alike, and where the first two differ; None where some are."""
+    if alike_limbs(model):
+        return None
+    for above in (WORLD, *range(model.nbodies)):
+        roots = _children(model, above)
+        if len(roots) > 1:
+            first, second = (_described(model, i) for i in _difference(model, roots[0], roots[1]))
+            names = [model.bodies[i].joint.name for i in roots[:2]]
+            return f"the limbs of joints '{names[0]}' and '{names[1]}' differ: {first}, {second}"
+    return "no body carries two"
+
+
+def _children(model: Model, i: int) -> Sequence[int]:
+    return [k for k, body in enumerate(model.bodies) if body.parent == i]
+
+
+def _shapes(model: Model) -> list[Any]:
+    """What limbs must share: the joint types of the subtree of every body."""
+    shapes: list[Any] = [None] * model.nbodies
+    for i in reversed(range(model.nbodies)):
+        body = model.bodies[i]
+        shapes[i] = (body.joint.type.name, body.hidden, *(shapes[k] for k in model.children[i]))
+    return shapes
+
+
+def _difference(model: Model, i: int, j: int) -> tuple[int, int]:
+    """The first two bodies that differ in the subtrees of two."""
+    shapes = _shapes(model)
+    if shapes[i][:2] == shapes[j][:2] and len(shapes[i]) == len(shapes[j]):
+        for a, b in zip(model.children[i], model.children[j], strict=True):
+            if shapes[a] != shapes[b]:
+                return _difference(model, a, b)
+    return i, j
+
+
+def _described(model: Model, i: int) -> str:
+    joint, below = model.bodies[i].joint, len(model.children[i])
+    return f"'{joint.name}' is {joint.type.name} with {below} joint{'' if below == 1 else 's'} on it"

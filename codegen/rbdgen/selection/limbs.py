@@ -1,0 +1,281 @@
+"""Alike limbs as lanes: a function is traced on a smaller robot, one limb of which stands for several.
+
+The numbers in which the limbs differ become entries of a table with a row a lane; those that are equal stay
+numbers, and so do zeros that all limbs share. What a limb hands on to the trunk is summed over the lanes. The
+program has one straight line; what it reads and writes of limbs has a place in every lane.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from math import inf
+from typing import Any, Final
+
+from rbdgen.access import Access
+from rbdgen.functions.function import Form, Function
+from rbdgen.graph.engine import GraphEngine, Results
+from rbdgen.graph.node import Input
+from rbdgen.graph.programs.limbs import TABLE, counted, known, limb_by_limb, work
+from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, apply
+from rbdgen.graph.programs.program import Loop, Program, Result
+from rbdgen.model.limbs import Limbs, limbs_in_lanes
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.selection.axes import part_of
+from rbdgen.selection.table import Entry, mapped
+from rbdgen.signature import Kind, SizedArgument
+from rbdgen.spatial.ops import Matrix, Vector
+from rbdgen.spatial.scalar import Scalar, is_number, neg
+from rbdgen.sweeps.inputs import Lanes, State, state_of
+
+Places = Sequence[tuple[int, ...]]
+"""For every element of the smaller robot's array where it stands in the whole one's, once or in each lane."""
+
+
+def trace_in_limbs(
+    reduced: ReducedModel, limbs: Limbs, function: Function, form: Form, *, sums: bool = True
+) -> Program:
+    """The form with alike limbs as lanes; `sums` as in `sweeps.inputs.coordinates`."""
+    traced = _Tracing(reduced, limbs)
+    model, small = reduced.model, traced.robots[0].model
+    own, whole = function.sized(small), function.sized(model)
+    vectors = [
+        (x, traced.read(x.name, x.size, traced.places(x.kind)))
+        for x in own.inputs  # all of them, read or not
+    ]
+    state = traced.state(vectors, sums=sums)
+    results = function.trace(form, traced.filled(), state)
+    outputs: list[tuple[str, tuple[int, ...], Sequence[Scalar]]] = []
+    writes: dict[str, Access] = {}
+    for x, values in zip(own.outputs, results, strict=True):
+        for name, (access, elements) in traced.written(x, values).items():
+            outputs.append((name, (len(elements),), elements))
+            writes[name] = access
+    return traced.program(function.name, whole.inputs, whole.outputs, outputs, writes)
+
+
+LONGEST: Final = 4000
+"""Operations of the longest line: it is printed in one piece."""
+
+
+@dataclass(frozen=True)
+class InLimbs:
+    """A program with lanes, the same limb by limb, and the axes it is in, in words."""
+
+    lanes: Program
+    by_limb: Program
+    axes: str
+
+
+def cheapest_in_limbs(
+    function: Function,
+    model: Model,
+    subjects: Iterable[tuple[str, ReducedModel]],
+    registers: float,
+    most: float = inf,
+    *,
+    sums: bool,
+) -> InLimbs | None:
+    """The form with the least work in limbs; None where it takes more than `most`, or has no alike limbs.
+
+    `registers`: how many a number takes.
+    """
+    form = function.in_limbs
+    if form is None or not form.does(model):
+        return None
+    traced = [
+        (known(trace_in_limbs(reduced, limbs, function, form, sums=sums)), words, limbs.lanes * registers)
+        for words, reduced in subjects
+        for limbs in limbs_in_lanes(model)
+    ]
+    traced = [(p, words, width) for p, words, width in traced if len(p.loops[0].kernel) <= LONGEST]
+    if not traced:
+        return None
+    plain, words, width = min(traced, key=lambda row: work(row[0], row[2]))
+    best = known(apply(plain, SIMPLIFY))
+    if work(best, width) > most:
+        return None
+    return InLimbs(apply(best, ORDER), apply(limb_by_limb(best), ORDER), f"{words}; {counted(best)}")
+
+
+class _Table:
+    """The table as it grows: a row of one number a lane for every entry."""
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[float, ...]] = []
+        self._places: dict[tuple[float, ...], int] = {}
+
+    def merged(self, values: Sequence[Any]) -> Any:
+        """One value for those of all lanes: equal numbers as they are, others as an entry."""
+        first = values[0]
+        if all(value is first for value in values):
+            return first
+        if is_number(first):
+            return first if all(x == first for x in values) else self._entry(tuple(map(float, values)))
+        if any(type(value) is not type(first) for value in values):
+            return first  # limits, which one joint may have and another not
+        if isinstance(first, (Vector, Matrix)):
+            return type(first)(*map(self.merged, zip(*values, strict=True)))
+        if isinstance(first, tuple):
+            each = map(self.merged, zip(*values, strict=True))
+            return type(first)(*each) if hasattr(first, "_fields") else type(first)(each)
+        if is_dataclass(first) and not isinstance(first, type):
+            parts = {x.name: self.merged([getattr(v, x.name) for v in values]) for x in fields(first)}
+            return replace(first, **parts)
+        return first
+
+    def _entry(self, row: tuple[float, ...]) -> Entry:
+        opposite = tuple(-x for x in row)
+        if opposite in self._places:
+            return Entry(self._places[opposite], True)
+        if row not in self._places:
+            self._places[row] = len(self.entries)
+            self.entries.append(row)
+        return Entry(self._places[row], False)
+
+
+@dataclass
+class _Tracing:
+    """A robot with alike limbs, and what is traced of the smaller one: symbols, and where they are read.
+
+    `robots`: the smaller one with the limbs of each lane; `chosen`: its bodies, numbers in the whole robot.
+    """
+
+    reduced: ReducedModel
+    limbs: Limbs
+    tracer: GraphEngine = field(default_factory=GraphEngine)
+    table: _Table = field(default_factory=_Table)
+    reads: dict[str, Access] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        model, lanes = self.reduced.model, range(self.limbs.lanes)
+        self.chosen = [self.limbs.bodies(model, lane) for lane in lanes]
+        self.robots = [replace(part_of(self.reduced, bodies), aligned=()) for bodies in self.chosen]
+        self.merged: ReducedModel = self.table.merged(self.robots)
+
+    def places(self, kind: Kind) -> Places:
+        """Where the elements of an array of this kind stand."""
+        model = self.reduced.model
+        if kind == "matrix":
+            n, rows = model.nv, self.places("velocity")
+            return [_places(tuple(n * i + j for i, j in _paired(row, col))) for row in rows for col in rows]
+        spans = _spans(model, kind)
+        lanes = zip(*self.chosen, strict=True)
+        return [
+            _places(elements)
+            for bodies in lanes
+            for elements in zip(*(spans[i] for i in bodies), strict=True)
+        ]
+
+    def written(
+        self, x: SizedArgument, values: Sequence[Scalar | None]
+    ) -> dict[str, tuple[Access, Sequence[Scalar]]]:
+        """The parts of an output, where they lie, and their elements.
+
+        Of a matrix more values may follow, between a limb in every lane and one some lanes further; entries
+        between different limbs are else 0.
+        """
+        found = list(zip(self.places(x.kind), values, strict=False))
+        if x.kind == "matrix":
+            n, rows = self.reduced.nv, self.places("velocity")
+            further = [(d, row, col) for d in range(1, self.limbs.lanes) for row in rows for col in rows]
+            for (distance, row, col), value in zip(further, values[len(found) :], strict=False):
+                if value is not None:
+                    pairs = list(zip(row, (*col[distance:], *col[:distance]), strict=True))
+                    upper, lower = (
+                        tuple(n * i + j for i, j in own) for own in (pairs, [p[::-1] for p in pairs])
+                    )
+                    found += (
+                        [(upper, value), (lower, value)] if set(upper) != set(lower) else [(upper, value)]
+                    )
+            done = {at for own, _ in found for at in own}
+            found += [((at,), 0) for at in range(n * n) if at not in done]
+        parts = _accesses(x.name, [places for places, _ in found])
+        return {name: (access, [found[k][1] for k in elements]) for name, (access, elements) in parts.items()}
+
+    def read(self, name: str, size: int, places: Places) -> list[Scalar]:
+        """New symbols for the elements of an input."""
+        elements: list[Scalar] = [0] * size
+        for own, (access, where) in _accesses(name, places).items():
+            self.reads[own] = access
+            symbols = self.tracer.symbols(own, len(where), len(access.offsets))
+            for k, symbol in zip(where, symbols, strict=True):
+                elements[k] = symbol
+        return elements
+
+    def state(self, vectors: Sequence[tuple[SizedArgument, Sequence[Scalar]]], *, sums: bool) -> State:
+        """What the algorithms take."""
+        tracer, model = self.tracer, self.robots[0].model
+        made = state_of(
+            model,
+            vectors,
+            tracer.cos,
+            tracer.sin,
+            sums=sums,
+            naming=tracer.named,
+            sqrt=tracer.sqrt,
+            sign=tracer.sign,
+        )
+        bodies = self.limbs.several(self.reduced.model)
+        return replace(made, lanes=Lanes(bodies, self.limbs.lanes, tracer.join, tracer.turn))
+
+    def filled(self) -> ReducedModel:
+        """The smaller robot with symbols in place of the entries."""
+        n, lanes = len(self.table.entries), self.limbs.lanes
+        self.reads[TABLE] = Access(TABLE, tuple(range(n)), tuple(n * lane for lane in range(lanes)))
+        table = self.tracer.symbols(TABLE, n, lanes)
+        return mapped(self.merged, Entry, lambda x: neg(table[x.place]) if x.opposite else table[x.place])
+
+    def program(
+        self,
+        name: str,
+        inputs: Sequence[SizedArgument],
+        outputs: Sequence[SizedArgument],
+        results: Results,
+        writes: Mapping[str, Access],
+    ) -> Program:
+        """The program of the whole robot's arrays."""
+        rows = tuple(entry[lane] for lane in range(self.limbs.lanes) for entry in self.table.entries)
+        return Program(
+            tuple(Input(x.name, x.size) for x in inputs),
+            tuple(Result(x.name, x.shape) for x in outputs),
+            (Loop(name, self.tracer.graph(results), self.reads, writes),),
+            tables={TABLE: rows},
+        )
+
+
+def _spans(model: Model, kind: Kind) -> list[range]:
+    """The elements of an array that belong to each body."""
+    joints = [body.joint for body in model.bodies]
+    if kind == "configuration":
+        return [range(joint.idx_q, joint.idx_q + joint.nq) for joint in joints]
+    if kind == "external_forces":
+        rows = {i: row for row, i in enumerate(model.visible)}
+        return [range(6 * rows[i], 6 * rows[i] + 6) if i in rows else range(0) for i in range(len(joints))]
+    return [range(joint.idx_v, joint.idx_v + joint.nv) for joint in joints]
+
+
+def _places(lanes: tuple[int, ...]) -> tuple[int, ...]:
+    """One place where it is that of all lanes."""
+    return lanes[:1] if len(set(lanes)) == 1 else lanes
+
+
+def _paired(row: tuple[int, ...], column: tuple[int, ...]) -> list[tuple[int, int]]:
+    lanes = range(max(len(row), len(column)))
+    return [(row[k if len(row) > 1 else 0], column[k if len(column) > 1 else 0]) for k in lanes]
+
+
+def _accesses(name: str, places: Places) -> dict[str, tuple[Access, list[int]]]:
+    """An array as parts whose elements lie equally far from lane to lane: where they lie, which they are."""
+    parts = defaultdict(list)
+    for k, at in enumerate(places):
+        parts[tuple(lane - at[0] for lane in at)].append(k)
+    return {
+        f"{name}_of_limbs{number}" if len(steps) > 1 else name: (
+            Access(name, tuple(places[k][0] for k in elements), steps),
+            elements,
+        )
+        for number, (steps, elements) in enumerate(parts.items())
+    }

@@ -1,0 +1,122 @@
+"""Alike limbs as lanes: the values of the textbook's form, the bits of batches, and robots that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.limbs import with_limbs
+from support.robots import robot
+
+from rbdgen.errors import GraphError, OptionError
+from rbdgen.functions.function import Function
+from rbdgen.functions.table import lookup
+from rbdgen.graph.programs.program import Program, straight_line
+from rbdgen.graph.programs.run import run
+from rbdgen.graph.programs.verify import verify_program
+from rbdgen.model.build import Base
+from rbdgen.model.limbs import alike_limbs, limbs_in_lanes
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import reduce
+from rbdgen.options import Options
+from rbdgen.pipeline.design import design_functions
+from rbdgen.selection.limbs import InLimbs, cheapest_in_limbs
+from rbdgen.selection.trace import trace_graph
+
+LEG, SLIDE = ("revolute", "revolute"), ("revolute", "prismatic", "revolute")
+
+CASES: list[tuple[Sequence[Sequence[str]], Base, int]] = [
+    ([LEG] * 4, "floating", 4),
+    ([SLIDE, LEG, ("prismatic",), SLIDE, LEG, LEG], "floating", 2),  # two pairs, and two limbs by themselves
+    ([SLIDE] * 2, "fixed", 2),  # no trunk
+]
+
+FUNCTIONS = ("rnea_fext", "gravity", "aba", "crba", "minv")
+
+
+def in_limbs(function: Function, model: Model) -> InLimbs:
+    found = cheapest_in_limbs(function, model, [("as given", reduce(model))], 0.25, sums=True)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(("limbs", "base", "lanes"), CASES)
+def test_values_and_bits(limbs: Sequence[Sequence[str]], base: Base, lanes: int, name: str) -> None:
+    """Those of the textbook's form; one limb after the other has every bit of all at once."""
+    model, function = with_limbs(limbs, base).model, lookup(name)
+    textbook = straight_line(trace_graph(model, function, function.forms[0], "graph"))
+    found = in_limbs(function, model)
+    for program in (found.lanes, found.by_limb):
+        verify_program(program)
+    (loop,) = found.lanes.loops
+    assert loop.kernel.lanes == lanes
+    assert found.by_limb.cost.join == found.by_limb.cost.turn == 0
+    inputs = states(textbook)
+    wanted, together, apart = (run(x, inputs) for x in (textbook, found.lanes, found.by_limb))
+    for output, values in wanted.items():
+        np.testing.assert_allclose(together[output], values, rtol=0, atol=1e-12 * abs(values).max())
+        np.testing.assert_array_equal(together[output].view(np.int64), apart[output].view(np.int64))
+
+
+def states(program: Program) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(3)
+    return {x.name: random.normal(size=(5, x.size)) for x in program.inputs}
+
+
+def test_alike_limbs() -> None:
+    """The outermost ones; a humanoid's legs on the base, and its arms on the chest."""
+    legs, arms = alike_limbs(robot("humanoid30", "floating").model)
+    assert [len(limb) for limb in (*legs, *arms)] == [6, 6, 7, 7]
+    widths = [(x.lanes, len(x.groups)) for x in limbs_in_lanes(with_limbs([LEG] * 6).model)]
+    assert widths == [(2, 3), (4, 1)]
+
+
+@pytest.mark.parametrize(
+    ("limbs", "options", "reason"),
+    [
+        (
+            [LEG, SLIDE],
+            {},
+            r"the limbs of joints 'limb0_0_joint' and 'limb1_0_joint' differ: "
+            r"'limb0_1_joint' is revolute with 0 joints on it, "
+            r"'limb1_1_joint' is prismatic with 1 joint on it",
+        ),
+        ([LEG], {}, "no body carries two"),
+        ([LEG] * 2, {"target": "portable"}, "--target portable has no vectors"),
+        ([LEG] * 2, {"trig": "input"}, "--trig input gives sines one by one"),
+        ([LEG] * 2, {"packed": True, "functions": ("crba",)}, "outputs are packed"),
+    ],
+)
+def test_refused(limbs: Sequence[Sequence[str]], options: dict[str, object], reason: str) -> None:
+    asked = Options(**{"functions": ("rnea",), **options})  # type: ignore[arg-type]
+    asked = replace(asked, variants=dict.fromkeys(asked.functions, "limbs"))
+    with pytest.raises(OptionError, match=reason):
+        design_functions(with_limbs(limbs), asked)
+
+
+def test_functions_of_no_joints_have_no_such_form() -> None:
+    with pytest.raises(OptionError, match="'kinetic_energy' has no form 'limbs'"):
+        lookup("kinetic_energy").form("limbs")
+
+
+def test_a_small_gain_is_left() -> None:
+    """Two sliding masses on a trunk: the lanes save nothing, and batches would pay for them."""
+    (found,) = design_functions(with_limbs([("prismatic",)] * 2), Options(functions=("gravity",)))
+    assert found.lanes is None
+
+
+def test_lanes_are_verified() -> None:
+    """A place for each lane, and no element written twice."""
+    program = in_limbs(lookup("gravity"), with_limbs([LEG] * 2).model).lanes
+    (loop,) = program.loops
+    name = next(name for name, access in loop.reads.items() if access.array == "q" and not access.shared)
+    short = replace(loop.reads[name], offsets=(0, 1, 2))
+    with pytest.raises(GraphError, match="3 places for 2 lanes"):
+        verify_program(replace(program, loops=(replace(loop, reads={**loop.reads, name: short}),)))
+    name = next(name for name, access in loop.writes.items() if not access.shared)
+    same = replace(loop.writes[name], offsets=(0, 0))
+    with pytest.raises(GraphError, match="writes an element twice"):
+        verify_program(replace(program, loops=(replace(loop, writes={**loop.writes, name: same}),)))

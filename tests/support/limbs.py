@@ -1,0 +1,44 @@
+"""Robots with limbs: a base, limbs that are alike but for their numbers, and others that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rbdgen.description.urdf import parse_urdf
+from rbdgen.model.build import Base, Robot, build_robot
+
+
+def with_limbs(limbs: Sequence[Sequence[str]], base: Base = "floating", seed: int = 0) -> Robot:
+    """A trunk with these limbs, every number of them drawn; the axes are those of coordinates."""
+    random = np.random.default_rng(seed)
+    parts = [_link("trunk", random)]
+    for k, joints in enumerate(limbs):
+        above = "trunk"
+        for depth, kind in enumerate(joints):
+            name = f"limb{k}_{depth}"
+            origin = " ".join(f"{x:.3f}" for x in random.uniform(-0.4, 0.4, 3))
+            axis = ("1 0 0", "0 1 0", "0 0 1")[depth % 3]
+            parts.append(
+                f'<joint name="{name}_joint" type="{kind}"><parent link="{above}"/><child link="{name}"/>'
+                f'<origin xyz="{origin}"/><axis xyz="{axis}"/>'
+                '<limit lower="-1" upper="1" effort="9" velocity="9"/></joint>'
+            )
+            parts.append(_link(name, random))
+            above = name
+    text = f'<robot name="limbed">{"".join(parts)}</robot>'
+    return build_robot(parse_urdf(text), base)
+
+
+def _link(name: str, random: np.random.Generator) -> str:
+    """A link with the inertia of a few points."""
+    points = random.uniform(-0.2, 0.2, (5, 3))
+    r = points - points.mean(0)
+    square = (np.eye(3) * (r**2).sum() - r.T @ r) * 0.3
+    com = " ".join(f"{x:.4f}" for x in points.mean(0))
+    entries = " ".join(f'i{"xyz"[i]}{"xyz"[j]}="{square[i, j]:.6f}"' for i in range(3) for j in range(i, 3))
+    return (
+        f'<link name="{name}"><inertial><origin xyz="{com}"/><mass value="1.5"/>'
+        f"<inertia {entries}/></inertial></link>"
+    )

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdgen.runtime.arrays import aligned, expected
+from rbdgen.errors import ArrayTypeError
+from rbdgen.runtime.arrays import aligned, as_real, expected
 from rbdgen.runtime.memory import CACHE_LINE
+from rbdgen.signature import SizedArgument
 
 SHAPES = [(), (0,), (1,), (7,), (0, 6, 6), (3, 0), (5, 6, 6), (1000, 8, 8)]
 
@@ -36,3 +38,34 @@ def test_new_arrays_are_their_own_memory() -> None:
 
 def test_how_messages_write_a_shape() -> None:
     assert [expected(shape) for shape in ((), (7,), (6, 6))] == ["(...)", "(..., 7)", "(..., 6, 6)"]
+
+
+class OfAnotherFramework:
+    """An array that NumPy reads by DLPack alone."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+
+class Elsewhere:
+    """One that does not give its numbers."""
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("it lies on another device\nuse more lines")
+
+
+def test_arrays_of_other_frameworks() -> None:
+    q, numbers = SizedArgument("q", (3,), "", ""), np.array([1.0, 2.0, 3.0])
+    assert np.shares_memory(as_real("rnea", q, OfAnotherFramework(numbers)), numbers)
+    with pytest.raises(ArrayTypeError) as caught:
+        as_real("rnea", q, Elsewhere())
+    assert str(caught.value) == (
+        "rnea: q is no array of plain numbers on the CPU (it lies on another device); pass one, "
+        "or take lib.jax, lib.torch"
+    )

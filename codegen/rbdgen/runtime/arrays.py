@@ -37,9 +37,17 @@ def as_real(function: str, argument: SizedArgument, value: npt.ArrayLike) -> Arr
         raise ArrayTypeError(f"{function}: {argument.name} is a masked array; pass its filled() values")
     try:
         array = np.asarray(value)
+        if array.dtype.kind == "O" and hasattr(value, "__dlpack__"):
+            array = np.from_dlpack(value)  # type: ignore[arg-type]
     except ValueError as error:
         raise ArrayValueError(
             f"{function}: {argument.name} is not an array; pass numbers, no ragged lists"
+        ) from error
+    except (TypeError, RuntimeError, BufferError) as error:  # another framework's: traced, or not on the CPU
+        why = str(error).partition("\n")[0]
+        raise ArrayTypeError(
+            f"{function}: {argument.name} is no array of plain numbers on the CPU ({why}); pass one, "
+            "or take lib.jax, lib.torch"
         ) from error
     if array.dtype.kind not in "fiub":
         raise ArrayTypeError(f"{function}: {argument.name} has dtype {array.dtype}; pass real numbers")

@@ -77,6 +77,16 @@ def test_rollouts_have_the_shapes_that_are_told() -> None:
     assert (names["A"].shape, names["B"].shape) == ((4, 4), (4, 2))
 
 
+@pytest.mark.filterwarnings("ignore")  # of the frameworks
+@pytest.mark.parametrize(("framework", "heading"), [("jax", "JAX"), ("torch", "PyTorch")])
+def test_functions_of_jax_and_pytorch(
+    framework: str, heading: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip(framework)
+    exec(example("frameworks.md", heading), {})
+    assert f"```\n{capsys.readouterr().out}```" in page("frameworks.md")
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -12,7 +12,7 @@ from typing import Final
 
 from rich.console import Console
 
-FRAMEWORKS: Final = ("casadi",)
+FRAMEWORKS: Final = ("casadi", "jax", "torch")
 
 
 def main() -> None:

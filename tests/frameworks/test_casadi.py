@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +11,14 @@ import casadi
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.carts import cart_with_a_ball, motions
 from support.command import rbdgen as command
 
 import rbdgen
 from rbdgen.errors import ArrayValueError, EmitError, LoadError, OptionError
 from rbdgen.runtime import Library
-from rbdgen.runtime.configuration import Manifold
 
 Array = NDArray[np.float64]
-
-BODY: Mapping[str, Any] = {"mass": 1.3, "com": (0.1, -0.05, 0.2), "inertia": (0.03, 0.04, 0.02)}
-
-
-def cart_with_a_ball() -> rbdgen.RobotBuilder:
-    """q has 3 + 4 + 1 elements, v has 3 + 3 + 1: planar, spherical and revolute."""
-    builder = rbdgen.RobotBuilder("cart").add_body("ground")
-    builder.add_body("wagon", parent="ground", type="planar", **BODY)
-    builder.add_body("ball", parent="wagon", type="spherical", xyz=(0.1, 0.2, 0.3), **BODY)
-    return builder.add_body("hand", parent="ball", type="revolute", axis=(0, 1, 0), xyz=(0.3, 0, 0.1), **BODY)
 
 
 def states(library: Library, name: str, knots: int) -> dict[str, Array]:
@@ -41,13 +30,6 @@ def states(library: Library, name: str, knots: int) -> dict[str, Array]:
 def beside(arrays: Array) -> Array:
     """What CasADi takes and gives of several states: a column each, or matrices in a row."""
     return np.hstack([array.reshape(len(array), -1) for array in arrays])
-
-
-def motions(manifold: Manifold, q: Array) -> Array:
-    """dq/dt of every unit velocity, nq x nv, by differences: the directions that q has."""
-    steps = 1e-3 * np.eye(manifold.nv)
-    ends = [manifold.integrate(np.broadcast_to(q, (manifold.nv, q.size)), s * steps) for s in (1, -1, 2, -2)]
-    return np.asarray(8 * (ends[0] - ends[1]) - (ends[2] - ends[3])).T / 12e-3
 
 
 @pytest.mark.parametrize(

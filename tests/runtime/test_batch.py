@@ -289,6 +289,7 @@ def test_several_callers_at_once(lib: Library, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # from Python 3.12 on
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # where JAX was imported before
 def test_a_fork_starts_threads_of_its_own(lib: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     call = lib.mixed19
     in_pieces(monkeypatch, call, 16)

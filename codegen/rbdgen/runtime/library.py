@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
@@ -211,6 +211,27 @@ class Library:
         """
         return self._of_framework("casadi")(function, knots, hessian)
 
+    @cached_property
+    def jax(self) -> Any:
+        """The functions as those of JAX: `library.jax.rnea(q, v, a)` under jit, vmap, grad, jacfwd.
+
+        Arrays are JAX's, of the library's dtype, on the CPU; leading axes are states, as in plain calls.
+
+        Raises:
+            BuildError: JAX is missing, or its headers, or a compiler of C++.
+            LoadError: this is a package without rbdgen.
+        """
+        return self._of_framework("jax")
+
+    @cached_property
+    def torch(self) -> Any:
+        """The functions as those of PyTorch: `library.torch.rnea(q, v, a)` with autograd, torch.func.
+
+        Tensors are of the library's dtype, on the CPU; leading axes are states, as in plain calls. Raises as
+        `jax` does.
+        """
+        return self._of_framework("torch")
+
     def _of_framework(self, name: str) -> Any:
         if self._frameworks is None:
             raise LoadError(
@@ -236,7 +257,7 @@ def open_library(
     """Open a generated folder that has been compiled.
 
     `revive`: makes the library again where it is unpickled; None for the package that this loader is part of.
-    `frameworks`: makes `library.casadi`; None for that package too.
+    `frameworks`: makes `library.casadi`, `library.jax` and `library.torch`; None for that package too.
 
     Raises:
         LoadError: it has no manifest, is not compiled, was generated for a small machine, or was compiled for
@@ -269,7 +290,8 @@ def open_library(
         module = open_extension(folder / built["module"], digests[built["module"]])
         _check_processor(folder, module)
         calls = open_calls(folder / built["calls"], digests[built["calls"]])
-        return Library(content, manifest, Code(module.ffi, module.lib, calls), frameworks)
+        code = Code(module.ffi, module.lib, calls, digests[built["module"]])
+        return Library(content, manifest, code, frameworks)
     except (KeyError, TypeError, AttributeError) as error:
         raise LoadError(f"{path}: does not describe its functions ({error}); generate it again") from error
 

@@ -43,7 +43,7 @@ class Step(Function):
             ArrayTypeError: an array is not of real numbers, too few or too many arguments.
         """
         threads, caller = self._threads(threads), f"{self.__name__}.rollout"
-        given = self._positional(arrays, named)
+        given = self.inputs(arrays, named)
         steps = self._count(caller, given)
 
         def repeated(argument: SizedArgument) -> SizedArgument:

@@ -174,7 +174,13 @@ class Processes:
         self._running: set[subprocess.Popen[str]] = set()
         self._stopped = False
 
-    def run(self, command: Sequence[str], folder: Path, what: str) -> None:
+    def run(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        what: str,
+        remedy: str = "check the compiler, or report the generated file",
+    ) -> None:
         """Run to the end; `BuildError` with the first error line where the exit status is not 0."""
         with self._lock:
             if self._stopped:
@@ -203,10 +209,8 @@ class Processes:
             with self._lock:
                 self._running.discard(process)
         if process.returncode != 0:
-            raise BuildError(
-                f"{what}: '{command[0]}' failed with status {process.returncode}: {_reason(complaint)};"
-                " check the compiler, or report the generated file"
-            )
+            failed = f"{what}: '{command[0]}' failed with status {process.returncode}"
+            raise BuildError(f"{failed}: {_reason(complaint)}; {remedy}")
 
     def stop(self) -> None:
         """End what runs and start nothing more."""

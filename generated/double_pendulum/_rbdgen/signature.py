@@ -55,6 +55,16 @@ them. `nonnegative`: numbers that are not negative, such as which contacts hold.
 `by_external_forces`: degrees of freedom by a force and a moment for every body. `values`: none of these.
 """
 
+OF_JOINTS: Final[tuple[Kind, ...]] = (
+    "configuration",
+    "velocity",
+    "acceleration",
+    "force",
+    "external_forces",
+    "matrix",
+)
+"""Kinds of arrays whose elements belong to joints or bodies."""
+
 CoordinatesKind = Literal["angle", "slide", "screw", "planar", "spherical", "floating"]
 """How a joint moves: by an angle in rad (`screw`: and slides in proportion), by a displacement in m, in a
 plane (q = [x y angle]), about a point (q = [qx qy qz qw]) or freely (q = [x y z qx qy qz qw])."""

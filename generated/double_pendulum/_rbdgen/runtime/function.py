@@ -43,11 +43,15 @@ class Bound(partial[None]):
 
 @dataclass(frozen=True)
 class Code:
-    """What was compiled: what cffi made, and the module of quick calls if it fits this Python."""
+    """What was compiled: what cffi made, and the module of quick calls if it fits this Python.
+
+    `digest`: the hash of the module's file.
+    """
 
     ffi: Any
     lib: Any
     calls: Any
+    digest: str = ""
 
     def address(self, symbol: str) -> int:
         """Where a C function lies."""
@@ -76,6 +80,7 @@ class Function:
     through. The global interpreter lock is released while C runs. Many states go through vectors, a state a
     lane, with `threads=` by several threads; how many changes no bit of the results. A large result lies in
     memory that an earlier one gave back and does not own it: `result.resize` refuses, `numpy.resize` copies.
+    `address` and `states_address` are where its C lies, for one state and for many; `identity` names it.
 
     Raises, on a call:
         ArrayValueError: an array's shape does not fit, `out` cannot be written straight into.
@@ -108,8 +113,9 @@ class Function:
         names = tuple(argument.name for argument in signature.outputs)
         self._tuple: Any = results_type(signature.name, names) if len(names) > 1 else None
         self._calls = code.calls
-        self._address = code.address(f"{facts['symbol']}_call")
-        self._states_address = code.address(f"{facts['symbol']}_states")
+        self.identity = f"{code.digest}:{facts['symbol']}"
+        self.address = code.address(f"{facts['symbol']}_call")
+        self.states_address = code.address(f"{facts['symbol']}_states")
         self._quick = self._quick_way()
 
     def __repr__(self) -> str:
@@ -126,8 +132,8 @@ class Function:
         if self._calls is None:
             return _not_quick
         quick: Callable[..., Any] = self._calls.Call(
-            self._address,
-            self._states_address,
+            self.address,
+            self.states_address,
             self._grain,
             self._chunk,
             self.dtype,
@@ -186,7 +192,7 @@ class Function:
             results = self._quick(*arrays, out, threads)
             if results is not NotImplemented:
                 return results
-        return self._careful(self._positional(arrays, named), out, threads)
+        return self._careful(self.inputs(arrays, named), out, threads)
 
     def bind(self, *arrays: Array, out: Any = None, threads: int = 1, **named: Array) -> Any:
         """A call without arguments for control loops: arrays are checked once, here.
@@ -196,7 +202,7 @@ class Function:
         what a call writes to.
         """
         threads = self._threads(threads)
-        inputs = self._positional(arrays, named)
+        inputs = self.inputs(arrays, named)
         leading = leading_axes(self.__name__, self.signature, self._real(inputs))
         for argument, array in zip(self.signature.inputs, inputs, strict=True):
             fits = isinstance(array, np.ndarray) and array.dtype == self.dtype
@@ -212,17 +218,17 @@ class Function:
                 )
         results, _ = self._outputs(out, inputs, leading)
         if leading == () and self._calls is not None:
-            return self._calls.Bound(self._address, (*inputs, *results), self._packed(results))
+            return self._calls.Bound(self.address, (*inputs, *results), self.packed(results))
         steps = [0 if array.shape == s else prod(s) for array, s in zip(inputs, self._shapes, strict=True)]
         places = self._places([self._pointer(array) for array in (*inputs, *results)])
         count = prod(leading)
         bound = Bound(self._states, threads, False, self._grain, count, places, self._steps(steps))
         bound.arrays = (*inputs, *results)
-        bound.out = self._packed(results)
+        bound.out = self.packed(results)
         return bound
 
-    def _positional(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
-        """All inputs in order, however they were passed."""
+    def inputs(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """All inputs in order, however they were passed; what is left out and has a default has that one."""
         usage = f"{self.__name__}({', '.join(self._names)})"
         if len(arrays) > len(self._names):
             raise ArrayTypeError(f"{self.__name__}: {len(arrays)} arrays given; call {usage}")
@@ -269,7 +275,7 @@ class Function:
         for first in range(0, count, chunk):
             places = self._places([pointer + first * step for pointer, step in pointers])
             self._states(threads, fresh, self._grain, min(chunk, count - first), places, steps)
-        return self._packed(results) if out is None else out
+        return self.packed(results) if out is None else out
 
     def _outputs(self, out: Any, inputs: Sequence[Array], leading: Shape) -> tuple[list[Array], bool]:
         """Arrays for the results, new ones or the user's once they are found fit; whether memory is fresh."""
@@ -296,7 +302,8 @@ class Function:
                 " pass fewer states"
             ) from error
 
-    def _packed(self, results: Sequence[Array]) -> Any:
+    def packed(self, results: Sequence[Any]) -> Any:
+        """Results as a call gives them: the only one, or a named tuple."""
         return results[0] if self._tuple is None else self._tuple(*results)
 
     def _pointer(self, array: Array) -> Any:

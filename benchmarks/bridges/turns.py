@@ -1,0 +1,102 @@
+"""Calls measured in turns, and the table of what frameworks add to a library's bound calls."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+from benchmarks.batch import inputs_of, least
+from benchmarks.bench import processor
+from benchmarks.contestants import present
+from rbdgen.model.build import Robot
+from rbdgen.options import Options
+from rbdgen.pipeline.page import build_library
+from rbdgen.pipeline.robot import load_robot
+from rbdgen.runtime import Library
+
+CASES: Final = (("arm7", "rnea"), ("arm7", "aba"), ("quadruped12", "rnea"))
+STATES: Final = 1024
+
+Array = NDArray[np.float64]
+Call = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A function of a robot with its inputs at all states, and the weights of its results in a loss."""
+
+    urdf: str
+    robot: Robot
+    library: Library
+    function: str
+    inputs: list[Array]
+    weights: Array
+
+    def of(self, states: int) -> tuple[list[Array], Array]:
+        """Of the first states; one alone has no leading axis."""
+        some = 0 if states == 1 else slice(states)
+        return [np.ascontiguousarray(x[some]) for x in self.inputs], np.ascontiguousarray(self.weights[some])
+
+    def bound(self, states: int) -> tuple[Call, Call]:
+        """The library's own value and gradient, by the elements of q."""
+        inputs, weights = self.of(states)
+        value, vjp = (self.library.functions[name] for name in (self.function, f"{self.function}_vjp"))
+        return value.bind(*inputs), vjp.bind(*inputs, weights)
+
+
+Contestants = Callable[[Case, int], Mapping[str, tuple[Call, Call]]]
+"""By who computes: a call that gives values, and one that gives gradients, at so many states."""
+
+
+def tables(framework: str, contestants: Contestants, repetitions: int) -> Iterator[Table]:
+    """Nanoseconds a state in batches and microseconds of a call with one, beside bound calls."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    for name, function in CASES:
+        case = _case(name, function)
+        times = {
+            states: in_turns({"bound": case.bound(states), **contestants(case, states)}, repetitions)
+            for states in (STATES, 1)
+        }
+        table = Table(title=f"{name} {function} in {framework}", caption=processor())
+        for heading in ("", "value, ns a state", "gradient, ns a state", "one state, us", "its gradient, us"):
+            table.add_column(heading, justify="right" if heading else "left")
+        for who, (value, gradient) in times[STATES].items():
+            bare = times[STATES]["bound"]
+            table.add_row(
+                who,
+                f"{value / STATES:.1f} ({value / bare[0]:.2f})",
+                f"{gradient / STATES:.1f} ({gradient / bare[1]:.2f})",
+                *(f"{time / 1000:.2f}" for time in times[1][who]),
+            )
+        yield table
+
+
+def _case(name: str, function: str) -> Case:
+    contest = next(contest for contest in present() if contest.name == name)
+    robot = load_robot(contest.urdf, contest.base, mimic="independent")
+    functions = [function, f"{function}_vjp", f"{function}_jvp"]
+    library = build_library(robot, Options.of(functions=functions, coordinates=True))
+    *inputs, weights = inputs_of(library, f"{function}_vjp", STATES)
+    return Case(str(contest.urdf), robot, library, function, inputs, weights)
+
+
+def in_turns(calls: Mapping[str, Any], repetitions: int) -> dict[str, list[float]]:
+    """Nanoseconds of each pair of calls, the least of many short turns that all take one after the other."""
+    numbers = {}
+    for who, pair in calls.items():
+        for call in pair:
+            call(), call()
+        numbers[who] = [max(1, int(1e6 / least(call, 1, 3))) for call in pair]
+    best = {who: [np.inf] * len(pair) for who, pair in calls.items()}
+    for _ in range(repetitions):
+        for who, pair in calls.items():
+            for k, call in enumerate(pair):
+                best[who][k] = min(best[who][k], least(call, numbers[who][k], 1))
+    return best

@@ -1,0 +1,103 @@
+"""The C++ between a framework and generated functions: compiled once for a version of the framework."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from rbdgen.errors import BuildError
+from rbdgen.options import environment_cache, environment_compiler
+from rbdgen.resources import template_root
+from rbdgen.runtime import Function
+from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.compiler import Processes, find_compiler
+
+_FLAGS = ("-O2", "-fPIC", "-shared", "-w")
+
+
+class Bridge:
+    """A compiled bridge, `library`, and the functions that it knows."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.library = ctypes.CDLL(str(path))
+        self._known: dict[int, Function] = {}
+
+    def key(self, function: Function, vjp: int = 0, jvp: int = 0, by: Sequence[int] = ()) -> int:
+        """The number by which C++ finds the function: the same in every process that has the same code.
+
+        `vjp`, `jvp`: those of the products with its Jacobians by the inputs `by`, where C++ differentiates.
+        """
+        digest = hashlib.sha256(function.identity.encode()).digest()
+        key = int.from_bytes(digest[:8], "big") >> 1
+        if key not in self._known:
+            arguments = (*function.signature.inputs, *function.signature.outputs)
+            lengths = [n for argument in arguments for n in (len(argument.shape), *argument.shape)]
+            self.library.rbdgen_add(
+                ctypes.c_int64(key),
+                ctypes.c_size_t(len(function.signature.inputs)),
+                ctypes.c_size_t(len(arguments)),
+                (ctypes.c_int64 * len(lengths))(*lengths),
+                ctypes.c_void_p(function.address),
+                ctypes.c_void_p(function.states_address),
+                ctypes.c_int64(vjp),
+                ctypes.c_int64(jvp),
+                ctypes.c_size_t(len(by)),
+                (ctypes.c_int64 * len(by))(*by),
+            )
+            self._known[key] = function  # its code stays loaded
+        return key
+
+    def function(self, key: int) -> Function:
+        """The function of a key."""
+        return self._known[key]
+
+
+@cache
+def compiled(framework: str, version: str, flags: tuple[str, ...], libraries: tuple[str, ...] = ()) -> Bridge:
+    """The bridge to a framework, from the cache where the same was compiled before.
+
+    `flags`: where its headers are, its C++; `libraries`: what it is linked with.
+
+    Raises:
+        BuildError: there is no compiler of C++, or it refuses the framework's headers.
+    """
+    compiler = find_compiler(environment_compiler())
+    source = f"{framework}.cc"
+    files = {name: (template_root() / "frameworks" / name).read_text() for name in (source, "functions.h")}
+    command = [
+        *compiler.command,
+        "-x",
+        "c++",
+        *_FLAGS,
+        *flags,
+        source,
+        "-o",
+        "bridge.so",
+        *libraries,
+        "-lstdc++",
+    ]
+    remedy = f"it needs g++ (apt install g++), and headers as {framework} {version} brings them"
+    content = [files, version, command, compiler.version]
+    key = hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def fill(folder: Path) -> None:
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        Processes().run(command, folder, f"lib.{framework}", remedy)
+
+    return Bridge(Cache(environment_cache()).entry(key, fill) / "bridge.so")
+
+
+def existing(framework: str, version: str, folders: Sequence[str], header: str) -> tuple[str, ...]:
+    """Flags for a framework's folders of headers; `BuildError` where `header` is in none of them."""
+    if not any((Path(folder) / header).is_file() for folder in folders):
+        raise BuildError(
+            f"lib.{framework}: the header {header} is not among those of {framework} {version}; "
+            f"install it again: pip install 'rbdgen[{framework}]'"
+        )
+    return tuple(word for folder in folders for word in ("-isystem", folder))

@@ -1,0 +1,102 @@
+"""A function of a library with its derivatives, as frameworks of automatic differentiation need it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
+from rbdgen.frameworks.functions import More
+from rbdgen.runtime import Function, Library
+from rbdgen.runtime.arrays import expected
+from rbdgen.signature import BAR, SizedArgument
+
+
+@dataclass(frozen=True, eq=False)
+class Differentiable:
+    """`value`, a function y = f(x...), and the products with its Jacobians, built when they are asked for.
+
+    `vjp(x..., y_bar...)` gives x_bar = J^T y_bar, `jvp(x..., x_dot...)` gives y_dot = J x_dot; both by the
+    elements of x, so that a gradient by q has nq numbers, also where v has fewer.
+    """
+
+    value: Function
+    library: Library
+    more: More | None
+
+    @property
+    def name(self) -> str:
+        return self.value.__name__
+
+    @property
+    def inputs(self) -> tuple[SizedArgument, ...]:
+        return self.value.signature.inputs
+
+    @property
+    def outputs(self) -> tuple[SizedArgument, ...]:
+        return self.value.signature.outputs
+
+    @property
+    def vjp(self) -> Function:
+        return self._derivatives["vjp"]
+
+    @property
+    def jvp(self) -> Function:
+        return self._derivatives["jvp"]
+
+    @cached_property
+    def by(self) -> tuple[int, ...]:
+        """The inputs that derivatives are by, of all inputs."""
+        gradients = {argument.name for argument in self.vjp.signature.outputs}
+        return tuple(k for k, x in enumerate(self.inputs) if x.name + BAR in gradients)
+
+    def no_derivative(self, k: int) -> ArrayTypeError:
+        """What to raise where one is asked for by an input that there are none by."""
+        return ArrayTypeError(
+            f"{self.name}: there are no derivatives by {self.inputs[k].name}; keep it constant, "
+            "or take rnea_dparams and aba_dparams for parameters"
+        )
+
+    @cached_property
+    def _derivatives(self) -> Mapping[str, Function]:
+        """By mode, of the library where it has them by the elements of q."""
+        names = {mode: f"{self.name}_{mode}" for mode in ("vjp", "jvp")}
+        known = self.library.functions if _by_elements(self.library) else {}
+        missing = [name for name in names.values() if name not in known]
+        if not missing:
+            return {mode: known[name] for mode, name in names.items()}
+        if self.more is None or self.library.parameters.names:  # tables of parameters are of one library
+            raise LoadError(
+                f"{self.name}: there is no {missing[0]} by the elements of q; generate the library with "
+                f"functions=[..., {', '.join(map(repr, missing))}], coordinates=True"
+            )
+        built = self.more(missing).functions
+        return {mode: built[name] if name in missing else known[name] for mode, name in names.items()}
+
+
+def _by_elements(library: Library) -> bool:
+    """Whether derivatives by q are by its elements: asked for, or the same as in the tangent space."""
+    joints = library.manifold.joints
+    plain = all(joint.kind in ("angle", "slide", "screw") for joint in joints)
+    return plain or bool(library.manifest["options"].get("coordinates"))
+
+
+def check(
+    function: str, argument: SizedArgument, shape: tuple[int, ...], dtype: str, real: str, advice: str
+) -> None:
+    """One line where an array of a framework is none that C can read; `advice`: for another floating type."""
+    if dtype != real:
+        told = advice if dtype.startswith("float") else f"pass real numbers as {real}"
+        raise ArrayTypeError(f"{function}: {argument.name} is {dtype}, the library is of {real}; {told}")
+    rank = len(argument.shape)
+    if len(shape) < rank or shape[len(shape) - rank :] != argument.shape:
+        raise ArrayValueError(
+            f"{function}: {argument.name} has shape {shape}, expected {expected(argument.shape)}"
+        )
+
+
+def disagreeing(value: Function, shapes: Sequence[tuple[int, ...]]) -> ArrayValueError:
+    """What to raise where leading axes do not broadcast."""
+    told = ", ".join(f"{x.name} {shape}" for x, shape in zip(value.signature.inputs, shapes, strict=True))
+    return ArrayValueError(f"{value.__name__}: leading axes do not broadcast: {told}")

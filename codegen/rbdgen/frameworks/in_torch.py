@@ -1,0 +1,147 @@
+"""Generated functions as functions of PyTorch: autograd in C++, torch.func, torch.compile.
+
+One operator, `rbdgen::evaluate`, calls the functions of all libraries. C++ differentiates it, in reverse and
+forward mode; here it says the shapes of its results, and what vmap makes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rbdgen.errors import ArrayTypeError, BuildError, RbdgenError
+from rbdgen.frameworks.bridge import Bridge, compiled, existing
+from rbdgen.frameworks.differentiable import Differentiable, check, disagreeing
+from rbdgen.frameworks.functions import More
+from rbdgen.runtime import Function, Library
+from rbdgen.signature import SizedArgument
+
+try:
+    import torch
+except ImportError as error:
+    raise BuildError(
+        f"lib.torch: PyTorch is missing or too old ({error}); pip install -U 'rbdgen[torch]'"
+    ) from error
+
+Tensors = Sequence[Any]
+
+OPERATOR = "rbdgen::evaluate"
+
+
+@cache
+def bridge() -> Bridge:
+    """PyTorch's, its operator registered."""
+    folder = Path(torch.__file__).parent
+    headers = existing(
+        "torch",
+        torch.__version__,
+        [str(folder / "include"), str(folder / "include/torch/csrc/api/include")],
+        "torch/library.h",
+    )
+    abi = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}"
+    libraries = (f"-L{folder / 'lib'}", "-lc10", "-ltorch_cpu")
+    made = compiled("torch", torch.__version__, ("-std=c++20", abi, *headers), libraries)
+    torch.library.register_fake(OPERATOR, _shapes)
+    torch.library.register_vmap(OPERATOR, _batched)
+    return made
+
+
+def function_of(library: Library, more: More | None, name: str) -> Callable[..., Any]:
+    """The function of PyTorch; results as from the library: a tensor, or a named tuple of several."""
+    value = library.functions[name]
+    differentiable = Differentiable(value, library, more)
+    key, why_not = _differentiated(differentiable)
+    real = getattr(torch, str(value.dtype))
+    inputs = value.signature.inputs
+    expected = [(argument, argument.shape, len(argument.shape)) for argument in inputs]
+    evaluate = torch.ops.rbdgen.evaluate.default
+
+    def checked(*given: Any, **named: Any) -> Any:
+        if named or len(given) != len(inputs):
+            given = value.inputs(given, named)
+        tensors, leading = [], set()
+        for (argument, wanted, rank), x in zip(expected, given, strict=True):
+            tensor = x if isinstance(x, torch.Tensor) else _tensor(value, argument, x)
+            shape = tuple(tensor.shape)
+            own = len(shape) - rank
+            if shape[own:] != wanted or tensor.dtype is not real or not tensor.is_cpu:
+                _refuse(value, argument, tensor)
+            tensors.append(tensor)
+            leading.add(shape[:own])
+        if len(leading) > 1:
+            tensors = _of_one_leading(value, tensors)
+        if why_not is not None and torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
+            raise why_not
+        return value.packed(evaluate(tensors, key))
+
+    checked.__name__ = checked.__qualname__ = value.__name__
+    checked.__doc__ = value.__doc__
+    return checked
+
+
+def _differentiated(differentiable: Differentiable) -> tuple[int, RbdgenError | None]:
+    """The key of the function, which C++ differentiates; or why it does not."""
+    made = bridge()
+    try:
+        vjp, jvp = (made.key(function) for function in (differentiable.vjp, differentiable.jvp))
+    except RbdgenError as error:
+        return made.key(differentiable.value), error
+    return made.key(differentiable.value, vjp, jvp, differentiable.by), None
+
+
+def _tensor(function: Function, argument: SizedArgument, given: Any) -> Any:
+    """A tensor of what is none, such as a NumPy array."""
+    try:
+        plain = getattr(torch, str(function.dtype)) if isinstance(given, (int, float)) else None
+        return torch.as_tensor(given, dtype=plain)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ArrayTypeError(
+            f"{function.__name__}: {argument.name} is no array; pass real numbers"
+        ) from error
+
+
+def _refuse(function: Function, argument: SizedArgument, tensor: Any) -> None:
+    """One line that says why C cannot read a tensor."""
+    if not tensor.is_cpu:
+        raise ArrayTypeError(
+            f"{function.__name__}: {argument.name} lies on {tensor.device}, the functions run on the CPU; "
+            "pass tensor.cpu()"
+        )
+    advice = (
+        "pass tensor.double(), or build with real='float'"
+        if str(function.dtype) == "float64"
+        else "pass tensor.float(), or build with real='double'"
+    )
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    check(function.__name__, argument, tuple(tensor.shape), dtype, str(function.dtype), advice)
+
+
+def _of_one_leading(function: Function, tensors: Tensors) -> list[Any]:
+    """The tensors with their leading axes broadcast against each other."""
+    inputs = function.signature.inputs
+    own = [tensor.shape[: tensor.dim() - len(x.shape)] for x, tensor in zip(inputs, tensors, strict=True)]
+    try:
+        leading = torch.broadcast_shapes(*own)
+    except RuntimeError as error:
+        raise disagreeing(function, [tuple(tensor.shape) for tensor in tensors]) from error
+    return [tensor.expand(*leading, *x.shape) for x, tensor in zip(inputs, tensors, strict=True)]
+
+
+def _shapes(tensors: Tensors, key: int) -> list[Any]:
+    """Results without values, for compilation."""
+    signature = bridge().function(key).signature
+    first = tensors[0]
+    leading = first.shape[: first.dim() - len(signature.inputs[0].shape)]
+    return [first.new_empty(*leading, *output.shape) for output in signature.outputs]
+
+
+def _batched(info: Any, axes: Any, tensors: Tensors, key: int) -> tuple[Any, Any]:
+    """States are leading axes: vmap's is one more of them."""
+    moved = [
+        tensor.expand(info.batch_size, *tensor.shape) if axis is None else tensor.movedim(axis, 0)
+        for tensor, axis in zip(tensors, axes[0], strict=True)
+    ]
+    results = torch.ops.rbdgen.evaluate.default(moved, key)
+    return results, [0] * len(results)

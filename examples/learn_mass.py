@@ -1,0 +1,107 @@
+"""Find what the arm carries, by the gradient through a simulated motion.
+
+    python examples/learn_mass.py             prints each guess; needs JAX: pip install 'rbdgen[jax]'
+    python examples/learn_mass.py guess.png   also plots them; needs matplotlib: pip install 'rbdgen[plot]'
+
+The arm follows a sine by PD control with a point mass in its hand that the model does not know. Its joint
+angles are measured, with noise. The same motion is simulated with a guess; JAX differentiates the squared
+difference by the guess through all steps, and a Newton method on that derivative finds the mass.
+
+    (M + m J^T J) a = tau - h - m J^T (J' v + g)
+
+M and h are the arm's `crba` and `nle`, J and J' v are those of the point: every step calls compiled C four
+times, and the way back its derivatives.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import rbdgen
+
+jax.config.update("jax_enable_x64", True)
+
+MASS, NOISE = 2.3, 1e-3
+"""The mass to find in kg; the standard deviation of measured angles, rad."""
+
+STEP, STEPS = 2e-3, 500
+STIFFNESS, DAMPING = 200.0, 20.0
+"""Of the control, N m/rad and N m s/rad: soft enough that the arm sags under what it carries."""
+
+GRAVITY = np.array([0.0, 0.0, 9.81])
+
+
+def simulation() -> Callable[[Any], Any]:
+    """The angles at all steps (STEPS, 7) for a mass."""
+    robot = rbdgen.load_robot("arm7", frames=["link7"])
+    functions = ["crba", "nle", "frame_jacobian_aligned", "frame_drift_aligned"]
+    arm = rbdgen.build(robot, functions=functions).jax
+
+    def step(mass: Any, state: Any, t: Any) -> tuple[Any, Any]:
+        q, v = state
+        wanted = 0.8 * jnp.sin(3 * t + jnp.arange(7))
+        tau = STIFFNESS * (wanted - q) - DAMPING * v
+        J = arm.frame_jacobian_aligned(q)[0, :3]
+        drift = arm.frame_drift_aligned(q, v)[0, :3]
+        M = arm.crba(q) + mass * J.T @ J
+        h = arm.nle(q, v) + mass * J.T @ (drift + GRAVITY)
+        v = v + STEP * jnp.linalg.solve(
+            M + STEP * DAMPING * jnp.eye(7), tau - h
+        )  # damping at the end of a step
+        return (q + STEP * v, v), q
+
+    def angles(mass: Any) -> Any:
+        start = 0.8 * jnp.sin(jnp.arange(7)), jnp.zeros(7)
+        return jax.lax.scan(lambda state, t: step(mass, state, t), start, STEP * jnp.arange(STEPS))[1]
+
+    return angles
+
+
+def guesses(angles: Callable[[Any], Any], measured: Any, most: int = 10) -> list[tuple[float, float]]:
+    """Pairs of a guess and the root mean square of what its motion is off, in rad; the last is found."""
+    slope = jax.jit(jax.value_and_grad(lambda mass: jnp.mean((angles(mass) - measured) ** 2)))
+    found: list[tuple[float, float]] = []
+    before, mass = 0.0, 0.5
+    bent = slope(before)[1]
+    while len(found) < most and abs(mass - before) > 1e-6:
+        loss, gradient = slope(mass)
+        found.append((mass, float(jnp.sqrt(loss))))
+        curvature = (gradient - bent) / (mass - before)
+        before, bent = mass, gradient
+        mass = float(mass - gradient / curvature)
+    return found
+
+
+def main() -> None:
+    """Measure with noise, find the mass, print and plot."""
+    angles = simulation()
+    measured = angles(MASS) + NOISE * np.random.default_rng(0).standard_normal((STEPS, 7))
+    found = guesses(angles, measured)
+    for mass, off in found:
+        print(f"{mass:8.4f} kg, angles off by {off:.2e} rad")
+    print(f"found {found[-1][0]:.3f} kg, carried are {MASS} kg")
+    if len(sys.argv) > 1:
+        plot(found, sys.argv[1])
+
+
+def plot(found: list[tuple[float, float]], file: str) -> None:
+    """How far each guess is off, and the noise that remains."""
+    import matplotlib.pyplot as plt  # noqa: PLC0415
+
+    figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+    axes.semilogy([abs(mass - MASS) for mass, _ in found], "o-", label="mass, kg")
+    axes.semilogy([off for _, off in found], "s-", label="angles, rad")
+    axes.axhline(NOISE, color="grey", linestyle="--", label="noise of angles, rad")
+    axes.set(xlabel="guess", ylabel="off by", xticks=range(len(found)))
+    axes.legend()
+    figure.savefig(file, dpi=150)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""Tests inside frameworks: skipped with a word where one is missing, failing in CI."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+import pytest
+from support.carts import cart_with_a_ball
+
+import rbdgen
+from rbdgen.runtime import Library
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test module says by `FRAMEWORK` what it needs."""
+    framework = getattr(item.module, "FRAMEWORK", None)  # type: ignore[attr-defined]
+    if framework is not None and find_spec(framework) is None:
+        word = f"missing: {framework}; pip install 'rbdgen[{framework}]'"
+        if os.environ.get("CI", "").lower() in ("true", "1"):
+            pytest.fail(word)
+        pytest.skip(word)
+
+
+@pytest.fixture(scope="session")
+def arm() -> Library:
+    """Of two joints."""
+    return rbdgen.build(rbdgen.load_robot("double_pendulum"), functions=["rnea", "rnea_derivatives"])
+
+
+@pytest.fixture(scope="session")
+def cart() -> Library:
+    """Its q has other elements than v."""
+    return rbdgen.build(rbdgen.load_robot(cart_with_a_ball()), functions=["rnea", "rnea_derivatives"])

@@ -1,0 +1,144 @@
+"""Functions of JAX: the library's bits, its analytical derivatives in both modes, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.carts import motions
+
+import rbdgen
+from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
+from rbdgen.runtime import Library
+
+FRAMEWORK = "jax"
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of JAX itself
+
+
+@pytest.fixture(scope="module")
+def jax() -> Iterator[Any]:
+    """JAX in double."""
+    import jax  # noqa: PLC0415
+
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    yield jax
+    jax.config.update("jax_enable_x64", before)
+
+
+def states(library: Library, *leading: int) -> tuple[Any, Any, Any]:
+    random = np.random.default_rng(0)
+    q = library.random(random, leading)
+    return q, *random.standard_normal((2, *leading, library.manifold.nv))
+
+
+def test_values_are_the_librarys(jax: Any, arm: Library) -> None:
+    """Under jit and vmap, with leading axes that broadcast, in several outputs."""
+    f, (q, v, a) = arm.jax.rnea, states(arm, 3, 40)
+    expected = arm.rnea(q, v, a)
+    np.testing.assert_array_equal(f(q, v, a), expected)
+    np.testing.assert_array_equal(jax.jit(f)(q, a=a, v=v), expected)
+    np.testing.assert_array_equal(f(q, v[0], a[0, 0]), arm.rnea(q, v[0], a[0, 0]))
+    np.testing.assert_array_equal(f(q[0, 0], v[0, 0], a[0, 0]), expected[0, 0])
+    mapped = jax.vmap(jax.vmap(f, (0, None, 1)), (1, 0, None))(q, v[0], a[:, 0].T)
+    np.testing.assert_array_equal(mapped, arm.rnea(q.swapaxes(0, 1), v[0][:, None], a[:, 0]))
+
+
+@pytest.mark.parametrize("name", ["arm", "cart"])
+def test_derivatives_are_the_analytical_ones(jax: Any, name: str, request: pytest.FixtureRequest) -> None:
+    """Both modes under jit and vmap; by the coordinates of q along the ways that q can go."""
+    library: Library = request.getfixturevalue(name)
+    f, (q, v, a) = library.jax.rnea, states(library, 5)
+    expected = library.rnea_derivatives(q, v, a)
+    ways = np.array([motions(library.manifold, one) for one in q])
+    for mode in (jax.jacrev, jax.jacfwd):
+        dq, dv, da = jax.jit(jax.vmap(mode(f, (0, 1, 2))))(q, v, a)
+        for found, exact in zip((dq @ ways, dv, da), expected, strict=True):
+            np.testing.assert_allclose(found, exact, rtol=1e-8, atol=1e-9)
+    w = np.random.default_rng(1).standard_normal(a.shape)
+    gradient = jax.jit(jax.grad(lambda a: (w * f(q, v, a)).sum()))(a)
+    np.testing.assert_allclose(gradient, np.einsum("ki,kij->kj", w, expected.dtau_da), rtol=1e-12)
+
+
+def test_float(jax: Any) -> None:
+    library = rbdgen.build(rbdgen.load_robot("double_pendulum"), functions=["rnea", "step"], real="float")
+    q, v, a = (x.astype(np.float32) for x in states(library))
+    found = library.jax.rnea(q, v, a)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, library.rnea(q, v, a))
+    for state, expected in zip(library.jax.step(q, v, a, 0.01), library.step(q, v, a, 0.01), strict=True):
+        np.testing.assert_array_equal(state, expected)  # a number takes the library's type
+    gradient = jax.grad(lambda a: library.jax.rnea(q, v, a).sum())(a)
+    assert gradient.dtype == np.float32
+    message = (
+        "rnea: v is float64, the library is of float32; pass array.astype('float32'), or build with real="
+    )
+    with pytest.raises(ArrayTypeError, match=message.replace("(", r"\(").replace(")", r"\)")):
+        library.jax.rnea(q, v.astype(float), a)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda f, q: f(q[:1], q, q), "rnea: q has shape (1,), expected (..., 2)"),
+        (
+            lambda f, q: f(q, np.stack([q, q]), np.stack([q, q, q])),
+            "rnea: leading axes do not broadcast: q (2,), v (2, 2), a (3, 2)",
+        ),
+        (
+            lambda f, q: f(q, q, q.astype(np.float32)),
+            "rnea: a is float32, the library is of float64; say jax.config.update('jax_enable_x64', True) "
+            "first, or build with real='float'",
+        ),
+        (
+            lambda f, q: f(q, q.astype(int), q),
+            "rnea: v is int64, the library is of float64; pass real numbers as float64",
+        ),
+        (lambda f, q: f(q, q, "fast"), "rnea: a is no array; pass real numbers"),
+        (lambda f, q: f(q, q), "rnea: a is missing; call rnea(q, v, a)"),
+    ],
+    ids=["shape", "leading", "float32", "int", "text", "missing"],
+)
+def test_refused(jax: Any, arm: Library, call: Callable[[Any, Any], Any], message: str) -> None:
+    with pytest.raises((ArrayTypeError, ArrayValueError)) as caught:
+        call(jax.jit(arm.jax.rnea) if "int" in message else arm.jax.rnea, np.array([0.1, 0.2]))
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("outer", ["jacfwd", "jacrev"])
+@pytest.mark.parametrize("inner", ["jacfwd", "jacrev"])
+def test_second_derivatives_are_refused(jax: Any, arm: Library, outer: str, inner: str) -> None:
+    """Those of the function; a linear use of its first derivatives is not one."""
+    q = np.array([0.1, 0.2])
+    twice = getattr(jax, outer)(getattr(jax, inner)(lambda q: arm.jax.rnea(q, q, q).sum()))
+    with pytest.raises(ArrayTypeError, match=r"^rnea: JAX asks for its second derivatives"):
+        jax.jit(twice)(q)
+    gauss = jax.jvp(lambda w: jax.vjp(lambda v: arm.jax.rnea(q, v, q), q)[1](w)[0], (q,), (q,))
+    np.testing.assert_allclose(gauss[0], gauss[1])
+
+
+def test_parameters_are_held(jax: Any) -> None:
+    robot = rbdgen.load_robot("double_pendulum")
+    functions = ["rnea", "rnea_vjp", "rnea_jvp"]
+    library = rbdgen.build(robot, functions=functions, params=["mass:lower"])
+    q, table = np.array([0.1, 0.2]), library.update()
+    np.testing.assert_array_equal(library.jax.rnea(q, q, q), library.rnea(q, q, q))
+    assert jax.grad(lambda q: library.jax.rnea(q, q, q, table).sum())(q).shape == (2,)
+    with pytest.raises(ArrayTypeError, match=r"^rnea: there are no derivatives by table; keep it constant"):
+        jax.grad(lambda table: library.jax.rnea(q, q, q, table).sum())(table)
+
+
+def test_without_the_robot(jax: Any, tmp_path: Path) -> None:
+    """A folder has values, and derivatives where they were generated."""
+    robot, q = rbdgen.load_robot("double_pendulum"), np.array([0.1, 0.2])
+    library = rbdgen.load(rbdgen.generate(robot, tmp_path, functions=["rnea", "nle", "nle_vjp", "nle_jvp"]))
+    np.testing.assert_array_equal(library.jax.rnea(q, q, q), library.rnea(q, q, q))
+    assert jax.grad(lambda q: library.jax.nle(q, q).sum())(q).shape == (2,)
+    with pytest.raises(
+        LoadError, match=r"generate the library with functions=\[\.\.\., 'rnea_vjp', 'rnea_jvp'\]"
+    ):
+        jax.grad(lambda q: library.jax.rnea(q, q, q).sum())(q)

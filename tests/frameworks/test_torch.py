@@ -1,0 +1,153 @@
+"""Functions of PyTorch: the library's bits, its analytical derivatives in both modes, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.carts import motions
+
+import rbdgen
+from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
+from rbdgen.runtime import Library
+
+FRAMEWORK = "torch"
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of PyTorch itself
+
+
+@pytest.fixture(scope="module")
+def torch() -> Any:
+    import torch  # noqa: PLC0415
+
+    torch.set_num_threads(1)
+    return torch
+
+
+def states(torch: Any, library: Library, *leading: int) -> tuple[Any, Any, Any]:
+    random = np.random.default_rng(0)
+    arrays = library.random(random, leading), *random.standard_normal((2, *leading, library.manifold.nv))
+    q, v, a = map(torch.tensor, arrays)
+    return q, v, a
+
+
+def test_values_are_the_librarys(torch: Any, arm: Library) -> None:
+    """Under vmap, with leading axes that broadcast and strides."""
+    f, (q, v, a) = arm.torch.rnea, states(torch, arm, 3, 40)
+    np.testing.assert_array_equal(f(q, a=a, v=v), arm.rnea(q, v, a))
+    np.testing.assert_array_equal(f(q, v[0], a[0, 0]), arm.rnea(q, v[0], a[0, 0]))
+    np.testing.assert_array_equal(f(q[0, 0], v[0, 0], a[0, 0]), arm.rnea(q[0, 0], v[0, 0], a[0, 0]))
+    mapped = torch.vmap(torch.vmap(f, (0, None, 1)), (1, 0, None))(q, v[0], a[:, 0].T)
+    np.testing.assert_array_equal(mapped, arm.rnea(q.swapaxes(0, 1), v[0][:, None], a[:, 0]))
+
+
+@pytest.mark.parametrize("name", ["arm", "cart"])
+def test_derivatives_are_the_analytical_ones(torch: Any, name: str, request: pytest.FixtureRequest) -> None:
+    """Both modes under vmap; by the coordinates of q along the ways that q can go."""
+    library: Library = request.getfixturevalue(name)
+    f, (q, v, a) = library.torch.rnea, states(torch, library, 5)
+    expected = library.rnea_derivatives(q, v, a)
+    ways = np.array([motions(library.manifold, one) for one in q.numpy()])
+    for mode in (torch.func.jacrev, torch.func.jacfwd):
+        dq, dv, da = (x.numpy() for x in torch.vmap(mode(f, (0, 1, 2)))(q, v, a))
+        for found, exact in zip((dq @ ways, dv, da), expected, strict=True):
+            np.testing.assert_allclose(found, exact, rtol=1e-8, atol=1e-9)
+
+
+def test_gradcheck(torch: Any, arm: Library) -> None:
+    leaves = [x.requires_grad_() for x in states(torch, arm, 3)]
+    assert torch.autograd.gradcheck(arm.torch.rnea, leaves, check_forward_ad=True)
+
+
+def test_compiled(torch: Any, arm: Library) -> None:
+    """A rollout is one graph, its way back too; the operator is as PyTorch wants operators."""
+    f, leaves = arm.torch.rnea, [x.requires_grad_() for x in states(torch, arm)]
+
+    def loss(q: Any, v: Any, a: Any) -> Any:
+        for _ in range(2):
+            q, v = q + 0.1 * v, v - 0.1 * f(q, v, a)
+        return (q * v).sum()
+
+    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    found, expected = (torch.autograd.grad(g(*leaves), leaves) for g in (compiled, loss))
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-12)
+    from rbdgen.frameworks.in_torch import bridge  # noqa: PLC0415
+
+    torch.library.opcheck(torch.ops.rbdgen.evaluate.default, (leaves, bridge().key(arm.rnea)))
+
+
+def test_float(torch: Any) -> None:
+    library = rbdgen.build(rbdgen.load_robot("double_pendulum"), functions=["rnea", "step"], real="float")
+    q, v, a = (x.float() for x in states(torch, library))
+    for state, expected in zip(library.torch.step(q, v, a, 0.01), library.step(q, v, a, 0.01), strict=True):
+        np.testing.assert_array_equal(state, expected)  # a number takes the library's type
+    q, v, a = (x.requires_grad_() for x in (q, v, a))
+    found = library.torch.rnea(q, v, a)
+    np.testing.assert_array_equal(found.detach(), library.rnea(*(x.detach() for x in (q, v, a))))
+    found.sum().backward()
+    assert (found.dtype, a.grad.dtype) == (torch.float32, torch.float32)
+    with pytest.raises(ArrayTypeError, match=r"pass tensor\.float\(\), or build with real='double'$"):
+        library.torch.rnea(q, v.double(), a)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda f, q: f(q[:1], q, q), "rnea: q has shape (1,), expected (..., 2)"),
+        (
+            lambda f, q: f(q, q.expand(2, 2), q.expand(3, 2)),
+            "rnea: leading axes do not broadcast: q (2,), v (2, 2), a (3, 2)",
+        ),
+        (
+            lambda f, q: f(q, q, q.float()),
+            "rnea: a is float32, the library is of float64; pass tensor.double(), or build with real='float'",
+        ),
+        (
+            lambda f, q: f(q, q, q.to("meta")),
+            "rnea: a lies on meta, the functions run on the CPU; pass tensor.cpu()",
+        ),
+        (lambda f, q: f(q, q, "fast"), "rnea: a is no array; pass real numbers"),
+        (lambda f, q: f(q, q), "rnea: a is missing; call rnea(q, v, a)"),
+    ],
+    ids=["shape", "leading", "float32", "device", "text", "missing"],
+)
+def test_refused(torch: Any, arm: Library, call: Callable[[Any, Any], Any], message: str) -> None:
+    with pytest.raises((ArrayTypeError, ArrayValueError)) as caught:
+        call(arm.torch.rnea, torch.tensor([0.1, 0.2], dtype=torch.float64))
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("outer", ["jacfwd", "jacrev"])
+@pytest.mark.parametrize("inner", ["jacfwd", "jacrev"])
+def test_second_derivatives_are_refused(torch: Any, arm: Library, outer: str, inner: str) -> None:
+    func = torch.func
+    twice = getattr(func, outer)(getattr(func, inner)(lambda q: arm.torch.rnea(q, q, q).sum()))
+    with pytest.raises(NotImplementedError, match=r"^lib.torch: PyTorch asks for derivatives of derivatives"):
+        twice(states(torch, arm)[0])
+
+
+def test_parameters_are_held(torch: Any) -> None:
+    robot = rbdgen.load_robot("double_pendulum")
+    functions = ["rnea", "rnea_vjp", "rnea_jvp"]
+    library = rbdgen.build(robot, functions=functions, params=["mass:lower"])
+    q, table = states(torch, library)[0], torch.tensor(library.update())
+    np.testing.assert_array_equal(library.torch.rnea(q, q, q), library.rnea(q, q, q))
+    with pytest.raises(
+        NotImplementedError, match=r"^lib.torch: there are no derivatives by input 4; keep it"
+    ):
+        library.torch.rnea(q, q, q, table.requires_grad_())
+
+
+def test_without_the_robot(torch: Any, tmp_path: Path) -> None:
+    """A folder has values, and derivatives where they were generated."""
+    library = rbdgen.load(rbdgen.generate(rbdgen.load_robot("double_pendulum"), tmp_path, functions=["rnea"]))
+    q = states(torch, library)[0]
+    np.testing.assert_array_equal(library.torch.rnea(q, q, q), library.rnea(q, q, q))
+    with pytest.raises(
+        LoadError, match=r"generate the library with functions=\[\.\.\., 'rnea_vjp', 'rnea_jvp'\]"
+    ):
+        library.torch.rnea(q.requires_grad_(), q, q)

@@ -44,7 +44,10 @@ class Interpreted:
 
         def slope(step: float) -> list[Array]:
             ends = [self(of, moved(self.model, inputs, along, way * step)) for way in (1, -1)]
-            return [(a - b) / (2 * step) for a, b in zip(*ends, strict=True)]
+            return [
+                (self.model.manifold.difference(b, a) if y.kind == "configuration" else a - b) / (2 * step)
+                for y, a, b in zip(of.signature.outputs, *ends, strict=True)
+            ]
 
         return [(4 * fine - coarse) / 3 for fine, coarse in zip(slope(5e-4), slope(1e-3), strict=True)]
 

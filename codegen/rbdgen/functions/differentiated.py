@@ -141,14 +141,10 @@ def _signature(
         )
 
     def rate(x: Argument) -> Argument:
-        return Argument(
-            x.name + DOT, "values", x.shape, f"({x.unit})/s", f"how fast {x.name} changes", x.symmetric
-        )
+        changing = moving(x, DOT, f"({x.unit})/s", f"how fast {x.name} changes")
+        return replace(changing, symmetric=x.symmetric)
 
-    weights = [
-        Argument(y.name + BAR, "values", y.shape, f"1/({y.unit})", f"weights of {y.name} in the loss L")
-        for y in of.outputs
-    ]
+    weights = [moving(y, BAR, f"1/({y.unit})", f"weights of {y.name} in the loss L") for y in of.outputs]
     rates = [moving(x, DOT, f"({x.unit})/s", f"how fast {x.name} changes") for x in by]
     gradients = [moving(x, BAR, f"1/({x.unit})", f"dL/d{x.name}") for x in by]
     inputs = (*of.inputs, *(weights if mode.seeded else ()), *(rates if mode.moved else ()))

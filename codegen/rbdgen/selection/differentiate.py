@@ -7,7 +7,7 @@ passes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rbdgen.errors import OptionError
@@ -18,13 +18,13 @@ from rbdgen.graph.cost import cost
 from rbdgen.graph.derivatives.forward import jvp
 from rbdgen.graph.derivatives.inverse import jvp_by_inverse, vjp_by_inverse
 from rbdgen.graph.derivatives.reverse import vjp
-from rbdgen.graph.derivatives.slopes import Moving
+from rbdgen.graph.derivatives.slopes import Moving, Rates
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
 from rbdgen.graph.programs.passes import SIMPLIFY, TO_C, apply
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.graph.replay import replay
-from rbdgen.model.joints import Angle
+from rbdgen.model.joints import Angle, Joint
 from rbdgen.model.model import Model
 from rbdgen.selection.axes import BodyAxes
 from rbdgen.selection.choose import Choice, choose, choose_tabled
@@ -93,6 +93,14 @@ class Chooser:
         signature = made.of.sized(self.model, len(self.table.defaults) if self.table else 0)
         return [x for x in signature.inputs if x.name in names]
 
+    def _told(self, made: Differentiated) -> dict[str, Moving]:
+        """The results that move in the tangent space of a configuration."""
+        if made.coordinates:
+            return {}
+        names = [y.name for y in made.of.signature.outputs if y.kind == "configuration"]
+        shape = (self.model.sizes["nv"],)
+        return {name: Moving(name, shape, _velocities(self.model)) for name in names}
+
     def _straight(self, function: Function) -> Choice:
         """The cheapest straight line of a function, sought once."""
         if function.name not in self._lines:
@@ -104,7 +112,7 @@ class Chooser:
         """The gradient of a form, or its rates where there are no weights."""
         graph, seeded = _graph_of(own.program), MODES[made.mode].seeded
         if form != BY_INVERSE:
-            return (vjp if seeded else jvp)(graph, by)
+            return (vjp if seeded else jvp)(graph, by, self._told(made))
         assert made.inverse is not None
         inverse = _graph_of(self._straight(made.inverse).program)
         return (vjp_by_inverse if seeded else jvp_by_inverse)(graph, inverse, by)
@@ -127,19 +135,56 @@ def _moving(model: Model, x: SizedArgument, *, coordinates: bool) -> Moving:
     """How an input moves: q joint by joint, all else as it is."""
     if x.kind != "configuration":
         return Moving(x.name, x.shape)
-    joints = [body.joint for body in model.bodies if body.joint.follows is None]
+    if coordinates:
+        return Moving(x.name, x.shape, _within(model))
+    return Moving(x.name, (model.sizes["nv"],), _rates(model))
 
-    def rates(q: Sequence[Expr], numbers: Sequence[Expr]) -> Sequence[Scalar]:
-        found: list[Scalar] = [0] * len(q)
-        for joint in joints:
-            at = slice(joint.idx_q, joint.idx_q + joint.nq)
-            if coordinates:
-                found[at] = joint.type.within(q[at], numbers[at])
-            else:
-                found[at] = joint.type.rates(q[at], joint.slice(numbers), _angle)
-        return found
 
-    return Moving(x.name, x.shape if coordinates else (model.sizes["nv"],), rates)
+def _joints(model: Model) -> list[Joint]:
+    return [body.joint for body in model.bodies if body.joint.follows is None]
+
+
+def _rates(model: Model) -> Rates:
+    """Of q at v."""
+
+    def rates(q: Sequence[Expr], v: Sequence[Expr]) -> Sequence[Scalar]:
+        found = {x.idx_q: x.type.rates(_own(x, q), x.slice(v), _angle) for x in _joints(model)}
+        return _placed(len(q), found)
+
+    return rates
+
+
+def _velocities(model: Model) -> Rates:
+    """Of v, at rates of q."""
+
+    def velocities(q: Sequence[Expr], rates: Sequence[Expr]) -> Sequence[Scalar]:
+        found = {x.idx_v: x.type.velocities(_own(x, q), _own(x, rates), _angle) for x in _joints(model)}
+        return _placed(model.sizes["nv"], found)
+
+    return velocities
+
+
+def _within(model: Model) -> Rates:
+    """What is left of rates of q where quaternions keep their length."""
+
+    def within(q: Sequence[Expr], rates: Sequence[Expr]) -> Sequence[Scalar]:
+        found = {x.idx_q: x.type.within(_own(x, q), _own(x, rates)) for x in _joints(model)}
+        return _placed(len(q), found)
+
+    return within
+
+
+def _own(joint: Joint, q: Sequence[Expr]) -> Sequence[Expr]:
+    """The joint's elements of q."""
+    return q[joint.idx_q : joint.idx_q + joint.nq]
+
+
+def _placed(size: int, parts: Mapping[int, Sequence[Scalar]]) -> list[Scalar]:
+    """Parts of a vector, each from its index on."""
+    found: list[Scalar] = [0] * size
+    for start, values in parts.items():
+        found[start : start + len(values)] = values
+    return found
 
 
 def _angle(x: Expr) -> Angle:

@@ -72,6 +72,12 @@ def rates_of(quaternion: Quaternion, w: Vector) -> Quaternion:
     return product(quaternion, (*(w * HALF), 0))
 
 
+def turning_of(quaternion: Quaternion, rates: Quaternion) -> Vector:
+    """The angular velocity in the turned axes at which the elements change so fast."""
+    x, y, z, _ = product(conjugate(quaternion), rates)
+    return Vector(x, y, z) * 2
+
+
 def at_unit_length(quaternion: Quaternion, rates: Quaternion) -> Quaternion:
     """What is left of rates of a unit quaternion where it keeps its length."""
     along = dot(quaternion, rates)

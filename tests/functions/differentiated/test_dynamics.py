@@ -64,6 +64,12 @@ def test_chains_of_all_joint_types(letters: str) -> None:
         check_both_ways(chain(letters), name)
 
 
+@pytest.mark.parametrize("name", ["integrate", "difference"])
+def test_configurations_move_in_their_tangent_space(name: str) -> None:
+    """Results as well; of planar, spherical and floating joints."""
+    check_both_ways(chain("LSF"), name)
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(50))
 def test_random_trees(seed: int) -> None:

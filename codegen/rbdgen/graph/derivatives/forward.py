@@ -8,7 +8,7 @@ from operator import add, mul
 from typing import Any
 
 from rbdgen.graph.builder import Builder
-from rbdgen.graph.derivatives.slopes import Moving, declared, dependent, slopes
+from rbdgen.graph.derivatives.slopes import AS_THEY_ARE, Moving, Told, declared, dependent, slopes
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
 from rbdgen.graph.replay import replay
@@ -17,18 +17,20 @@ from rbdgen.signature import DOT
 Scalar = Any
 
 
-def jvp(graph: Graph, by: Sequence[Moving]) -> Graph:
+def jvp(graph: Graph, by: Sequence[Moving], told: Told = AS_THEY_ARE) -> Graph:
     """y_dot = sum of dy/dx x_dot over every x of `by`, from the graph's inputs and these x_dot."""
     builder = Builder()
     arrays = declared(builder, graph)
     values = replay(builder, graph, arrays)
     numbers = {x.name: builder.input(x.name + DOT, x.size) for x in by}
-    return builder.graph(
-        [
-            (output.name + DOT, output.shape, rates_of(values[output.name], arrays, numbers, by))
-            for output in graph.outputs
-        ]
-    )
+    outputs = []
+    for y in graph.outputs:
+        moving = told.get(y.name, Moving(y.name, y.shape))
+        rates = rates_of(values[y.name], arrays, numbers, by)
+        if moving.rates is not None:
+            rates = list(moving.rates(values[y.name], rates))
+        outputs.append((y.name + DOT, moving.shape, rates))
+    return builder.graph(outputs)
 
 
 def rates_of(

@@ -11,7 +11,7 @@ from operator import mul
 from typing import Any
 
 from rbdgen.graph.builder import Builder
-from rbdgen.graph.derivatives.slopes import Moving, declared, dependent, slopes
+from rbdgen.graph.derivatives.slopes import AS_THEY_ARE, Moving, Told, declared, dependent, slopes
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
 from rbdgen.graph.replay import replay
@@ -20,13 +20,19 @@ from rbdgen.signature import BAR
 Scalar = Any
 
 
-def vjp(graph: Graph, by: Sequence[Moving]) -> Graph:
+def vjp(graph: Graph, by: Sequence[Moving], told: Told = AS_THEY_ARE) -> Graph:
     """x_bar = (dy/dx)^T y_bar for every x of `by`, from the graph's inputs and one y_bar an output y."""
     builder = Builder()
     arrays = declared(builder, graph)
     values = replay(builder, graph, arrays)
-    seeds = {output.name: builder.input(output.name + BAR, output.size) for output in graph.outputs}
-    weighted = [pair for name in seeds for pair in zip(values[name], seeds[name], strict=True)]
+    weighted: list[tuple[Scalar, Scalar]] = []
+    for y in graph.outputs:
+        moving = told.get(y.name, Moving(y.name, y.shape))
+        weights: Sequence[Scalar] = builder.input(y.name + BAR, moving.size)
+        if moving.rates is not None:
+            rates = builder.unknowns(y.size)
+            weights = pullback(moving.rates(values[y.name], rates), weights, rates)
+        weighted += zip(values[y.name], weights, strict=True)
     bars = gradients(builder, weighted, arrays, by)
     return builder.graph([(x.name + BAR, x.shape, bars[x.name]) for x in by])
 

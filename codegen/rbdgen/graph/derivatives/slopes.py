@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any, Final, Protocol
 
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.expression import Expr, Number
@@ -35,6 +36,12 @@ class Moving:
     @property
     def size(self) -> int:
         return prod(self.shape)
+
+
+Told = Mapping[str, Moving]
+"""Outputs whose rates are told in other numbers: `rates` gives these from those of the elements."""
+
+AS_THEY_ARE: Final[Told] = MappingProxyType({})
 
 
 def declared(builder: Builder, graph: Graph) -> dict[str, list[Expr]]:

@@ -19,6 +19,7 @@ from rbdgen.spatial.quaternion import (
     product,
     rates_of,
     rotation_of,
+    turning_of,
     unit,
 )
 from rbdgen.spatial.scalar import Scalar
@@ -66,6 +67,13 @@ class Floating(Turning):
     ) -> Sequence[Scalar]:
         quaternion = q[3], q[4], q[5], q[6]
         return *rotation_of(quaternion).apply(Vector(*v[:3])), *rates_of(quaternion, Vector(*v[3:]))
+
+    def velocities(
+        self, q: Sequence[Scalar], rates: Sequence[Scalar], angle: Callable[[Scalar], Angle]
+    ) -> Sequence[Scalar]:
+        quaternion = q[3], q[4], q[5], q[6]
+        angular = turning_of(quaternion, (rates[3], rates[4], rates[5], rates[6]))
+        return *rotation_of(quaternion).T.apply(Vector(*rates[:3])), *angular
 
     def within(self, q: Sequence[Scalar], rates: Sequence[Scalar]) -> Sequence[Scalar]:
         turning = rates[3], rates[4], rates[5], rates[6]

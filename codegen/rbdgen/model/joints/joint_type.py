@@ -67,6 +67,13 @@ class JointType(ABC):
         del q, angle
         return v
 
+    def velocities(
+        self, q: Sequence[Scalar], rates: Sequence[Scalar], angle: Callable[[Scalar], Angle]
+    ) -> Sequence[Scalar]:
+        """Its nv elements of v where its nq elements of q change so fast: what `rates` turns round."""
+        del q, angle
+        return rates
+
     def within(self, q: Sequence[Scalar], rates: Sequence[Scalar]) -> Sequence[Scalar]:
         """What is left of rates of its nq elements where they stay such as they must be."""
         del q

@@ -60,6 +60,13 @@ class Planar(Turning):
         slid = _turned(Vector(v[0], v[1], 0), *angle(q[2]))
         return slid.x, slid.y, v[2]
 
+    def velocities(
+        self, q: Sequence[Scalar], rates: Sequence[Scalar], angle: Callable[[Scalar], Angle]
+    ) -> Sequence[Scalar]:
+        cos, sin = angle(q[2])
+        own = _turned(Vector(rates[0], rates[1], 0), cos, neg(sin))
+        return own.x, own.y, rates[2]
+
     def some_position(self, value: float, length: float) -> Coordinate:
         return PlanarPose(value * length, (3 - value) * length, Angle(cos(value), sin(value)))
 

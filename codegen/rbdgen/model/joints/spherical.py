@@ -18,6 +18,7 @@ from rbdgen.spatial.quaternion import (
     product,
     rates_of,
     rotation_of,
+    turning_of,
     unit,
 )
 from rbdgen.spatial.scalar import Scalar
@@ -60,6 +61,11 @@ class Spherical(Turning):
         self, q: Sequence[Scalar], v: Sequence[Scalar], angle: Callable[[Scalar], Angle]
     ) -> Sequence[Scalar]:
         return rates_of((q[0], q[1], q[2], q[3]), Vector(*v))
+
+    def velocities(
+        self, q: Sequence[Scalar], rates: Sequence[Scalar], angle: Callable[[Scalar], Angle]
+    ) -> Sequence[Scalar]:
+        return [*turning_of((q[0], q[1], q[2], q[3]), (rates[0], rates[1], rates[2], rates[3]))]
 
     def within(self, q: Sequence[Scalar], rates: Sequence[Scalar]) -> Sequence[Scalar]:
         return at_unit_length((q[0], q[1], q[2], q[3]), (rates[0], rates[1], rates[2], rates[3]))

@@ -145,8 +145,7 @@ def choose(
     `axes`: those found by the search, None to leave the model's own. All forms are counted in one set of
     axes, or two; the cheapest then gets a search of its own and is counted in all others. `lanes`: values of
     the vectors that neighbouring runs of a loop may share, 1 for none; `limbs`: whether alike limbs may be
-    the lanes of vectors. Compact forms are chosen only if
-    forced.
+    the lanes of vectors. Compact forms are chosen only if forced.
     """
     forms = [form for form in function.forms_for(model) if not form.compact]
     if forced is not None:

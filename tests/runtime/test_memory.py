@@ -281,6 +281,7 @@ def test_memory_is_given_back_in_any_thread(lib: Library) -> None:
     assert wrong == []
 
 
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # where JAX was imported before
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_fork_has_memory_of_its_own(torque: Callable[..., Array]) -> None:
     held = torque(*inputs(0))

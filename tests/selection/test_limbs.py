@@ -16,13 +16,15 @@ from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.verify import verify_program
-from rbdgen.model.build import Base
+from rbdgen.model.build import Base, build_robot
 from rbdgen.model.limbs import alike_limbs, limbs_in_lanes
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
-from rbdgen.selection.limbs import InLimbs, cheapest_in_limbs
+from rbdgen.selection.axes import unmoved
+from rbdgen.selection.choose import subjects
+from rbdgen.selection.limbs import InLimbs, cheapest_in_limbs, trace_in_limbs
 from rbdgen.selection.trace import trace_graph
 
 LEG, SLIDE = ("revolute", "revolute"), ("revolute", "prismatic", "revolute")
@@ -64,6 +66,26 @@ def test_values_and_bits(limbs: Sequence[Sequence[str]], base: Base, lanes: int,
 def states(program: Program) -> dict[str, np.ndarray]:
     random = np.random.default_rng(3)
     return {x.name: random.normal(size=(5, x.size)) for x in program.inputs}
+
+
+def test_axes_of_one_limb_alone() -> None:
+    """A limb whose second axis is parallel to its first, beside one whose is not: the equations of neither
+    stay in the parent's axes. And a frame on one limb, which none of these functions reads."""
+    robot = with_limbs([LEG] * 2)
+    own = {joint.name: joint for joint in robot.description.joints}
+    own["limb0_1_joint"] = replace(own["limb0_1_joint"], axis=own["limb0_0_joint"].axis)
+    description = replace(robot.description, joints=tuple(own.values()))
+    model = build_robot(description, "floating", frames=("limb0_1",)).model
+    function = lookup("rnea")
+    textbook = straight_line(trace_graph(model, function, function.forms[0], "graph"))
+    inputs = states(textbook)
+    wanted = run(textbook, inputs)["tau"]
+    kinds = dict(subjects(model, unmoved(model), sums=True))
+    assert kinds["searched, parallel axes"].parallel == {2}
+    for reduced in kinds.values():
+        for limbs in limbs_in_lanes(model):
+            given = run(trace_in_limbs(reduced, limbs, function, function.form("limbs")), inputs)["tau"]
+            np.testing.assert_allclose(given, wanted, rtol=0, atol=1e-12 * abs(wanted).max())
 
 
 def test_alike_limbs() -> None:

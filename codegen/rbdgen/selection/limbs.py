@@ -152,7 +152,8 @@ class _Tracing:
     def __post_init__(self) -> None:
         model, lanes = self.reduced.model, range(self.limbs.lanes)
         self.chosen = [self.limbs.bodies(model, lane) for lane in lanes]
-        self.robots = [replace(part_of(self.reduced, bodies), aligned=()) for bodies in self.chosen]
+        reduced = _without_frames(_alike_axes(self.reduced, self.limbs))
+        self.robots = [part_of(reduced, bodies) for bodies in self.chosen]
         self.merged: ReducedModel = self.table.merged(self.robots)
 
     def places(self, kind: Kind) -> Places:
@@ -244,6 +245,27 @@ class _Tracing:
             (Loop(name, self.tracer.graph(results), self.reads, writes),),
             tables={TABLE: rows},
         )
+
+
+def _alike_axes(reduced: ReducedModel, limbs: Limbs) -> ReducedModel:
+    """The same with equations in the parents' axes only where that goes in every lane."""
+    unlike = {
+        body
+        for group in limbs.groups
+        for bodies in zip(*group, strict=True)
+        if not reduced.parallel.issuperset(bodies)
+        for body in bodies
+    }
+    parallel = reduced.parallel - unlike
+    if parallel == reduced.parallel:
+        return reduced
+    return reduced.with_axes(reduced.turns, reduced.slides, parallel, reduced.unit_length)
+
+
+def _without_frames(reduced: ReducedModel) -> ReducedModel:
+    """The same without frames and contacts, which are not the same on every limb, nor read."""
+    model = replace(reduced.model, frames=(), contacts=())
+    return replace(reduced, model=model, aligned=(), frames=(), contacts=())
 
 
 def _spans(model: Model, kind: Kind) -> list[range]:

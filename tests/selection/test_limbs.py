@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,6 +11,9 @@ import pytest
 from support.limbs import with_limbs
 from support.robots import robot
 
+from rbdgen.emit.c.limbs import print_limbs
+from rbdgen.emit.c.printer import scalar_style
+from rbdgen.emit.real import real_type
 from rbdgen.errors import GraphError, OptionError
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
@@ -86,6 +90,14 @@ def test_axes_of_one_limb_alone() -> None:
         for limbs in limbs_in_lanes(model):
             given = run(trace_in_limbs(reduced, limbs, function, function.form("limbs")), inputs)["tau"]
             np.testing.assert_allclose(given, wanted, rtol=0, atol=1e-12 * abs(wanted).max())
+
+
+def test_every_element_is_written() -> None:
+    """In C too, where it is a number of every limb: M of two pendulums has their inertias on its diagonal."""
+    program = in_limbs(lookup("crba"), with_limbs([("revolute",)] * 2, "fixed").model).lanes
+    body = print_limbs(program, scalar_style(real_type("double")), "limbed")
+    written = sorted(match for line in body.statements for match in re.findall(r"^M\[(\d)\] = ", line))
+    assert written == list("0123")
 
 
 def test_alike_limbs() -> None:

@@ -132,8 +132,8 @@ class LanePrinter(Printer):
         self._accesses, self._tables = accesses, tables
 
     def print(self, indices: Iterable[int]) -> None:
-        """Values with lanes are read where they are first needed."""
-        super().print(index for index in indices if not self._is_gathered(index))
+        """Values with lanes are read where they are first needed, or stored as they are."""
+        super().print(index for index in indices if not self._is_gathered(index) or index in self._stores)
 
     def _is_gathered(self, index: int) -> bool:
         return self._with_lanes[index] == 1 and self._graph.nodes[index].op == "input"

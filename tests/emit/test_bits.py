@@ -22,7 +22,7 @@ from rbdgen.emit.selftest.golden import golden_vectors
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
 from rbdgen.machine import Real
-from rbdgen.model.build import Base
+from rbdgen.model.build import Base, build_robot
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.options import Options, Trig
@@ -55,16 +55,25 @@ def test_the_bits_of_looped_forms(real: Real, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("real", ["float", "double"])
 def test_the_bits_of_limbs_as_lanes(real: Real, tmp_path: Path) -> None:
-    """Whether registers hold all lanes or a part of them."""
-    limbed = with_limbs([("revolute", "prismatic")] * 4)
+    """Whether registers hold all lanes or a part of them. One limb has a 0 where others have a number: limb
+    by limb, zeros of `nle` have other signs, which batches are told to take for the same."""
+    robot = with_limbs([("revolute", "prismatic")] * 4)
+    joints = [
+        replace(x, origin=replace(x.origin, xyz=(0.0, 0.0, 0.0))) if x.name == "limb0_1_joint" else x
+        for x in robot.description.joints
+    ]
+    limbed = build_robot(replace(robot.description, joints=tuple(joints)), "floating")
+    names = ("rnea", "nle", "minv")
     sources = render(
-        facts_of(limbed, Options(functions=("minv",))),
-        [in_limbs(lookup(name), limbed.model) for name in ("rnea", "minv")],
+        facts_of(limbed, Options(functions=names)),
+        [in_limbs(lookup(name), limbed.model) for name in names],
         EmitOptions(real=real, trig="builtin"),
     )
+    assert "+= unequal(many_tau, " in sources.files["limbed_batch_selftest.c"]
+    assert "+= differ(" not in sources.files["limbed_batch_selftest.c"]
     for flags in (("-O1",), ("-O2", "-mavx2", "-ffp-contract=off")):
         done = selftest(sources, tmp_path, *flags)
-        assert done.stdout.count(" as expected\n") == 2, done.stdout
+        assert done.stdout.count(" as expected\n") == len(names), done.stdout
 
 
 def in_limbs(function: Function, model: Model) -> FunctionSource:
@@ -72,7 +81,14 @@ def in_limbs(function: Function, model: Model) -> FunctionSource:
     assert found is not None
     program = found.by_limb
     return FunctionSource(
-        function.sized(model), program, "limbs", found.axes, program.cost, function.summary, lanes=found.lanes
+        function.sized(model),
+        program,
+        "limbs",
+        found.axes,
+        program.cost,
+        function.summary,
+        batch=program,
+        lanes=found.lanes,
     )
 
 

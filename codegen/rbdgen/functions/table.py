@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from rbdgen.description.quoting import quoted
 from rbdgen.errors import OptionError
 from rbdgen.functions.configurations import rows as configurations
 from rbdgen.functions.contacts import derivative_rows as contact_derivatives
@@ -228,16 +230,22 @@ def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = (
     if (derived := mode_of(name)) is not None:
         return _differentiated(*derived, model, sets)
     if name not in ALL:
-        derivatives = ", ".join(f"NAME_{mode}" for mode in MODES)
-        raise OptionError(
-            f"unknown function '{name}'; choose from: {', '.join(ALL)}; and {derivatives} of them"
-        )
+        raise OptionError(f"unknown function '{name}'; {_instead(name)}")
     for family in _OF_SOME:
         if model is not None and name in family.functions and not family.has(model):
             raise OptionError(
                 f"function '{name}' is of {family.of}, and '{model.name}' has none; give {family.otherwise}"
             )
     return ALL[name]
+
+
+def _instead(name: str) -> str:
+    """The names that are meant, as it seems; else all."""
+    directions = [f"{function}_{mode}" for function in ALL for mode in MODES]
+    near = get_close_matches(name, [*ALL, *directions], n=3)
+    if near:
+        return f"did you mean {' or '.join(map(quoted, near))}? rbdgen list shows all"
+    return f"choose from: {', '.join(ALL)}; and {', '.join(f'NAME_{mode}' for mode in MODES)} of them"
 
 
 def _differentiated(base: str, mode: str, model: Model | None, sets: Sequence[ContactSet]) -> Function:

@@ -44,6 +44,8 @@ def test_what_has_none_says_why() -> None:
     for name, said in {
         "foo_vjp": "unknown function 'foo'; choose from: rnea, .* and NAME_vjp, NAME_jvp, NAME_hvp of them",
         "_vjp": "unknown function '_vjp'",
+        "rnea_vpj": "unknown function 'rnea_vpj'; did you mean 'rnea_vjp' or .*\\? rbdgen list shows all",
+        "step_rk_jvp": "unknown function 'step_rk'; did you mean 'step_rk4'",
         "rnea_vjp_jvp": "'rnea_vjp' is a derivative itself; .* products, rnea_hvp",
         "rnea_second_vjp": "the results of 'rnea_second' are packed",
         "frame_jacobian_local_jvp": "function 'frame_jacobian_local' is of chosen frames",

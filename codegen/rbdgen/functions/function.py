@@ -84,6 +84,11 @@ class Form:
         """Whether it can do this robot."""
         return self.over != "tree" or model.coupling.is_trivial
 
+    @property
+    def smooth(self) -> Form:
+        """The same one where its outputs will be differentiated."""
+        return replace(self, trace=lambda robot, x: self.trace(robot, replace(x, smooth=True)))
+
 
 Call = Callable[..., Any]
 """`call(name, **changed)`: the outputs of a function at random states, some of its inputs changed."""

@@ -8,7 +8,7 @@ passes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rbdgen.errors import OptionError
 from rbdgen.functions.differentiated import BY_INVERSE, MODES
@@ -105,7 +105,8 @@ class Chooser:
         """The cheapest straight line of a function, sought once."""
         if function.name not in self._lines:
             forced = None if self.axes is not None else function.forms_for(self.model)[0].name
-            self._lines[function.name] = self._choose(function, forced, lanes=1)
+            smooth = replace(function, forms=tuple(form.smooth for form in function.forms))
+            self._lines[function.name] = self._choose(smooth, forced, lanes=1)
         return self._lines[function.name]
 
     def _derivative(self, form: str, made: Differentiated, own: Choice, by: Sequence[Moving]) -> Graph:

@@ -10,6 +10,9 @@ state estimation in robotics, 2018.
 
 Squares that are divided by have 1e-30 added: it vanishes beside other numbers, and where nothing turns what
 is 0 / 0 otherwise has its limit, to the last bit. Where all digits would cancel, series stand in.
+
+These limits are right as values, not as slopes. What will be differentiated takes `smooth` functions: below
+t = 1 all of them are series, and so are their slopes.
 """
 
 from __future__ import annotations
@@ -30,6 +33,26 @@ _TINY: Final = 1e-30
 _C: Final = [(-1) ** k / factorial(2 * k + 3) for k in range(11)]
 """Coefficients of C in powers of t^2: for t up to pi/2 to the last bit."""
 
+_COS: Final = [(-1) ** k / (4**k * factorial(2 * k)) for k in range(9)]
+"""Of cos(t/2) in powers of t^2; these and those below for t up to 1."""
+
+_SIN: Final = [(-1) ** k / (2 * 4**k * factorial(2 * k + 1)) for k in range(9)]
+"""Of sin(t/2) / t."""
+
+_TWICE_DB: Final = [2 * (k + 1) * (-1) ** (k + 1) / factorial(2 * k + 4) for k in range(9)]
+"""Of 2 dB/dt^2."""
+
+_TWICE_DC: Final = [2 * (k + 1) * (-1) ** (k + 1) / factorial(2 * k + 5) for k in range(9)]
+"""Of 2 dC/dt^2."""
+
+_BERNOULLI: Final = [1 / 30, 1 / 42, 1 / 30, 5 / 66, 691 / 2730, 7 / 6, 3617 / 510, 43867 / 798]
+_BERNOULLI_ON: Final = [174611 / 330, 854513 / 138, 236364091 / 2730, 8553103 / 6]
+
+_TWICE_DG: Final = [
+    2 * k * number / factorial(2 * k + 2) for k, number in enumerate([*_BERNOULLI, *_BERNOULLI_ON], 1)
+]
+"""Of 2 dG/dt^2: G has the size of Bernoulli's number 2 k + 2 over its factorial in front of t^2k."""
+
 _ARC: Final = [(-1) ** k / (2 * k + 1) for k in range(12)]
 """Coefficients of arctan(z) / z in powers of z^2: for z up to tan(pi/16) to the last bit."""
 
@@ -38,11 +61,30 @@ Blocks = tuple[Matrix, Matrix]
 
 
 class Elementary(NamedTuple):
-    """Functions of the scalars: `angle`: cosine and sine; the sign of 0 is 0."""
+    """Functions of the scalars: `angle`: cosine and sine; the sign of 0 is 0.
+
+    `smooth`: whether what is made of them will be differentiated.
+    """
 
     angle: Callable[[Scalar], tuple[Scalar, Scalar]]
     sqrt: Callable[[Scalar], Scalar]
     sign: Callable[[Scalar], Scalar]
+    smooth: bool = False
+
+
+class _Switch:
+    """Functions of t^2: from t = 1 on by a formula, below by a series."""
+
+    def __init__(self, squared: Scalar, elementary: Elementary) -> None:
+        below = sub(1, squared)
+        self._far = mul(0.5, sub(1, elementary.sign(below)))
+        self._small = add(squared, mul(self._far, below))
+        self.large = sub(1, mul(self._far, below)) if elementary.smooth else squared
+
+    def __call__(self, series: Sequence[Scalar], formula: Scalar) -> Scalar:
+        """The formula is to be of `large`: t^2, and 1 below where all is smooth."""
+        near = polynomial(series, self._small)
+        return add(mul(self._far, formula), mul(sub(1, self._far), near))
 
 
 @dataclass(frozen=True)
@@ -53,13 +95,21 @@ class Exponential:
     elementary: Elementary
 
     @cached_property
+    def _switch(self) -> _Switch:
+        w = self.motion.angular
+        return _Switch(w.dot(w), self.elementary)
+
+    @cached_property
     def _half(self) -> tuple[Scalar, Scalar, Scalar]:
         """t^2 / 4, cos(t/2), sin(t/2) / t."""
-        w = self.motion.angular
-        squared = add(mul(0.25, w.dot(w)), _TINY)
+        w, smooth = self.motion.angular, self.elementary.smooth
+        squared = mul(0.25, self._switch.large) if smooth else add(mul(0.25, w.dot(w)), _TINY)
         half = self.elementary.sqrt(squared)
         cos, sin = self.elementary.angle(half)
-        return squared, cos, mul(0.5, sin / half)
+        factor = mul(0.5, sin / half)
+        if smooth:
+            return squared, self._switch(_COS, cos), self._switch(_SIN, factor)
+        return squared, cos, factor
 
     @cached_property
     def quaternion(self) -> Quaternion:
@@ -88,19 +138,15 @@ class Exponential:
     @cached_property
     def _C(self) -> Scalar:
         """C with all its digits: from t = 1 on by its formula, below by the series."""
-        w = self.motion.angular
-        squared = w.dot(w)
-        below = sub(1, squared)
-        far = mul(0.5, sub(1, self.elementary.sign(below)))
-        near = polynomial(_C, add(squared, mul(far, below)))
-        return add(mul(far, self._cancelled), mul(sub(1, far), near))
+        return self._switch(_C, self._cancelled)
 
     @cached_property
     def translation(self) -> Vector:
         """V v."""
         w, v = self.motion.angular, self.motion.linear
         once = w.cross(v)
-        moved: Vector = v * self._S + once * self._B + w * mul(self._cancelled, w.dot(v))
+        C = self._C if self.elementary.smooth else self._cancelled
+        moved: Vector = v * self._S + once * self._B + w * mul(C, w.dot(v))
         return moved
 
     def by_motion(self) -> Blocks:
@@ -110,8 +156,13 @@ class Exponential:
         turn = IDENTITY - W * B + W @ W * C
         once = w.cross(v)
         twice = w.cross(once)
-        inverse = 1 / mul(4, self._half[0])  # of 2 t^2 times a half
-        by_squared = once * sub(self._S, mul(2, B)) + twice * sub(B, mul(3, C))
+        inverse: Scalar = 1 / mul(4, self._half[0])  # of 2 t^2 times a half
+        by_B, by_C = sub(self._S, mul(2, B)), sub(B, mul(3, C))
+        if self.elementary.smooth:
+            by_B = self._switch(_TWICE_DB, mul(by_B, inverse))
+            by_C = self._switch(_TWICE_DC, mul(by_C, inverse))
+            inverse = 1
+        by_squared = once * by_B + twice * by_C
         shift = Matrix.outer(by_squared * inverse, w)
         shift = shift - Matrix.skew(v) * B - (Matrix.skew(once) + W @ Matrix.skew(v)) * C
         return turn, rotation_of(self.quaternion).T @ shift
@@ -178,7 +229,12 @@ class Logarithm:
         once = w.cross(p)
         twice = w.cross(once)
         squared = w.dot(w)
-        slope = add(sub(0.25, mul(3, G)), mul(squared, mul(G, G))) / add(squared, _TINY)  # 2 dG/dt^2
+        slope = add(sub(0.25, mul(3, G)), mul(squared, mul(G, G)))  # 2 dG/dt^2, but for t^2
+        if self.elementary.smooth:
+            switch = _Switch(squared, self.elementary)
+            slope = switch(_TWICE_DG, slope / switch.large)
+        else:
+            slope = slope / add(squared, _TINY)
         shift = Matrix.outer(twice * slope, w) + Matrix.skew(p) * 0.5
         shift = shift - (Matrix.skew(once) + W @ Matrix.skew(p)) * G
         return turn, shift @ turn

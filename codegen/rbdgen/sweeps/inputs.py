@@ -70,7 +70,7 @@ class State:
     `angle` makes an angle of an element of q that is read so; `sqrt`, `sign`: functions of the scalars, the
     sign of 0 being 0; `order`: the bodies in the order of their coordinates, empty where that is theirs;
     `p`: numbers of the robot that stay inputs, `by_parameters`: derivatives by them; `lanes`: which bodies
-    stand for several.
+    stand for several; `smooth`: whether what is computed will be differentiated.
     """
 
     q: Sequence[Coordinate]
@@ -88,11 +88,12 @@ class State:
     p: Sequence[Scalar] = ()
     lanes: Lanes = ALONE
     by_parameters: ByParameters = _without_parameters
+    smooth: bool = False
 
     @property
     def elementary(self) -> Elementary:
         """The engine's functions."""
-        return Elementary(self.angle, self.sqrt, self.sign)
+        return Elementary(self.angle, self.sqrt, self.sign, self.smooth)
 
     @property
     def vectors(self) -> dict[str, list[Scalar]]:

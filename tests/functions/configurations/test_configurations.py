@@ -15,11 +15,12 @@ from support.robots import robot
 
 import rbdgen
 from rbdgen.checks.pinocchio import configuration_of
-from rbdgen.functions.table import OF_CONFIGURATIONS
+from rbdgen.functions.table import OF_CONFIGURATIONS, lookup
 from rbdgen.graph.programs.passes import TO_C, apply
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.graph.programs.run import run
 from rbdgen.model.model import WORLD, Model
+from rbdgen.selection.differentiate import Chooser
 from rbdgen.selection.trace import trace_graph
 
 Array = NDArray[Any]
@@ -99,6 +100,41 @@ def test_no_digit_is_lost(programs: dict[str, Program], turn: float) -> None:
         exact = every_output(programs, *map(exactly, (q, v, end)))
     for name, value in ours.items():
         np.testing.assert_allclose(value, exact[name].astype(float), rtol=0, atol=1e-14, err_msg=name)
+
+
+@pytest.mark.parametrize("turn", [0.02, 0.9999, 1.0001])
+def test_what_is_differentiated_is_the_same(programs: dict[str, Program], turn: float) -> None:
+    """By series below 1 rad, which are right up to the rounding of their coefficients."""
+    smooth = {
+        name: straight_line(trace_graph(EVERY_KIND, row, row.forms[0].smooth))
+        for name, row in OF_CONFIGURATIONS.items()
+    }
+    q, v = (x[:1] for x in states(turn))
+    with mpmath.workdps(50):
+        exactly = np.vectorize(mpmath.mpf, otypes=[object])
+        given = [exactly(x) for x in (q, v, EVERY_KIND.manifold.integrate(q, v))]
+        plain, ours = (every_output(each, *given) for each in (programs, smooth))
+        for name, value in plain.items():
+            assert np.max(np.abs(ours[name] - value)) < 2e-16, name
+
+
+@pytest.mark.parametrize("name", ["integrate_hvp", "integrate_derivatives_hvp", "difference_derivatives_hvp"])
+def test_second_derivatives_lose_no_digit_either(name: str) -> None:
+    """Of a floating joint at rest and turning slowly: the same operations with 50 digits."""
+    model = Model("free", Rationals(1).model((WORLD,), "F").bodies)
+    program = Chooser(model, None, "graph").choose(lookup(name, model)).program
+    generator = np.random.default_rng(5)
+    given = {x.name: generator.standard_normal((1, x.size)) for x in program.inputs}
+    q, direction = model.manifold.random(generator, (1,)), generator.standard_normal((1, 6))
+    for turn in (0.0, 1e-15, 1e-8, 1e-3):
+        v = direction * [1, 1, 1, turn, turn, turn]
+        chosen = {**given, "q": q, "v": v, "q0": q, "q1": model.manifold.integrate(q, v)}
+        chosen = {x.name: chosen[x.name] for x in program.inputs}
+        with mpmath.workdps(50):
+            exactly = np.vectorize(mpmath.mpf, otypes=[object])
+            exact = run(program, {name: exactly(x) for name, x in chosen.items()})
+        for output, value in run(program, chosen).items():
+            np.testing.assert_allclose(value, exact[output].astype(float), rtol=0, atol=1e-12, err_msg=output)
 
 
 @pytest.mark.parametrize("turn", [4.0, 40.0])

@@ -247,3 +247,11 @@ def test_a_robot_has_a_name(name: Any) -> None:
 def test_what_is_no_path_is_refused(path: Any) -> None:
     with pytest.raises(rbdgen.RbdgenError, match="is no path; give that of a robot's file"):
         rbdgen.load_robot(path)
+
+
+def test_inertias_of_one() -> None:
+    """Ones turn products into whole numbers, of which no half may be a fraction that CasADi does not know."""
+    ball = rbdgen.RobotBuilder("ball").add_body("ball", mass=1.0, inertia=(1, 1, 1))
+    rnea = rbdgen.trace(rbdgen.load_robot(ball, base="floating"), "rnea", variant="classical")
+    tau = rnea([0] * 6 + [1], [0] * 6, [1] * 6)
+    np.testing.assert_allclose(tau.full().ravel(), [1, 1, 10.81, 1, 1, 1])

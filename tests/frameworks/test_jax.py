@@ -44,6 +44,8 @@ def test_values_are_the_librarys(jax: Any, arm: Library) -> None:
     np.testing.assert_array_equal(jax.jit(f)(q, a=a, v=v), expected)
     np.testing.assert_array_equal(f(q, v[0], a[0, 0]), arm.rnea(q, v[0], a[0, 0]))
     np.testing.assert_array_equal(f(q[0, 0], v[0, 0], a[0, 0]), expected[0, 0])
+    foreign = a.astype(">f8")
+    np.testing.assert_array_equal(f(q, v, foreign), expected)
     mapped = jax.vmap(jax.vmap(f, (0, None, 1)), (1, 0, None))(q, v[0], a[:, 0].T)
     np.testing.assert_array_equal(mapped, arm.rnea(q.swapaxes(0, 1), v[0][:, None], a[:, 0]))
 
@@ -142,3 +144,14 @@ def test_without_the_robot(jax: Any, tmp_path: Path) -> None:
         LoadError, match=r"generate the library with functions=\[\.\.\., 'rnea_vjp', 'rnea_jvp'\]"
     ):
         jax.grad(lambda q: library.jax.rnea(q, q, q).sum())(q)
+
+
+def test_sines_as_inputs(jax: Any) -> None:
+    """Products with Jacobians are by q: values alone."""
+    library = rbdgen.build(rbdgen.load_robot("double_pendulum"), functions=["gravity"], trig="input")
+    sines, cosines = np.sin([0.1, 0.2]), np.cos([0.1, 0.2])
+    np.testing.assert_array_equal(library.jax.gravity(sines, cosines), library.gravity(sines, cosines))
+    with pytest.raises(
+        LoadError, match=r"^gravity: there are no derivatives by sines and cosines; leave trig"
+    ):
+        jax.grad(lambda sines: library.jax.gravity(sines, cosines).sum())(sines)

@@ -40,6 +40,8 @@ def test_values_are_the_librarys(torch: Any, arm: Library) -> None:
     np.testing.assert_array_equal(f(q, a=a, v=v), arm.rnea(q, v, a))
     np.testing.assert_array_equal(f(q, v[0], a[0, 0]), arm.rnea(q, v[0], a[0, 0]))
     np.testing.assert_array_equal(f(q[0, 0], v[0, 0], a[0, 0]), arm.rnea(q[0, 0], v[0, 0], a[0, 0]))
+    backwards, foreign = v.numpy()[:, ::-1], a.numpy().astype(">f8")
+    np.testing.assert_array_equal(f([0.1, 0.2], backwards, foreign), arm.rnea([0.1, 0.2], backwards, foreign))
     mapped = torch.vmap(torch.vmap(f, (0, None, 1)), (1, 0, None))(q, v[0], a[:, 0].T)
     np.testing.assert_array_equal(mapped, arm.rnea(q.swapaxes(0, 1), v[0][:, None], a[:, 0]))
 
@@ -77,7 +79,8 @@ def test_compiled(torch: Any, arm: Library) -> None:
         np.testing.assert_allclose(x, y, rtol=1e-12)
     from rbdgen.frameworks.in_torch import bridge  # noqa: PLC0415
 
-    torch.library.opcheck(torch.ops.rbdgen.evaluate.default, (leaves, bridge().key(arm.rnea)))
+    (key,) = (key for key, known in bridge()._known.items() if known.identity == arm.rnea.identity)
+    torch.library.opcheck(torch.ops.rbdgen.evaluate.default, (leaves, key))
 
 
 def test_float(torch: Any) -> None:
@@ -110,10 +113,16 @@ def test_float(torch: Any) -> None:
             lambda f, q: f(q, q, q.to("meta")),
             "rnea: a lies on meta, the functions run on the CPU; pass tensor.cpu()",
         ),
-        (lambda f, q: f(q, q, "fast"), "rnea: a is no array; pass real numbers"),
+        (lambda f, q: f(q, q, q.to_sparse()), "rnea: a is sparse; pass tensor.to_dense()"),
+        (lambda f, q: f(q, q, "fast"), "rnea: a has dtype <U4; pass real numbers"),
+        (
+            lambda f, q: f(q, q, [*q.requires_grad_()]),
+            "rnea: a is no array of plain numbers on the CPU (Can't call numpy() on Tensor that requires "
+            "grad. Use tensor.detach().numpy() instead.); pass one, or take lib.jax, lib.torch",
+        ),
         (lambda f, q: f(q, q), "rnea: a is missing; call rnea(q, v, a)"),
     ],
-    ids=["shape", "leading", "float32", "device", "text", "missing"],
+    ids=["shape", "leading", "float32", "device", "sparse", "text", "list", "missing"],
 )
 def test_refused(torch: Any, arm: Library, call: Callable[[Any, Any], Any], message: str) -> None:
     with pytest.raises((ArrayTypeError, ArrayValueError)) as caught:
@@ -143,11 +152,20 @@ def test_parameters_are_held(torch: Any) -> None:
 
 
 def test_without_the_robot(torch: Any, tmp_path: Path) -> None:
-    """A folder has values, and derivatives where they were generated."""
-    library = rbdgen.load(rbdgen.generate(rbdgen.load_robot("double_pendulum"), tmp_path, functions=["rnea"]))
+    """Values, and derivatives where they were generated; with its robot the same code has all."""
+    robot, functions = rbdgen.load_robot("double_pendulum"), ["rnea"]
+    library = rbdgen.load(rbdgen.generate(robot, tmp_path, functions=functions))
     q = states(torch, library)[0]
-    np.testing.assert_array_equal(library.torch.rnea(q, q, q), library.rnea(q, q, q))
-    with pytest.raises(
-        LoadError, match=r"generate the library with functions=\[\.\.\., 'rnea_vjp', 'rnea_jvp'\]"
-    ):
-        library.torch.rnea(q.requires_grad_(), q, q)
+
+    def torques(q: Any) -> Any:
+        return library.torch.rnea(q, q, q)
+
+    np.testing.assert_array_equal(torques(q), library.rnea(q, q, q))
+    for asks in (torques, lambda q: torch.func.jacfwd(torques)(q.detach())):
+        with pytest.raises(
+            LoadError, match=r"generate the library with functions=\[\.\.\., 'rnea_vjp', 'rnea_jvp'\]"
+        ):
+            asks(q.requires_grad_())
+    library = rbdgen.build(robot, functions=functions)
+    torques(q).sum().backward()
+    assert q.grad.shape == (2,)

@@ -31,8 +31,9 @@ class Bridge:
         """The number by which C++ finds the function: the same in every process that has the same code.
 
         `vjp`, `jvp`: those of the products with its Jacobians by the inputs `by`, where C++ differentiates.
+        The same code is another function with them: one library may have them, another one not.
         """
-        digest = hashlib.sha256(function.identity.encode()).digest()
+        digest = hashlib.sha256(json.dumps([function.identity, vjp, jvp, *by]).encode()).digest()
         key = int.from_bytes(digest[:8], "big") >> 1
         if key not in self._known:
             arguments = (*function.signature.inputs, *function.signature.outputs)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
 from rbdgen.frameworks.functions import More
 from rbdgen.runtime import Function, Library
-from rbdgen.runtime.arrays import expected
+from rbdgen.runtime.arrays import Array, as_real, expected
 from rbdgen.signature import BAR, SizedArgument
 
 
@@ -61,6 +64,10 @@ class Differentiable:
     @cached_property
     def _derivatives(self) -> Mapping[str, Function]:
         """By mode, of the library where it has them by the elements of q."""
+        if any(x.kind in ("sines", "cosines") for x in self.inputs):
+            raise LoadError(
+                f"{self.name}: there are no derivatives by sines and cosines; leave trig='input' out"
+            )
         names = {mode: f"{self.name}_{mode}" for mode in ("vjp", "jvp")}
         known = self.library.functions if _by_elements(self.library) else {}
         missing = [name for name in names.values() if name not in known]
@@ -80,6 +87,12 @@ def _by_elements(library: Library) -> bool:
     joints = library.manifold.joints
     plain = all(joint.kind in ("angle", "slide", "screw") for joint in joints)
     return plain or bool(library.manifest["options"].get("coordinates"))
+
+
+def native(function: Function, argument: SizedArgument, given: Any) -> Array:
+    """What NumPy can read as an array of its own in this machine's order, found fit as in plain calls."""
+    array = as_real(function.__name__, argument, given)
+    return np.array(array, array.dtype.newbyteorder("="), order="C")
 
 
 def check(

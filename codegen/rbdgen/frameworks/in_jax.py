@@ -13,7 +13,7 @@ import numpy as np
 
 from rbdgen.errors import ArrayTypeError, BuildError
 from rbdgen.frameworks.bridge import Bridge, compiled, existing
-from rbdgen.frameworks.differentiable import Differentiable, check, disagreeing
+from rbdgen.frameworks.differentiable import Differentiable, check, disagreeing, native
 from rbdgen.frameworks.functions import More
 from rbdgen.runtime import Function, Library
 from rbdgen.signature import SizedArgument
@@ -92,6 +92,8 @@ def function_of(library: Library, more: More | None, name: str) -> Callable[...,
 def _real(function: Function, argument: SizedArgument, given: Any) -> Any:
     """An argument as JAX's array, once it is found fit."""
     name = function.__name__
+    if isinstance(given, np.ndarray):
+        given = native(function, argument, given)
     try:
         array = jnp.asarray(given, function.dtype if isinstance(given, (int, float)) else None)
     except (TypeError, ValueError) as error:

@@ -13,7 +13,7 @@ from typing import Any
 
 from rbdgen.errors import ArrayTypeError, BuildError, RbdgenError
 from rbdgen.frameworks.bridge import Bridge, compiled, existing
-from rbdgen.frameworks.differentiable import Differentiable, check, disagreeing
+from rbdgen.frameworks.differentiable import Differentiable, check, disagreeing, native
 from rbdgen.frameworks.functions import More
 from rbdgen.runtime import Function, Library
 from rbdgen.signature import SizedArgument
@@ -66,19 +66,29 @@ def function_of(library: Library, more: More | None, name: str) -> Callable[...,
             tensor = x if isinstance(x, torch.Tensor) else _tensor(value, argument, x)
             shape = tuple(tensor.shape)
             own = len(shape) - rank
-            if shape[own:] != wanted or tensor.dtype is not real or not tensor.is_cpu:
+            if shape[own:] != wanted or tensor.dtype is not real or not (tensor.is_cpu and _dense(tensor)):
                 _refuse(value, argument, tensor)
             tensors.append(tensor)
             leading.add(shape[:own])
         if len(leading) > 1:
             tensors = _of_one_leading(value, tensors)
-        if why_not is not None and torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
+        if why_not is not None and any(map(_moving, tensors)):
             raise why_not
         return value.packed(evaluate(tensors, key))
 
     checked.__name__ = checked.__qualname__ = value.__name__
     checked.__doc__ = value.__doc__
     return checked
+
+
+def _dense(tensor: Any) -> bool:
+    return tensor.layout is torch.strided
+
+
+def _moving(tensor: Any) -> bool:
+    """Whether a derivative by it is asked for, in either mode."""
+    reverse = torch.is_grad_enabled() and tensor.requires_grad
+    return reverse or torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None
 
 
 def _differentiated(differentiable: Differentiable) -> tuple[int, RbdgenError | None]:
@@ -93,13 +103,9 @@ def _differentiated(differentiable: Differentiable) -> tuple[int, RbdgenError | 
 
 def _tensor(function: Function, argument: SizedArgument, given: Any) -> Any:
     """A tensor of what is none, such as a NumPy array."""
-    try:
-        plain = getattr(torch, str(function.dtype)) if isinstance(given, (int, float)) else None
-        return torch.as_tensor(given, dtype=plain)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise ArrayTypeError(
-            f"{function.__name__}: {argument.name} is no array; pass real numbers"
-        ) from error
+    if isinstance(given, (int, float)):
+        return torch.as_tensor(given, dtype=getattr(torch, str(function.dtype)))
+    return torch.from_numpy(native(function, argument, given))
 
 
 def _refuse(function: Function, argument: SizedArgument, tensor: Any) -> None:
@@ -109,6 +115,8 @@ def _refuse(function: Function, argument: SizedArgument, tensor: Any) -> None:
             f"{function.__name__}: {argument.name} lies on {tensor.device}, the functions run on the CPU; "
             "pass tensor.cpu()"
         )
+    if not _dense(tensor):
+        raise ArrayTypeError(f"{function.__name__}: {argument.name} is sparse; pass tensor.to_dense()")
     advice = (
         "pass tensor.double(), or build with real='float'"
         if str(function.dtype) == "float64"

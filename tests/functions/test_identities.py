@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from support.few import few
-from support.forms import FORMS, Form, forms_of, parametrize
+from support.forms import FORMS, Form, forms_of, over_bodies, parametrize
 from support.rationals import Rationals
 
 from rbdgen.errors import ModelError
@@ -340,10 +340,10 @@ def test_derivatives_of_forward_dynamics(form: Form, case: Case) -> None:
 BESIDE_A_BASE = draw((WORLD, 0, WORLD, 2), "FRRP", seed=9)
 """An arm that stands on the world beside a floating robot: no URDF says so, a model may."""
 
-COMPACT = [form for form in FORMS if form.form.compact]
+OVER_BODIES = [form for form in FORMS if over_bodies(form.form)]
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if form not in COMPACT], ids=str)
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in OVER_BODIES], ids=str)
 def test_beside_a_floating_base(form: Form) -> None:
     """The textbook forms of derivatives against differences, the others against textbook forms."""
     model, state = BESIDE_A_BASE
@@ -357,7 +357,7 @@ def test_beside_a_floating_base(form: Form) -> None:
         test_derivatives_of_forward_dynamics(form, BESIDE_A_BASE)
 
 
-@pytest.mark.parametrize("form", COMPACT, ids=str)
+@pytest.mark.parametrize("form", OVER_BODIES, ids=str)
 def test_loops_beside_a_floating_base(form: Form) -> None:
     with pytest.raises(ModelError, match="joint 'joint2' hangs on the world beside a floating base"):
         run(form, *BESIDE_A_BASE)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support.few import examples
-from support.forms import FunctionForm, relative_error, run_on_floats
+from support.forms import FunctionForm, over_bodies, relative_error, run_on_floats
 from support.mimic import Projection, with_mimics
 from support.random_urdf import robots
 from support.robots import PATHS
@@ -40,7 +40,7 @@ def check(projection: Projection, seed: int, *, programs: bool = False) -> None:
         expected = projection.outputs(row, inputs)
         scale = TOLERANCE * (condition if row.projected else 1.0)
         for form in row.forms:
-            if not form.does(model) or (form.compact and not in_loops(model)):
+            if not form.does(model) or (over_bodies(form) and not in_loops(model)):
                 continue
             results = [run_on_floats(FunctionForm(row, form), model, inputs)]
             if programs and form.loops is not None:

@@ -20,7 +20,8 @@ TEXTBOOK = [
     form for form in FORMS if not form.form.reduced and form.form.worth(robot("double_pendulum").model)
 ]
 
-KINDS = [kind.name for kind in fields(Cost) if kind.name != "sign"]  # the robots have no friction
+KINDS = [kind.name for kind in fields(Cost) if kind.name not in ("sign", "join", "turn")]
+"""The robots have no friction, and these forms no lanes."""
 
 
 def table(name: str) -> str:

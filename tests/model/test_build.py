@@ -120,6 +120,7 @@ def test_floating_base() -> None:
         "njoints": 1,
         "nq": 8,
         "nv": 7,
+        "nx": 14,
         "nbodies": 2,
         "ninertial": 20,
         "nloop": 0,

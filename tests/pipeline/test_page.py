@@ -65,7 +65,7 @@ def test_no_illegal_program_is_emitted(monkeypatch: pytest.MonkeyPatch) -> None:
         choice = choose(*args, **settings)
         return replace(choice, program=replace(choice.program, loops=choice.program.loops[1:]))
 
-    monkeypatch.setattr("rbdgen.pipeline.design.choose", choose_wrongly)
+    monkeypatch.setattr("rbdgen.selection.differentiate.choose", choose_wrongly)
     with pytest.raises(GraphError, match="output 'tau': 2 elements stay unwritten"):
         design_function((load_robot(PENDULUM), "rnea", None, RNEA, None))
 

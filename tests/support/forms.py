@@ -110,3 +110,8 @@ def relative_error(ours: Array, reference: Array, floor: float = 0.0) -> float:
     assert np.isfinite(ours).all()
     vanishing = ~np.any(reference, axis=tuple(range(1, reference.ndim)))
     return float(relative_errors(ours, reference, np.where(vanishing, 1.0, floor)).max())
+
+
+def over_bodies(form: Form) -> bool:
+    """Whether its loops go over bodies, which not every tree allows."""
+    return form.compact or form.name == "vectors"

@@ -24,7 +24,7 @@ class Bridge:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.library = ctypes.CDLL(str(path))
+        self.library = ctypes.PyDLL(str(path))
         self._known: dict[int, Function] = {}
 
     def key(self, function: Function, vjp: int = 0, jvp: int = 0, by: Sequence[int] = ()) -> int:

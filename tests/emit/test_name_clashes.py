@@ -167,7 +167,7 @@ KINDS = {
     "test": "test_robot",
     "stdint": "stdint_robot",
     "Features": "Features_robot",
-    "emmintrin": "immintrin_robot",
+    "immintrin": "immintrin_robot",
     "size_t": "size_t_robot",
     "NULL": "NULL_robot",
     "sin": "sin_robot",

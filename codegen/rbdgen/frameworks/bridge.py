@@ -24,7 +24,7 @@ class Bridge:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.library = ctypes.PyDLL(str(path))
+        self.library = ctypes.PyDLL(str(path))  # keeps Python's lock: functions are added one at a time
         self._known: dict[int, Function] = {}
 
     def key(self, function: Function, vjp: int = 0, jvp: int = 0, by: Sequence[int] = ()) -> int:

@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from rbdgen.description.quoting import quoted
 from rbdgen.errors import OptionError
 from rbdgen.functions.configurations import rows as configurations
 from rbdgen.functions.contacts import derivative_rows as contact_derivatives
@@ -244,7 +243,7 @@ def _instead(name: str) -> str:
     directions = [f"{function}_{mode}" for function in ALL for mode in MODES]
     near = get_close_matches(name, [*ALL, *directions], n=3)
     if near:
-        return f"did you mean {' or '.join(map(quoted, near))}? rbdgen list shows all"
+        return f"did you mean {' or '.join(map(repr, near))}? rbdgen list shows all"
     return f"choose from: {', '.join(ALL)}; and {', '.join(f'NAME_{mode}' for mode in MODES)} of them"
 
 

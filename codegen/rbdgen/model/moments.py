@@ -7,6 +7,7 @@ with four products a plane, and a translation is h + m p, Sigma + (h + m p) p^T 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from rbdgen.model.inertia import Inertia, added_symmetric, from_second_moment
 from rbdgen.spatial.ops import Force, Matrix, Motion, Symmetric, Vector, mirrored
@@ -26,7 +27,8 @@ class MassMoments:
     def of(inertia: Inertia) -> MassMoments:
         """From a numeric inertia; exact for rationals."""
         J = inertia.rotational
-        half = J.trace() / 2
+        # products with ones are whole numbers: in floats, half of one must not be a fraction
+        half = J.trace() * (0.5 if isinstance(inertia.mass, float) else Fraction(1, 2))
         return MassMoments(inertia.mass, inertia.first_moment, Matrix.diagonal(half, half, half) - J)
 
     @property

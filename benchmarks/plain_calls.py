@@ -7,16 +7,15 @@ that earlier results gave back (`limit_memory(0)`).
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import Final
 
-from rich.console import Console
 from rich.table import Table
 
 from benchmarks.batch import inputs_of, least
 from benchmarks.bench import processor
-from benchmarks.contestants import Contest, present
+from benchmarks.contestants import Contest
+from benchmarks.tables import print_tables
 from rbdgen.options import Options
 from rbdgen.pipeline.page import build_library
 from rbdgen.pipeline.robot import load_robot
@@ -32,16 +31,7 @@ CALLS: Final = 4096
 
 def main() -> None:
     """Measures the robots named, by default an arm and a humanoid."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("robots", nargs="*", help=f"by default: {', '.join(ROBOTS)}")
-    parser.add_argument("--repetitions", type=int, default=15, help="of which the least counts")
-    given = parser.parse_args()
-    names = given.robots or list(ROBOTS)
-    contests = {contest.name: contest for contest in present()}
-    if unknown := set(names) - set(contests):
-        parser.error(f"unknown robot: {', '.join(sorted(unknown))}")
-    for name in names:
-        Console(width=110).print(measured(contests[name], given.repetitions))
+    print_tables(__doc__, ROBOTS, measured)
 
 
 def measured(contest: Contest, repetitions: int) -> Table:

@@ -8,18 +8,17 @@ semi-implicit Euler step computes what `step` does.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from benchmarks.batch import least
 from benchmarks.bench import attempt, processor
-from benchmarks.contestants import Contest, present
+from benchmarks.contestants import Contest
 from benchmarks.peers.mujoco_loop import MujocoLoop
+from benchmarks.tables import print_tables
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.page import build_library
@@ -37,16 +36,7 @@ Way = Callable[[], object]
 
 def main() -> None:
     """Measures the robots named, by default an arm and a quadruped."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("robots", nargs="*", help=f"by default: {', '.join(ROBOTS)}")
-    parser.add_argument("--repetitions", type=int, default=15, help="of which the least counts")
-    given = parser.parse_args()
-    names = given.robots or list(ROBOTS)
-    contests = {contest.name: contest for contest in present()}
-    if unknown := set(names) - set(contests):
-        parser.error(f"unknown robot: {', '.join(sorted(unknown))}")
-    for name in names:
-        Console(width=110).print(measured(contests[name], given.repetitions))
+    print_tables(__doc__, ROBOTS, measured)
 
 
 def measured(contest: Contest, repetitions: int) -> Table:

@@ -1,0 +1,25 @@
+"""The command line of what prints a table a robot."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.contestants import Contest, present
+
+
+def print_tables(about: str | None, robots: Sequence[str], measured: Callable[[Contest, int], Table]) -> None:
+    """What `measured` gives of each robot named, by default of these; it takes the number of repetitions."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("robots", nargs="*", help=f"by default: {', '.join(robots)}")
+    parser.add_argument("--repetitions", type=int, default=15, help="of which the least counts")
+    given = parser.parse_args()
+    names = given.robots or list(robots)
+    contests = {contest.name: contest for contest in present()}
+    if unknown := set(names) - set(contests):
+        parser.error(f"unknown robot: {', '.join(sorted(unknown))}")
+    for name in names:
+        Console(width=110).print(measured(contests[name], given.repetitions))

@@ -114,6 +114,22 @@ def test_second_derivatives_take_as_many_operations_as_are_pinned() -> None:
 ROBOTS = {"arm": "arm7", "quadruped": "quadruped12", "humanoid": "humanoid30"}
 
 
+def test_operations_of_alike_limbs_are_those_pinned() -> None:
+    """Those of the six functions whose counts are pinned."""
+    pinned = {}
+    for robot in ("quadruped", "humanoid"):
+        counts = DOCS.parent / "tests/golden/chosen_counts" / f"{ROBOTS[robot]}.txt"
+        for name, vectors, lanes, numbers in re.findall(
+            r"^(\w+): limbs .*?(\d+) operations on (\d+) lanes, (\d+) on numbers",
+            counts.read_text(encoding="utf-8"),
+            re.MULTILINE,
+        ):
+            pinned[f"{robot} `{name}`"] = [lanes, f"{vectors}, {numbers}"]
+    rows = re.findall(r"^\| (\w+ `\w+`) \| (\d+) \| (\d+, \d+) \|", page("functions.md"), re.MULTILINE)
+    told = {name: [lanes, counts] for name, lanes, counts in rows if not name.endswith("`nle`")}
+    assert told == pinned
+
+
 @pytest.mark.parametrize(("name", "suite"), [("contacts.md", "contact"), ("functions.md", "more")])
 def test_speeds_are_those_measured(name: str, suite: str) -> None:
     """Microseconds a call, in brackets how many times as fast as Pinocchio; then in batches, ns a state."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,6 +44,17 @@ MOST = {
 """Operations on the three robots."""
 
 QUICK = [("arm7", name) for name in MOST if name != "aba_hvp"] + [("quadruped12", "rnea_vjp")]
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "functions.md"
+
+
+def test_the_page_tells_these_operations() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    rows = text[text.index("| operations | `rnea` |") :].partition("\n\n")[0].splitlines()[2:]
+    told = [[int(cell) for cell in row.strip("|").split("|")[1:]] for row in rows]
+    for k, numbers in enumerate(told):
+        assert [*numbers[1:4], *numbers[5:8]] == [counts[k] for counts in MOST.values()]
 
 
 @cache

@@ -211,6 +211,7 @@ def test_what_cannot_be_is_one_line(tmp_path: Path) -> None:
     library = rbdgen.build(robot, ["rnea"])
     for given, error, told in (
         (("abba", 1), LoadError, "casadi: no function 'abba' was generated; there are: rnea"),
+        ((["rnea"], 1), LoadError, "casadi: no function ['rnea'] was generated; there are: rnea"),
         (("rnea", 0), ArrayValueError, "casadi: knots is 0; pass 1 or more states a call"),
         (("rnea", 2.0), ArrayValueError, "casadi: knots is 2.0; pass 1 or more states a call"),
     ):
@@ -228,6 +229,8 @@ def test_what_cannot_be_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(EmitError, match="difference_vjp: CasADi wants q0_bar by the coordinates of q0, and"):
         rbdgen.generate(floating, tmp_path, names, emit=["casadi"], compiled=False)
     rbdgen.generate(robot, tmp_path / "alone", ["rnea"])
+    with pytest.raises(LoadError, match="of crba there is no function of derivatives; leave hessian out"):
+        rbdgen.build(robot, ["crba"]).casadi("crba", hessian=True)
     with pytest.raises(LoadError, match="for the Hessian of rnea its derivatives, rnea_vjp and rnea_hvp are"):
         rbdgen.load(tmp_path / "alone" / "double_pendulum").casadi("rnea", hessian=True)
     shutil.rmtree(tmp_path / "alone")

@@ -31,10 +31,12 @@ def function_of(library: Library, more: More | None, name: str, knots: int = 1, 
 
     _check(library, name, knots)
     found = _derivatives(library, name, hessian)
+    first = found[:1] or [row.name for row in ALL.values() if row.derivative_of == name]
+    if hessian and not first:
+        raise LoadError(f"casadi: of {name} there is no function of derivatives; leave hessian out")
     wanted = 3 if hessian else 1
     if len(found) < wanted and more is not None and not library.parameters.names:
-        first = [row.name for row in ALL.values() if row.derivative_of == name]
-        names = [*(found[:1] or first), *([f"{name}_vjp", f"{name}_hvp"] if hessian else [])]
+        names = [*first, *([f"{name}_vjp", f"{name}_hvp"] if hessian else [])]
         library = more([name, *names]) if names else library
         found = _derivatives(library, name, hessian)
     if hessian and len(found) < wanted:
@@ -46,8 +48,8 @@ def function_of(library: Library, more: More | None, name: str, knots: int = 1, 
     return casadi.external(symbol, str(_compiled(library, name, found, knots)))
 
 
-def _check(library: Library, name: str, knots: object) -> None:
-    if name not in library.functions:
+def _check(library: Library, name: object, knots: object) -> None:
+    if not isinstance(name, str) or name not in library.functions:
         raise LoadError(
             f"casadi: no function {name!r} was generated; there are: {', '.join(library.functions)}"
         )

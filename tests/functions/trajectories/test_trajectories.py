@@ -228,6 +228,8 @@ def test_rollouts_pass_nan_through_and_refuse_in_one_line(library: Library) -> N
         with pytest.raises(rbdgen.errors.RbdgenError, match=what) as raised:
             library.rollout(*wrong)
         assert "\n" not in str(raised.value)
+    with pytest.raises(rbdgen.errors.ArrayTypeError, match="last is ndarray; pass True or False"):
+        library.rollout(q, v, tau, 1e-3, last=np.ones(2))
     with pytest.raises(rbdgen.errors.ArrayValueError, match="there are: step, step_rk4"):
         library.rollout(q, v, tau, 1e-3, scheme="euler")
 

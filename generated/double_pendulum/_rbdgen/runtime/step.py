@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ArrayValueError
+from ..errors import ArrayTypeError, ArrayValueError
 from ..signature import SizedArgument, SizedSignature
 from .arrays import as_real, leading_axes, states
 from .function import Code, Function, pieces
@@ -43,6 +43,8 @@ class Step(Function):
             ArrayTypeError: an array is not of real numbers, too few or too many arguments.
         """
         threads, caller = self._threads(threads), f"{self.__name__}.rollout"
+        if not isinstance(last, (bool, np.bool_)):
+            raise ArrayTypeError(f"{caller}: last is {type(last).__name__}; pass True or False")
         given = self.inputs(arrays, named)
         steps = self._count(caller, given)
 

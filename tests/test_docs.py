@@ -90,11 +90,13 @@ def test_functions_of_jax_and_pytorch(
 @pytest.mark.parametrize(
     "name",
     [
+        "batches.md",
         "contacts.md",
         "descriptions.md",
         "frameworks.md",
         "functions.md",
         "inertia.md",
+        "limits.md",
         "robots.md",
         "trajectories.md",
     ],

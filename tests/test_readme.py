@@ -17,6 +17,7 @@ from rbdgen.functions.table import ALL
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+BATCHES = (ROOT / "docs" / "batches.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 
 ROBOTS = {"7-dof arm": "arm7", "18-dof quadruped": "quadruped12", "36-dof humanoid": "humanoid30"}
@@ -69,11 +70,15 @@ def test_frames_print_what_the_comment_says() -> None:
     assert done.stdout == program.partition("#")[2].strip() + "\n"
 
 
-def test_every_function_is_in_the_table() -> None:
-    """Those of the three conventions of frames in one row, as `frame_..._x`, and one of all derivatives."""
-    start = README.index("| function | computes |")
-    rows = README[start:].partition("\n\n")[0].splitlines()[2:]
-    shown = {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+@pytest.mark.parametrize(
+    ("page", "heading", "column"),
+    [("README.md", "| family | functions |", 2), ("docs/functions.md", "| function | computes |", 1)],
+)
+def test_every_function_is_in_the_table(page: str, heading: str, column: int) -> None:
+    """Those of the three conventions of frames in one, as `frame_..._x`, and one of all derivatives."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    rows = text[text.index(heading) :].partition("\n\n")[0].splitlines()[2:]
+    shown = {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[column])}
     assert shown == {f"NAME_{mode}" for mode in MODES} | {
         re.sub(r"(frame_.*)_(local|aligned|world)$", r"\1_x", name) for name in ALL
     }
@@ -159,7 +164,7 @@ def test_gains_of_threads_are_those_measured() -> None:
     largest = rows["humanoid30", "rnea_derivatives"]
     gain = round(largest["batch"] / largest["batch_threads"], 1)
     rate = 3 * 36 * 36 * 8 / largest["batch"]  # bytes of three matrices a nanosecond
-    text = README.replace("\n", " ")
+    text = BATCHES.replace("\n", " ")
     assert f"which one thread writes at {rate:.0f} GB/s" in text
     assert f"Two threads are {min(gains)} to {max(gains)} times as fast as one" in text
     assert f"two threads are {gain} times as fast there" in text

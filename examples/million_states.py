@@ -50,7 +50,7 @@ class OnDisk:
 
 def random_states(lib: Library, count: int, seed: int = 0) -> tuple[da.Array, da.Array, da.Array]:
     """q, v, a of `count` states as arrays in blocks, none of them computed yet."""
-    nq, nv = lib.manifest["nq"], lib.manifest["nv"]
+    nq, nv = lib.nq, lib.nv
     lengths = [min(BLOCK, count - first) for first in range(0, count, BLOCK)]
     configurations = delayed(lib.random)
     blocks = [
@@ -67,7 +67,7 @@ def main(count: int, folder: Path) -> None:
     """Write `count` states to `folder`, then their torques; print how long the second took."""
     robot = rbdgen.load_robot(robot_root() / "quadruped12.urdf", base="floating")
     lib = rbdgen.build(robot, functions=["rnea"])
-    nq, nv = lib.manifest["nq"], lib.manifest["nv"]
+    nq, nv = lib.nq, lib.nv
     names = ("q", "v", "a", "tau")
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
         files = [

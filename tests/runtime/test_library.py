@@ -59,7 +59,7 @@ def test_what_a_library_tells(folder: Path) -> None:
     assert lib.idx_q == lib.idx_v == (0, 1)
     assert list(lib.functions) == ["torque", "inertia"]
     assert lib.functions["torque"] is lib.torque
-    assert lib.manifest["nq"] == 2
+    assert (lib.nq, lib.nv, lib.nbodies) == (2, 2, 2)
     assert repr(lib) == "<toy: torque, inertia>"
     with pytest.raises(AttributeError, match="no function 'aba' was generated; there are: torque, inertia"):
         _ = lib.aba

@@ -42,7 +42,7 @@ class BaseParameters(NamedTuple):
 class Library:
     """A robot's compiled functions, as attributes: `library.rnea(q, v, a)`.
 
-    `manifest`: what was generated; `joint_names`, `idx_q`, `idx_v`: parallel, the moving joints in order
+    `nq`, `nv`, `nbodies`: lengths of q, of v, and how many bodies move; `manifest`: what was generated; `joint_names`, `idx_q`, `idx_v`: parallel, the moving joints in order
     without the base; `frames`: those of functions of frames, in order; `contacts`: those of functions of
     contacts, in the order of `active`; `functions`: by name; `manifold`: what the elements of q are;
     `parameters`: those that stayed inputs. Of these `library.update(p)` makes the
@@ -57,6 +57,9 @@ class Library:
         self.content = content
         self.manifest: Mapping[str, Any] = MappingProxyType(dict(manifest))
         self.name: str = manifest["name"]
+        self.nq: int = manifest["nq"]
+        self.nv: int = manifest["nv"]
+        self.nbodies: int = manifest["nbodies"]
         self.joint_names: tuple[str, ...] = tuple(joint["name"] for joint in manifest["joints"])
         self.idx_q: tuple[int, ...] = tuple(joint["idx_q"] for joint in manifest["joints"])
         self.idx_v: tuple[int, ...] = tuple(joint["idx_v"] for joint in manifest["joints"])

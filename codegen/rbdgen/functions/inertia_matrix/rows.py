@@ -26,6 +26,7 @@ from rbdgen.functions.inertia_matrix.inverse import minv_factored, minv_recursiv
 from rbdgen.functions.inertia_matrix.inverse_embedded import minv_embedded
 from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_composite, minv_hybrid, minv_looped
 from rbdgen.functions.inertia_matrix.moments import INERTIA_MATRIX
+from rbdgen.functions.inertia_matrix.vectors import columns_fill, minv_vectors
 from rbdgen.signature import Signature
 
 
@@ -89,6 +90,14 @@ ROWS = (
                 lambda reduced, x: [flat(minv_embedded(reduced, x.q, x.naming))],
                 "independent",
                 worth=where_coupled,
+            ),
+            in_loops(
+                "as hybrid, columns of W D^-1 W^T as lanes of vectors",
+                minv_vectors,
+                "vectors",
+                compact=False,
+                over="tree",
+                worth=columns_fill,
             ),
             in_loops(
                 "as hybrid, factored in loops over bodies, one product run for every column",

@@ -1,0 +1,56 @@
+"""The inverse of M with columns as lanes: exact, symmetric, and the same bits in a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.rationals import Rationals
+from support.robots import robot
+from support.states import random_inputs
+
+from rbdgen.functions.table import lookup
+from rbdgen.graph.programs.passes import FOR_BATCHES, apply
+from rbdgen.graph.programs.run import run
+from rbdgen.graph.programs.verify import verify_program
+from rbdgen.machine import lanes
+from rbdgen.model.model import WORLD
+from rbdgen.model.reduce import reduce
+from rbdgen.selection.trace import trace_program
+from rbdgen.sweeps.inputs import State
+
+FUNCTION = lookup("minv")
+FORM = FUNCTION.form("vectors")
+
+TREES: dict[str, tuple[tuple[int, ...], str]] = {
+    "only a base": ((WORLD,), "F"),
+    "two blocks": ((WORLD, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14), "RPRRRRPRRRRRHRRR"),
+    "two roots": ((WORLD, 0, 1, 1, 0, 4, 4, 0, 7, WORLD, 9), "RRPRRRPRRRR"),
+    "floating": ((WORLD, 0, 1, 1, 0, 4, 4, 0, 7, 8, 8, 1), "FRRPRRRPRRHR"),
+}
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_exact(tree: str) -> None:
+    r = Rationals(len(tree))
+    model = r.model(*TREES[tree])
+    x = State(q=r.coordinates(model))
+    textbook = FUNCTION.trace(FUNCTION.forms[0], model, x)
+    assert [list(output) for output in FUNCTION.trace(FORM, model, x)] == list(map(list, textbook))
+
+
+def test_lanes_symmetry_and_bits_of_batches() -> None:
+    """The factor and what is mirrored are numbers; a batch does nothing with zeros, and mirrors for free."""
+    model = robot("humanoid30", "floating").model
+    reduced = reduce(model)
+    program = trace_program(reduced, FUNCTION, FORM, "graph")
+    verify_program(program)
+    alone = {loop.name for loop in program.loops if not loop.vectorised(lanes("double"))}
+    assert alone == {"factor", "mirror"}
+    batch = apply(program, FOR_BATCHES)
+    verify_program(batch)
+    assert batch.straight is not None
+    assert batch.cost.total < 0.6 * program.cost.total
+    inputs = random_inputs(model, FUNCTION.signature, 2)
+    single, together = (run(x, inputs)["Minv"] for x in (program, batch))
+    assert np.array_equal(single, together)
+    assert np.array_equal(single, single.swapaxes(-1, -2))

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.few import few
-from support.limbs import with_limbs
+from support.limbs import loops_in_limbs, with_limbs
 from support.toys import facts, toys
 
 from rbdgen.emit.package import EmitOptions, FunctionSource, Sources
@@ -21,6 +21,7 @@ from rbdgen.emit.selftest.bits import STATES, hash_of_outputs, plain_inputs
 from rbdgen.emit.selftest.golden import golden_vectors
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
+from rbdgen.graph.programs.passes import FOR_BATCHES, apply
 from rbdgen.machine import Real
 from rbdgen.model.build import Base, build_robot
 from rbdgen.model.model import Model
@@ -31,7 +32,7 @@ from rbdgen.pipeline.facts import facts_of
 from rbdgen.pipeline.page import emit
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
-from rbdgen.selection.limbs import cheapest_in_limbs
+from rbdgen.selection.limbs import InLimbs, cheapest_in_limbs
 from rbdgen.signature import SizedArgument
 
 FUNCTIONS = ("rnea", "aba", "crba", "minv")
@@ -66,7 +67,7 @@ def test_the_bits_of_limbs_as_lanes(real: Real, tmp_path: Path) -> None:
     names = ("rnea", "nle", "minv")
     sources = render(
         facts_of(limbed, Options(functions=names)),
-        [in_limbs(lookup(name), limbed.model) for name in names],
+        [as_source(lookup(name), limbed.model, in_limbs(lookup(name), limbed.model)) for name in names],
         EmitOptions(real=real, trig="builtin"),
     )
     assert "+= unequal(many_tau, " in sources.files["limbed_batch_selftest.c"]
@@ -76,9 +77,26 @@ def test_the_bits_of_limbs_as_lanes(real: Real, tmp_path: Path) -> None:
         assert done.stdout.count(" as expected\n") == len(names), done.stdout
 
 
-def in_limbs(function: Function, model: Model) -> FunctionSource:
+def test_the_bits_of_loops_one_of_which_has_limbs_as_lanes(tmp_path: Path) -> None:
+    """Vectors of neighbours and vectors of limbs in one file."""
+    robot = with_limbs([("revolute", "prismatic")] * 2)
+    source = as_source(lookup("minv"), robot.model, loops_in_limbs("minv", robot.model))
+    options = EmitOptions(trig="builtin")
+    sources = render(facts_of(robot, Options(functions=("minv",))), [source], options)
+    code = sources.files["limbed_minv.c"]
+    assert '#include "limbed_lanes.h"' in code
+    assert '#include "limbed_limbs.h"' in code
+    done = selftest(sources, tmp_path, "-O2", "-mavx2", "-ffp-contract=off")
+    assert done.stdout.count(" as expected\n") == 1, done.stdout
+
+
+def in_limbs(function: Function, model: Model) -> InLimbs:
     found = cheapest_in_limbs(function, model, [("as given", reduce(model))], 0.25, sums=True)
     assert found is not None
+    return found
+
+
+def as_source(function: Function, model: Model, found: InLimbs) -> FunctionSource:
     program = found.by_limb
     return FunctionSource(
         function.sized(model),
@@ -87,7 +105,7 @@ def in_limbs(function: Function, model: Model) -> FunctionSource:
         found.axes,
         program.cost,
         function.summary,
-        batch=program,
+        batch=apply(program, FOR_BATCHES),
         lanes=found.lanes,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.limbs import with_limbs
+from support.limbs import loops_in_limbs, with_limbs
 from support.robots import robot
 
 from rbdgen.emit.c.limbs import print_limbs
@@ -67,6 +67,30 @@ def test_values_and_bits(limbs: Sequence[Sequence[str]], base: Base, lanes: int,
         np.testing.assert_array_equal(together[output].view(np.int64), apart[output].view(np.int64))
 
 
+def test_a_line_of_loops() -> None:
+    """A form in loops has limbs in the one that takes q: the same values, every bit of one limb at a time."""
+    model, function = with_limbs(CASES[1][0]).model, lookup("minv")
+    textbook = straight_line(trace_graph(model, function, function.forms[0], "graph"))
+    found = loops_in_limbs("minv", model)
+    for program in (found.lanes, found.by_limb):
+        verify_program(program)
+        assert len(program.loops) > 2
+    assert [loop.kernel.lanes for loop in found.lanes.loops if loop.name == "factor"] == [2]
+    assert all(loop.kernel.lanes == 1 for loop in found.by_limb.loops)
+    inputs = states(textbook)
+    wanted, together, apart = (run(x, inputs)["Minv"] for x in (textbook, found.lanes, found.by_limb))
+    np.testing.assert_allclose(together, wanted, rtol=0, atol=1e-12 * abs(wanted).max())
+    np.testing.assert_array_equal(together, apart)
+    np.testing.assert_array_equal(together, together.swapaxes(-1, -2))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_loops_have_limbs_where_they_may(packed: bool) -> None:
+    asked = Options(functions=("minv",), variants={"minv": "vectors"}, packed=packed)
+    (found,) = design_functions(with_limbs([SLIDE] * 4), asked)
+    assert (found.form, found.lanes is None) == ("vectors", packed)
+
+
 def states(program: Program) -> dict[str, np.ndarray]:
     random = np.random.default_rng(3)
     return {x.name: random.normal(size=(5, x.size)) for x in program.inputs}
@@ -95,7 +119,7 @@ def test_axes_of_one_limb_alone() -> None:
 def test_every_element_is_written() -> None:
     """In C too, where it is a number of every limb: M of two pendulums has their inertias on its diagonal."""
     program = in_limbs(lookup("crba"), with_limbs([("revolute",)] * 2, "fixed").model).lanes
-    body = print_limbs(program, scalar_style(real_type("double")), "limbed")
+    body = print_limbs(program.loops[0], program.tables, scalar_style(real_type("double")), "limbed")
     written = sorted(match for line in body.statements for match in re.findall(r"^M\[(\d)\] = ", line))
     assert written == list("0123")
 

@@ -7,7 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from rbdgen.description.urdf import parse_urdf
+from rbdgen.functions.table import lookup
 from rbdgen.model.build import Base, Robot, build_robot
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import reduce
+from rbdgen.selection.limbs import InLimbs, cheapest_loop_in_limbs
+from rbdgen.selection.trace import trace_program
 
 
 def with_limbs(limbs: Sequence[Sequence[str]], base: Base = "floating", seed: int = 0) -> Robot:
@@ -29,6 +34,16 @@ def with_limbs(limbs: Sequence[Sequence[str]], base: Base = "floating", seed: in
             above = name
     text = f'<robot name="limbed">{"".join(parts)}</robot>'
     return build_robot(parse_urdf(text), base)
+
+
+def loops_in_limbs(name: str, model: Model) -> InLimbs:
+    """The form *vectors* of a function with alike limbs as lanes in one of its loops."""
+    function, reduced = lookup(name), reduce(model)
+    form = function.form("vectors")
+    program = trace_program(reduced, function, form, "graph")
+    found = cheapest_loop_in_limbs(program, function, form, model, [("as given", reduced)], 0.25, sums=True)
+    assert found is not None
+    return found
 
 
 def _link(name: str, random: np.random.Generator) -> str:

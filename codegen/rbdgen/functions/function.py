@@ -67,7 +67,8 @@ class Form:
     for the size of its code alone, never for its operations. `over`: of which degrees of freedom its outputs
     are: of `all`, to be folded where joints follow others; of those that are `independent`, as it folds by
     itself; or it is for a `tree` alone, where no joint follows another. `worth`: on which robots it is worth
-    a trial; `swept`: whether it may run alike limbs together, as sweeps do.
+    a trial; `swept`: whether it may run alike limbs together, as sweeps do; in loops, that one which takes
+    the function's inputs does.
     """
 
     name: str
@@ -210,7 +211,7 @@ class Function:
     @property
     def in_limbs(self) -> Form | None:
         """The form that runs alike limbs as the lanes of vectors; None where no form can."""
-        swept = next((form for form in self.forms if form.swept), None)
+        swept = next((form for form in self.forms if form.swept and form.loops is None), None)
         arguments = (*self.signature.inputs, *self.signature.outputs)
         if swept is None or any(x.kind not in OF_JOINTS for x in arguments):
             return None
@@ -329,10 +330,11 @@ def in_loops(
     compact: bool = True,
     over: Over = "all",
     worth: Callable[[Model], bool] = everywhere,
+    swept: bool = False,
 ) -> Form:
     """A form in loops."""
     return Form(
-        name, source, lambda robot, x: loops(_reduced(robot)).run(x), True, loops, compact, over, worth
+        name, source, lambda robot, x: loops(_reduced(robot)).run(x), True, loops, compact, over, worth, swept
     )
 
 

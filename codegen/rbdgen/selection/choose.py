@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import inf
 
@@ -26,7 +26,7 @@ from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.selection.axes import CLASSICAL, BodyAxes, operations, search, unmoved
 from rbdgen.selection.collection import collection_paused
-from rbdgen.selection.limbs import cheapest_in_limbs
+from rbdgen.selection.limbs import cheapest_in_limbs, cheapest_loop_in_limbs
 from rbdgen.selection.table import Table
 from rbdgen.selection.trace import Subject, trace_graph, trace_on, trace_program
 
@@ -168,7 +168,11 @@ def choose(
     alternatives |= {form.name: program.cost for program, form in programs}
     for program, form in sorted(programs, key=lambda staged: staged[0].work(lanes)):
         if not tried or (fills(program, lanes) and program.work(lanes) < tried[0].cost.work):
-            return Choice(apply(program, TO_C), form.name, words, alternatives)
+            choice = Choice(apply(program, TO_C), form.name, words, alternatives)
+            tried_on = subjects(model, axes, sums=sums)
+            if limbs and form.swept and lanes > 1:
+                return _in_limbs(choice, function, model, tried_on, REGISTERS / lanes, sums)
+            return choice
     best, axes = tried[0].form, tried[0].start
     starts = [axes]
     also: list[Candidate] = []
@@ -185,7 +189,7 @@ def choose(
         tried.sort(key=_operations)
     simple, chosen = _cheapest(function, tried, engine, sums, also)
     if limbs and lanes > 1 and forced in (None, LIMBS):
-        most = inf if forced else CLEARLY_FASTER * work(simple, 1)
+        most = inf if forced else CLEARLY_FASTER * work(simple.loops[0], 1)
         tried_on = (
             subject for start in dict.fromkeys(starts) for subject in subjects(model, start, sums=sums)
         )
@@ -193,6 +197,24 @@ def choose(
         if found is not None and (forced or found.by_limb.cost.total <= BATCHES_LOSE * simple.cost.total):
             return Choice(found.by_limb, LIMBS, found.axes, alternatives, found.lanes)
     return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
+
+
+def _in_limbs(
+    choice: Choice,
+    function: Function,
+    model: Model,
+    tried_on: Iterator[tuple[str, ReducedModel]],
+    registers: float,
+    sums: bool,
+) -> Choice:
+    """Loops, one of them with alike limbs as lanes where that is clearly faster."""
+    before = choice.program
+    most = CLEARLY_FASTER * sum(work(loop, 1) for loop in before.loops if loop.count == 1)
+    form = function.form(choice.form)
+    found = cheapest_loop_in_limbs(before, function, form, model, tried_on, registers, most, sums=sums)
+    if found is None or found.by_limb.cost.total > BATCHES_LOSE * before.cost.total:
+        return choice
+    return replace(choice, program=found.by_limb, axes=found.axes, lanes=found.lanes)
 
 
 def _starts(function: Function, model: Model, axes: BodyAxes | None) -> list[BodyAxes | None]:

@@ -17,7 +17,7 @@ from rbdgen.access import Access
 from rbdgen.functions.function import Form, Function
 from rbdgen.graph.engine import GraphEngine, Results
 from rbdgen.graph.node import Input
-from rbdgen.graph.programs.limbs import TABLE, counted, known, limb_by_limb, work
+from rbdgen.graph.programs.limbs import TABLE, counted, known, limb_by_limb, line_of_limbs, work
 from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, apply
 from rbdgen.graph.programs.program import Loop, Program, Result
 from rbdgen.model.limbs import Limbs, limbs_in_lanes
@@ -60,6 +60,37 @@ LONGEST: Final = 4000
 """Operations of the longest line: it is printed in one piece."""
 
 
+def trace_loop_in_limbs(
+    program: Program,
+    reduced: ReducedModel,
+    limbs: Limbs,
+    function: Function,
+    form: Form,
+    *,
+    sums: bool = True,
+) -> Program:
+    """A form in loops, traced, with alike limbs as lanes in the loop that takes the function's inputs."""
+    traced = _Tracing(reduced, limbs)
+    small = traced.robots[0].model
+    vectors = [(x, traced.read(x.name, x.size, traced.places(x.kind))) for x in function.sized(small).inputs]
+    state = traced.state(vectors, sums=sums)
+    assert form.loops is not None
+    (loop,) = (loop for loop in form.loops(traced.filled()).loops if loop.inputs)
+    outputs: list[tuple[str, tuple[int, ...], Sequence[Scalar]]] = []
+    writes: dict[str, Access] = {}
+    for name, values in loop.trace(state).items():
+        access = loop.writes[name]
+        kind: Kind = "velocity" if len(access.elements) == small.nv else "matrix"
+        places = traced.places(kind)
+        parts = _accesses(access.array, [places[at] for at in access.elements])
+        for part, (where, elements) in parts.items():
+            outputs.append((part, (len(elements),), [values[k] for k in elements]))
+            writes[part] = where
+    line = Loop(loop.name, traced.tracer.graph(outputs), traced.reads, writes)
+    loops = (line if before.name == loop.name else before for before in program.loops)
+    return replace(program, loops=tuple(loops), tables={**program.tables, TABLE: traced.rows})
+
+
 @dataclass(frozen=True)
 class InLimbs:
     """A program with lanes, the same limb by limb, and the axes it is in, in words."""
@@ -90,12 +121,41 @@ def cheapest_in_limbs(
         for words, reduced in subjects
         for limbs in limbs_in_lanes(model)
     ]
-    traced = [(p, words, width) for p, words, width in traced if len(p.loops[0].kernel) <= LONGEST]
-    if not traced:
+    return _cheapest(traced, most)
+
+
+def cheapest_loop_in_limbs(
+    program: Program,
+    function: Function,
+    form: Form,
+    model: Model,
+    subjects: Iterable[tuple[str, ReducedModel]],
+    registers: float,
+    most: float = inf,
+    *,
+    sums: bool,
+) -> InLimbs | None:
+    """The same of a form in loops, whose line in limbs may take so much."""
+    traced = [
+        (
+            known(trace_loop_in_limbs(program, reduced, limbs, function, form, sums=sums)),
+            words,
+            limbs.lanes * registers,
+        )
+        for words, reduced in subjects
+        for limbs in limbs_in_lanes(model)
+    ]
+    return _cheapest(traced, most)
+
+
+def _cheapest(traced: Iterable[tuple[Program, str, float]], most: float) -> InLimbs | None:
+    """Of programs, their axes in words and the registers of a value."""
+    short = [row for row in traced if len(line_of_limbs(row[0]).kernel) <= LONGEST]
+    if not short:
         return None
-    plain, words, width = min(traced, key=lambda row: work(row[0], row[2]))
+    plain, words, width = min(short, key=lambda row: work(line_of_limbs(row[0]), row[2]))
     best = known(apply(plain, SIMPLIFY))
-    if work(best, width) > most:
+    if work(line_of_limbs(best), width) > most:
         return None
     return InLimbs(apply(best, ORDER), apply(limb_by_limb(best), ORDER), f"{words}; {counted(best)}")
 
@@ -229,6 +289,11 @@ class _Tracing:
         table = self.tracer.symbols(TABLE, n, lanes)
         return mapped(self.merged, Entry, lambda x: neg(table[x.place]) if x.opposite else table[x.place])
 
+    @property
+    def rows(self) -> tuple[float, ...]:
+        """The numbers of the table."""
+        return tuple(entry[lane] for lane in range(self.limbs.lanes) for entry in self.table.entries)
+
     def program(
         self,
         name: str,
@@ -238,12 +303,11 @@ class _Tracing:
         writes: Mapping[str, Access],
     ) -> Program:
         """The program of the whole robot's arrays."""
-        rows = tuple(entry[lane] for lane in range(self.limbs.lanes) for entry in self.table.entries)
         return Program(
             tuple(Input(x.name, x.size) for x in inputs),
             tuple(Result(x.name, x.shape) for x in outputs),
             (Loop(name, self.tracer.graph(results), self.reads, writes),),
-            tables={TABLE: rows},
+            tables={TABLE: self.rows},
         )
 
 

@@ -67,10 +67,10 @@ def _style(folder: Folder) -> Style:
 
 def _body(folder: Folder, function: FolderFunction, style: Style, vectors: Vectors | None) -> Body:
     """The statements of a function."""
-    program, symbol = function.source.program, function.shown.symbol
-    if function.source.lanes is not None:
-        return print_limbs(function.source.lanes, style, folder.name)
+    program, symbol = function.source.printed, function.shown.symbol
     restrict = restrict_macro(folder.name)
     if (graph := program.straight) is not None:
         return print_parts(graph, style, symbol, restrict)
-    return print_loops(program, symbol, style, restrict, vectors)
+    if len(program.loops) == 1 and program.loops[0].kernel.lanes > 1:
+        return print_limbs(program.loops[0], program.tables, style, folder.name)
+    return print_loops(program, symbol, style, restrict, vectors, robot=folder.name)

@@ -34,16 +34,16 @@ from rbdgen.emit.real import Real, real_type
 from rbdgen.emit.text import filled
 from rbdgen.graph.evaluate import halved
 from rbdgen.graph.node import Graph
-from rbdgen.graph.programs.program import Program
+from rbdgen.graph.programs.limbs import line_of_limbs
+from rbdgen.graph.programs.program import Loop
 
 
-def print_limbs(program: Program, style: Style, name: str) -> Body:
-    """The statements of a program whose one line has lanes; `name`: the robot's, of the vector types.
+def print_limbs(loop: Loop, tables: Mapping[str, Sequence[float]], style: Style, name: str) -> Body:
+    """The statements of a line that has lanes; `name`: the robot's, of the vector types.
 
     Raises:
         EmitError: as of `print_statements`.
     """
-    (loop,) = program.loops
     graph = loop.kernel
     check_arguments(graph)
     trigonometry = trigonometry_of(graph, builtin=style.sincos is not None)
@@ -55,7 +55,7 @@ def print_limbs(program: Program, style: Style, name: str) -> Body:
         replace(graph, outputs=tuple(numbers))
     )
     printer = LanePrinter(graph, style, nodes, written(graph, zeros), readable(graph, trigonometry), name)
-    printer.at(places, program.tables)
+    printer.at(places, tables)
     printer.print_first(zeros, trigonometry)
     printer.print(rest)
     return Body((), tuple(printer.text), bool(zeros), limbs=True)
@@ -73,8 +73,9 @@ class CLimbs:
 def limbs_file(folder: Folder) -> dict[str, str]:
     """The header of the vector types."""
     programs = [f.source.lanes for f in folder.functions if f.source.lanes is not None]
-    ops = {node.op for program in programs for node in program.loops[0].kernel.nodes}
-    widths = sorted({program.loops[0].kernel.lanes for program in programs})
+    lines = [line_of_limbs(program).kernel for program in programs]
+    ops = {node.op for line in lines for node in line.nodes}
+    widths = sorted({line.lanes for line in lines})
     real = real_type(folder.options.real)
     text = filled(
         "c/ROBOT_limbs.h.jinja",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from rbdgen.access import Access
+from rbdgen.emit.c.limbs import print_limbs
 from rbdgen.emit.c.parts import Body, CArrayOfNumbers, Part, print_parts, rows_of_numbers
 from rbdgen.emit.c.printer import Style
 from rbdgen.emit.c.trigonometry import live_nodes
@@ -20,6 +21,7 @@ from rbdgen.emit.numbers import literal
 from rbdgen.errors import EmitError
 from rbdgen.graph.cost import readers_in_order
 from rbdgen.graph.node import Graph
+from rbdgen.graph.programs.limbs import TABLE
 from rbdgen.graph.programs.program import Loop, Program
 
 _TABLE = "_table"
@@ -45,17 +47,18 @@ def print_loops(
     restrict: str,
     vectors: Vectors | None = None,
     after: Mapping[int, Sequence[str]] = MappingProxyType({}),
+    robot: str = "",
 ) -> Body:
     """The C of a program; `symbol` prefixes its static names, `restrict` is how C says that.
 
-    `after`: statements that follow the loop of a number.
+    `after`: statements that follow the loop of a number; `robot`: its name, which the vectors of limbs bear.
 
     Raises:
         EmitError: as of `print_parts`, and for names that are no identifiers.
     """
     for name in (*program.scratch, *program.tables):
         check_argument_name(name)
-    return LoopPrinter(program, symbol, style, restrict, vectors, after).printed()
+    return LoopPrinter(program, symbol, style, restrict, vectors, after, robot).printed()
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class LoopPrinter:
     restrict: str
     vectors: Vectors | None
     after: Mapping[int, Sequence[str]]
+    robot: str
     lines: dict[str, _Line] = field(default_factory=dict)
     offsets: dict[tuple[int, ...], CArrayOfNumbers] = field(default_factory=dict)
 
@@ -90,6 +94,7 @@ class LoopPrinter:
                 f"{name}{_TABLE}", real, len(values), rows_of_numbers([literal(x, real) for x in values])
             )
             for name, values in self.program.tables.items()
+            if name != TABLE
         ]
         parts: list[Part] = []
         for name, line in self.lines.items():
@@ -100,11 +105,14 @@ class LoopPrinter:
             tuple(statements),
             memset=any(line.body.memset for line in self.lines.values()),
             vector=any(map(self._shares_vectors, self.program.loops)),
+            limbs=any(line.body.limbs for line in self.lines.values()),
             constants=(*tables, *self.offsets.values()),
         )
 
     def _loop(self, loop: Loop) -> list[str]:
         """The statements that call a line: once, `count` times, or as often as vectors take for that."""
+        if loop.kernel.lanes > 1:
+            return [self._call_of_limbs(loop)]
         read = _read(loop.kernel)
         accesses = {name: access for name, access in loop.reads.items() if name in read}
         vector = self._shares_vectors(loop)
@@ -131,6 +139,19 @@ class LoopPrinter:
         if loop.count == 1:
             return [call]
         return [f"for (int k = 0; k < {loop.count}; ++k) {{", f"    {call}", "}"]
+
+    def _call_of_limbs(self, loop: Loop) -> str:
+        """The call of a line with lanes, which finds what it reads and writes in whole arrays."""
+        written = dict.fromkeys(access.array for access in loop.writes.values())
+        read = dict.fromkeys(access.array for access in loop.reads.values() if access.array != TABLE)
+        kind = self.style.value_type
+        parameters = tuple(
+            f"{'' if array in written else 'const '}{kind} *{self.restrict} {array}"
+            for array in (*read, *written)
+        )
+        name = f"{self.symbol}_{check_identifier(loop.name)}"
+        self.lines[name] = _Line(parameters, print_limbs(loop, self.program.tables, self.style, self.robot))
+        return f"{name}({', '.join((*read, *written))});"
 
     def _shares_vectors(self, loop: Loop) -> bool:
         return self.vectors is not None and loop.vectorised(self.vectors.most)

@@ -98,6 +98,7 @@ ROWS = (
                 compact=False,
                 over="tree",
                 worth=columns_fill,
+                swept=True,
             ),
             in_loops(
                 "as hybrid, factored in loops over bodies, one product run for every column",

@@ -1,4 +1,4 @@
-"""Programs whose one straight line has lanes: what is known of tables is computed, lanes come one by one.
+"""Programs one straight line of which has lanes: what is known of tables is computed, lanes come one by one.
 
 Both keep every rounding: a batch function, which has a state a lane, runs the line limb by limb and gives the
 bits of the single call; only where a number is 0 in some limbs may the sign of a zero differ.
@@ -12,15 +12,21 @@ from typing import Final
 
 import numpy as np
 
-from rbdgen.access import Access
+from rbdgen.access import Access, whole
 from rbdgen.graph.cost import DIVISION_WORK, SIGN_WORK
 from rbdgen.graph.evaluate import ARITHMETIC, halved
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.passes.dead import dead
-from rbdgen.graph.programs.program import Loop, Program, straight_line
+from rbdgen.graph.programs.program import Loop, Program
 
 TABLE: Final = "limbs"
 """The table of the numbers in which limbs differ, a row a lane."""
+
+
+def line_of_limbs(program: Program) -> Loop:
+    """The loop whose straight line has lanes."""
+    (line,) = [loop for loop in program.loops if loop.kernel.lanes > 1]
+    return line
 
 
 def known(program: Program) -> Program:
@@ -28,7 +34,7 @@ def known(program: Program) -> Program:
 
     Numbers in which limbs differ are symbols while a line is traced; products of them are left over.
     """
-    (loop,) = program.loops
+    loop = line_of_limbs(program)
     graph, lanes = loop.kernel, loop.kernel.lanes
     first = _position(graph, TABLE)
     old = np.array(program.tables[TABLE]).reshape(lanes, -1)
@@ -62,7 +68,13 @@ def known(program: Program) -> Program:
     n = len(entries)
     reads = {**loop.reads, TABLE: Access(TABLE, tuple(range(n)), tuple(n * k for k in range(lanes)))}
     rows = tuple(row[k] for k in range(lanes) for row in entries)
-    return replace(program, loops=(replace(loop, kernel=kernel, reads=reads),), tables={TABLE: rows})
+    line = replace(loop, kernel=kernel, reads=reads)
+    return replace(_instead(program, loop, line), tables={**program.tables, TABLE: rows})
+
+
+def _instead(program: Program, before: Loop, after: Loop) -> Program:
+    loops = (after if loop is before else loop for loop in program.loops)
+    return replace(program, loops=tuple(loops))
 
 
 def _position(graph: Graph, name: str) -> int:
@@ -74,7 +86,7 @@ def _position(graph: Graph, name: str) -> int:
 
 def limb_by_limb(program: Program) -> Program:
     """The same operations on numbers alone, one limb after the other; what zeros and ones leave of them."""
-    (loop,) = program.loops
+    loop = line_of_limbs(program)
     line = _Line()
     arrays: dict[str, list[int]] = {}
     first = 0
@@ -83,19 +95,29 @@ def limb_by_limb(program: Program) -> Program:
         first += array.size
     for name, values in program.tables.items():
         arrays[name] = [line.constant(value) for value in values]
-    arrays |= {output.name: [0] * output.size for output in program.outputs}
     lanes = _replayed(loop, arrays, line)
     labels: dict[int, str] = {}
     for index, text in loop.kernel.labels.items():
         for limb, own in enumerate(lanes[index], 1):
             labels.setdefault(own, text if len(lanes[index]) == 1 else f"{text}, limb {limb}")
+    written: dict[str, dict[int, int]] = {}
     for output in loop.kernel.outputs:
         access = loop.writes[output.name]
         for k, element in enumerate(output.elements):
             for lane in range(len(access.offsets)):
-                arrays[access.array][access.address(lane, k)] = _of_lane(lanes[element], lane)
-    outputs = tuple(Output(x.name, x.shape, tuple(arrays[x.name])) for x in program.outputs)
-    return straight_line(dead(Graph(program.inputs, tuple(line.nodes), outputs, labels)))
+                at = access.address(lane, k)
+                written.setdefault(access.array, {})[at] = _of_lane(lanes[element], lane)
+    shapes = {x.name: x.shape for x in program.outputs if x.name in written}
+    names = (*shapes, *sorted(written.keys() - shapes.keys()))
+    writes = {name: Access(name, tuple(sorted(written[name]))) for name in names}
+    outputs = [
+        Output(name, shapes.get(name, (len(own),)), tuple(own[k] for k in sorted(own)))
+        for name, own in ((name, written[name]) for name in names)
+    ]
+    graph = dead(Graph(program.inputs, tuple(line.nodes), tuple(outputs), labels))
+    reads = {array.name: whole(array.name, array.size) for array in program.inputs}
+    apart = _instead(program, loop, Loop(loop.name, graph, reads, writes))
+    return replace(apart, tables={name: own for name, own in program.tables.items() if name != TABLE})
 
 
 def _replayed(loop: Loop, arrays: Mapping[str, Sequence[int]], line: _Line) -> list[list[int]]:
@@ -205,7 +227,7 @@ class _Line:
 
 def counted(program: Program) -> str:
     """How many operations there are on vectors, and how many on numbers."""
-    graph = program.loops[0].kernel
+    graph = line_of_limbs(program).kernel
     kinds = [lanes for lanes, node in zip(graph.with_lanes(), graph.nodes, strict=True) if node.args]
     return f"{sum(kinds)} operations on {graph.lanes} lanes, {len(kinds) - sum(kinds)} on numbers"
 
@@ -223,12 +245,11 @@ ANGLE_WORK: Final = 6.0
 """Work of an angle whose sine and cosine are taken eight at a time."""
 
 
-def work(program: Program, registers: float) -> float:
+def work(loop: Loop, registers: float) -> float:
     """What a straight line takes to execute, in additions; `registers`: that hold all lanes of a value.
 
     Quadruped and humanoid, RNEA, ABA, CRBA: the ratio of two lines to that of their times is 0.8 to 1.3.
     """
-    (loop,) = program.loops
     graph, vector = loop.kernel, max(1.0, registers) * VECTOR_WORK
     with_lanes, lanes, total = graph.with_lanes(), graph.lanes, 0.0
     for index, (op, _, value) in enumerate(graph.nodes):

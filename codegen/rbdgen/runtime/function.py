@@ -227,20 +227,26 @@ class Function:
         bound.out = self.packed(results)
         return bound
 
-    def inputs(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
-        """All inputs in order, however they were passed; what is left out and has a default has that one."""
-        usage = f"{self.__name__}({', '.join(self._names)})"
+    def inputs(
+        self, arrays: Sequence[Any], named: Mapping[str, Any], caller: str | None = None
+    ) -> tuple[Any, ...]:
+        """All inputs in order, however they were passed; what is left out and has a default has that one.
+
+        `caller`: what errors call this function.
+        """
+        caller = caller or self.__name__
+        usage = f"{caller}({', '.join(self._names)})"
         if len(arrays) > len(self._names):
-            raise ArrayTypeError(f"{self.__name__}: {len(arrays)} arrays given; call {usage}")
+            raise ArrayTypeError(f"{caller}: {len(arrays)} arrays given; call {usage}")
         for name in named:
             if name not in self._names[len(arrays) :]:
-                raise ArrayTypeError(f"{self.__name__}: unexpected argument '{name}'; call {usage}")
+                raise ArrayTypeError(f"{caller}: unexpected argument '{name}'; call {usage}")
         left = self._names[len(arrays) :]
         if self._defaults and not any(name in named or name not in left for name in self._defaults):
             named = {**named, **self._defaults}
         missing = [name for name in self._names[len(arrays) :] if name not in named]
         if missing:
-            raise ArrayTypeError(f"{self.__name__}: {missing[0]} is missing; call {usage}")
+            raise ArrayTypeError(f"{caller}: {missing[0]} is missing; call {usage}")
         return (*arrays, *(named[name] for name in self._names[len(arrays) :]))
 
     def _real(self, arrays: Sequence[Any]) -> list[Array]:
@@ -248,13 +254,13 @@ class Function:
             as_real(self.__name__, x, array) for x, array in zip(self.signature.inputs, arrays, strict=True)
         ]
 
-    def _threads(self, threads: Any) -> int:
+    def _threads(self, threads: Any, caller: str | None = None) -> int:
         try:
             number = 0 if isinstance(threads, bool) else index(threads)
         except TypeError:
             number = 0
         if number < 1:
-            raise ArrayValueError(f"{self.__name__}: threads is {threads!r}; pass 1 or more")
+            raise ArrayValueError(f"{caller or self.__name__}: threads is {threads!r}; pass 1 or more")
         return min(number, MOST_THREADS)
 
     def _careful(self, arrays: Sequence[Any], out: Any, threads: int) -> Any:
@@ -293,13 +299,13 @@ class Function:
             others.append((f"out for {argument.name}", array))
         return list(given), False
 
-    def _new(self, argument: SizedArgument, leading: Shape) -> tuple[Array, bool]:
+    def _new(self, argument: SizedArgument, leading: Shape, caller: str | None = None) -> tuple[Array, bool]:
         try:
             return aligned(leading + argument.shape, self.dtype)
         except (ValueError, OverflowError) as error:
             raise ArrayValueError(
-                f"{self.__name__}: {argument.name} would have {prod(leading + argument.shape)} elements;"
-                " pass fewer states"
+                f"{caller or self.__name__}: {argument.name} would have "
+                f"{prod(leading + argument.shape)} elements; pass fewer states"
             ) from error
 
     def packed(self, results: Sequence[Any]) -> Any:

@@ -198,15 +198,16 @@ def test_rollouts_are_steps_bit_for_bit(library: Library, name: str, count: int)
     np.testing.assert_array_equal(alone.q, found.q[0])
 
 
+@pytest.mark.parametrize("steps", [1, 9, 12])
 @pytest.mark.parametrize("count", [8, 16, 35])
-def test_short_rows_leave_their_neighbours_alone(small: Library, count: int) -> None:
-    """A vector holds several rows of two numbers."""
+def test_short_rows_leave_their_neighbours_alone(small: Library, count: int, steps: int) -> None:
+    """A vector holds several rows of two numbers, and states of a few steps leave together."""
     generator = np.random.default_rng(count)
     q, v = generator.standard_normal((2, count, 2))
-    tau = generator.standard_normal((count, 9, 2))
+    tau = generator.standard_normal((count, steps, 2))
     states, end = small.rollout(q, v, tau, 0.01), small.rollout(q, v, tau, 0.01, last=True)
     here = q, v
-    for k in range(9):
+    for k in range(steps):
         here = small.step(*here, tau[:, k], 0.01)
         for ours, expected in zip(states, here, strict=True):
             np.testing.assert_array_equal(ours[:, k], expected)
@@ -220,14 +221,20 @@ def test_rollouts_pass_nan_through_and_refuse_in_one_line(library: Library) -> N
         ((q, v, tau[:0], 1e-3), r"tau has shape \(0, 8\); give one step at least"),
         ((q, v, tau[0], 1e-3), r"tau has shape \(8,\), expected \(..., N, 8\)"),
         ((q, v, tau[:, :7], 1e-3), r"tau has shape \(3, 7\), expected \(..., 3, 8\)"),
-        ((q, v, tau, np.ones(2), 1), "5 arrays given"),
+        ((q, v, tau, np.ones(2), 1), r"5 arrays given; call step.rollout\(q, v, tau, dt\)"),
+        ((q, v, tau), "dt is missing; call step.rollout"),
         ((np.stack([q, q]), v, tau, np.ones(3)), "leading axes do not broadcast"),
         ((q, v, [[1.0], [1.0, 2.0]], 1e-3), "tau is not an array"),
         ((q, v, tau, "a second"), "dt has dtype"),
     ):
         with pytest.raises(rbdgen.errors.RbdgenError, match=what) as raised:
             library.rollout(*wrong)
+        assert str(raised.value).startswith("step.rollout: ")
         assert "\n" not in str(raised.value)
+    with pytest.raises(rbdgen.errors.ArrayTypeError, match="rollout: unexpected argument 'controls'"):
+        library.rollout(q, v, controls=tau, dt=1e-3)
+    with pytest.raises(rbdgen.errors.ArrayValueError, match="rollout: threads is 0; pass 1 or more"):
+        library.rollout(q, v, tau, 1e-3, threads=0)
     with pytest.raises(rbdgen.errors.ArrayTypeError, match="last is ndarray; pass True or False"):
         library.rollout(q, v, tau, 1e-3, last=np.ones(2))
     with pytest.raises(rbdgen.errors.ArrayValueError, match="there are: step, step_rk4"):

@@ -42,10 +42,11 @@ class Step(Function):
             ArrayValueError: a shape does not fit, or there is no step.
             ArrayTypeError: an array is not of real numbers, too few or too many arguments.
         """
-        threads, caller = self._threads(threads), f"{self.__name__}.rollout"
+        caller = f"{self.__name__}.rollout"
+        threads = self._threads(threads, caller)
         if not isinstance(last, (bool, np.bool_)):
             raise ArrayTypeError(f"{caller}: last is {type(last).__name__}; pass True or False")
-        given = self.inputs(arrays, named)
+        given = self.inputs(arrays, named, caller)
         steps = self._count(caller, given)
 
         def repeated(argument: SizedArgument) -> SizedArgument:
@@ -55,7 +56,7 @@ class Step(Function):
         outputs = self.signature.outputs if last else tuple(map(repeated, self.signature.outputs))
         real = [as_real(caller, x, array) for x, array in zip(inputs, given, strict=True)]
         leading = leading_axes(caller, SizedSignature(caller, inputs, outputs), real)
-        results = [self._new(x, leading)[0] for x in outputs]
+        results = [self._new(x, leading, caller)[0] for x in outputs]
         pairs = [states(array, x, leading, self.dtype) for x, array in zip(inputs, real, strict=True)]
         told = self._steps([*(step for _, step in pairs), steps, int(last)])
         pairs += [(array, x.size) for array, x in zip(results, outputs, strict=True)]

@@ -93,8 +93,7 @@ def _compiled(library: Library, name: str, derivatives: list[str], knots: int) -
     subject = Subject(callee(name), first, vjp, hvp, second)
     own = {f"casadi/{casadi_name(library.name, name, knots)}.c": casadi_source(place, subject, knots)}
     toolchain = Toolchain(find_compiler(environment_compiler()), tuple(origin["flags"]), available_cores())
-    names = [name, *derivatives]
-    return shared_library(Sources(library.name, files), names, own, toolchain, Cache(environment_cache()))
+    return shared_library(Sources(library.name, files), own, toolchain, Cache(environment_cache()))
 
 
 def _second(library: Library, hvp: str) -> Second:

@@ -40,7 +40,7 @@ def with_emitted(
     callers = {file: text for file, text in sources.files.items() if file.startswith("casadi/")}
     if not callers:
         return dict(files)
-    library = shared_library(sources, list(dict(sources.c_sources())), callers, toolchain, cache)
+    library = shared_library(sources, callers, toolchain, cache)
     name = f"lib{sources.name}_casadi.so"
     manifest = json.loads(files[MANIFEST])
     manifest["files"].append(name)

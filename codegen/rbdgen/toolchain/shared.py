@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,17 +16,17 @@ from rbdgen.toolchain.compiler import Compilation, compile_all, link
 from rbdgen.toolchain.module import Toolchain, build_key, function_compilations, write_sources
 
 
-def shared_library(
-    sources: Sources, functions: Sequence[str], callers: Mapping[str, str], toolchain: Toolchain, cache: Cache
-) -> Path:
+def shared_library(sources: Sources, callers: Mapping[str, str], toolchain: Toolchain, cache: Cache) -> Path:
     """The library, from the cache if the same was built before; its path is another one where its code is.
 
-    `functions`: which of the folder's; `callers`: C files in folders of their own. Batch functions are those
-    for the least processor that the toolchain's flags name. Raises BuildError as `module.build` does.
+    `callers`: C files in folders of their own; of the folder's functions the library has those they call.
+    Batch functions are those for the least processor that the toolchain's flags name. Raises BuildError as
+    `module.build` does.
     """
     toolchain = replace(toolchain, levels=())
-    content = [build_key(Sources(sources.name, {**sources.files, **callers}), toolchain), *functions]
+    content = [build_key(Sources(sources.name, {**sources.files, **callers}), toolchain), *callers]
     key = hashlib.sha256(json.dumps(content).encode()).hexdigest()
+    called = set(re.findall(rf"\b{sources.name}_(\w+)\(", "".join(callers.values())))
 
     def fill(folder: Path) -> None:
         texts = {file: text for file, text in sources.files.items() if file.endswith((".c", ".h"))}
@@ -33,8 +34,8 @@ def shared_library(
         objects = folder / "objects"
         objects.mkdir()
         single, batch = function_compilations(sources, toolchain)
-        compilations = [one for one in single if one.target.removesuffix(".o") in functions]
-        compilations += [one.compilation for one in batch if one.function in functions]
+        compilations = [*single, *(one.compilation for one in batch)]
+        compilations = [one for one in compilations if one.target.removesuffix(".o") in called]
         compilations += [
             Compilation(f"../{sources.name}/{file}", f"_caller{k}.o", toolchain.function_flags)
             for k, file in enumerate(callers)

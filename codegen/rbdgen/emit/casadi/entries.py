@@ -45,6 +45,11 @@ class Place:
     version: str
     manifold: Manifold
 
+    @property
+    def macro(self) -> str:
+        """The prefix of its macros."""
+        return self.name.upper()
+
 
 @dataclass(frozen=True)
 class Input:
@@ -84,12 +89,13 @@ class Array:
 
 @dataclass(frozen=True)
 class Call:
-    """A function of C with its arguments."""
+    """A function of C with its arguments; `apart`: whether its results stay vectors, a state a lane."""
 
     symbol: str
     batch: bool
     passed: tuple[Passed, ...]
     arrays: tuple[Array, ...]
+    apart: bool = False
 
 
 @dataclass(frozen=True)

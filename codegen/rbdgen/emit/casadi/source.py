@@ -49,10 +49,11 @@ DIFFERENTIATED: Final[tuple[Kind, ...]] = (
 HELD: Final[tuple[Kind, ...]] = ("nonnegative", "parameters", "table")
 """What is constant to CasADi."""
 
-_NEAR: Final = 64 * 1024
+_NEAR: Final = 16 * 1024
 """Bytes of results of C that stay in the nearest caches until CasADi's are made of them."""
 
 _LANES: Final = 8
+"""States of a vector, at most."""
 
 
 def casadi_source(place: Place, subject: Subject, knots: int) -> str:
@@ -63,8 +64,8 @@ def casadi_source(place: Place, subject: Subject, knots: int) -> str:
     """
     writer = _Writer(place, subject, knots)
     entries = writer.entries()
-    gathered = [result.array for entry in entries for result in entry.results if result.array is not None]
     turned = any(result.rows for entry in entries for result in entry.results)
+    apart = sorted({entry.call.symbol for entry in entries if entry.call.apart})
     return filled(
         "casadi/FUNCTION_KNOTS.c.jinja",
         robot=place,
@@ -74,8 +75,15 @@ def casadi_source(place: Place, subject: Subject, knots: int) -> str:
         sparsities=writer.sparsities.lines,
         places=writer.places.lines,
         batch=any(entry.call.batch for entry in entries),
+        apart=apart,
+        lanes=bool(apart),
+        element=f"{place.name}_lanes_at" if apart else "double",
         by_rows=any(x.places is not None for entry in entries for x in entry.inputs),
-        gathered=any(array.direct is None for array in gathered),
+        gathered=any(
+            result.array is not None and result.array.direct is None and not entry.call.apart
+            for entry in entries
+            for result in entry.results
+        ),
         kinds={joint.kind for joint in place.manifold.joints} if turned else set(),
         manifold=place.manifold,
         quaternions=quaternions_of(place.manifold),
@@ -153,7 +161,7 @@ class _Writer:
         """All dy/dx; what is held is told to be constant."""
         inputs = self._inputs()
         states = self._states(derivatives, derivatives.signature.outputs)
-        call = self._call(derivatives, states)
+        call = self._call(derivatives, states, apart=True)
         blocks = self._blocks(derivatives, call, states, transposed=False)
         results = [blocks[y.name, x.name] for y in self.given for x in self.taken]
         inputs += self._placeholders("out_", self.given)
@@ -170,7 +178,7 @@ class _Writer:
             *self._placeholders("out_adj_", self.taken),
         )
         states = self._states(hvp, derivatives.signature.outputs)
-        call = self._call(derivatives, states)
+        call = self._call(derivatives, states, apart=True)
         blocks = self._blocks(derivatives, call, states, transposed=True)
         products = self._call(hvp, states)
         gradient = None if is_flat(self.place.manifold) else self._call(vjp, states)
@@ -272,20 +280,21 @@ class _Writer:
         """A result that is made of `size` numbers a state of an array, or of rows of coordinates."""
         places = 0 if array.direct is not None else self.places.number(matrix.places)
         held, room = len(matrix.entries), self.work
-        self.work += states * size if rows else 0
+        self.work += _whole(states) * size if rows else 0
         return Result(name, self.sparsities.number(sparsity), held, array, size, places, rows, room)
 
-    def _call(self, callee: Callee, states: int) -> Call:
-        """A call of a function of C, with room for what it gives."""
+    def _call(self, callee: Callee, states: int, *, apart: bool = False) -> Call:
+        """A call of a function of C, with room for what it gives; `apart`: of a batch in vectors."""
         arrays = []
+        batch = callee.batch and self.knots > 1
         for output in callee.signature.outputs:
             arrays.append(Array(output.name, output.size, self.work))
-            self.work += states * output.size
+            self.work += (_whole(states) if batch and apart else states) * output.size
         steps = {x.name: x.size if self._columns(x) == self.knots else 0 for x in self.taken}
         steps |= {y.name + BAR: y.size for y in self.given}
         passed = (Passed(f"x_{x.name}", steps.get(x.name, 0)) for x in callee.signature.inputs)
         symbol = f"{self.place.name}_{callee.signature.name}"
-        return Call(symbol, callee.batch and self.knots > 1, tuple(passed), tuple(arrays))
+        return Call(symbol, batch, tuple(passed), tuple(arrays), batch and apart)
 
     def _inputs(self) -> tuple[Input, ...]:
         """What CasADi passes of the function's own inputs; an entry begins with them."""
@@ -330,3 +339,8 @@ class _Writer:
             return 1
         a_state = 8 * sum(output.size for output in outputs)
         return min(self.knots, max(_LANES, _NEAR // a_state // _LANES * _LANES))
+
+
+def _whole(states: int) -> int:
+    """As many as whole vectors have lanes."""
+    return -(-states // _LANES) * _LANES

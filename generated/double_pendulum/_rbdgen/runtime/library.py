@@ -42,11 +42,12 @@ class BaseParameters(NamedTuple):
 class Library:
     """A robot's compiled functions, as attributes: `library.rnea(q, v, a)`.
 
-    `nq`, `nv`, `nbodies`: lengths of q, of v, and how many bodies move; `manifest`: what was generated; `joint_names`, `idx_q`, `idx_v`: parallel, the moving joints in order
-    without the base; `frames`: those of functions of frames, in order; `contacts`: those of functions of
-    contacts, in the order of `active`; `functions`: by name; `manifold`: what the elements of q are;
-    `parameters`: those that stayed inputs. Of these `library.update(p)` makes the
-    table that every function takes as its last argument; where it is left out, they have their defaults.
+    `nq`, `nv`, `nbodies`: lengths of q, of v, and how many bodies move; `manifest`: what was generated;
+    `joint_names`, `idx_q`, `idx_v`: parallel, the moving joints in order without the base; `frames`: those of
+    functions of frames, in order; `contacts`: those of functions of contacts, in the order of `active`;
+    `functions`: by name; `manifold`: what the elements of q are; `parameters`: those that stayed inputs. Of
+    these `library.update(p)` makes the table that every function takes as its last argument; where it is
+    left out, they have their defaults.
     """
 
     def __init__(

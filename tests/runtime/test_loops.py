@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
-from support.loops import COLUMNS, ROWS, line, program, source
+from support.loops import COLUMNS, ROWS, WIDE, in_rows, line, program, source
 from support.toys import facts
 
 from rbdgen.access import Access, whole
@@ -20,6 +21,7 @@ from rbdgen.graph.programs.program import Loop, Program, Result
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.specialised import specialised
 from rbdgen.graph.programs.verify import verify_program
+from rbdgen.machine import lanes
 from rbdgen.runtime import Library, open_library
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
@@ -55,6 +57,43 @@ def test_bits(build_cache: Cache, compiler: str, flag: str, real: Any) -> None:
         assert np.array_equal(reference[name], lean[name]), name
         # the interpreter's sine is NumPy's, which may differ from the C library's in the last bit
         np.testing.assert_allclose(together, reference[name], rtol=1e-6 if real == "float" else 1e-14)
+
+
+def extensions() -> set[str]:
+    """Those of this processor that vectors depend on."""
+    known = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    return {name for name in ("avx512f", "avx2") if name in known.split()}
+
+
+@pytest.mark.parametrize("compiler", [name for name in ("gcc", "clang") if shutil.which(name)])
+@pytest.mark.parametrize("real", ["double", "float"])
+def test_idle_lanes_and_what_lies_between_rows_are_left_alone(
+    tmp_path: Path, compiler: str, real: Literal["double", "float"]
+) -> None:
+    """Rows that do not fill a vector, and those that leave transposed; scratch arrays share memory."""
+    made = in_rows()
+    verify_program(made)
+    widest, kind = lanes(real), np.float32 if real == "float" else np.float64
+    assert [loop.name for loop in made.loops if not loop.vectorised(widest)] == []
+    files = render(facts(), [source(made)], EmitOptions(real=real, trig="libm")).files
+    text = files["toy_looped.c"]
+    assert f"workspace[{2 * -(-WIDE // widest) * widest - widest + WIDE % widest}]" in text
+    for name in ("toy.h", "toy_lanes.h", "toy_looped.c"):
+        (tmp_path / name).write_text(files[name])
+    M = np.random.default_rng(3).uniform(-2, 2, 3 * WIDE).astype(kind)
+    expected = run(made, {"M": M})
+    for flag in ("-msse2", *(f"-m{name}" for name in extensions())):
+        built = tmp_path / f"looped{flag}.so"
+        strictly = ("-Wall", "-Wextra", "-Werror", "-ffp-contract=off")
+        subprocess.run(
+            [compiler, "-std=c99", "-O2", *strictly, flag, "-fPIC", "-shared", "-o", built, "toy_looped.c"],
+            cwd=tmp_path,
+            check=True,
+        )
+        results = [np.full(x.shape, np.nan, kind) for x in expected.values()]
+        ctypes.CDLL(str(built)).toy_looped(*(ctypes.c_void_p(x.ctypes.data) for x in (M, *results)))
+        for result, right in zip(results, expected.values(), strict=True):
+            assert np.array_equal(result, right), flag
 
 
 def test_results_that_are_never_needed_at_once_share_the_room_of_the_longest() -> None:

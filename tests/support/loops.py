@@ -1,4 +1,4 @@
-"""A hand-made program of every kind of loop: over columns, along a tree, in place, once."""
+"""Hand-made programs of every kind of loop: over columns and rows, along a tree, in place, once."""
 
 from __future__ import annotations
 
@@ -107,3 +107,50 @@ def source(made: Program) -> FunctionSource:
 def looped() -> FunctionSource:
     """`program` as a function."""
     return source(program())
+
+
+WIDE = 20
+
+
+def in_rows() -> Program:
+    """Rows of a matrix from columns of another; entries right of a diagonal, of each row and each column."""
+    sums = line({"x": 3}, lambda x: {"y": [x[0] + x[1], x[1] * x[2], x[2] - x[0]]})
+    doubled = line({"x": 1}, lambda x: {"y": [x[0] + x[0]]})
+    entry = line({"row": 1, "column": 1}, lambda row, column: {"entry": [row[0] * column[0] - row[0]]})
+    nothing = line({}, lambda: {"zero": [0.0]})
+    pairs = [(i, j) for i in range(WIDE) for j in range(i + 1, WIDE)]
+    runs = tuple(range(WIDE))
+    places = tuple(WIDE * i + j for i, j in pairs)
+    return Program(
+        (Input("M", 3 * WIDE),),
+        (Result("Y", (WIDE, 4)), Result("T", (WIDE, WIDE))),
+        (
+            Loop("clear", nothing, {}, {"zero": Access("Y", (0,), tuple(range(4 * WIDE)))}, 4 * WIDE),
+            Loop("clear", nothing, {}, {"zero": Access("T", (0,), tuple(range(WIDE**2)))}, WIDE**2),
+            Loop(
+                "twice", doubled, {"x": Access("M", (WIDE,), runs)}, {"y": Access("early", (0,), runs)}, WIDE
+            ),
+            Loop(
+                "turn",
+                sums,
+                {"x": column("M", 3, WIDE, runs)},
+                {"y": Access("Y", (0, 1, 2), tuple(4 * k for k in runs))},
+                WIDE,
+            ),
+            Loop(
+                "twice", doubled, {"x": Access("early", (0,), runs)}, {"y": Access("kept", (0,), runs)}, WIDE
+            ),
+            Loop("twice", doubled, {"x": Access("M", (0,), runs)}, {"y": Access("late", (0,), runs)}, WIDE),
+            Loop(
+                "entries",
+                entry,
+                {
+                    "row": Access("late", (0,), tuple(i for i, _ in pairs)),
+                    "column": Access("kept", (0,), tuple(j for _, j in pairs)),
+                },
+                {"entry": Access("T", (0,), places)},
+                len(pairs),
+            ),
+        ),
+        {"early": WIDE, "kept": WIDE, "late": WIDE},
+    )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rbdgen.access import Access
+from rbdgen.access import Access, in_rows
 from rbdgen.errors import ModelError
 from rbdgen.machine import REALS, lanes
 from rbdgen.model.model import WORLD, Model
@@ -207,10 +207,63 @@ class FreedomLanes:
             self.loops.append(FormLoop("inward", trace, writes, {"own": own}, count=size))
 
     def pairs(self, sweep: Pairs) -> None:
-        """Entries between degrees of freedom of joints, in rows of lanes, then into their places in the
-        matrices."""
+        """Entries between degrees of freedom of joints.
+
+        Where limbs are long, right of the diagonal in rows of all below, and left of it in rows of all above.
+        Else neighbours of several limbs share a vector, and what comes of it is copied into its places; for
+        each pair that takes about an eighth of a vector's time.
+        """
+        pairs = ancestor_pairs(self.parents)
+        right, left = sorted((i, j) for j, i in pairs), sorted(pairs)
         wide = WIDEST if self.count >= WIDEST else min(WIDE, self.count)
-        rows = cover(self.parents, wide)
+        packs = cover(self.parents, wide)
+        vectors = sum(len(in_rows((), [self._at(places)], WIDE)) for places in (right, left))
+        if vectors > 2 * len(packs) * wide / WIDE + len(pairs) / 8:
+            self._packed(sweep, packs, wide)
+            return
+        both = [f"{name}_below" for name in sweep.gives if name not in sweep.symmetric]
+        self._entries(sweep, sweep.name, sweep.gives, right)
+        self._entries(sweep, f"{sweep.name}_below", both, left)
+        for name in sweep.symmetric:
+            self.loops.append(
+                FormLoop(
+                    f"{sweep.name}_mirrored",
+                    lambda x: {"mirrored": x.arrays["entry"]},
+                    {"mirrored": self._at(pairs, name)},
+                    {"entry": self._at([(i, j) for j, i in pairs], name)},
+                    count=len(pairs),
+                )
+            )
+
+    def _entries(
+        self, sweep: Pairs, name: str, gives: Sequence[str], places: Sequence[tuple[int, int]]
+    ) -> None:
+        """Entries of some matrices at these places, row by row."""
+        below, above = [max(place) for place in places], [min(place) for place in places]
+
+        def trace(x: State) -> Arrays:
+            given = self.given(x, sweep.reads)
+            given.other = self.given(x, sweep.other_reads, "other_")
+            values = sweep.step(given)
+            return {f"new_{name}": [values[name]] for name in gives}
+
+        self.loops.append(
+            FormLoop(
+                name,
+                trace,
+                {f"new_{name}": self._at(places, name.removesuffix("_below")) for name in gives},
+                self.reads(sweep.reads, below) | self.reads(sweep.other_reads, above, "other_"),
+                count=len(places),
+            )
+        )
+
+    def _at(self, places: Sequence[tuple[int, int]], matrix: str = "") -> Access:
+        """One entry of a matrix after the other."""
+        nv, first = self.reduced.nv, self.first
+        return Access(matrix, (0,), tuple(nv * (first + i) + first + j for i, j in places))
+
+    def _packed(self, sweep: Pairs, rows: Sequence[Row], wide: int) -> None:
+        """Entries both ways in rows of lanes, then into their places in the matrices."""
         entries = [pair for row in rows for pair in row.pairs(wide)]
         names = [*sweep.gives, *(f"{name}_below" for name in sweep.gives if name not in sweep.symmetric)]
         arrays = {name: f"{sweep.name}_{name}" for name in names}

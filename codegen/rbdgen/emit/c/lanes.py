@@ -40,12 +40,16 @@ class CExchange:
 
 @dataclass(frozen=True)
 class CWidth:
-    """A width that the preprocessor chooses under `condition`: stages in order, x in all lanes."""
+    """A width that the preprocessor chooses under `condition`.
+
+    `stages` in order; `all`: x in all lanes; `bits`: one a lane.
+    """
 
     condition: str
     lanes: int
     stages: tuple[CExchange, ...]
     all: str
+    bits: str
 
 
 @dataclass(frozen=True)
@@ -60,20 +64,24 @@ class CLaneFunction:
 class CLanes:
     """What the header of the vector type needs.
 
-    `index`: an integer as wide as a number; `tile`: numbers; `sign`: whether a function takes signs; `rolls`:
-    whether one repeats itself.
+    `index`: an integer as wide as a number; `suffix`: of instructions that move numbers; `tile`: numbers;
+    `sign`: whether a function takes signs; `loops`: whether one has loops; `rolls`: repeats itself.
     """
 
     widths: tuple[CWidth, ...]
     functions: tuple[CLaneFunction, ...]
     index: str
+    suffix: str
     tile: int
     tile_bytes: int
     sign: bool
+    loops: bool
     rolls: bool
 
 
-def lanes_context(options: EmitOptions, *, sign: bool = False, rolls: bool = False) -> CLanes:
+def lanes_context(
+    options: EmitOptions, *, sign: bool = False, loops: bool = False, rolls: bool = False
+) -> CLanes:
     """The vector type's widths and functions."""
     size = REAL_BYTES[options.real]
     real = real_type(options.real)
@@ -81,8 +89,9 @@ def lanes_context(options: EmitOptions, *, sign: bool = False, rolls: bool = Fal
     if options.trig == "libm":
         functions += [CLaneFunction("sin", real.sin), CLaneFunction("cos", real.cos)]
     widths = tuple(_width(condition, register // size, 16 // size) for condition, register in _REGISTERS)
-    index = "long long" if size == 8 else "int"
-    return CLanes(widths, tuple(functions), index, vector_lanes(options.real), VECTOR_BYTES, sign, rolls)
+    index, suffix = ("long long", "d") if size == 8 else ("int", "s")
+    tile = vector_lanes(options.real)
+    return CLanes(widths, tuple(functions), index, suffix, tile, VECTOR_BYTES, sign, loops, rolls)
 
 
 def _width(condition: str, width: int, group: int) -> CWidth:
@@ -90,7 +99,8 @@ def _width(condition: str, width: int, group: int) -> CWidth:
     within = [group >> k for k in range(1, group.bit_length())]
     across = [group << k for k in range((width // group).bit_length() - 1)]
     stages = (*(_interleave(width, group, d) for d in within), *(_gather(width, group, d) for d in across))
-    return CWidth(condition, width, stages, ", ".join(["x"] * width))
+    bits = ", ".join(str(1 << lane) for lane in range(width))
+    return CWidth(condition, width, stages, ", ".join(["x"] * width), bits)
 
 
 def _interleave(width: int, group: int, distance: int) -> CExchange:
@@ -128,8 +138,9 @@ def _exchange(distance: int, lower: Sequence[int], upper: Sequence[int]) -> CExc
 def lanes_file(folder: Folder) -> dict[str, str]:
     """The header of the vector type."""
     sign = any(function.source.program.cost.sign for function in folder.functions)
+    loops = any(len(function.source.program.loops) > 1 for function in folder.functions)
     rolls = any(function.shown.rolls for function in folder.functions)
-    lanes = lanes_context(folder.options, sign=sign, rolls=rolls)
+    lanes = lanes_context(folder.options, sign=sign, loops=loops, rolls=rolls)
     return {f"{folder.name}_lanes.h": filled("c/ROBOT_lanes.h.jinja", robot=folder.robot, lanes=lanes)}
 
 

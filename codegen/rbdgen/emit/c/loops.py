@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from rbdgen.access import Access
+from rbdgen.access import Access, Row, held
 from rbdgen.emit.c.limbs import print_limbs
+from rbdgen.emit.c.memory import shared_memory
 from rbdgen.emit.c.parts import Body, CArrayOfNumbers, Part, print_parts, rows_of_numbers
-from rbdgen.emit.c.printer import Style
+from rbdgen.emit.c.printer import WORKSPACE, Style
 from rbdgen.emit.c.trigonometry import live_nodes
 from rbdgen.emit.names import check_argument_name, check_identifier
 from rbdgen.emit.numbers import literal
@@ -23,6 +24,7 @@ from rbdgen.graph.cost import readers_in_order
 from rbdgen.graph.node import Graph
 from rbdgen.graph.programs.limbs import TABLE
 from rbdgen.graph.programs.program import Loop, Program
+from rbdgen.machine import VECTOR_BYTES
 
 _TABLE = "_table"
 """Ends the names of tables: a parameter that is named as its table would hide it."""
@@ -84,8 +86,8 @@ class LoopPrinter:
     offsets: dict[tuple[int, ...], CArrayOfNumbers] = field(default_factory=dict)
 
     def printed(self) -> Body:
-        kind, real = self.style.value_type, self.style.real.name
-        statements = [f"{kind} {name}[{size}];" for name, size in self.program.scratch.items()]
+        real = self.style.real.name
+        statements = self._scratch()
         for number, loop in enumerate(self.program.loops):
             statements += self._loop(loop)
             statements += self.after.get(number, ())
@@ -109,6 +111,20 @@ class LoopPrinter:
             constants=(*tables, *self.offsets.values()),
         )
 
+    def _scratch(self) -> list[str]:
+        """The scratch arrays; where vectors are shared, they begin where vectors may and share memory."""
+        kind = self.style.value_type
+        if not any(map(self._shares_vectors, self.program.loops)):
+            return [f"{kind} {name}[{size}];" for name, size in self.program.scratch.items()]
+        assert self.vectors is not None
+        memory = shared_memory(self.program, self.vectors.most)
+        if not memory.size:
+            return []
+        return [
+            f"{kind} {WORKSPACE}[{memory.size}] __attribute__((aligned({VECTOR_BYTES})));",
+            *(f"{kind} *const {name} = {_after(WORKSPACE, at)};" for name, at in memory.first.items()),
+        ]
+
     def _loop(self, loop: Loop) -> list[str]:
         """The statements that call a line: once, `count` times, or as often as vectors take for that."""
         if loop.kernel.lanes > 1:
@@ -116,26 +132,12 @@ class LoopPrinter:
         read = _read(loop.kernel)
         accesses = {name: access for name, access in loop.reads.items() if name in read}
         vector = self._shares_vectors(loop)
-        line = self._line(loop, accesses, vector)
-        counter = "run" if vector else "k"
-        places = (*accesses.values(), *loop.writes.values())
-        if vector and not loop.vectorisable:
-            assert self.vectors is not None
-            call = f"{line}({', '.join(map(self._argument_of_row, places))});"
-            return [
-                f"for (int k = 0; k < {loop.count}; k += {self.vectors.macro}_LANES) {{",
-                f"    {call}",
-                "}",
-            ]
-        call = f"{line}({', '.join(self._argument(access, counter) for access in places)});"
+        if vector and loop.vectorisable:
+            return self._in_vectors(loop, accesses)
         if vector:
-            assert self.vectors is not None
-            return [
-                f"for (int k = 0; k < {loop.count}; k += {self.vectors.macro}_LANES) {{",
-                f"    const int run = {self.vectors.style.value_type}_column(k, {loop.count});",
-                f"    {call}",
-                "}",
-            ]
+            return self._in_rows(loop, accesses)
+        line = self._line(loop, accesses, vector=False)
+        call = f"{line}({self._arguments(accesses, loop.writes)});"
         if loop.count == 1:
             return [call]
         return [f"for (int k = 0; k < {loop.count}; ++k) {{", f"    {call}", "}"]
@@ -153,6 +155,48 @@ class LoopPrinter:
         self.lines[name] = _Line(parameters, print_limbs(loop, self.program.tables, self.style, self.robot))
         return f"{name}({', '.join((*read, *written))});"
 
+    def _arguments(
+        self, reads: Mapping[str, Access], writes: Mapping[str, Access], counter: str = "k"
+    ) -> str:
+        return ", ".join(self._argument(access, counter) for access in (*reads.values(), *writes.values()))
+
+    def _in_vectors(self, loop: Loop, reads: Mapping[str, Access]) -> list[str]:
+        """Calls for as many runs as a vector has lanes. Rows of a matrix leave transposed."""
+        assert self.vectors is not None
+        line = self._line(loop, reads, vector=True)
+        kind, macro = self.vectors.style.value_type, self.vectors.macro
+        rows = {name: access for name, access in loop.writes.items() if _transposed(access)}
+        writes = {name: Access(name, (0,)) if name in rows else loop.writes[name] for name in loop.writes}
+        statements = [f"const int run = {kind}_column(k, {loop.count});"]
+        statements += [f"{kind} {name}[{len(access.elements)}];" for name, access in rows.items()]
+        statements.append(f"{line}({self._arguments(reads, writes, 'run')});")
+        for name, access in rows.items():
+            to = _after(self._argument(access, "run"), access.elements[0])
+            step = access.offsets[1] - access.offsets[0]
+            statements.append(f"{kind}_leave_rows({to}, {step}, {name}, {len(access.elements)});")
+        return [
+            f"for (int k = 0; k < {loop.count}; k += {macro}_LANES) {{",
+            *(f"    {statement}" for statement in statements),
+            "}",
+        ]
+
+    def _in_rows(self, loop: Loop, reads: Mapping[str, Access]) -> list[str]:
+        """Calls for rows of as many lanes as registers can hold, some of them idle."""
+        assert self.vectors is not None
+        most = self.vectors.most
+        line, rows = self._line(loop, reads, vector=True), loop.rows(most)
+        arguments = [
+            self._argument_of_row(access, rows) for access in (*reads.values(), *loop.writes.values())
+        ]
+        if _idle(rows, most):
+            lanes = self._table_of(tuple((1 << row.count) - 1 << row.before for row in rows), "lanes")
+            arguments.append(f"{lanes.name}[k / {most}] >> k % {most}")
+        return [
+            f"for (int k = 0; k < {most * len(rows)}; k += {self.vectors.macro}_LANES) {{",
+            f"    {line}({', '.join(arguments)});",
+            "}",
+        ]
+
     def _shares_vectors(self, loop: Loop) -> bool:
         return self.vectors is not None and loop.vectorised(self.vectors.most)
 
@@ -160,9 +204,7 @@ class LoopPrinter:
         """The static function of a loop's body; one that was printed before serves again."""
         early = sorted(_read_early(loop))
         style = (
-            self._vector_style(accesses, loop.writes)
-            if vector
-            else self._plain_style(accesses, loop.writes, early)
+            self._vector_style(loop, accesses) if vector else self._plain_style(accesses, loop.writes, early)
         )
         real = style.real.name
         overlap = {access.array for access in accesses.values()} & {
@@ -174,8 +216,11 @@ class LoopPrinter:
             for name, access in accesses.items()
         }
         parameters |= {
-            name: f"{real if vector else style.value_type} *{restrict} {name}" for name in loop.writes
+            name: f"{real if vector and not _transposed(access) else style.value_type} *{restrict} {name}"
+            for name, access in loop.writes.items()
         }
+        if vector and self.vectors is not None and _idle(loop.rows(self.vectors.most), self.vectors.most):
+            parameters["lanes"] = "int lanes"
         name = f"{self.symbol}_{check_identifier(loop.name)}"
         body = self._body(loop, style, name, restrict, parameters, early)
         for known, line in self.lines.items():
@@ -223,18 +268,24 @@ class LoopPrinter:
 
         return replace(self.style, element=element, address=lambda array, k: writes[array].elements[k])
 
-    def _vector_style(self, reads: Mapping[str, Access], writes: Mapping[str, Access]) -> Style:
+    def _vector_style(self, loop: Loop, reads: Mapping[str, Access]) -> Style:
         assert self.vectors is not None
-        style, macro, most = self.vectors.style, self.vectors.macro, self.vectors.most
+        style, macro = self.vectors.style, self.vectors.macro
+        rows = loop.rows(self.vectors.most)
+        idle = _idle(rows, self.vectors.most)
 
         def element(array: str, position: int) -> str:
-            if array in writes:
-                return f"{macro}_AT({array} + {writes[array].elements[position]})"
-            at = reads[array].elements[position]
-            shared = reads[array].shared_in_rows(most)
-            return f"{macro}_EVERY({array}[{at}])" if shared else f"{macro}_FROM({array} + {at})"
+            access = reads.get(array) or loop.writes[array]
+            at = access.elements[position]
+            if array in reads:
+                shared = held(access, rows) if rows else access.shared
+                return f"{macro}_EVERY({array}[{at}])" if shared else f"{macro}_FROM({array} + {at})"
+            if idle:
+                return f"{array} + {at}"
+            return f"{array}[{position}]" if _transposed(access) else f"{macro}_AT({array} + {at})"
 
-        return replace(style, element=element)
+        store = f"{style.value_type}_put({{}}, {{}}, lanes);" if idle else style.store
+        return replace(style, element=element, store=store)
 
     def _is_table(self, access: Access) -> bool:
         return access.array in self.program.tables
@@ -243,7 +294,7 @@ class LoopPrinter:
         """Where an array of a run begins."""
         array = f"{access.array}{_TABLE}" if self._is_table(access) else access.array
         first, *more = access.offsets
-        start = f"{array} + {first}" if first else array
+        start = _after(array, first)
         if not more:
             return start
         step = more[0] - first
@@ -254,26 +305,42 @@ class LoopPrinter:
             return f"{start} {'-' if step < 0 else '+'} {scaled}"
         return f"{array} + {self._table_of(access.offsets).name}[{counter}]"
 
-    def _argument_of_row(self, access: Access) -> str:
-        """Where an array begins for the lanes from run k on, in rows of as many as registers can hold."""
+    def _argument_of_row(self, access: Access, rows: Sequence[Row]) -> str:
+        """Where an array begins for the lanes from k on, in rows of as many as registers can hold."""
         assert self.vectors is not None
         most = self.vectors.most
-        if access.shared or access.consecutive:
+        if access.shared or (access.consecutive and not _idle(rows, most)):
             return self._argument(access, "k")
-        firsts = tuple(row[0] for row in access.rows(most))
+        shared = held(access, rows)
+        firsts = tuple(access.offsets[row.first] - (0 if shared else row.before) for row in rows)
         array = f"{access.array}{_TABLE}" if self._is_table(access) else access.array
         start = f"{array} + {self._table_of(firsts).name}[k / {most}]"
-        return start if access.shared_in_rows(most) else f"{start} + k % {most}"
+        return start if shared else f"{start} + k % {most}"
 
-    def _table_of(self, offsets: tuple[int, ...]) -> CArrayOfNumbers:
+    def _table_of(self, offsets: tuple[int, ...], what: str = "offsets") -> CArrayOfNumbers:
         if min(offsets) < 0 or max(offsets) > 65535:
             raise EmitError(f"{self.symbol}: an array is too long for a loop; generate the unrolled form")
         if offsets not in self.offsets:
-            name = f"offsets{len(self.offsets) + 1}"
+            name = f"{what}{len(self.offsets) + 1}"
             rows = rows_of_numbers([str(offset) for offset in offsets])
             kind = "unsigned char" if max(offsets) < 256 else "unsigned short"
             self.offsets[offsets] = CArrayOfNumbers(name, kind, len(offsets), rows)
         return self.offsets[offsets]
+
+
+def _after(array: str, numbers: int) -> str:
+    """What begins so many numbers behind."""
+    return f"{array} + {numbers}" if numbers else array
+
+
+def _idle(rows: Sequence[Row], lanes: int) -> bool:
+    """Whether some rows do not fill a vector."""
+    return any(row.count < lanes for row in rows)
+
+
+def _transposed(access: Access) -> bool:
+    """Whether vectors hold one number each of several rows of a matrix."""
+    return not access.consecutive and access.apart
 
 
 def _read_early(loop: Loop) -> set[tuple[str, int]]:

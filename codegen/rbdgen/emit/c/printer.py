@@ -59,8 +59,8 @@ class Style:
     `value_type` is the C type of one value; `functions` names the C function of sqrt, sin and cos, of
     vectors also of sign; with `sincos` sin and cos are not called; `nesting` is how many levels of
     single-use operations may stand inside one statement; `constant` makes a value of a literal; `element`
-    is how element k of an input or output is read and written; with `memset`, neighbouring zeros of outputs
-    are written by that, `address` being where in its array an element stands.
+    is how element k of an input or output is read and written, `store` how a value gets there; with `memset`,
+    neighbouring zeros of outputs are written by that, `address` being where in its array an element stands.
     """
 
     real: Real
@@ -70,6 +70,7 @@ class Style:
     nesting: int = 1
     constant: str = "{}"
     element: Callable[[str, int], str] = "{}[{}]".format
+    store: str = "{} = {};"
     memset: bool = False
     address: Address = lambda _, position: position
 
@@ -218,12 +219,14 @@ class Printer:
         if expression.depth == 0 or (inner and not call):
             self._expressions[index] = expression
         elif uses == len(targets) == 1:
-            self._put(f"{targets.pop().place} = {expression.text};", label)
+            self._put(self._style.store.format(targets.pop().place, expression.text), label)
         else:
             self._put(f"const {self._type(index)} t{index} = {expression.text};", label)
             self._expressions[index] = Expression(f"t{index}", ATOM, 0)
         value = self._expressions[index].text if targets else ""
-        self.text.extend(f"{target.place} = {value}{target.part};" for target in targets)
+        self.text.extend(
+            self._style.store.format(target.place, f"{value}{target.part}") for target in targets
+        )
 
     def _type(self, index: int) -> str:
         """The C type of a node's value."""

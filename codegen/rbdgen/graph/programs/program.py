@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from rbdgen.access import Access, whole
+from rbdgen.access import Access, Row, in_rows, whole
 from rbdgen.graph.cost import Cost, cost
 from rbdgen.graph.node import Graph, Input
 
@@ -55,27 +55,21 @@ class Loop:
 
     @property
     def vectorisable(self) -> bool:
-        """Whether neighbouring runs may be the lanes of a vector."""
-        accesses = [*self.reads.values(), *self.writes.values()]
+        """Whether neighbouring runs may be the lanes of a vector; rows of a matrix leave it transposed."""
         return (
             self.count > 1
-            and all(access.shared or access.consecutive for access in accesses)
+            and all(access.shared or access.consecutive for access in self.reads.values())
+            and all(access.consecutive or access.apart for access in self.writes.values())
             and not any(access.shared for access in self.writes.values())
             and self.independent
         )
 
-    def in_rows(self, lanes: int) -> bool:
-        """Whether so many neighbouring runs each may be the lanes of a vector, if not those after them."""
-        return (
-            self.count > 1
-            and self.count % lanes == 0
-            and self.independent
-            and all(
-                access.shared_in_rows(lanes) or access.consecutive_in_rows(lanes)
-                for access in self.reads.values()
-            )
-            and all(access.consecutive_in_rows(lanes) for access in self.writes.values())
-        )
+    def rows(self, lanes: int) -> list[Row]:
+        """Neighbouring runs that may be the lanes of a vector, where not all may; none if one by one."""
+        if self.vectorisable or not self.independent or any(w.shared for w in self.writes.values()):
+            return []
+        rows = in_rows(self.reads.values(), self.writes.values(), lanes)
+        return rows if len(rows) < self.count else []
 
     @property
     def moves(self) -> int:
@@ -85,11 +79,13 @@ class Loop:
 
     def vectorised(self, lanes: int) -> bool:
         """Whether its runs share vectors: they may, they fill one of so many lanes, and take no sines."""
-        return (
-            (self.vectorisable or self.in_rows(lanes))
-            and self.count >= lanes
-            and cost(self.kernel).trigonometric == 0
-        )
+        return self.vectors(lanes) is not None
+
+    def vectors(self, lanes: int) -> int | None:
+        """How many vectors of so many lanes the runs take; None if they run one by one."""
+        if self.count < lanes or cost(self.kernel).trigonometric:
+            return None
+        return -(-self.count // lanes) if self.vectorisable else len(self.rows(lanes)) or None
 
 
 @dataclass(frozen=True)
@@ -138,7 +134,7 @@ class Program:
         """
         return sum(
             (cost(loop.kernel).work + (loop.moves if loop.count > 1 else 0))
-            * (-(-loop.count // lanes) if loop.vectorised(lanes) else loop.count)
+            * (loop.vectors(lanes) or loop.count)
             for loop in self.loops
         )
 

@@ -67,7 +67,8 @@ static void toy_looped_add(const double * start, const double * factor, double *
 
 void toy_looped(const double *TOY_RESTRICT s, const double *TOY_RESTRICT M, double *TOY_RESTRICT X, double *TOY_RESTRICT I, double *TOY_RESTRICT tree)
 {
-    double factor[4];
+    double workspace[4] __attribute__((aligned(64)));
+    double *const factor = workspace;
     toy_looped_prepare(s, factor);
     for (int k = 0; k < 20; k += TOY_LANES) {
         const int run = toy_lanes_column(k, 20);

@@ -78,14 +78,15 @@ def test_the_bits_of_limbs_as_lanes(real: Real, tmp_path: Path) -> None:
 
 
 def test_the_bits_of_loops_one_of_which_has_limbs_as_lanes(tmp_path: Path) -> None:
-    """Vectors of neighbours and vectors of limbs in one file."""
-    robot = with_limbs([("revolute", "prismatic")] * 2)
+    """Vectors of neighbours and vectors of limbs in one file; squares of the matrix that mirror others."""
+    robot = with_limbs([("revolute", "prismatic")] * 6)
     source = as_source(lookup("minv"), robot.model, loops_in_limbs("minv", robot.model))
     options = EmitOptions(trig="builtin")
     sources = render(facts_of(robot, Options(functions=("minv",))), [source], options)
     code = sources.files["limbed_minv.c"]
     assert '#include "limbed_lanes.h"' in code
     assert '#include "limbed_limbs.h"' in code
+    assert "limbed_lanes_transpose(square, " in code
     done = selftest(sources, tmp_path, "-O2", "-mavx2", "-ffp-contract=off")
     assert done.stdout.count(" as expected\n") == 1, done.stdout
 

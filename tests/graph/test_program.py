@@ -17,7 +17,7 @@ from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cost
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph, Input
-from rbdgen.graph.programs.program import Loop, Program, Result, straight_line
+from rbdgen.graph.programs.program import Loop, Program, Result, Square, straight_line
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.unrolled import unrolled
 from rbdgen.graph.programs.verify import verify_program
@@ -205,3 +205,25 @@ def test_an_output_of_one_number() -> None:
     states = np.arange(24.0).reshape(3, 4, 2)
     np.testing.assert_array_equal(run(program, {"x": states})["energy"], states[..., 0] * states[..., 1])
     assert run(program, {"x": states[0, 0]})["energy"].shape == ()
+
+
+def copied(count: int) -> Graph:
+    builder = Builder()
+    return builder.graph([("below", (count,), builder.input("above", count))])
+
+
+def test_squares_that_mirror() -> None:
+    """Rows become columns of a square elsewhere. Not so where it would be read after it is written, where
+    elements stay in order, or where something is computed."""
+    above, below = (0, 1, 5, 6), (0, 5, 1, 6)
+
+    def square(graph: Graph, written: tuple[int, ...], first: int) -> Square | None:
+        reads, writes = {"above": Access("M", above, (2,))}, {"below": Access("M", written, (first,))}
+        return Loop("mirror", graph, reads, writes).square
+
+    assert square(copied(4), below, 10) == Square(2, 5)
+    assert square(copied(4), below, 3) is None
+    assert square(copied(4), above, 10) is None
+    builder = Builder()
+    opposite = builder.graph([("below", (4,), [-x for x in builder.input("above", 4)])])
+    assert square(opposite, below, 10) is None

@@ -56,8 +56,8 @@ def trace_in_limbs(
     return traced.program(function.name, whole.inputs, whole.outputs, outputs, writes)
 
 
-LONGEST: Final = 4000
-"""Operations of the longest line: it is printed in one piece."""
+LONGEST: Final = 5000
+"""Operations of the longest line: it is printed in one piece, which compilers take a second for."""
 
 
 def trace_loop_in_limbs(

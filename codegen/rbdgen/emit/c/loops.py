@@ -23,7 +23,7 @@ from rbdgen.errors import EmitError
 from rbdgen.graph.cost import readers_in_order
 from rbdgen.graph.node import Graph
 from rbdgen.graph.programs.limbs import TABLE
-from rbdgen.graph.programs.program import Loop, Program
+from rbdgen.graph.programs.program import Loop, Program, Square
 from rbdgen.machine import VECTOR_BYTES
 
 _TABLE = "_table"
@@ -106,7 +106,8 @@ class LoopPrinter:
             tuple(parts),
             tuple(statements),
             memset=any(line.body.memset for line in self.lines.values()),
-            vector=any(map(self._shares_vectors, self.program.loops)),
+            vector=any(map(self._shares_vectors, self.program.loops))
+            or any(line.body.vector for line in self.lines.values()),
             limbs=any(line.body.limbs for line in self.lines.values()),
             constants=(*tables, *self.offsets.values()),
         )
@@ -242,6 +243,9 @@ class LoopPrinter:
         early: Sequence[tuple[str, int]],
     ) -> Body:
         """The statements of a line, after those that read what must be read early."""
+        square = loop.square
+        if self.vectors is not None and square is not None and square.size % self.vectors.most == 0:
+            return Body((), self._transposed(square, *loop.reads, *loop.writes), vector=True)
         body = print_parts(loop.kernel, style, name, restrict, parameters)
         if body.parts and early:
             raise EmitError(
@@ -252,6 +256,21 @@ class LoopPrinter:
             for at in early
         ]
         return replace(body, statements=(*reads, *body.statements))
+
+    def _transposed(self, square: Square, source: str, target: str) -> tuple[str, ...]:
+        """A square written with its rows as columns, vector by vector."""
+        assert self.vectors is not None
+        macro, kind, (size, step) = self.vectors.macro, self.vectors.style.value_type, square
+        return (
+            f"for (int i = 0; i < {size}; i += {macro}_LANES) {{",
+            f"    for (int j = 0; j < {size}; j += {macro}_LANES) {{",
+            f"        {kind} square[{macro}_LANES];",
+            f"        {kind}_transpose(square, {source} + {step} * i + j, {step});",
+            f"        for (int k = 0; k < {macro}_LANES; ++k)",
+            f"            {macro}_AT({target} + {step} * (j + k) + i) = square[k];",
+            "    }",
+            "}",
+        )
 
     def _plain_style(
         self,

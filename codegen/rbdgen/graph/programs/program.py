@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from math import prod
+from math import isqrt, prod
+from typing import NamedTuple
 
 from rbdgen.access import Access, Row, in_rows, whole
 from rbdgen.graph.cost import Cost, cost
@@ -31,6 +32,13 @@ class Result:
     @property
     def size(self) -> int:
         return prod(self.shape)
+
+
+class Square(NamedTuple):
+    """So many rows and columns of a matrix whose rows lie `step` numbers apart."""
+
+    size: int
+    step: int
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,25 @@ class Loop:
             return []
         rows = in_rows(self.reads.values(), self.writes.values(), lanes)
         return rows if len(rows) < self.count else []
+
+    @property
+    def square(self) -> Square | None:
+        """The square that every run copies to another place with rows and columns exchanged, if that is all
+        it does."""
+        places = (*self.reads.values(), *self.writes.values())
+        if len(self.reads) != 1 or len(self.writes) != 1 or any(node.args for node in self.kernel.nodes):
+            return None
+        read, write = places
+        sides = range(isqrt(len(read.elements)))
+        step = read.elements[len(sides)] if len(sides) > 1 else 0
+        order = [int(self.kernel.nodes[k].value) for k in self.kernel.outputs[0].elements]
+        mirrors = (
+            order == list(range(len(read.elements)))
+            and read.elements == tuple(step * i + j for i in sides for j in sides)
+            and write.elements == tuple(step * j + i for i in sides for j in sides)
+        )
+        apart = all(set(read.addresses(k)).isdisjoint(write.addresses(k)) for k in range(self.count))
+        return Square(len(sides), step) if mirrors and apart else None
 
     @property
     def moves(self) -> int:

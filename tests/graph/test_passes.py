@@ -25,7 +25,18 @@ from rbdgen.graph.cost import Cost, cost, live_counts
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph, Input, Node, Output
-from rbdgen.graph.passes import cheapest, dead, factor, fold, pairs, schedule, sign, split, without_zeros
+from rbdgen.graph.passes import (
+    cheapest,
+    dead,
+    factor,
+    fold,
+    once,
+    pairs,
+    schedule,
+    sign,
+    split,
+    without_zeros,
+)
 from rbdgen.graph.programs.passes import FOR_BATCHES, TO_C, apply
 from rbdgen.graph.programs.program import straight_line
 from rbdgen.graph.programs.run import run as interpreted
@@ -149,6 +160,26 @@ def test_fold() -> None:
     impossible = raw([*constants, Node("div", (5, 4))], (8,))
     assert fold(impossible) is impossible
     assert operations(fold(raw([*constants, Node("sub", (4, 0)), Node("neg", (8,))], (9,)))) == Cost()
+
+
+@settings(derandomize=True, max_examples=examples(30, 60), deadline=None)
+@given(graph=graphs(ops=RING), point=st.lists(st.floats(-3, 3), min_size=5, max_size=5))
+def test_once_keeps_bits(graph: Graph, point: list[float]) -> None:
+    inputs = {"x": point[:3], "y": point[3:]}
+    before, now = evaluate(graph, inputs), evaluate(once(graph), inputs)
+    assert all((before[name] == now[name]).all() for name in before)
+
+
+def test_equal_operations_with_other_signs_are_one() -> None:
+    """-x y, y -x and x -y; -x + y and y - x; the square of -x."""
+    nodes = [
+        Node("neg", (0,)),
+        Node("neg", (1,)),
+        *(Node("mul", pair) for pair in ((4, 1), (1, 4), (0, 5))),
+        *(Node(op, pair) for op, pair in (("add", (4, 1)), ("sub", (1, 0)))),
+        *(Node("sq", (k,)) for k in (0, 4)),
+    ]
+    assert operations(dead(once(raw(nodes, tuple(range(6, 13)))))) == Cost(mul=1, neg=1, sub=1, sq=1)
 
 
 def test_sums_of_constants_may_be_left_to_c() -> None:

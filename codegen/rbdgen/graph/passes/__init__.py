@@ -13,6 +13,7 @@ from rbdgen.graph.passes.dead import dead
 from rbdgen.graph.passes.depth_first import depth_first
 from rbdgen.graph.passes.factor import factor
 from rbdgen.graph.passes.fold import fold, without_zeros
+from rbdgen.graph.passes.once import once
 from rbdgen.graph.passes.pairs import pairs
 from rbdgen.graph.passes.schedule import schedule
 from rbdgen.graph.passes.sign import sign
@@ -24,6 +25,7 @@ __all__ = [
     "depth_first",
     "factor",
     "fold",
+    "once",
     "pairs",
     "schedule",
     "sign",

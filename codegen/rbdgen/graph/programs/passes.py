@@ -50,10 +50,10 @@ With sines and cosines as inputs `angles_given` follows.
 
 def straightened(program: Program) -> Program:
     """Loops for vectors inside one call as a straight line of the same operations, in which nothing is done
-    with zeros: in a batch the lanes are states."""
+    with zeros, nor twice where vectors overlap: in a batch the lanes are states."""
     if not program.by_freedom:
         return program
-    return straight_line(_scheduled(passes.dead(passes.without_zeros(unrolled(program)))))
+    return straight_line(_scheduled(passes.dead(passes.once(passes.without_zeros(unrolled(program))))))
 
 
 FOR_BATCHES: Final[tuple[Pass, ...]] = (straightened, specialised)

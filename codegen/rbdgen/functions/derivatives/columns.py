@@ -56,7 +56,7 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     below = [j * nv + i for i, above in enumerate(ancestors) for j in above]
     factor = {"W": Access("transposed_W", tuple(below)), "inverse_D": whole("inverse_D", nv)}
     unsolved = {"minus_dq": _columns("minus_dq", nv, by_q), "minus_dv": _columns("minus_dv", nv, by_v)}
-    known, shift = _of_bases(nv, bases) if bases else ({}, {})
+    known, shift = of_bases(nv, bases) if bases else ({}, {})
     torques = FormLoop(
         "torques",
         lambda x: _torques(reduced, x, by_q, by_v),
@@ -132,17 +132,17 @@ def _columns(array: str, rows: int, columns: Sequence[int]) -> Access:
     return Access(array, tuple(i * rows + k for i in range(rows) for k in columns))
 
 
-def _of_bases(nv: int, bases: Sequence[int]) -> tuple[dict[str, Access], dict[str, Access]]:
+def of_bases(nv: int, bases: Sequence[int]) -> tuple[dict[str, Access], dict[str, Access]]:
     """Where the columns of floating bases lie: those known, and what is added to those that are solved."""
     known = {
         "known_dq": _columns("da_dq", nv, known_columns(bases, KNOWN_BY_Q)),
         "known_dv": _columns("da_dv", nv, known_columns(bases, KNOWN_BY_V)),
     }
-    blocks = Access("da_dv", tuple(row * nv + k for row, k in _turning_blocks(bases)))
+    blocks = Access("da_dv", tuple(row * nv + k for row, k in turning_blocks(bases)))
     return known, {"solved": blocks, "shift": whole("shift", 9 * len(bases))}
 
 
-def _turning_blocks(bases: Sequence[int]) -> list[tuple[int, int]]:
+def turning_blocks(bases: Sequence[int]) -> list[tuple[int, int]]:
     """The entries of floating bases' linear accelerations by their own angular velocities."""
     return [(base + row, base + k) for base in bases for row in range(3) for k in range(3, 6)]
 
@@ -181,7 +181,7 @@ def _torques(reduced: ReducedModel, x: State, by_q: Sequence[int], by_v: Sequenc
         **arrays,
         "known_dq": [row[k] for row in da_dq for k in known_columns(bases, KNOWN_BY_Q)],
         "known_dv": [row[k] for row in da_dv for k in known_columns(bases, KNOWN_BY_V)],
-        "shift": [da_dv[row][k] for row, k in _turning_blocks(bases)],
+        "shift": [da_dv[row][k] for row, k in turning_blocks(bases)],
     }
 
 

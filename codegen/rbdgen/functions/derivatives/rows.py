@@ -20,6 +20,7 @@ from rbdgen.functions.derivatives.forward import (
     aba_derivatives,
     aba_derivatives_looped,
 )
+from rbdgen.functions.derivatives.forward_vectors import aba_derivatives_vectors
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives, rnea_derivatives
 from rbdgen.functions.derivatives.vectors import rnea_derivatives_vectors
@@ -217,6 +218,14 @@ ROWS = (
                 "independent",
             ),
             in_loops(_COLUMNS, aba_derivatives_columns, "columns", compact=False, over="independent"),
+            in_loops(
+                "eq. 24, degrees of freedom, then columns, as lanes",
+                aba_derivatives_vectors,
+                "vectors",
+                compact=False,
+                over="tree",
+                worth=freedoms_fill,
+            ),
             in_loops(
                 "eq. 24 of the looped forms of aba, rnea_derivatives and minv",
                 aba_derivatives_looped,

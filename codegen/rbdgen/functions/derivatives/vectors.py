@@ -187,12 +187,8 @@ def rnea_derivatives_vectors(reduced: ReducedModel) -> LoopedForm:
     """The loops for outputs `dtau_dq`, `dtau_dv`, `dtau_da`, nv x nv, of inputs q, v, a."""
     lanes = FreedomLanes(reduced)
     nv, floating = reduced.nv, bool(lanes.first)
-    bodies = reduced.bodies[1 if floating else 0 :]
-    lanes.table("kinds", [screw(body) for body in bodies])
-    moments = reduced.moments[1 if floating else 0 :]
-    lanes.table("moments", [flat(MassMoments, own) for own in moments])
-    lanes.table("mass", [[mass] for mass in _subtree_masses(lanes.parents, [own.mass for own in moments])])
-    lanes.loops.append(_placing(lanes))
+    numbers_of_bodies(lanes)
+    lanes.loops.append(placing(lanes))
     lanes.freedoms(AXES)
     lanes.outward("velocity", "base" if floating else None)
     lanes.freedoms(RATES)
@@ -212,6 +208,15 @@ def rnea_derivatives_vectors(reduced: ReducedModel) -> LoopedForm:
     return lanes.form(dict.fromkeys(OUTPUTS, nv * nv))
 
 
+def numbers_of_bodies(lanes: FreedomLanes) -> None:
+    """The tables of what kind joints are of, of moments, and of masses of subtrees."""
+    reduced, skipped = lanes.reduced, 1 if lanes.first else 0
+    lanes.table("kinds", [screw(body) for body in reduced.bodies[skipped:]])
+    moments = reduced.moments[skipped:]
+    lanes.table("moments", [flat(MassMoments, own) for own in moments])
+    lanes.table("mass", [[mass] for mass in _subtree_masses(lanes.parents, [own.mass for own in moments])])
+
+
 def _subtree_masses(parents: Sequence[int], masses: Sequence[Scalar]) -> list[Scalar]:
     found = list(masses)
     for k, above in reversed(list(enumerate(parents))):
@@ -220,8 +225,8 @@ def _subtree_masses(parents: Sequence[int], masses: Sequence[Scalar]) -> list[Sc
     return found
 
 
-def _placing(lanes: FreedomLanes) -> FormLoop:
-    """Where all bodies stand, one after the other, and how the base moves."""
+def placing(lanes: FreedomLanes, *, turning: bool = False) -> FormLoop:
+    """Where all bodies stand, one after the other, and how the base moves; `turning`: only that it turns."""
     reduced, floating = lanes.reduced, bool(lanes.first)
     lanes.new("frame", Transform)
     lanes.sizes |= {"base_acceleration": BASE, **({"base": 9} if floating else {})}
@@ -240,8 +245,9 @@ def _placing(lanes: FreedomLanes) -> FormLoop:
         given = {"frame": [value for row in zip(*numbers, strict=True) for value in row]}
         acceleration = Motion(ZERO, upward)
         if floating:
-            given["base"] = [*x.v[3:BASE], *x.v[:3], *upward]
-            acceleration = Motion(Vector(*x.a[3:BASE]), Vector(*x.a[:3]) + upward)
+            given["base"] = [*x.v[3:BASE], *([0] * 3 if turning else x.v[:3]), *upward]
+            if not turning:
+                acceleration = Motion(Vector(*x.a[3:BASE]), Vector(*x.a[:3]) + upward)
         return {**given, "base_acceleration": flat(Motion, acceleration)}
 
     n, stride = lanes.count, lanes.stride
@@ -250,7 +256,8 @@ def _placing(lanes: FreedomLanes) -> FormLoop:
         "base_acceleration": whole("base_acceleration", BASE),
         **({"base": whole("base", 9)} if floating else {}),
     }
-    return FormLoop("placing", trace, writes, inputs=("q", "v", "a") if floating else ("q",))
+    moving = ("v",) if turning else ("v", "a")
+    return FormLoop("placing", trace, writes, inputs=("q", *moving) if floating else ("q",))
 
 
 def _beside_base(lanes: FreedomLanes) -> list[FormLoop]:

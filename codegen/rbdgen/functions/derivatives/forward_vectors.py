@@ -1,0 +1,338 @@
+"""Derivatives of forward dynamics with degrees of freedom, then columns, as the lanes of vectors.
+
+dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24). dID/du is that of
+`vectors`, all quantities in one frame, but bodies are placed once for all: without accelerations of joints
+they give composites, unit forces and the bias; chains of joints give qdd; then follows what qdd adds. Last
+come the columns of -M^-1 dID/dq, -M^-1 dID/dv and M^-1, chain by chain.
+
+A floating base's linear velocity and attitude are left out and added at the end, as in `columns`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rbdgen.access import Access, whole
+from rbdgen.functions.derivatives.columns import of_bases, shifted, turning_blocks
+from rbdgen.functions.derivatives.factored import KNOWN_BY_Q, KNOWN_BY_V, add_base_terms, known_columns
+from rbdgen.functions.derivatives.one_frame import (
+    Direction,
+    Moving,
+    base_step,
+    column,
+    entries_above,
+    own_composite,
+    own_entries,
+)
+from rbdgen.functions.derivatives.vectors import AXES, Load, Wrench, numbers_of_bodies, placing
+from rbdgen.functions.inertia_matrix.chain_columns import ChainColumns
+from rbdgen.functions.inertia_matrix.chains import ROOM, ROOT, ChainLanes, split
+from rbdgen.functions.resistance import by_acceleration, less, slopes, terms_of
+from rbdgen.model.moments import MassMoments
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ops import IDENTITY, NO_MOTION, ZERO, Force, Motion, Vector
+from rbdgen.spatial.scalar import Scalar, add, sub
+from rbdgen.sweeps.freedoms import FreedomLanes
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
+from rbdgen.sweeps.records import of, width
+from rbdgen.sweeps.sweep import BASE, Freedoms, Given, Gives, Pairs
+
+SOLVED: Final = ("dtau_dq", "dtau_dv")
+
+
+@dataclass(frozen=True, slots=True)
+class Forces:
+    """What entries are made of beside t1."""
+
+    t2: Wrench
+    turned: Wrench
+    t4: Vector
+
+
+def rates(x: Given) -> Gives:
+    """Psi1, and what the joint adds to the acceleration without its own."""
+    psi1 = x.velocity.cross(x.S)
+    return {"psi1": psi1, "acceleration": psi1 * x.v}
+
+
+RATES = Freedoms("rates", rates, ("S", "velocity", "v"), {"psi1": Motion, "acceleration": Motion})
+
+
+def loads(x: Given) -> Gives:
+    """The body's own part of the composites."""
+    moving = Moving(x.frame.rotation, x.frame.translation, x.velocity, x.acceleration)
+    return {"load": Load.of(own_composite(of(MassMoments, x.moments), moving))}
+
+
+LOADS = Freedoms("loads", loads, ("frame", "velocity", "acceleration", "moments"), {"load": Load})
+
+
+def unit_forces(x: Given) -> Gives:
+    """t1, the force of a unit acceleration of the joint, its torque, and the bias."""
+    composite = x.load.composite(x.mass[0])
+    t1 = composite.inertia.apply(x.S)
+    own = add(x.S.dot(t1), x.armature[0])
+    return {"unit": Wrench.of(t1), "own": own, "bias": x.S.dot(composite.force)}
+
+
+UNIT_FORCES = Freedoms(
+    "unit_forces",
+    unit_forces,
+    ("S", "load", "mass", "armature"),
+    {"unit": Wrench, "own": Scalar, "bias": Scalar},
+)
+
+
+def changes(x: Given) -> Gives:
+    """What qdd adds to the motion, and to the forces of those above."""
+    return {"change": x.S * x.a, "weight": x.unit.plain * x.a}
+
+
+CHANGES = Freedoms("changes", changes, ("S", "a", "unit"), {"change": Motion, "weight": Force})
+
+
+def columns(x: Given) -> Gives:
+    """Psi2 and t2 to t4 at qdd.
+
+    The force on a subtree grows by what its bodies weigh that move with the one right above, and by the unit
+    forces of its own joints.
+    """
+    psi2 = (x.acceleration + x.change).cross(x.S) + x.velocity.cross(x.psi1)
+    still = x.load.composite(x.mass[0])
+    force = still.force + x.weight + still.inertia.apply(x.change - x.S * x.a)
+    d = Direction(x.S, x.psi1, psi2, x.psi1 * 2)
+    made = column(Given(direction=d, composite=replace(still, force=force)))["column"]
+    own = own_entries(Given(column=made, other=Given(direction=d)))
+    gives = {
+        "psi2": psi2,
+        "forces": Forces(Wrench.of(made.t2), Wrench.of(made.turned), made.t4),
+        "diagonal": [own[name] for name in SOLVED],
+    }
+    if hasattr(x, "base"):
+        w = Motion(Vector(*x.base[:3]), ZERO)
+        turns = [Motion(e, ZERO) for e in IDENTITY]
+        directions = [Direction(S, NO_MOTION, NO_MOTION, w.cross(S)) for S in turns]
+        entries = [entries_above(Given(column=made, other=Given(direction=d))) for d in directions]
+        gives["beside"] = [entry["dtau_dv_below"] for entry in entries]
+    return gives
+
+
+def entries(x: Given) -> Gives:
+    """Between a degree of freedom and one above it, both ways."""
+    j, S, psi1, psi2, t1 = x.forces, x.other.S, x.other.psi1, x.other.psi2, x.unit.plain
+    return {
+        "dtau_dq": S.dot(j.turned.plain),
+        "dtau_dv": S.dot(j.t2.plain),
+        "dtau_dq_below": add(j.t4.dot(psi1.angular), psi2.dot(t1)),
+        "dtau_dv_below": add(j.t4.dot(S.angular), (psi1 * 2).dot(t1)),
+    }
+
+
+ENTRIES = Pairs("entries", entries, own_entries, ("forces", "unit"), ("S", "psi1", "psi2"), SOLVED)
+
+
+def aba_derivatives_vectors(reduced: ReducedModel) -> LoopedForm:
+    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
+    lanes, nv = FreedomLanes(reduced), reduced.nv
+    chains = ChainLanes(lanes)
+    _without_accelerations(lanes)
+    lanes.sizes |= dict.fromkeys(SOLVED, nv * nv)
+    lanes.clear(SOLVED)
+    lanes.loops += [*chains.blocks(), _rows(lanes), *chains.factor()]
+    if chains.based:
+        lanes.loops.append(_base(chains))
+    lanes.loops.append(chains.accelerations())
+    _with_accelerations(lanes)
+    lanes.loops += _solves(chains)
+    if chains.based:
+        lanes.loops += _known(lanes)
+    return lanes.form(dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv))
+
+
+def _without_accelerations(lanes: FreedomLanes) -> None:
+    """How all move if no joint accelerates, the composites, unit forces and the bias."""
+    floating = bool(lanes.first)
+    numbers_of_bodies(lanes)
+    rotors = terms_of(lanes.reduced.model, by_acceleration, State(()))[lanes.first :]
+    lanes.table("armature", [[rotor] for rotor in rotors])
+    lanes.loops.append(placing(lanes, turning=True))
+    lanes.freedoms(AXES)
+    lanes.outward("velocity", "base" if floating else None)
+    lanes.freedoms(RATES)
+    lanes.outward("acceleration", "base_acceleration")
+    lanes.freedoms(LOADS)
+    lanes.inward("load", "total" if floating else None)
+    lanes.freedoms(UNIT_FORCES)
+
+
+def _with_accelerations(lanes: FreedomLanes) -> None:
+    """What qdd adds, and the derivatives of the torques."""
+    floating = bool(lanes.first)
+    lanes.freedoms(CHANGES)
+    lanes.outward("change", "base_change" if floating else None)
+    lanes.inward("weight", None)
+    reads = ("S", "psi1", "velocity", "acceleration", "change", "a", "load", "mass", "weight")
+    gives = {"psi2": Motion, "forces": Forces, "diagonal": len(SOLVED)}
+    sweep = Freedoms("columns", columns, reads, {**gives, "beside": 3} if floating else gives)
+    lanes.freedoms(sweep, {"base": whole("base", 9)} if floating else {})
+    if floating:
+        lanes.loops += _beside_base(lanes)
+    lanes.loops.append(_diagonal(lanes))
+    lanes.pairs(ENTRIES)
+
+
+def _rows(lanes: FreedomLanes) -> FormLoop:
+    """The unit forces of every joint in a row, and behind them its bias less its torque."""
+    n, stride = lanes.count, lanes.stride
+
+    def trace(x: State) -> Arrays:
+        torque = less(lanes.reduced.model, x)[lanes.first :]
+        found: list[Scalar] = []
+        for k in range(n):
+            found += [*x.arrays["unit"][k::n], sub(x.arrays["bias"][k], torque[k]), 0]
+        return {"row": found}
+
+    return FormLoop(
+        "rows",
+        trace,
+        {"row": whole("rows", ROOM * n)},
+        {
+            "unit": Access("unit", tuple(stride * c + k for c in range(BASE) for k in range(n))),
+            "bias": whole("bias", n),
+        },
+        ("q", "v", "tau"),
+        count=min(n, 1),
+    )
+
+
+def _base(chains: ChainLanes) -> FormLoop:
+    """Minus the inverse of a floating base's inertia, b for its acceleration, and its block of dtau_dv."""
+    reduced, nv = chains.lanes.reduced, chains.lanes.reduced.nv
+    mass = sum((own.mass for own in reduced.moments[1:]), 0)
+    roots = chains.on[ROOT]
+
+    def trace(x: State) -> Arrays:
+        still = [0, 0, 0, *x.v[3:BASE]]
+        given = Given(naming=x.naming, v=still, a=[0] * BASE, upward=-reduced.gravity, fext=None)
+        base = base_step(reduced.at(x.q)[0], given)
+        subtree = base["composite"] + of(Load, x.arrays["total"]).composite(mass)
+        directions = base["direction"]
+        made = [column(Given(direction=d, composite=subtree))["column"] for d in directions]
+        inertia = [[d.S.dot(other.t1) for other in made[: k + 1]] for k, d in enumerate(directions)]
+        backs = [split(x.arrays[f"back_{k}"], BASE + 1) for k in roots]
+        bias = [*subtree.force.force, *subtree.force.moment]
+        return {
+            "inverse": chains.base_inverse(inertia, backs),
+            "right": [sub(own, torque) for own, torque in zip(bias, x.tau[:BASE], strict=True)],
+            "block": [d.S.dot(other.t2) for d in directions for other in made[3:]],
+        }
+
+    return FormLoop(
+        "base",
+        trace,
+        {
+            "inverse": whole("base_inverse", BASE**2),
+            "right": whole("base_right", BASE),
+            "block": Access("dtau_dv", tuple(nv * i + k for i in range(BASE) for k in range(3, BASE))),
+        },
+        {"total": whole("total", width(Load)), **{f"back_{k}": chains.back(k) for k in roots}},
+        ("q", "v", "tau"),
+    )
+
+
+def _diagonal(lanes: FreedomLanes) -> FormLoop:
+    """The entries of joints with themselves, with what resists there."""
+    nv, first, n, stride = lanes.reduced.nv, lanes.first, lanes.count, lanes.stride
+
+    def trace(x: State) -> Arrays:
+        resistance = slopes(lanes.reduced.model, x)
+        own = split(x.arrays["diagonal"], n)
+        by_q, by_v = (
+            list(map(add, values, more[first:]))
+            for values, more in zip(own, (resistance.by_q, resistance.by_v), strict=True)
+        )
+        return {"own_dtau_dq": by_q, "own_dtau_dv": by_v}
+
+    joints = tuple((nv + 1) * (first + k) for k in range(n))
+    return FormLoop(
+        "diagonal",
+        trace,
+        {f"own_{name}": Access(name, joints) for name in SOLVED},
+        {"diagonal": Access("diagonal", tuple(stride * c + k for c in range(len(SOLVED)) for k in range(n)))},
+        ("v",),
+        count=min(n, 1),
+    )
+
+
+def _beside_base(lanes: FreedomLanes) -> list[FormLoop]:
+    """The rows and columns of a floating base."""
+    nv, stride = lanes.reduced.nv, lanes.stride
+    six, runs = range(BASE), tuple(range(lanes.count))
+    rows = {"dtau_dv": 0, "dtau_dq": BASE}
+    return [
+        FormLoop(
+            "base_rows",
+            lambda x: {f"row_{name}": list(x.arrays[f"of_{name}"]) for name in rows},
+            {
+                f"row_{name}": Access(name, tuple(nv * i for i in six), tuple(BASE + k for k in runs))
+                for name in rows
+            },
+            {
+                f"of_{name}": Access("forces", tuple(stride * (k + c) for c in six), runs)
+                for name, k in rows.items()
+            },
+            count=lanes.count,
+        ),
+        FormLoop(
+            "base_columns",
+            lambda x: {"column_beside": list(x.arrays["beside"])},
+            {"column_beside": Access("dtau_dv", (3, 4, 5), tuple(nv * (BASE + k) for k in runs))},
+            {"beside": lanes.place("beside")},
+            count=lanes.count,
+        ),
+    ]
+
+
+def _solves(chains: ChainLanes) -> list[FormLoop]:
+    """All columns: of torques' derivatives by the state, and of -1."""
+    lanes = chains.lanes
+    nv, first = lanes.reduced.nv, lanes.first
+    above = [{k, *those} for k, those in enumerate(lanes.reduced.ancestors)]
+    rows = [{first + j for j in chain.joints} for chain in chains.chains]
+    lanes.tables["minus_one"] = tuple(-1.0 if i == j else 0.0 for i in range(nv) for j in range(nv))
+
+    def by_state(k: int, column: int) -> bool:
+        return any(column in above[j] or j in above[column] for j in rows[k])
+
+    def by_torque(k: int, column: int) -> bool:
+        return any(j in above[column] for j in rows[k])
+
+    solves = (
+        ChainColumns(chains, "dtau_dq", "da_dq", first, by_state),
+        ChainColumns(chains, "dtau_dv", "da_dv", KNOWN_BY_V if first else 0, by_state),
+        ChainColumns(chains, "minus_one", "da_dtau", 0, by_torque),
+    )
+    return [loop for columns in solves for loop in columns.loops()]
+
+
+def _known(lanes: FreedomLanes) -> list[FormLoop]:
+    """What a floating base's linear velocity and attitude do."""
+    reduced, nv, bases = lanes.reduced, lanes.reduced.nv, [0]
+    known, shift = of_bases(nv, bases)
+    lanes.sizes["shift"] = 9
+
+    def trace(x: State) -> Arrays:
+        da_dq, da_dv = ([[0] * nv for _ in range(nv)] for _ in range(2))
+        add_base_terms(reduced, x.q, x.v, da_dq, da_dv)
+        return {
+            "known_dq": [row[k] for row in da_dq for k in known_columns(bases, KNOWN_BY_Q)],
+            "known_dv": [row[k] for row in da_dv for k in known_columns(bases, KNOWN_BY_V)],
+            "shift": [da_dv[row][k] for row, k in turning_blocks(bases)],
+        }
+
+    return [
+        FormLoop("known", trace, {**known, "shift": shift["shift"]}, {}, ("q", "v")),
+        FormLoop("shift", shifted, reads=shift, writes={"sum": shift["solved"]}),
+    ]

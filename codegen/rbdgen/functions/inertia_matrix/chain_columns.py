@@ -1,0 +1,255 @@
+"""The columns of M X = -B by chains of joints, neighbouring columns as the lanes of vectors; see `chains`.
+
+Columns of B are zero outside of some chains, those of derivatives outside of what lies above a joint or
+below it: vectors of columns skip the others on the way to the base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rbdgen.access import Access, whole
+from rbdgen.functions.inertia_matrix.chains import ROOM, ROOT, ChainLanes, six_of, split, times, total
+from rbdgen.spatial.scalar import Scalar, add, dot
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.loops import Arrays, FormLoop
+from rbdgen.sweeps.sweep import BASE
+
+
+class Run(NamedTuple):
+    """A column of a vector of them, at a chain."""
+
+    chain: int
+    vector: int
+    lane: int
+    column: int
+
+
+@dataclass
+class ChainColumns:
+    """The loops that solve the columns from `first` on of the array `right` into the array `result`, nv x nv.
+
+    `nonzero`: whether a column may be other than zero in the rows of a chain.
+    """
+
+    chains: ChainLanes
+    right: str
+    result: str
+    first: int
+    nonzero: Callable[[int, int], bool]
+
+    def __post_init__(self) -> None:
+        self.nv = self.chains.lanes.reduced.nv
+        self.wide = max(1, min(ROOM, self.nv - self.first))
+        last = self.nv - self.wide
+        self.starts = [min(k, last) for k in range(self.first, self.nv, self.wide)]
+        sizes = self.chains.lanes.sizes
+        sizes["solved"] = self.nv**2
+        for depth, those in enumerate(self.chains.levels):
+            slots = BASE * ROOM * len(self.starts) * len(those)
+            for name in (f"passed{depth}", f"moved{depth}"):
+                sizes[name] = max(slots, sizes.get(name, 0))
+
+    def loops(self) -> list[FormLoop]:
+        """To the base, and back."""
+        on = self.chains.on
+        loops = []
+        for level in reversed(self.chains.levels[1:]):
+            loops += [self._end(runs) for runs in self._by_size([k for k in level if not on[k]], True)]
+            loops += [self._inner(runs) for k in level if on[k] for runs in self._by_carried(k)]
+        if self.chains.based:
+            loops += [self._base(runs) for runs in self._by_carried(ROOT)]
+        for level in self.chains.levels[1:]:
+            for related in (True, False):
+                for inner in (True, False):
+                    those = [k for k in level if bool(on[k]) == inner]
+                    loops += [self._out(runs, related) for runs in self._by_size(those, related)]
+        return loops
+
+    # ---- runs
+
+    def _related(self, k: int, vector: int) -> bool:
+        start = self.starts[vector]
+        return any(self.nonzero(k, column) for column in range(start, start + self.wide))
+
+    def _runs(self, k: int, vector: int) -> list[Run]:
+        return [Run(k, vector, lane, self.starts[vector] + lane) for lane in range(self.wide)]
+
+    def _by_size(self, chains: Sequence[int], related: bool) -> list[list[Run]]:
+        """The vectors of chains that are `related` to these, chains of one size together."""
+        found = []
+        for alike in self.chains.alike(chains):
+            pairs = [(k, v) for k in alike for v in range(len(self.starts)) if self._related(k, v) == related]
+            if pairs:
+                found.append([run for k, v in pairs for run in self._runs(k, v)])
+        return found
+
+    def _by_carried(self, k: int) -> list[list[Run]]:
+        """The vectors at what carries others, those together in which as many of these are related."""
+        groups: dict[int, list[Run]] = {}
+        for v in range(len(self.starts)):
+            if k == ROOT or self._related(k, v):
+                groups.setdefault(len(self._below(k, v)), []).extend(self._runs(k, v))
+        return list(groups.values())
+
+    def _below(self, k: int, vector: int) -> list[int]:
+        """The chains on this one that pass something on."""
+        return [c for c in self.chains.on[k] if self._related(c, vector)]
+
+    # ---- what a run reads and writes
+
+    def _rows(self, array: str, runs: Sequence[Run]) -> Access:
+        """The rows of a chain in a matrix."""
+        chain = self.chains.chains[runs[0].chain]
+        first = self.chains.lanes.first
+        rows = (first + self.chains.chains[run.chain].joints[0] for run in runs)
+        offsets = (self.nv * row + run.column for row, run in zip(rows, runs, strict=True))
+        return Access(array, tuple(self.nv * i for i in range(chain.size)), tuple(offsets))
+
+    def _slot(self, array: str, runs: Sequence[Run], chains: Sequence[int]) -> Access:
+        """A force or a motion of these chains, all as deep, one a run."""
+        depth = next(depth for depth, level in enumerate(self.chains.levels) if chains[0] in level)
+        level = self.chains.levels[depth]
+        offsets = (
+            BASE * ROOM * (len(self.starts) * level.index(k) + run.vector) + run.lane
+            for run, k in zip(runs, chains, strict=True)
+        )
+        return Access(f"{array}{depth}", tuple(ROOM * c for c in range(BASE)), tuple(offsets))
+
+    def _forces_below(self, runs: Sequence[Run]) -> dict[str, Access]:
+        below = [self._below(run.chain, run.vector) for run in runs]
+        return {
+            f"force_{i}": self._slot("passed", runs, [own[i] for own in below]) for i in range(len(below[0]))
+        }
+
+    def _of_chain(self, runs: Sequence[Run]) -> dict[str, Access]:
+        chains = self.chains
+        size = chains.chains[runs[0].chain].size
+        joints = (chains.chains[run.chain].joints[0] for run in runs)
+        return {
+            "inverse": Access(
+                "inverse", tuple(range(size**2)), tuple(chains.places[run.chain] for run in runs)
+            ),
+            "K": Access("K", six_of(size), tuple(ROOM * j for j in joints)),
+        }
+
+    def _subspaces(self, runs: Sequence[Run]) -> Access:
+        chains = self.chains.chains
+        first = self.chains.subspaces(range(chains[runs[0].chain].size))
+        return Access("S", first.elements, tuple(chains[run.chain].joints[0] for run in runs))
+
+    # ---- loops
+
+    def _end(self, runs: Sequence[Run]) -> FormLoop:
+        """At a chain that carries none."""
+
+        def trace(x: State) -> Arrays:
+            b = list(x.arrays["b"])
+            K = split(x.arrays["K"], BASE)
+            return {
+                "new_solved": times(split(x.arrays["inverse"], len(b)), b),
+                "new_passed": [dot(list(column), b) for column in zip(*K, strict=True)],
+            }
+
+        return FormLoop(
+            "end",
+            trace,
+            {
+                "new_solved": self._rows("solved", runs),
+                "new_passed": self._slot("passed", runs, [run.chain for run in runs]),
+            },
+            {**self._of_chain(runs), "b": self._rows(self.right, runs)},
+            count=len(runs),
+        )
+
+    def _inner(self, runs: Sequence[Run]) -> FormLoop:
+        """At a chain that carries others."""
+        chain = self.chains.chains[runs[0].chain]
+        forces = self._forces_below(runs)
+
+        def trace(x: State) -> Arrays:
+            b, force = list(x.arrays["b"]), [0] * BASE
+            if forces:
+                force = [total(values) for values in zip(*(x.arrays[name] for name in forces), strict=True)]
+                S = split(x.arrays["S"], BASE)
+                b = [add(own, dot(S_j, force)) for own, S_j in zip(b, S, strict=True)]
+            K = zip(*split(x.arrays["K"], BASE), strict=True)
+            passed = [dot(list(column), b) for column in K]
+            return {
+                "new_solved": times(split(x.arrays["inverse"], chain.size), b),
+                "new_passed": list(map(add, force, passed)),
+            }
+
+        return FormLoop(
+            "inner",
+            trace,
+            {
+                "new_solved": self._rows("solved", runs),
+                "new_passed": self._slot("passed", runs, [run.chain for run in runs]),
+            },
+            {
+                **self._of_chain(runs),
+                **({"S": self._subspaces(runs)} if forces else {}),
+                "b": self._rows(self.right, runs),
+                **forces,
+            },
+            count=len(runs),
+        )
+
+    def _base(self, runs: Sequence[Run]) -> FormLoop:
+        """At a base."""
+        forces = self._forces_below(runs)
+        columns = tuple(run.column for run in runs)
+        rows = tuple(self.nv * i for i in range(BASE))
+
+        def trace(x: State) -> Arrays:
+            b = [add(own, total(x.arrays[name][i] for name in forces)) for i, own in enumerate(x.arrays["b"])]
+            found = times(split(x.arrays["base_inverse"], BASE), b)
+            return {"new_x": found, "new_moved": found}
+
+        return FormLoop(
+            "base",
+            trace,
+            {
+                "new_x": Access(self.result, rows, columns),
+                "new_moved": self._slot("moved", runs, [ROOT for _ in runs]),
+            },
+            {
+                "base_inverse": whole("base_inverse", BASE**2),
+                "b": Access(self.right, rows, columns),
+                **forces,
+            },
+            count=len(runs),
+        )
+
+    def _out(self, runs: Sequence[Run], related: bool) -> FormLoop:
+        """What joints do, on the way from the base; `related`: whether there is more than the base does."""
+        chains, chain = self.chains, self.chains.chains[runs[0].chain]
+        on_base = chain.carrier == ROOT
+        moves, inner = chains.based or not on_base, bool(chains.on[runs[0].chain])
+        carriers = [chains.chains[run.chain].carrier for run in runs]
+
+        def trace(x: State) -> Arrays:
+            found: list[Scalar] = list(x.arrays["own"]) if related else [0] * chain.size
+            a: Sequence[Scalar] = x.arrays["moved"] if moves else [0] * BASE
+            if moves:
+                K = split(x.arrays["K"], BASE)
+                found = [dot([1, *row], [own, *a]) for own, row in zip(found, K, strict=True)]
+            if not inner:
+                return {"new_x": found}
+            S = zip(*split(x.arrays["S"], BASE), strict=True)
+            return {
+                "new_x": found,
+                "new_moved": [add(value, dot(list(line), found)) for value, line in zip(a, S, strict=True)],
+            }
+
+        writes = {"new_x": self._rows(self.result, runs)}
+        reads = {"own": self._rows("solved", runs)} if related else {}
+        if moves:
+            reads |= {"K": self._of_chain(runs)["K"], "moved": self._slot("moved", runs, carriers)}
+        if inner:
+            writes["new_moved"] = self._slot("moved", runs, [run.chain for run in runs])
+            reads["S"] = self._subspaces(runs)
+        return FormLoop("out", trace, writes, reads, count=len(runs))

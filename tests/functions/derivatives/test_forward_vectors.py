@@ -1,0 +1,61 @@
+"""Derivatives of forward dynamics with columns of chains as lanes: exact, and the same bits in a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.rationals import Rationals
+from support.robots import robot
+from support.states import random_inputs
+
+from rbdgen.functions.table import lookup
+from rbdgen.graph.programs.passes import FOR_BATCHES, apply
+from rbdgen.graph.programs.run import run
+from rbdgen.graph.programs.verify import verify_program
+from rbdgen.machine import lanes
+from rbdgen.model.model import WORLD
+from rbdgen.model.reduce import reduce
+from rbdgen.selection.trace import trace_program
+from rbdgen.sweeps.inputs import State
+
+FUNCTION = lookup("aba_derivatives")
+FORM = FUNCTION.form("vectors")
+
+TREES: dict[str, tuple[tuple[int, ...], str]] = {
+    "only a base": ((WORLD,), "F"),
+    "fewer joints than lanes": ((WORLD, 0, 0), "RRR"),
+    "a chain longer than lanes": (tuple(range(-1, 8)), "RRPRRRRRR"),
+    "two roots": ((WORLD, 0, 1, 1, 0, 4, 4, 0, 7, WORLD, 9), "RRPRRRPRRRR"),
+    "a base with forks alike": ((WORLD, 0, 1, 1, 0, 4, 4, 0, 7, 8, 8, 1), "FRRPRRRPRRHR"),
+}
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_exact(tree: str) -> None:
+    r = Rationals(len(tree))
+    model = r.model(*TREES[tree])
+    x = State(q=r.coordinates(model), v=r.numbers(model.nv), tau=r.numbers(model.nv))
+    textbook = FUNCTION.trace(FUNCTION.forms[0], model, x)
+    assert [list(output) for output in FUNCTION.trace(FORM, model, x)] == list(map(list, textbook))
+
+
+@pytest.mark.parametrize("name", ["quadruped12", "humanoid30"])
+def test_lanes_and_bits_of_batches(name: str) -> None:
+    """A batch takes at most a tenth more than that of the form that solves columns alone."""
+    model = robot(name, "floating").model
+    reduced = reduce(model)
+    program, columns = (
+        trace_program(reduced, FUNCTION, FUNCTION.form(form), "graph") for form in ("vectors", "columns")
+    )
+    alone = {loop.name for loop in program.loops if not loop.vectorised(lanes("double"))}
+    of_base = {"base", "base_columns", "known", "shift"}  # `base` also solves columns, in vectors
+    of_chains = {"put", "rows", "inverse", "accelerations"} | ({"inner"} if name == "humanoid30" else set())
+    assert alone == {"placing", "outward", "inward", "diagonal", "entries_put"} | of_base | of_chains
+    batch = apply(program, FOR_BATCHES)
+    verify_program(batch)
+    assert batch.straight is not None
+    assert batch.cost.total < 1.1 * apply(columns, FOR_BATCHES).cost.total
+    inputs = random_inputs(model, FUNCTION.signature, 2)
+    results = run(batch, inputs)
+    for output, values in run(program, inputs).items():
+        assert np.array_equal(values, results[output])

@@ -28,7 +28,7 @@ from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
 from rbdgen.selection.axes import unmoved
 from rbdgen.selection.choose import subjects
-from rbdgen.selection.limbs import InLimbs, cheapest_in_limbs, trace_in_limbs
+from rbdgen.selection.limbs import InLimbs, LimbTable, cheapest_in_limbs, trace_in_limbs
 from rbdgen.selection.trace import trace_graph
 
 LEG, SLIDE = ("revolute", "revolute"), ("revolute", "prismatic", "revolute")
@@ -114,6 +114,16 @@ def test_axes_of_one_limb_alone() -> None:
         for limbs in limbs_in_lanes(model):
             given = run(trace_in_limbs(reduced, limbs, function, function.form("limbs")), inputs)["tau"]
             np.testing.assert_allclose(given, wanted, rtol=0, atol=1e-12 * abs(wanted).max())
+
+
+@pytest.mark.parametrize("values", [(frozenset({2}), frozenset()), (((1, 2), 0.5), (1, 0.5)), (None, 1.5)])
+def test_what_is_no_number_must_be_equal(values: tuple[object, ...]) -> None:
+    """A set, or a kind of value, of the first limb alone would give wrong numbers for the others."""
+    table = LimbTable()
+    assert table.merged(["hip", "other hip"]) == "hip"
+    assert table.merged([values[0], values[0]]) == values[0]
+    with pytest.raises(AssertionError, match="limbs differ in"):
+        table.merged(values)
 
 
 def test_every_element_is_written() -> None:

@@ -14,6 +14,7 @@ from math import inf
 from typing import Any, Final
 
 from rbdgen.access import Access
+from rbdgen.description.schema import Limit
 from rbdgen.functions.function import Form, Function
 from rbdgen.graph.engine import GraphEngine, Results
 from rbdgen.graph.node import Input
@@ -160,22 +161,26 @@ def _cheapest(traced: Iterable[tuple[Program, str, float]], most: float) -> InLi
     return InLimbs(apply(best, ORDER), apply(limb_by_limb(best), ORDER), f"{words}; {counted(best)}")
 
 
-class _Table:
-    """The table as it grows: a row of one number a lane for every entry."""
+class LimbTable:
+    """The numbers in which limbs differ, as the table grows: a row of one number a lane for every entry."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[float, ...]] = []
         self._places: dict[tuple[float, ...], int] = {}
 
     def merged(self, values: Sequence[Any]) -> Any:
-        """One value for those of all lanes: equal numbers as they are, others as an entry."""
+        """One value for those of all lanes: equal numbers as they are, others as an entry.
+
+        All else must be equal, but for names and limits, which nothing reads here.
+        """
         first = values[0]
-        if all(value is first for value in values):
+        if all(value is first for value in values) or isinstance(first, str):
             return first
+        if any(isinstance(value, Limit) for value in values):
+            return None
         if is_number(first):
             return first if all(x == first for x in values) else self._entry(tuple(map(float, values)))
-        if any(type(value) is not type(first) for value in values):
-            return first  # limits, which one joint may have and another not
+        assert all(type(value) is type(first) for value in values), f"limbs differ in kind: {values}"
         if isinstance(first, (Vector, Matrix)):
             return type(first)(*map(self.merged, zip(*values, strict=True)))
         if isinstance(first, tuple):
@@ -184,6 +189,7 @@ class _Table:
         if is_dataclass(first) and not isinstance(first, type):
             parts = {x.name: self.merged([getattr(v, x.name) for v in values]) for x in fields(first)}
             return replace(first, **parts)
+        assert all(value == first for value in values), f"limbs differ in what is no number: {values}"
         return first
 
     def _entry(self, row: tuple[float, ...]) -> Entry:
@@ -206,7 +212,7 @@ class _Tracing:
     reduced: ReducedModel
     limbs: Limbs
     tracer: GraphEngine = field(default_factory=GraphEngine)
-    table: _Table = field(default_factory=_Table)
+    table: LimbTable = field(default_factory=LimbTable)
     reads: dict[str, Access] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -162,7 +162,7 @@ class Program:
         """
         return sum(
             cost(loop.kernel).work * vectors
-            if (vectors := loop.vectors(lanes))
+            if lanes > 1 and (vectors := loop.vectors(lanes))
             else (cost(loop.kernel).work + (loop.moves if loop.count > 1 else 0)) * loop.count
             for loop in self.loops
         )

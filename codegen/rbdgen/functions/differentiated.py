@@ -33,7 +33,8 @@ class Mode:
     """One of the three: what it takes beside the function's inputs, what it gives, how it can be made.
 
     `form`: name and source of the one that all have; `by_inverse`: source of that of functions with an
-    inverse; `times`: about how many times as many operations as the function.
+    inverse; `by_along`: of that of functions with a form `along` a direction, whose name it has; `times`:
+    about how many times as many operations as the function.
     """
 
     seeded: bool
@@ -41,6 +42,7 @@ class Mode:
     summary: str
     form: tuple[str, str]
     by_inverse: str
+    by_along: str
     times: int
 
 
@@ -57,6 +59,7 @@ MODES: Final[Mapping[str, Mode]] = MappingProxyType(
             "weights times derivatives of {}: the gradient of its weighted results",
             ("reverse", f"reverse differentiation; {_SOURCE}"),
             "z_bar = M^-1 y_bar, then reverse differentiation of the inverse at -z_bar",
+            "its changes along a direction, linear in that, transposed: {}",
             4,
         ),
         "jvp": Mode(
@@ -65,6 +68,7 @@ MODES: Final[Mapping[str, Mode]] = MappingProxyType(
             "derivatives of {} times rates: how fast its results change",
             ("forward", f"forward differentiation; {_SOURCE}"),
             "M^-1 (z_dot - what forward differentiation of the inverse gives)",
+            "{}",
             4,
         ),
         "hvp": Mode(
@@ -73,6 +77,7 @@ MODES: Final[Mapping[str, Mode]] = MappingProxyType(
             "second derivatives of the weighted results of {} times rates",
             ("forward_reverse", f"forward over reverse differentiation; {_SOURCE}"),
             "forward differentiation of the gradient by the inverse",
+            "forward differentiation of the transposed changes along a direction: {}",
             12,
         ),
     }
@@ -99,7 +104,11 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
             "NAME_hvp of the function that they are derivatives of"
         )
     by = tuple(x for x in function.signature.inputs if x.kind not in HELD)
-    forms = [made.form, (BY_INVERSE, made.by_inverse)][: 1 if inverse is None else 2]
+    forms = [made.form]
+    if inverse is not None:
+        forms.append((BY_INVERSE, made.by_inverse))
+    if function.along is not None:
+        forms.append((function.along.name, made.by_along.format(function.along.source)))
     return replace(
         function,
         signature=_signature(function.signature, name, made, by, coordinates=False),
@@ -113,6 +122,7 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
         projected=None,
         measure=None,
         inverse=None,
+        along=None,
         differentiated=Differentiated(mode, function, by, inverse),
     )
 

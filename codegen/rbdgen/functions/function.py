@@ -126,7 +126,8 @@ class Function:
     well which axes are cheap;
     `of_joint_frames`: whether its outputs are of what is given in the joints' own frames; `inverse`: the
     function that gives back one of its inputs, from its one output in the place of that; `differentiated`:
-    how it is made of another function, whose graph its forms then change, see `differentiated.py`.
+    how it is made of another function, whose graph its forms then change, see `differentiated.py`; `along`:
+    a form of NAME_jvp, how fast its outputs change along a direction in the tangent space.
     """
 
     signature: Signature
@@ -143,6 +144,7 @@ class Function:
     measure: tuple[str, str | None] | None = None
     of_joint_frames: bool = False
     inverse: str | None = None
+    along: Form | None = None
     differentiated: Differentiated | None = None
 
     @property

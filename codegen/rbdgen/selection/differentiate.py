@@ -1,23 +1,24 @@
 """Derivatives along directions: of the cheapest straight line of a function, simplified before and after.
 
 What a derivative takes is known once a function's own form is chosen. So that is chosen first, then
-differentiated, and where the function has an inverse also by way of that; the cheaper one goes through the
-passes.
+differentiated; where the function has an inverse, also by way of that; where it has a form of its own along
+a direction, also by that one, as it is or transposed. The one that is cheapest after the passes is taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from rbdgen.errors import OptionError
-from rbdgen.functions.differentiated import BY_INVERSE, MODES
+from rbdgen.functions.differentiated import BY_INVERSE, MODES, differentiated
 from rbdgen.functions.function import Differentiated, Function
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cost
 from rbdgen.graph.derivatives.forward import jvp
 from rbdgen.graph.derivatives.inverse import jvp_by_inverse, vjp_by_inverse
-from rbdgen.graph.derivatives.reverse import vjp
+from rbdgen.graph.derivatives.reverse import transposed, vjp
 from rbdgen.graph.derivatives.slopes import Moving, Rates
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
@@ -30,8 +31,11 @@ from rbdgen.selection.axes import BodyAxes
 from rbdgen.selection.choose import Choice, choose, choose_tabled
 from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.table import TABLE, Table
-from rbdgen.signature import SizedArgument
+from rbdgen.signature import DOT, SizedArgument
 from rbdgen.spatial.scalar import Scalar
+
+NEARLY = 1.1
+"""How many times the operations of the cheapest one others may take to go through the passes as well."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +79,14 @@ class Chooser:
         by = [_moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
         tried = {form: self._derivative(form, made, own, by) for form in forms}
         counts = {form: cost(graph) for form, graph in tried.items()}
-        best = min(tried, key=lambda form: counts[form].total)
+        least = min(count.total for count in counts.values())
+        near = [form for form in forms if counts[form].total <= NEARLY * least]
+        tried |= {form: _simpler(tried[form]) for form in near}
+        counts |= {form: cost(tried[form]) for form in near}
+        best = min(near, key=lambda form: counts[form].total)
         graph = tried[best]
         if MODES[made.mode].seeded and MODES[made.mode].moved:  # of the gradient, the cheaper one
-            graph = jvp(_graph_of(apply(straight_line(graph), SIMPLIFY)), by)
+            graph = jvp(graph, by)
             counts = {best: cost(graph)}
         if all(graph.nodes[k].op == "const" for output in graph.outputs for k in output.elements):
             raise OptionError(
@@ -112,16 +120,59 @@ class Chooser:
     def _derivative(self, form: str, made: Differentiated, own: Choice, by: Sequence[Moving]) -> Graph:
         """The gradient of a form, or its rates where there are no weights."""
         graph, seeded = _graph_of(own.program), MODES[made.mode].seeded
+        if made.of.along is not None and form == made.of.along.name:
+            return self._along(made.of, made, by)
         if form != BY_INVERSE:
             return (vjp if seeded else jvp)(graph, by, self._told(made))
         assert made.inverse is not None
-        inverse = _graph_of(self._straight(made.inverse).program)
-        return (vjp_by_inverse if seeded else jvp_by_inverse)(graph, inverse, by)
+        z = made.inverse.signature.outputs[0].name
+        others = [x for x in by if x.name != z]
+        ways = [(vjp if seeded else jvp)(_graph_of(self._straight(made.inverse).program), others)]
+        if made.inverse.along is not None:
+            ways.append(self._along(made.inverse, made, others))
+        found = [(vjp_by_inverse if seeded else jvp_by_inverse)(graph, way, by, z) for way in ways]
+        return min(found, key=lambda graph: cost(graph).total)
+
+    def _along(self, of: Function, made: Differentiated, by: Sequence[Moving]) -> Graph:
+        """What a function's own form along a direction gives; its gradient where there are weights."""
+        row = differentiated(of, "jvp")
+        assert of.along is not None
+        assert row.differentiated is not None
+        own = self._straight(replace(row, forms=(of.along,), differentiated=None))
+        moving = {x.name + DOT for x in row.differentiated.by}
+        graph = _with_rates(_graph_of(own.program), moving, by, made.coordinates, self.model)
+        return transposed(graph, by) if MODES[made.mode].seeded else graph
 
 
 def _graph_of(program: Program) -> Graph:
     assert program.straight is not None
     return program.straight
+
+
+def _simpler(graph: Graph) -> Graph:
+    return _graph_of(apply(straight_line(graph), SIMPLIFY))
+
+
+def _with_rates(
+    graph: Graph, moving: Collection[str], by: Sequence[Moving], coordinates: bool, model: Model
+) -> Graph:
+    """The graph of what is linear in the inputs `moving`, of the rates of `by` alone; others are 0.
+
+    `coordinates`: whether those of q are rates of its elements.
+    """
+    builder, rates = Builder(), {x.name + DOT: x for x in by}
+    given: dict[str, Sequence[Any]] = {}
+    for array in graph.inputs:
+        moved = rates.get(array.name)
+        if moved is None:
+            held = array.name in moving
+            given[array.name] = [0] * array.size if held else builder.input(array.name, array.size)
+            continue
+        numbers = builder.input(array.name, moved.size)
+        in_elements = coordinates and moved.rates is not None
+        given[array.name] = _velocities(model)(given[moved.name], numbers) if in_elements else numbers
+    values = replay(builder, graph, given)
+    return builder.graph([(output.name, output.shape, values[output.name]) for output in graph.outputs])
 
 
 def _table_last(graph: Graph) -> Graph:

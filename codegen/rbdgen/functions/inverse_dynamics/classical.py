@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.moments import MassMoments
@@ -37,7 +38,11 @@ class BodyMotion:
 
     @cached_property
     def U(self) -> Matrix:
-        return acceleration_matrix(self.w, self.wdot)
+        return acceleration_matrix(self.wdot, self.w, self.w)
+
+    @property
+    def squares(self) -> Vector:
+        return entry_by_entry(self.w, self.w)
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,22 @@ class Still:
 
     a: Vector
 
-    w = wdot = ZERO
+    w = wdot = squares = ZERO
     U = ZERO_MATRIX
+
+
+class Accelerated(Protocol):
+    """What an inertial force is linear in: `a` and `U` as in `BodyMotion`, and `squares`, of which
+    U_yy - U_zz = squares_z - squares_y, cyclic."""
+
+    @property
+    def a(self) -> Vector: ...
+
+    @property
+    def U(self) -> Matrix: ...
+
+    @property
+    def squares(self) -> Vector: ...
 
 
 def inverse_dynamics(
@@ -117,24 +136,32 @@ HAND_ON = Inward(
 )
 
 
-def acceleration_matrix(w: Vector, wdot: Vector) -> Matrix:
-    """U = [wdot x] + w w^T - |w|^2 1: the acceleration of a body's point r less the origin's is U r."""
-    xx, yy, zz = mul(w.x, w.x), mul(w.y, w.y), mul(w.z, w.z)
-    xy, xz, yz = mul(w.x, w.y), mul(w.x, w.z), mul(w.y, w.z)
+def acceleration_matrix(x: Vector, b: Vector, c: Vector) -> Matrix:
+    """[x x] + [b x][c x] = [x x] + c b^T - (b . c) 1; U where x is wdot, b and c are w."""
+    xx, yy, zz = entry_by_entry(b, c)
+    xy, xz, yz = mul(c.x, b.y), mul(c.x, b.z), mul(c.y, b.z)
+    yx, zx, zy = mul(c.y, b.x), mul(c.z, b.x), mul(c.z, b.y)
     return Matrix(
-        Vector(neg(add(yy, zz)), sub(xy, wdot.z), add(xz, wdot.y)),
-        Vector(add(xy, wdot.z), neg(add(xx, zz)), sub(yz, wdot.x)),
-        Vector(sub(xz, wdot.y), add(yz, wdot.x), neg(add(xx, yy))),
+        Vector(neg(add(yy, zz)), sub(xy, x.z), add(xz, x.y)),
+        Vector(add(yx, x.z), neg(add(xx, zz)), sub(yz, x.x)),
+        Vector(sub(zx, x.y), add(zy, x.x), neg(add(xx, yy))),
     )
 
 
-def inertial_force(moments: MassMoments, motion: BodyMotion) -> Force:
+def entry_by_entry(b: Vector, c: Vector) -> Vector:
+    """The products of their components."""
+    return Vector(mul(b.x, c.x), mul(b.y, c.y), mul(b.z, c.z))
+
+
+def inertial_force(moments: MassMoments, motion: Accelerated) -> Force:
     """F = m a + U h, N = h x a + int r x U r dm."""
     h, a, U = moments.first, motion.a, motion.U
-    return Force(turning_moment(moments.second, motion.w, U) + h.cross(a), U.apply(h) + a * moments.mass)
+    return Force(
+        turning_moment(moments.second, motion.squares, U) + h.cross(a), U.apply(h) + a * moments.mass
+    )
 
 
-def turning_moment(sigma: Matrix, w: Vector, U: Matrix) -> Vector:
+def turning_moment(sigma: Matrix, squares: Vector, U: Matrix) -> Vector:
     """int r x U r dm.
 
     N_x = Sigma_yy U_zy - Sigma_zz U_yz + Sigma_xy U_zx - Sigma_xz U_yx + Sigma_yz (w_z^2 - w_y^2), cyclic.
@@ -145,7 +172,7 @@ def turning_moment(sigma: Matrix, w: Vector, U: Matrix) -> Vector:
         total = sub(mul(sigma[y][y], U[z][y]), mul(sigma[z][z], U[y][z]))
         total = add(total, mul(sigma[x][y], U[z][x]))
         total = sub(total, mul(sigma[x][z], U[y][x]))
-        return add(total, mul(sigma[y][z], sub(mul(w[z], w[z]), mul(w[y], w[y]))))
+        return add(total, mul(sigma[y][z], sub(squares[z], squares[y])))
 
     return Vector(entry(0), entry(1), entry(2))
 

@@ -14,9 +14,11 @@ from rbdgen.functions.function import (
     Outputs,
     Q,
     V,
+    cheap,
     swept,
     swept_in_loops,
 )
+from rbdgen.functions.inverse_dynamics.along import torque_rates
 from rbdgen.functions.inverse_dynamics.classical import inverse_dynamics
 from rbdgen.functions.inverse_dynamics.newton_euler import gravity_torque, nonlinear_effects, rnea
 from rbdgen.functions.resistance import Added, rotor_torque, spring, torque
@@ -45,6 +47,13 @@ def _rnea(external: bool) -> tuple[Form, ...]:
     )
 
 
+ALONG = cheap(
+    "own_axes",
+    "changes of motions and forces in the bodies' own axes, mass moments",
+    lambda reduced, x: [torque_rates(reduced, x)],
+    "independent",
+)
+
 RESISTED = (Added("tau", torque), Added("tau", rotor_torque))
 
 ROWS = (
@@ -57,6 +66,7 @@ ROWS = (
             pin.rnea(model, data, x["q"], x["v"], x["a"]) + x["resistance"].torque
         ),
         resistance=RESISTED,
+        along=ALONG,
     ),
     Function(
         Signature("nle", (Q, V), (TAU,)),
@@ -79,6 +89,7 @@ ROWS = (
                 lambda call, x: (call("rnea", a=0 * x["a"]), call("nle")),
             ),
         ),
+        along=ALONG,
     ),
     Function(
         Signature("gravity", (Q,), (TAU,)),
@@ -94,6 +105,7 @@ ROWS = (
             pin.computeGeneralizedGravity(model, data, x["q"]) + x["resistance"].spring
         ),
         resistance=(Added("tau", spring),),
+        along=ALONG,
     ),
 )
 
@@ -106,4 +118,5 @@ WITH_FORCES = Function(
         pin.rnea(model, data, x["q"], x["v"], x["a"], x["fext"]) + x["resistance"].torque
     ),
     resistance=RESISTED,
+    along=ALONG,
 )

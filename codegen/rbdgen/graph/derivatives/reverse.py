@@ -15,7 +15,7 @@ from rbdgen.graph.derivatives.slopes import AS_THEY_ARE, Moving, Told, declared,
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
 from rbdgen.graph.replay import replay
-from rbdgen.signature import BAR
+from rbdgen.signature import BAR, DOT
 
 Scalar = Any
 
@@ -35,6 +35,26 @@ def vjp(graph: Graph, by: Sequence[Moving], told: Told = AS_THEY_ARE) -> Graph:
         weighted += zip(values[y.name], weights, strict=True)
     bars = gradients(builder, weighted, arrays, by)
     return builder.graph([(x.name + BAR, x.shape, bars[x.name]) for x in by])
+
+
+def transposed(graph: Graph, by: Sequence[Moving]) -> Graph:
+    """What `vjp` gives, from the graph of what `jvp` gives, which is linear in the rates of `by`."""
+    builder = Builder()
+    moving = {x.name + DOT for x in by}
+    arrays = {
+        x.name: builder.unknowns(x.size) if x.name in moving else builder.input(x.name, x.size)
+        for x in graph.inputs
+    }
+    values = replay(builder, graph, arrays)
+    weights = {y.name: builder.input(y.name.removesuffix(DOT) + BAR, y.size) for y in graph.outputs}
+    found = iter(
+        pullback(
+            [value for y in graph.outputs for value in values[y.name]],
+            [weight for y in graph.outputs for weight in weights[y.name]],
+            [rate for x in by for rate in arrays[x.name + DOT]],
+        )
+    )
+    return builder.graph([(x.name + BAR, x.shape, [next(found) for _ in range(x.size)]) for x in by])
 
 
 def gradients(

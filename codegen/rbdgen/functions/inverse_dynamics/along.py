@@ -1,0 +1,154 @@
+"""How fast the torques of inverse dynamics change along a direction (q_dot, v_dot, a_dot).
+
+All is as seen in the axes of its body, in which S and the moments do not change; d is the change. (phi, lam)
+is S q_dot and (w_J, u) is S v; a prime is the parent's in the body's axes, the rest is as in `classical.py`.
+In place of dwdot a body hands on g = dwdot - w x dw:
+
+    dw = dw' + w' x phi + dw_J
+    g  = g' - U'^T phi + (2 dw - dw_J) x w_J + dwdot_J
+       = g' - U^T phi + 2 dw' x w_J + dwdot_J, where the joint has one axis
+    dU = [g x] + 2 [w x][dw x]
+    da = da' + dU' p + a' x phi + U' lam + 2 (dw - dw_J) x u + 2 w' x du + dw_J x u + w_J x du + dudot
+
+where a' is taken at the body's origin. What a joint hands on turns with it: df + (phi, lam) x* f.
+The program itself, differentiated, takes more: of dwdot, and of the sums w dw^T + dw w^T in dU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from rbdgen.functions.inverse_dynamics.classical import (
+    BodyMotion,
+    acceleration_matrix,
+    carried,
+    entry_by_entry,
+    inertial_force,
+    inverse_dynamics,
+)
+from rbdgen.functions.resistance import by_acceleration, by_position, by_velocity, terms_of
+from rbdgen.model.model import WORLD
+from rbdgen.model.reduce import ReducedBody, ReducedModel
+from rbdgen.signature import DOT
+from rbdgen.spatial.ops import ZERO, Force, Matrix, Motion, Vector
+from rbdgen.spatial.scalar import Scalar, add, mul
+from rbdgen.sweeps.bodies import along_joint, force_to_parent, relative_motion
+from rbdgen.sweeps.inputs import State, external_forces, on_bodies
+from rbdgen.sweeps.records import named
+from rbdgen.sweeps.straight import straight
+
+SLOPES = {"q": by_position, "v": by_velocity, "a": by_acceleration}
+"""Of what resists at a joint, by what moves there."""
+
+
+class JointMotion(NamedTuple):
+    """S v, and along the direction S q_dot, S v_dot and S a_dot, in a body's axes."""
+
+    velocity: Motion
+    step: Motion
+    velocity_rate: Motion
+    acceleration_rate: Motion
+
+
+@dataclass(frozen=True)
+class MotionRate:
+    """How fast a body's motion changes, in its axes: da, 2 dw and g = dwdot - w x dw; `w`: its own."""
+
+    a: Vector
+    twice_w: Vector
+    g: Vector
+    w: Vector
+
+    @cached_property
+    def U(self) -> Matrix:
+        return acceleration_matrix(self.g, self.w, self.twice_w)
+
+    @property
+    def squares(self) -> Vector:
+        return entry_by_entry(self.w, self.twice_w)
+
+
+def torque_rates(reduced: ReducedModel, x: State) -> list[Scalar]:
+    """tau_dot of tau = ID(q, v, a, fext) over the independent degrees of freedom, in N m/s or N/s.
+
+    x.arrays: `q_dot` in the tangent space, `v_dot`, `a_dot` and `fext_dot`, those that are inputs.
+    """
+    coupling, still = reduced.model.coupling, [0] * reduced.nv
+    along = {of: coupling.extended(x.arrays[of + DOT]) for of in "qva" if of + DOT in x.arrays}
+    sweeps = straight(reduced, x)
+    bodies, values = sweeps.bodies, sweeps.run(*inverse_dynamics(bool(x.v), bool(x.a), x.fext is not None))
+    joints = [
+        JointMotion(
+            *(
+                relative_motion(body, body.joint.slice(rates))
+                for rates in (x.v or still, *(along.get(of, still) for of in "qva"))
+            )
+        )
+        for body in bodies
+    ]
+    world = BodyMotion(sweeps.world.upward, ZERO, ZERO), MotionRate(ZERO, ZERO, ZERO, ZERO)
+    rates: list[MotionRate] = []
+    for i, (body, joint) in enumerate(zip(bodies, joints, strict=True)):
+        above, above_rate = (
+            world if body.parent == WORLD else (values["motion"][body.parent], rates[body.parent])
+        )
+        rate = motion_rate(body, above, above_rate, values["motion"][i], joint)
+        rates.append(named(MotionRate, rate, x.naming, f"motion_rate[{i}]"))
+    forces = [inertial_force(body.moments, rate) for body, rate in zip(bodies, rates, strict=True)]
+    if f"fext{DOT}" in x.arrays:
+        given = on_bodies(reduced.model, external_forces(x.arrays[f"fext{DOT}"]))
+        taken = reduced.external_forces(bodies, given) or ()
+        forces = [own - other for own, other in zip(forces, taken, strict=True)]
+    tau_dot = handed_on(bodies, values["force"], forces, [joint.step for joint in joints])
+    for of, term in SLOPES.items():
+        if of in along:
+            slopes = terms_of(reduced.model, term, x)
+            tau_dot = [add(t, mul(k, rate)) for t, k, rate in zip(tau_dot, slopes, along[of], strict=True)]
+    return coupling.folded(tau_dot)
+
+
+def motion_rate(
+    body: ReducedBody, above: BodyMotion, above_rate: MotionRate, motion: BodyMotion, joint: JointMotion
+) -> MotionRate:
+    """One body's from its parent's."""
+    a, w, wdot = carried(body, above)
+    velocity, step, dv, da = joint
+    to_child = body.rotation.to_child
+    handed = to_child(above_rate.twice_w)
+    before = handed + w.cross(step.angular * 2)
+    twice_w = before + dv.angular * 2
+    if len(body.subspace) == 1:
+        U, turning = motion.U, handed
+    else:
+        U, turning = acceleration_matrix(wdot, w, w), twice_w - dv.angular
+    return MotionRate(
+        to_child(above_rate.a + above_rate.U.apply(body.translation))
+        + a.cross(step.angular)
+        + U.apply(step.linear)
+        + before.cross(velocity.linear)
+        + w.cross(dv.linear * 2)
+        + dv.angular.cross(velocity.linear)
+        + velocity.angular.cross(dv.linear)
+        + da.linear,
+        twice_w,
+        to_child(above_rate.g) - U.T.apply(step.angular) + turning.cross(velocity.angular) + da.angular,
+        motion.w,
+    )
+
+
+def handed_on(
+    bodies: Sequence[ReducedBody], force: Sequence[Force], rates: list[Force], steps: Sequence[Motion]
+) -> list[Scalar]:
+    """How fast S^T f changes. `force`: what a body takes and all below it; `rates`: of its own alone."""
+    tau_dot: list[Scalar] = [0] * sum(body.joint.nv for body in bodies)
+    for i in reversed(range(len(bodies))):
+        body = bodies[i]
+        for k, rate in enumerate(along_joint(body, rates[i]), body.joint.idx_v):
+            tau_dot[k] = rate
+        if body.parent != WORLD:
+            turning = rates[i] + steps[i].cross_force(force[i])
+            rates[body.parent] += force_to_parent(body, turning)
+    return tau_dot

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from rbdgen.errors import BuildError, LoadError
 from rbdgen.frameworks.bridge import compiled, existing
+from rbdgen.frameworks.functions import functions_of
 from rbdgen.runtime import Library, open_library
 
 
@@ -27,6 +29,23 @@ def test_rbdgen(arm: Library) -> None:
         LoadError, match=r"^lib.jax: this package stands alone; pip install 'rbdgen\[jax\]' and"
     ):
         _ = open_library(arm.folder).jax
+
+
+@pytest.mark.parametrize("framework", ["casadi", "jax", "torch"])
+def test_the_function(arm: Library, framework: str) -> None:
+    if find_spec(framework) is None:
+        pytest.skip(f"missing: {framework}")
+    told = rf"^lib\.{framework}: no function 'rnaa' was generated; did you mean 'rnea'\? there are: rnea, "
+    functions = functions_of(None, framework, arm)
+    with pytest.raises(AttributeError, match=told):
+        _ = functions.rnaa
+    with pytest.raises(LoadError, match=told):
+        functions("rnaa")
+    with pytest.raises(LoadError, match=r"no function \['rnea'\] was generated"):
+        functions(["rnea"])  # type: ignore[arg-type]
+    if framework != "casadi":
+        with pytest.raises(LoadError, match="its functions have no options; pass the name 'rnea' alone"):
+            functions("rnea", 32)
 
 
 def test_headers(tmp_path: Path) -> None:

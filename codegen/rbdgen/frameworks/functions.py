@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, TypeAlias
 
+from rbdgen.errors import LoadError
 from rbdgen.runtime import Library
 
 More: TypeAlias = Callable[[Sequence[str]], Library]
@@ -17,6 +19,7 @@ class Functions:
 
     def __init__(self, framework: str, library: Library, more: More | None) -> None:
         self._make: Callable[..., Any] = import_module(f"rbdgen.frameworks.in_{framework}").function_of
+        self._framework = framework
         self._library, self._more = library, more
 
     def __repr__(self) -> str:
@@ -26,14 +29,26 @@ class Functions:
         return list(self._library.functions)
 
     def __call__(self, name: str, *options: Any) -> Any:
+        if not isinstance(name, str) or name not in self._library.functions:
+            raise LoadError(self._unknown(name))
+        if options and self._framework != "casadi":
+            raise LoadError(
+                f"lib.{self._framework}: its functions have no options; pass the name {name!r} alone"
+            )
         return self._make(self._library, self._more, name, *options)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._library.functions:
-            raise AttributeError(f"no function '{name}' was generated; there are: {', '.join(dir(self))}")
+            raise AttributeError(self._unknown(name))
         made = self(name)
         setattr(self, name, made)
         return made
+
+    def _unknown(self, name: object) -> str:
+        near = get_close_matches(str(name), dir(self), 1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        there = ", ".join(self._library.functions)
+        return f"lib.{self._framework}: no function {name!r} was generated; {meant}there are: {there}"
 
 
 def functions_of(more: More | None, framework: str, library: Library) -> Functions:

@@ -41,7 +41,8 @@ def simulation() -> Callable[[Any], Any]:
     """The angles at all steps (STEPS, 7) for a mass."""
     robot = rbdgen.load_robot("arm7", frames=["link7"])
     functions = ["crba", "nle", "frame_jacobian_aligned", "frame_drift_aligned"]
-    arm = rbdgen.build(robot, functions=functions).jax
+    derivatives = [f"{name}_{mode}" for name in functions for mode in ("vjp", "jvp")]
+    arm = rbdgen.build(robot, [*functions, *derivatives]).jax  # all at once is quicker than each when needed
 
     def step(mass: Any, state: Any, t: Any) -> tuple[Any, Any]:
         q, v = state

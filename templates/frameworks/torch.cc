@@ -1,6 +1,9 @@
 /* One operator of PyTorch for the functions of all libraries, and its differentiation; `key` says which function is called.
    Python has checked types and shapes: leading axes are the same in all tensors and are states. */
-#include <ATen/ATen.h>
+#define AT_PER_OPERATOR_HEADERS /* all operators take seconds to read */
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/autograd/saved_variable.h>

@@ -192,7 +192,7 @@ def test_a_folder_brings_a_library_of_its_own(tmp_path: Path) -> None:
     inputs = states(library, "rnea", 3)
     made = [folder / "libdouble_pendulum_casadi.so"]
     for compiler in ("gcc", "clang"):
-        arguments = [f"CC={compiler}", "CFLAGS=-Werror", f"BUILD={tmp_path / compiler}", "casadi"]
+        arguments = [f"CC={compiler}", "CFLAGS=-Werror -O1", f"BUILD={tmp_path / compiler}", "casadi"]
         subprocess.run(["make", "-s", *arguments], cwd=folder, check=True)
         made.append(tmp_path / compiler / "libdouble_pendulum_casadi.so")
     for path in made:
@@ -206,22 +206,19 @@ def test_a_folder_brings_a_library_of_its_own(tmp_path: Path) -> None:
     assert not (folder / "casadi").exists()
 
 
-def test_what_cannot_be_is_one_line(tmp_path: Path) -> None:
+def test_what_cannot_be_is_one_line(tmp_path: Path, arm: Library) -> None:
     robot = rbdgen.load_robot("double_pendulum")
-    library = rbdgen.build(robot, ["rnea"])
     for given, error, told in (
-        (("abba", 1), LoadError, "casadi: no function 'abba' was generated; there are: rnea"),
-        ((["rnea"], 1), LoadError, "casadi: no function ['rnea'] was generated; there are: rnea"),
         (("rnea", 0), ArrayValueError, "casadi: knots is 0; pass 1 or more states a call"),
         (("rnea", 2.0), ArrayValueError, "casadi: knots is 2.0; pass 1 or more states a call"),
     ):
         with pytest.raises(error) as raised:
-            library.casadi(*given)
+            arm.casadi(*given)
         assert str(raised.value) == told
     with pytest.raises(
         LoadError, match="rnea computes in float, CasADi in double; build it with real='double'"
     ):
-        rbdgen.build(robot, ["rnea"], real="float").casadi("rnea")
+        rbdgen.build(robot, ["rnea", "step"], real="float").casadi("rnea")
     floating = rbdgen.load_robot("double_pendulum", base="floating")
     with pytest.raises(EmitError, match="packed derivatives of a robot with quaternions are not for CasADi"):
         rbdgen.generate(floating, tmp_path, ["rnea"], emit=["casadi"], packed=True, compiled=False)
@@ -229,8 +226,8 @@ def test_what_cannot_be_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(EmitError, match="difference_vjp: CasADi wants q0_bar by the coordinates of q0, and"):
         rbdgen.generate(floating, tmp_path, names, emit=["casadi"], compiled=False)
     rbdgen.generate(robot, tmp_path / "alone", ["rnea"])
-    with pytest.raises(LoadError, match="of crba there is no function of derivatives; leave hessian out"):
-        rbdgen.build(robot, ["crba"]).casadi("crba", hessian=True)
+    with pytest.raises(LoadError, match="of rnea_derivatives there is no function of derivatives; leave"):
+        arm.casadi("rnea_derivatives", hessian=True)
     with pytest.raises(LoadError, match="for the Hessian of rnea its derivatives, rnea_vjp and rnea_hvp are"):
         rbdgen.load(tmp_path / "alone" / "double_pendulum").casadi("rnea", hessian=True)
     shutil.rmtree(tmp_path / "alone")

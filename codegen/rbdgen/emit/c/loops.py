@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from rbdgen.access import Access, Row, held
+from rbdgen.emit.c.early import early_name, read_early
 from rbdgen.emit.c.limbs import print_limbs
 from rbdgen.emit.c.memory import shared_memory
 from rbdgen.emit.c.parts import Body, CArrayOfNumbers, Part, print_parts, rows_of_numbers
@@ -20,7 +21,6 @@ from rbdgen.emit.c.trigonometry import live_nodes
 from rbdgen.emit.names import check_argument_name, check_identifier
 from rbdgen.emit.numbers import literal
 from rbdgen.errors import EmitError
-from rbdgen.graph.cost import readers_in_order
 from rbdgen.graph.node import Graph
 from rbdgen.graph.programs.limbs import TABLE
 from rbdgen.graph.programs.program import Loop, Program, Square
@@ -203,7 +203,7 @@ class LoopPrinter:
 
     def _line(self, loop: Loop, accesses: Mapping[str, Access], vector: bool) -> str:
         """The static function of a loop's body; one that was printed before serves again."""
-        early = sorted(_read_early(loop))
+        early = sorted(read_early(loop))
         style = (
             self._vector_style(loop, accesses) if vector else self._plain_style(accesses, loop.writes, early)
         )
@@ -252,7 +252,7 @@ class LoopPrinter:
                 f"loop '{loop.name}': '{early[0][0]}' is written while it is still read; use another array"
             )
         reads = [
-            f"const {style.value_type} {_early_name(*at)} = {at[0]}[{loop.reads[at[0]].elements[at[1]]}];"
+            f"const {style.value_type} {early_name(*at)} = {at[0]}[{loop.reads[at[0]].elements[at[1]]}];"
             for at in early
         ]
         return replace(body, statements=(*reads, *body.statements))
@@ -280,7 +280,7 @@ class LoopPrinter:
     ) -> Style:
         def element(array: str, position: int) -> str:
             if (array, position) in early and array not in writes:
-                return _early_name(array, position)
+                return early_name(array, position)
             access = reads.get(array) or writes[array]
             text = f"{array}[{access.elements[position]}]"
             return self.style.constant.format(text) if self._is_table(access) else text
@@ -360,41 +360,6 @@ def _idle(rows: Sequence[Row], lanes: int) -> bool:
 def _transposed(access: Access) -> bool:
     """Whether vectors hold one number each of several rows of a matrix."""
     return not access.consecutive and access.apart
-
-
-def _read_early(loop: Loop) -> set[tuple[str, int]]:
-    """The elements that must be read before the first statement, because a run also writes them.
-
-    A statement stores its result at once. An element that a later statement still reads would be lost. One
-    case is safe: in x[3] = x[3] + y, only the statement that overwrites an element reads it.
-    """
-    stores: dict[tuple[str, int], int] = {
-        (output.name, position): node
-        for output in loop.kernel.outputs
-        for position, node in enumerate(output.elements)
-    }
-    readers = readers_in_order(loop.kernel)
-    reads = {
-        loop.kernel.input_element(int(node.value)): set(readers[index])
-        for index, node in enumerate(loop.kernel.nodes)
-        if node.op == "input" and readers[index]
-    }
-    early = set()
-    for run in range(loop.count):
-        written = {
-            (loop.writes[name].array, loop.writes[name].address(run, k)): node
-            for (name, k), node in stores.items()
-        }
-        for (name, k), nodes in reads.items():
-            access = loop.reads[name]
-            at = (access.array, access.address(run, k))
-            if at in written and nodes != {written[at]}:
-                early.add((name, k))
-    return early
-
-
-def _early_name(array: str, position: int) -> str:
-    return f"{array}_{position}_before"
 
 
 def _read(graph: Graph) -> set[str]:

@@ -48,9 +48,9 @@ def test_lanes_and_bits_of_batches(name: str) -> None:
         trace_program(reduced, FUNCTION, FUNCTION.form(form), "graph") for form in ("vectors", "columns")
     )
     alone = {loop.name for loop in program.loops if not loop.vectorised(lanes("double"))}
-    of_base = {"base", "base_columns", "known", "shift"}  # `base` also solves columns, in vectors
+    of_base = {"base", "known", "shift"}  # `base` also solves columns, in vectors
     of_chains = {"put", "rows", "inverse", "accelerations"} | ({"inner"} if name == "humanoid30" else set())
-    assert alone == {"placing", "outward", "inward", "diagonal", "entries_put"} | of_base | of_chains
+    assert alone == {"placing", "outward", "inward", "diagonal"} | of_base | of_chains
     batch = apply(program, FOR_BATCHES)
     verify_program(batch)
     assert batch.straight is not None

@@ -168,6 +168,9 @@ def choose(
     alternatives |= {form.name: program.cost for program, form in programs}
     for program, form in sorted(programs, key=lambda staged: staged[0].work(lanes)):
         if not tried or (fills(program, lanes) and program.work(lanes) < tried[0].cost.work):
+            on, width, own = [(words, plain)], REGISTERS / lanes, program.work(lanes)
+            if tried and limbs and cheapest_in_limbs(function, model, on, width, own, sums=sums):
+                break  # a straight line with alike limbs as lanes takes less
             choice = Choice(apply(program, TO_C), form.name, words, alternatives)
             tried_on = subjects(model, axes, sums=sums)
             if limbs and form.swept and lanes > 1:

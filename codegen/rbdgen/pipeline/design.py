@@ -30,6 +30,7 @@ from rbdgen.pipeline.progress import Progress, silent
 from rbdgen.pipeline.workers import in_parallel
 from rbdgen.selection.axes import BodyAxes, search
 from rbdgen.selection.budget import check_budget
+from rbdgen.selection.choose import too_long_for_vectors
 from rbdgen.selection.differentiate import Chooser
 from rbdgen.selection.table import Table, table_of, with_table
 from rbdgen.toolchain.targets import target_named
@@ -194,7 +195,7 @@ def check_limbs(function: Function, options: Options) -> None:
 
 def batch_program(program: Program) -> Program | None:
     """What the batch function of a verified program computes, verified too; None where it would be long."""
-    if program.length > LONGEST_BATCH:
+    if program.length > LONGEST_BATCH or too_long_for_vectors(program):
         return None
     batch = apply(program, FOR_BATCHES)
     if batch is not program:

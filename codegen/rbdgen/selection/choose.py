@@ -49,6 +49,10 @@ CLEARLY_FASTER = 0.9
 BATCHES_LOSE = 1.1
 """How many times the operations of the straight line it may take limb by limb, as batches do."""
 
+LONGEST_FOR_VECTORS = 160_000
+"""Operations executed up to which loops are taken that a batch runs as one straight line: three fifths of
+them are left there, and lines of more than 100 thousand take compilers long."""
+
 REGISTERS = 2.0
 """Of 32 bytes, which AVX2 has, that the longest vectors fill."""
 
@@ -167,7 +171,7 @@ def choose(
         alternatives.setdefault(count.form.name, count.cost)
     alternatives |= {form.name: program.cost for program, form in programs}
     for program, form in sorted(programs, key=lambda staged: staged[0].work(lanes)):
-        if not tried or (fills(program, lanes) and program.work(lanes) < tried[0].cost.work):
+        if not tried or (pays(program, lanes) and program.work(lanes) < tried[0].cost.work):
             on, width, own = [(words, plain)], REGISTERS / lanes, program.work(lanes)
             if tried and limbs and cheapest_in_limbs(function, model, on, width, own, sums=sums):
                 break  # a straight line with alike limbs as lanes takes less
@@ -295,9 +299,15 @@ def _parallel_worth(
     return parallel if together < (1 - CLEARLY) * plainly.cost.total else ()
 
 
-def fills(program: Program, lanes: int) -> bool:
-    """Whether the runs of every loop that could share vectors fill one."""
-    return all(loop.count >= lanes for loop in program.loops if loop.vectorisable)
+def pays(program: Program, lanes: int) -> bool:
+    """Whether the runs of every loop that could share vectors fill one, and the batch is not too long."""
+    shared = (loop for loop in program.loops if loop.vectorisable)
+    return not too_long_for_vectors(program) and all(loop.count >= lanes for loop in shared)
+
+
+def too_long_for_vectors(program: Program) -> bool:
+    """Whether its loops are for vectors inside one call, and too long for a batch."""
+    return program.by_freedom and program.cost.total > LONGEST_FOR_VECTORS
 
 
 def _unturned(

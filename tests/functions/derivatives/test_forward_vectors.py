@@ -15,6 +15,8 @@ from rbdgen.graph.programs.verify import verify_program
 from rbdgen.machine import lanes
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import reduce
+from rbdgen.pipeline.design import batch_program
+from rbdgen.selection import choose
 from rbdgen.selection.trace import trace_program
 from rbdgen.sweeps.inputs import State
 
@@ -59,3 +61,14 @@ def test_lanes_and_bits_of_batches(name: str) -> None:
     results = run(batch, inputs)
     for output, values in run(program, inputs).items():
         assert np.array_equal(values, results[output])
+
+
+def test_long_ones_are_left_to_other_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch runs them as one straight line, which takes compilers long; where forced there is no batch."""
+    inverse = lookup("rnea_derivatives")
+    model = reduce(robot("quadruped12", "floating").model)
+    program = trace_program(model, inverse, inverse.form("vectors"), "graph")
+    assert choose.pays(program, lanes("double"))
+    monkeypatch.setattr(choose, "LONGEST_FOR_VECTORS", program.cost.total - 1)
+    assert not choose.pays(program, lanes("double"))
+    assert batch_program(program) is None

@@ -46,10 +46,15 @@ class ChainColumns:
         last = self.nv - self.wide
         self.starts = [min(k, last) for k in range(self.first, self.nv, self.wide)]
         sizes = self.chains.lanes.sizes
-        sizes["solved"] = self.nv**2
-        for depth, those in enumerate(self.chains.levels):
-            slots = BASE * ROOM * len(self.starts) * len(those)
-            for name in (f"passed{depth}", f"moved{depth}"):
+        solved = ROOM * len(self.starts) * self.chains.lanes.count
+        sizes["solved"] = max(solved, sizes.get("solved", 0))
+        for depth, level in enumerate(self.chains.levels):
+            slots = BASE * ROOM * len(self.starts) * len(level)
+            used = {
+                f"passed{depth}": any(map(self._passes, level)),
+                f"moved{depth}": any(map(self._moves, level)),
+            }
+            for name in filter(used.get, used):
                 sizes[name] = max(slots, sizes.get(name, 0))
 
     def loops(self) -> list[FormLoop]:
@@ -67,6 +72,14 @@ class ChainColumns:
                     those = [k for k in level if bool(on[k]) == inner]
                     loops += [self._out(runs, related) for runs in self._by_size(those, related)]
         return loops
+
+    def _moves(self, k: int) -> bool:
+        """Whether a chain, or the base, moves others."""
+        return bool(self.chains.on[k]) and (self.chains.based or k != ROOT)
+
+    def _passes(self, k: int) -> bool:
+        """Whether what a chain passes on meets something that moves."""
+        return k != ROOT and self._moves(self.chains.chains[k].carrier)
 
     # ---- runs
 
@@ -107,6 +120,12 @@ class ChainColumns:
         rows = (first + self.chains.chains[run.chain].joints[0] for run in runs)
         offsets = (self.nv * row + run.column for row, run in zip(rows, runs, strict=True))
         return Access(array, tuple(self.nv * i for i in range(chain.size)), tuple(offsets))
+
+    def _solved(self, runs: Sequence[Run]) -> Access:
+        """What a chain's own b gives, vector by vector."""
+        chains, count = self.chains.chains, self.chains.lanes.count
+        offsets = (ROOM * (count * run.vector + chains[run.chain].joints[0]) + run.lane for run in runs)
+        return Access("solved", tuple(ROOM * i for i in range(chains[runs[0].chain].size)), tuple(offsets))
 
     def _slot(self, array: str, runs: Sequence[Run], chains: Sequence[int]) -> Access:
         """A force or a motion of these chains, all as deep, one a run."""
@@ -150,16 +169,15 @@ class ChainColumns:
             K = split(x.arrays["K"], BASE)
             return {
                 "new_solved": times(split(x.arrays["inverse"], len(b)), b),
-                "new_passed": [dot(list(column), b) for column in zip(*K, strict=True)],
+                **({"new_passed": [dot(list(line), b) for line in zip(*K, strict=True)]} if passes else {}),
             }
 
+        passes = self._passes(runs[0].chain)
+        passed = self._slot("passed", runs, [run.chain for run in runs])
         return FormLoop(
             "end",
             trace,
-            {
-                "new_solved": self._rows("solved", runs),
-                "new_passed": self._slot("passed", runs, [run.chain for run in runs]),
-            },
+            {"new_solved": self._solved(runs), **({"new_passed": passed} if passes else {})},
             {**self._of_chain(runs), "b": self._rows(self.right, runs)},
             count=len(runs),
         )
@@ -175,20 +193,21 @@ class ChainColumns:
                 force = [total(values) for values in zip(*(x.arrays[name] for name in forces), strict=True)]
                 S = split(x.arrays["S"], BASE)
                 b = [add(own, dot(S_j, force)) for own, S_j in zip(b, S, strict=True)]
+            own = times(split(x.arrays["inverse"], chain.size), b)
+            if not passes:
+                return {"new_solved": own}
             K = zip(*split(x.arrays["K"], BASE), strict=True)
-            passed = [dot(list(column), b) for column in K]
             return {
-                "new_solved": times(split(x.arrays["inverse"], chain.size), b),
-                "new_passed": list(map(add, force, passed)),
+                "new_solved": own,
+                "new_passed": [add(more, dot(list(line), b)) for more, line in zip(force, K, strict=True)],
             }
 
+        passes = self._passes(runs[0].chain)
+        passed = self._slot("passed", runs, [run.chain for run in runs])
         return FormLoop(
             "inner",
             trace,
-            {
-                "new_solved": self._rows("solved", runs),
-                "new_passed": self._slot("passed", runs, [run.chain for run in runs]),
-            },
+            {"new_solved": self._solved(runs), **({"new_passed": passed} if passes else {})},
             {
                 **self._of_chain(runs),
                 **({"S": self._subspaces(runs)} if forces else {}),
@@ -207,14 +226,16 @@ class ChainColumns:
         def trace(x: State) -> Arrays:
             b = [add(own, total(x.arrays[name][i] for name in forces)) for i, own in enumerate(x.arrays["b"])]
             found = times(split(x.arrays["base_inverse"], BASE), b)
-            return {"new_x": found, "new_moved": found}
+            return {"new_x": found, **({"new_moved": found} if moves else {})}
 
+        moves = self._moves(ROOT)
+        moved = self._slot("moved", runs, [ROOT for _ in runs])
         return FormLoop(
             "base",
             trace,
             {
                 "new_x": Access(self.result, rows, columns),
-                "new_moved": self._slot("moved", runs, [ROOT for _ in runs]),
+                **({"new_moved": moved} if moves else {}),
             },
             {
                 "base_inverse": whole("base_inverse", BASE**2),
@@ -227,8 +248,7 @@ class ChainColumns:
     def _out(self, runs: Sequence[Run], related: bool) -> FormLoop:
         """What joints do, on the way from the base; `related`: whether there is more than the base does."""
         chains, chain = self.chains, self.chains.chains[runs[0].chain]
-        on_base = chain.carrier == ROOT
-        moves, inner = chains.based or not on_base, bool(chains.on[runs[0].chain])
+        moves, inner = self._moves(chain.carrier), self._moves(runs[0].chain)
         carriers = [chains.chains[run.chain].carrier for run in runs]
 
         def trace(x: State) -> Arrays:
@@ -246,7 +266,7 @@ class ChainColumns:
             }
 
         writes = {"new_x": self._rows(self.result, runs)}
-        reads = {"own": self._rows("solved", runs)} if related else {}
+        reads = {"own": self._solved(runs)} if related else {}
         if moves:
             reads |= {"K": self._of_chain(runs)["K"], "moved": self._slot("moved", runs, carriers)}
         if inner:

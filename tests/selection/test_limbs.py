@@ -134,6 +134,20 @@ def test_every_element_is_written() -> None:
     assert written == list("0123")
 
 
+def test_neighbours_in_every_limb_are_written_together() -> None:
+    """Of M's elements with a number for every limb, and each of them once."""
+    program = in_limbs(lookup("crba"), with_limbs([LEG] * 4).model).lanes
+    style = scalar_style(real_type("double"))
+    statements = print_limbs(program.loops[0], program.tables, style, "limbed").statements
+    pairs = [re.findall(r"&M\[(\d+)\]", line) for line in statements if "_LIMBS4_PAIR(" in line]
+    together = [int(place) + k for places in pairs for place in places for k in range(2)]
+    alone = [int(at) for line in statements for at in re.findall(r"^M\[(\d+)\] = .*\[\d\];", line)]
+    first = {int(at) for line in statements for at in re.findall(r"^M\[(\d+)\] = .*\[0\];", line)}
+    assert len(set(together + alone)) == len(together + alone)
+    assert len(pairs) > len(first)
+    assert first.isdisjoint(at + 1 for at in first)
+
+
 def test_alike_limbs() -> None:
     """The outermost ones; a humanoid's legs on the base, and its arms on the chest."""
     legs, arms = alike_limbs(robot("humanoid30", "floating").model)

@@ -2,14 +2,14 @@
 
 A value with lanes is a vector of c/ROBOT_limbs.h, all others are numbers; the compiler copies a number to all
 lanes where it meets a vector. What belongs to limbs is read lane by lane where it is first needed, and
-written lane by lane.
+written lane by lane; two values that lie side by side in every limb go there together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from rbdgen.access import Access
 from rbdgen.emit.c.parts import Body
@@ -56,26 +56,57 @@ def print_limbs(loop: Loop, tables: Mapping[str, Sequence[float]], style: Style,
     )
     printer = LanePrinter(graph, style, nodes, written(graph, zeros), readable(graph, trigonometry), name)
     printer.at(places, tables)
+    printer.together(pairs_of(loop))
     printer.print_first(zeros, trigonometry)
     printer.print(rest)
     return Body((), tuple(printer.text), bool(zeros), limbs=True)
 
 
+def pairs_of(loop: Loop) -> list[tuple[Stored, Stored]]:
+    """Values with lanes that are written side by side in every lane."""
+    with_lanes = loop.kernel.with_lanes()
+    places = {}
+    for output in loop.kernel.outputs:
+        access = loop.writes[output.name]
+        for k, node in enumerate(output.elements):
+            if with_lanes[node]:
+                lanes = tuple(access.address(lane, k) for lane in range(len(access.offsets)))
+                places[(access.array, lanes)] = Stored(node, Element(output.name, k))
+    found = []
+    for array, lanes in sorted(places):
+        beside = array, tuple(place + 1 for place in lanes)
+        if (array, lanes) in places and beside in places:
+            found.append((places.pop((array, lanes)), places.pop(beside)))
+    return found
+
+
+class Stored(NamedTuple):
+    """A node and the element of an output that it is stored in."""
+
+    node: int
+    element: Element
+
+
 @dataclass(frozen=True)
 class CLimbs:
-    """A vector type for so many limbs, the sum over them, in the order of `join`, and the lanes of `turn`."""
+    """A vector type for so many limbs, the sum over them, in the order of `join`, and the lanes of `turn`.
+
+    `even`, `odd`: lanes of two vectors in turns, of every other limb.
+    """
 
     lanes: int
     sum: str
     next: str
+    even: str
+    odd: str
 
 
 def limbs_file(folder: Folder) -> dict[str, str]:
     """The header of the vector types."""
     programs = [f.source.lanes for f in folder.functions if f.source.lanes is not None]
-    lines = [line_of_limbs(program).kernel for program in programs]
-    ops = {node.op for line in lines for node in line.nodes}
-    widths = sorted({line.lanes for line in lines})
+    lines = [line_of_limbs(program) for program in programs]
+    ops = {node.op for line in lines for node in line.kernel.nodes}
+    widths = sorted({line.kernel.lanes for line in lines})
     real = real_type(folder.options.real)
     text = filled(
         "c/ROBOT_limbs.h.jinja",
@@ -83,6 +114,7 @@ def limbs_file(folder: Folder) -> dict[str, str]:
         widths=[_limbs(lanes) for lanes in widths],
         index="long long" if real.name == "double" else "int",
         turn="turn" in ops,
+        pairs=any(map(pairs_of, lines)),
         functions=[(op, function) for op, function in _functions(real, folder.options) if op in ops],
         sign="sign" in ops,
     )
@@ -91,7 +123,11 @@ def limbs_file(folder: Folder) -> dict[str, str]:
 
 def _limbs(lanes: int) -> CLimbs:
     every = range(lanes)
-    return CLimbs(lanes, _sum([f"own_[{k}]" for k in every]), ", ".join(str((k + 1) % lanes) for k in every))
+    even, odd = (
+        ", ".join(str(row + k) for k in range(first, lanes, 2) for row in (0, lanes)) for first in (0, 1)
+    )
+    following = ", ".join(str((k + 1) % lanes) for k in every)
+    return CLimbs(lanes, _sum([f"own_[{k}]" for k in every]), following, even, odd)
 
 
 FUNCTIONS: Final = ("sqrt", "sin", "cos")
@@ -127,14 +163,35 @@ class LanePrinter(Printer):
         self._vector = f"{name}_limbs{self._lanes}"
         self._accesses: Mapping[str, Access] = {}
         self._tables: Mapping[str, Sequence[float]] = {}
+        self._pairs: list[tuple[Stored, Stored]] = []
 
     def at(self, accesses: Mapping[str, Access], tables: Mapping[str, Sequence[float]]) -> None:
         """Where the graph's arrays lie, and the tables among them."""
         self._accesses, self._tables = accesses, tables
 
+    def together(self, pairs: Sequence[tuple[Stored, Stored]]) -> None:
+        """Values to be written in pairs, each as soon as both are known."""
+        left = {node: list(elements) for node, elements in self._stores.items()}
+        for pair in pairs:
+            for node, element in pair:
+                left[node].remove(element)
+                self._uses[node] += 1  # a variable, if there was none
+            self._pairs.append(pair)
+        self._stores = left
+
     def print(self, indices: Iterable[int]) -> None:
         """Values with lanes are read where they are first needed, or stored as they are."""
         super().print(index for index in indices if not self._is_gathered(index) or index in self._stores)
+
+    def _print_node(self, index: int) -> None:
+        super()._print_node(index)
+        known = [all(x.node in self._expressions for x in pair) for pair in self._pairs]
+        for (first, second), now in zip(self._pairs, known, strict=True):
+            if now:
+                places = ", ".join(f"&{place}" for place in self._elements(first.element))
+                values = (self._operand(first.node).text, self._operand(second.node).text)
+                self.text.append(f"{self._vector.upper()}_PAIR({', '.join(values)}, {places});")
+        self._pairs = [pair for pair, now in zip(self._pairs, known, strict=True) if not now]
 
     def _is_gathered(self, index: int) -> bool:
         return self._with_lanes[index] == 1 and self._graph.nodes[index].op == "input"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.limbs import with_limbs
 from support.rationals import Rationals
 from support.robots import robot
 from support.states import random_inputs
@@ -36,6 +37,13 @@ def test_exact(tree: str) -> None:
     x = State(q=r.coordinates(model))
     textbook = FUNCTION.trace(FUNCTION.forms[0], model, x)
     assert [list(output) for output in FUNCTION.trace(FORM, model, x)] == list(map(list, textbook))
+
+
+def test_matrices_that_fit_the_stack() -> None:
+    assert [FORM.worth(with_limbs([("revolute",) * n], "fixed").model) for n in (7, 8, 128, 129)] == [
+        *(False, True),
+        *(True, False),
+    ]
 
 
 def test_lanes_symmetry_and_bits_of_batches() -> None:

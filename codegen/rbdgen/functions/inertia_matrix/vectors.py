@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 from rbdgen.access import Access, whole
 from rbdgen.functions.inertia_matrix.inverse_hybrid import INVERSE_FACTOR
@@ -25,10 +26,13 @@ from rbdgen.sweeps.straight import straight
 
 Path = tuple[int, ...]
 
+MOST: Final = 128
+"""Columns, beyond which two more matrices on the stack, of 128 KiB each, would be too much for a thread."""
+
 
 def columns_fill(model: Model) -> bool:
-    """Whether there are columns enough for a vector."""
-    return model.nv >= WIDE
+    """Whether there are columns enough for a vector, and not too many."""
+    return WIDE <= model.nv <= MOST
 
 
 @dataclass(frozen=True)
@@ -160,10 +164,10 @@ def _mirror(blocks: Blocks) -> list[FormLoop]:
     """What is left of the diagonal: within the blocks on it, then blocks as a whole."""
     every, firsts, wide = range(blocks.wide), blocks.firsts, blocks.wide
     right = [(max(0, min(row, block - wide)), block) for block in firsts for row in range(0, block, wide)]
-    whole, half = [(i, j) for i in every for j in every], [(i, j) for j in every for i in range(j)]
+    full, half = [(i, j) for i in every for j in every], [(i, j) for j in every for i in range(j)]
     return [
         _transposed(blocks, [(block, block) for block in firsts], half),
-        *([_transposed(blocks, right, whole)] if right else []),
+        *([_transposed(blocks, right, full)] if right else []),
     ]
 
 

@@ -1,20 +1,22 @@
 """Many rollouts beside the same number of calls of `aba`, and MuJoCo's own threaded rollout.
 
-`python -m benchmarks.rollouts` (or `make bench-rollouts`) prints a table a robot: nanoseconds a step of 1024
-rollouts of 50 steps, in double. All of a row is measured in turns in one run; the least of many repetitions
-counts. `aba` is a batch of as many states. MuJoCo runs without contacts, limits, damping and friction; its
-semi-implicit Euler step computes what `step` does.
+`python -m benchmarks.rollouts` (or `make bench-rollouts`) prints a table a robot and writes
+results/rollouts_<robot>.json: nanoseconds a step of 1024 rollouts of 50 steps, in double. All of a
+row is measured in turns in one run; the least of many repetitions counts. `aba` is a batch of as many states.
+MuJoCo runs without contacts, limits, damping and friction; its semi-implicit Euler step computes what `step`
+does.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 from rich.table import Table
 
-from benchmarks.batch import least
+from benchmarks.batch import RESULTS, Json, least
 from benchmarks.bench import attempt, processor
 from benchmarks.contestants import Contest
 from benchmarks.peers.mujoco_loop import MujocoLoop
@@ -40,7 +42,22 @@ def main() -> None:
 
 
 def measured(contest: Contest, repetitions: int) -> Table:
-    """Nanoseconds a step, by way, and the throughput beside that of `aba`."""
+    """What `report` gives, written to the folder of results, as a table."""
+    found = report(contest, repetitions)
+    path = RESULTS / f"rollouts_{contest.name}.json"
+    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    title = f"{found['robot']}: {found['rollouts']} rollouts of {found['steps']} steps"
+    table = Table(title=title, caption=found["machine"])
+    for heading in ("way", "ns a step", "ms in all", "throughput, aba = 1"):
+        table.add_column(heading, justify="left" if heading == "way" else "right")
+    for name, ns in found["ways"].items():
+        whole = ns * found["rollouts"] * found["steps"] / 1e6
+        table.add_row(name, f"{ns:.1f}", f"{whole:.2f}", f"{found['ways']['aba'] / ns:.2f}")
+    return table
+
+
+def report(contest: Contest, repetitions: int) -> Json:
+    """Nanoseconds a step, by way."""
     robot = load_robot(contest.urdf, contest.base, mimic="independent")
     ways = ours(build_library(robot, Options.of(functions=FUNCTIONS)))
     ways |= attempt("MuJoCo", lambda: theirs(contest.urdf.read_text(encoding="utf-8"), robot)) or {}
@@ -48,13 +65,13 @@ def measured(contest: Contest, repetitions: int) -> Table:
     for _ in range(repetitions):
         for name, way in ways.items():
             best[name] = min(best[name], least(way, 1, 2) / (ROLLOUTS * STEPS))
-    table = Table(title=f"{contest.name}: {ROLLOUTS} rollouts of {STEPS} steps", caption=processor())
-    for heading in ("way", "ns a step", "ms in all", "throughput, aba = 1"):
-        table.add_column(heading, justify="left" if heading == "way" else "right")
-    for name, ns in best.items():
-        whole = ns * ROLLOUTS * STEPS / 1e6
-        table.add_row(name, f"{ns:.1f}", f"{whole:.2f}", f"{best['aba'] / ns:.2g}")
-    return table
+    return {
+        "robot": contest.name,
+        "machine": processor(),
+        "rollouts": ROLLOUTS,
+        "steps": STEPS,
+        "ways": best,
+    }
 
 
 def velocities_and_torques(nv: int) -> tuple[Any, Any]:

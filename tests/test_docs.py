@@ -158,3 +158,86 @@ def _told(measured: dict[str, Any] | None, way: str) -> str:
         return f"{measured['batch']:.0f} ({measured['pinocchio'] / measured['batch']:.1f})"
     ns = {who: entry["ns"] for who, entry in measured["times"].items()}
     return f"{ns['rbdgen'] / 1000:.3f} ({ns['pinocchio'] / ns['rbdgen']:.1f})"
+
+
+def results_of(name: str) -> dict[str, Any]:
+    results = DOCS.parent / "benchmarks" / "results"
+    content: dict[str, Any] = json.loads((results / f"{name}.json").read_text(encoding="utf-8"))
+    return content
+
+
+def test_rollouts_are_as_quick_as_measured() -> None:
+    """Nanoseconds a step, in brackets the throughput beside `aba`; milliseconds of the arm in words."""
+    text = page("trajectories.md")
+    for row, robot in (("7-dof arm", "arm7"), ("18-dof quadruped, floating", "quadruped12")):
+        found = results_of(f"rollouts_{robot}")
+        ways = found["ways"]
+        told = [f"{ways['aba']:.0f}"]
+        for way in ("rollout, last state", "rollout, all states"):
+            told.append(f"{ways[way]:.0f} ({ways['aba'] / ways[way]:.2f})")
+        told.append(f"{ways['MuJoCo, all states, 1 thread']:.0f}")
+        assert f"| {row} | {' | '.join(told)} |" in text
+        if robot == "arm7":
+            rolled, alone = (
+                found["rollouts"] * found["steps"] * ways[way] / 1e6 for way in ("rollout, last state", "aba")
+            )
+            words = (
+                f"rollouts take {rolled:.1f} ms on that machine, and as many calls of `aba` {alone:.1f} ms."
+            )
+            assert words in text.replace("\n", " ")
+
+
+FRAMEWORKS = {"jax": "JAX", "torch": "PyTorch"}
+
+
+def test_frameworks_take_as_long_as_measured() -> None:
+    """Nanoseconds a state; one state of the arm in words, in microseconds."""
+    text, measured = (
+        page("frameworks.md"),
+        {name: results_of(f"bridges_{name}")["cases"] for name in FRAMEWORKS},
+    )
+    for case in measured["jax"]:
+        columns = [
+            measured["jax"][case]["bound"],
+            *(measured[name][case][f"lib.{name}"] for name in FRAMEWORKS),
+        ]
+        told = [f"{x[f'{what}, ns a state']:.0f}" for x in columns for what in ("value", "gradient")]
+        robot, function = case.split()
+        (name,) = (name for name, other in ROBOTS.items() if other == robot)
+        assert f"| {name} `{function}` | {' | '.join(told)} |" in text
+    jax, torch = (measured[name]["arm7 rnea"] for name in FRAMEWORKS)
+    one, its = "one state, ns", "its gradient, ns"
+    us = [jax["lib.jax"][one], torch["lib.torch"][one], torch["lib.torch"][its]]
+    own = [jax["JAX, a sum"][one], torch["PyTorch, a sum"][one], torch["PyTorch, a sum"][its]]
+    calls, sums = ([f"{x / 1000:.2g}" for x in times] for times in (us, own))
+    words = text.replace("\n", " ")
+    assert (
+        f"takes {calls[0]} us in JAX and {calls[1]} us in PyTorch, {calls[2]} us with the gradient" in words
+    )
+    assert f"takes {sums[0]}, {sums[1]} and {sums[2]} us." in words
+
+
+def test_casadi_gains_as_much_as_measured() -> None:
+    """As times as fast as the SX of `rbdgen.trace`; a call in words, in microseconds a state."""
+    text, cases = page("frameworks.md"), results_of("bridges_casadi")["cases"]
+    ways = ("SX, textbook's form", "lib.casadi, knots=1", "lib.casadi, knots=32")
+    told = []
+    for case in cases:
+        robot, _, function = case.partition(" ")
+        for name in (name for name, other in ROBOTS.items() if other == robot):
+            told += [(f"{name}, `{function}`", case, "value, ns a state")]
+            told += [("its Jacobian", case, "Jacobian, ns a state")]
+    told += [("the reach, functions", "reach", "functions, s"), ("the reach, in all", "reach", "in all, s")]
+    shown = 0
+    for row, case, what in told:
+        gains = [cases[case]["SX of rbdgen.trace"][what] / cases[case][way][what] for way in ways]
+        line = f"| {row} | {' | '.join(f'{gain:.0f}' if gain >= 10 else f'{gain:.1f}' for gain in gains)} |"
+        assert line in text[shown:]
+        shown = text.index(line, shown)
+    arm = cases["arm7 rnea"]
+    one, many = (
+        [arm[f"lib.casadi, knots={knots}"][f"{what}, ns a state"] / 1000 for what in ("value", "Jacobian")]
+        for knots in (1, 32)
+    )
+    words = f"a state takes {one[0]:.2f} us, its Jacobian {one[1]:.2f} us, in 32 knots a call"
+    assert f"{words} {many[0]:.3f} and {many[1]:.2f} us." in text.replace("\n", " ")

@@ -1,16 +1,22 @@
 """`python -m benchmarks.bridges` (or `make bench-bridges`) prints the tables of all frameworks installed.
 
-A framework is a module beside this one that gives tables. All of a table is measured in turns in one run, and
-the least of many repetitions counts.
+A framework is a module beside this one that gives times, case by case; they go to results/bridges_<it>.json
+too. All of a case is measured in turns in one run, and the least of many repetitions counts.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from importlib import import_module
 from typing import Final
 
 from rich.console import Console
+from rich.table import Table
+
+from benchmarks.batch import RESULTS
+from benchmarks.bench import processor
+from benchmarks.bridges.turns import Times
 
 FRAMEWORKS: Final = ("casadi", "jax", "torch")
 
@@ -29,8 +35,22 @@ def main() -> None:
         except ImportError as error:
             print(f"{name}: not measured ({error})")
             continue
-        for table in module.tables(given.repetitions):
-            Console(width=110).print(table)
+        cases: dict[str, Times] = {}
+        for case, times in module.cases(given.repetitions):
+            Console(width=110).print(table_of(f"{case} in {name}", times))
+            cases[case] = times
+        report = {"machine": processor(), "cases": cases}
+        (RESULTS / f"bridges_{name}.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+def table_of(title: str, times: Times) -> Table:
+    """A row for everyone who computes, a column for everything measured."""
+    table = Table("", title=title, caption=processor())
+    for column in next(iter(times.values())):
+        table.add_column(column, justify="right")
+    for who, row in times.items():
+        table.add_row(who, *(f"{time:.4g}" for time in row.values()))
+    return table
 
 
 if __name__ == "__main__":

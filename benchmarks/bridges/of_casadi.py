@@ -1,37 +1,40 @@
-"""CasADi: values and Jacobians inside its own loop, by SX of `rbdgen.trace` and by `lib.casadi`."""
+"""CasADi: values and Jacobians inside its own loop, by SX of `rbdgen.trace` and by `lib.casadi`.
+
+And the reach of `examples/mpc_casadi.py` by exact Hessians: all of it, and its functions alone.
+"""
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import casadi
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 
 from benchmarks.batch import inputs_of, least
-from benchmarks.bench import processor
+from benchmarks.bridges.turns import CASES, STATES, Call, Times
 from benchmarks.contestants import present
 from rbdgen.functions.table import lookup
 from rbdgen.options import Options
 from rbdgen.pipeline.page import build_library
 from rbdgen.pipeline.robot import load_robot
+from rbdgen.runtime import Library
 from rbdgen.selection.expression import chosen_expression
 from rbdgen.selection.trace import trace_expression
 
-CASES: Final = (("arm7", "rnea"), ("arm7", "aba"), ("quadruped12", "rnea"))
-STATES: Final = 1024
 KNOTS: Final = 32
+TEXTBOOK: Final = "SX, textbook's form"
+TRACED: Final = "SX of rbdgen.trace"
+REACH: Final = Path(__file__).parents[2] / "examples" / "mpc_casadi.py"
 
-Call = Callable[[], object]
 
-
-def tables(repetitions: int) -> Iterator[Table]:
-    """Microseconds a state, by who computes."""
+def cases(repetitions: int) -> Iterator[tuple[str, Times]]:
+    """Nanoseconds a state, by who computes; of the reach seconds."""
     contests = {contest.name: contest for contest in present()}
     for name, function in CASES:
         robot = load_robot(contests[name].urdf, contests[name].base, mimic="independent")
@@ -41,8 +44,8 @@ def tables(repetitions: int) -> Iterator[Table]:
         textbook = trace_expression(robot.model, row, row.forms[0])
         chosen = chosen_expression(row, robot.model, "casadi")
         contestants = (
-            ("SX, textbook's form", textbook, textbook.jacobian()),
-            ("SX of rbdgen.trace", chosen, chosen.jacobian()),
+            (TEXTBOOK, textbook, textbook.jacobian()),
+            (TRACED, chosen, chosen.jacobian()),
             ("CasADi's C of that, -O2", *_compiled(chosen)),
             *(
                 (f"lib.casadi, knots={knots}", made, made.jacobian())
@@ -56,12 +59,37 @@ def tables(repetitions: int) -> Iterator[Table]:
             for k, pair in enumerate(calls):
                 for column, call in enumerate(pair):
                     best[k, column] = min(best[k, column], least(call, 1, 1))
-        table = Table(title=f"{name} {function}: microseconds a state inside CasADi", caption=processor())
-        for heading in ("", "value", "Jacobian"):
-            table.add_column(heading, justify="right" if heading else "left")
-        for (who, _, _), times in zip(contestants, best / STATES / 1000, strict=True):
-            table.add_row(who, *(f"{time:.3f}" for time in times))
-        yield table
+        told = ("value, ns a state", "Jacobian, ns a state")
+        yield (
+            f"{name} {function}",
+            {
+                who: dict(zip(told, times.tolist(), strict=True))
+                for (who, _, _), times in zip(contestants, best / STATES, strict=True)
+            },
+        )
+    yield "reach", _reach(max(1, repetitions // 4))
+
+
+def _reach(repetitions: int) -> Times:
+    """Of the functions alone, and in all."""
+    robot = load_robot("arm7")
+    names = ["rnea", "rnea_derivatives", "rnea_vjp", "rnea_hvp"]
+    library: Library = build_library(robot, Options.of(functions=names))
+    row = lookup("rnea")
+    ways = {
+        TEXTBOOK: trace_expression(robot.model, row, row.forms[0]).map(KNOTS),
+        TRACED: chosen_expression(row, robot.model, "casadi").map(KNOTS),
+        "lib.casadi, knots=1": library.casadi("rnea", hessian=True).map(KNOTS),
+        f"lib.casadi, knots={KNOTS}": library.casadi("rnea", KNOTS, hessian=True),
+    }
+    reach = runpy.run_path(str(REACH))["reach"]
+    best = {who: {"functions, s": np.inf, "in all, s": np.inf} for who in ways}
+    for _ in range(repetitions):
+        for who, torques in ways.items():
+            found = reach(torques, "exact")
+            best[who]["functions, s"] = min(best[who]["functions, s"], found.functions)
+            best[who]["in all, s"] = min(best[who]["in all, s"], found.solved)
+    return best
 
 
 def _loop(function: Any, arrays: Sequence[NDArray[np.float64]]) -> Call:

@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
 
-from rich.table import Table
-
-from benchmarks.bridges.turns import Call, Case
-from benchmarks.bridges.turns import tables as all_tables
+from benchmarks.bridges.turns import Call, Case, Times
+from benchmarks.bridges.turns import cases as all_cases
 from benchmarks.peers.frax_batch import SETTINGS
 
 os.environ.update(SETTINGS)  # JAX reads them where it is imported
@@ -19,9 +17,9 @@ import jax
 import jax.numpy as jnp
 
 
-def tables(repetitions: int) -> Iterator[Table]:
+def cases(repetitions: int) -> Iterator[tuple[str, Times]]:
     """frax has fixed bases in the same coordinates; what only passes arrays is JAX's own part of a call."""
-    return all_tables("JAX", contestants, repetitions)
+    return all_cases(contestants, repetitions)
 
 
 def contestants(case: Case, states: int) -> Mapping[str, tuple[Call, Call]]:

@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
-from rich.table import Table
 
-from benchmarks.bridges.turns import Call, Case
-from benchmarks.bridges.turns import tables as all_tables
+from benchmarks.bridges.turns import Call, Case, Times
+from benchmarks.bridges.turns import cases as all_cases
 
 
-def tables(repetitions: int) -> Iterator[Table]:
+def cases(repetitions: int) -> Iterator[tuple[str, Times]]:
     """What only adds tensors is PyTorch's own part of a call."""
     torch.set_num_threads(1)
-    return all_tables("PyTorch", contestants, repetitions)
+    return all_cases(contestants, repetitions)
 
 
 def contestants(case: Case, states: int) -> Mapping[str, tuple[Call, Call]]:

@@ -1,4 +1,4 @@
-"""Calls measured in turns, and the table of what frameworks add to a library's bound calls."""
+"""Calls measured in turns, and what frameworks add to a library's bound calls."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 
 from benchmarks.batch import inputs_of, least
-from benchmarks.bench import processor
 from benchmarks.contestants import present
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
@@ -25,6 +23,8 @@ STATES: Final = 1024
 
 Array = NDArray[np.float64]
 Call = Callable[[], object]
+Times = Mapping[str, Mapping[str, float]]
+"""By who computes, and by what is measured, which tells the unit."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ Contestants = Callable[[Case, int], Mapping[str, tuple[Call, Call]]]
 """By who computes: a call that gives values, and one that gives gradients, at so many states."""
 
 
-def tables(framework: str, contestants: Contestants, repetitions: int) -> Iterator[Table]:
-    """Nanoseconds a state in batches and microseconds of a call with one, beside bound calls."""
+def cases(contestants: Contestants, repetitions: int) -> Iterator[tuple[str, Times]]:
+    """Times of batches and of one state, beside bound calls."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     for name, function in CASES:
@@ -64,18 +64,19 @@ def tables(framework: str, contestants: Contestants, repetitions: int) -> Iterat
             states: in_turns({"bound": case.bound(states), **contestants(case, states)}, repetitions)
             for states in (STATES, 1)
         }
-        table = Table(title=f"{name} {function} in {framework}", caption=processor())
-        for heading in ("", "value, ns a state", "gradient, ns a state", "one state, us", "its gradient, us"):
-            table.add_column(heading, justify="right" if heading else "left")
-        for who, (value, gradient) in times[STATES].items():
-            bare = times[STATES]["bound"]
-            table.add_row(
-                who,
-                f"{value / STATES:.1f} ({value / bare[0]:.2f})",
-                f"{gradient / STATES:.1f} ({gradient / bare[1]:.2f})",
-                *(f"{time / 1000:.2f}" for time in times[1][who]),
-            )
-        yield table
+        many, one = times[STATES], times[1]
+        yield (
+            f"{name} {function}",
+            {
+                who: {
+                    "value, ns a state": many[who][0] / STATES,
+                    "gradient, ns a state": many[who][1] / STATES,
+                    "one state, ns": one[who][0],
+                    "its gradient, ns": one[who][1],
+                }
+                for who in many
+            },
+        )
 
 
 def _case(name: str, function: str) -> Case:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from support.robots import BUNDLED
@@ -26,7 +29,10 @@ def test_mujocos_rollout_is_the_same() -> None:
     np.testing.assert_allclose(theirs[..., 3:], ours.v, rtol=0, atol=1e-10)
 
 
-def test_every_way_has_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_way_has_a_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(rollouts, "ROLLOUTS", 20)
     monkeypatch.setattr(rollouts, "STEPS", 3)
-    assert rollouts.measured(PENDULUM, 1).row_count >= 5
+    monkeypatch.setattr(rollouts, "RESULTS", tmp_path)
+    rows = rollouts.measured(PENDULUM, 1).row_count
+    (written,) = tmp_path.iterdir()
+    assert len(json.loads(written.read_text())["ways"]) == rows >= 5

@@ -51,7 +51,8 @@ def test_lanes_and_bits_of_batches(name: str) -> None:
     )
     alone = {loop.name for loop in program.loops if not loop.vectorised(lanes("double"))}
     of_base = {"base", "known", "shift"}  # `base` also solves columns, in vectors
-    of_chains = {"put", "rows", "inverse", "accelerations"} | {"inner" if name == "humanoid30" else "entries_put"}
+    own = "inner" if name == "humanoid30" else "entries_put"
+    of_chains = {"put", "rows", "inverse", "accelerations", own}
     assert alone == {"placing", "outward", "inward", "diagonal"} | of_base | of_chains
     batch = apply(program, FOR_BATCHES)
     verify_program(batch)

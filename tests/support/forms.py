@@ -114,4 +114,4 @@ def relative_error(ours: Array, reference: Array, floor: float = 0.0) -> float:
 
 def over_bodies(form: Form) -> bool:
     """Whether its loops go over bodies, which not every tree allows."""
-    return form.compact or form.name == "vectors"
+    return form.compact or (form.name == "vectors" and not form.swept)

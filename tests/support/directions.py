@@ -82,7 +82,7 @@ def check_both_ways(model: Model, name: str) -> None:
     along = [inputs[f"{x.name}_dot"] for x in of.signature.inputs if f"{x.name}_dot" in moving]
     weights = [inputs[f"{y.name}_bar"] for y in of.signature.outputs]
     expected = outputs.differences(of, of, inputs)
-    for forward, reverse in zip(jvp.forms, vjp.forms, strict=True):
+    for forward, reverse in zip(jvp.forms_for(model), vjp.forms_for(model), strict=True):
         rates = outputs(jvp, inputs, forward.name)
         for ours, theirs in zip(rates, expected, strict=True):
             assert relative_error(ours, theirs, floor=1.0) < 1e-7, (name, forward.name)

@@ -5,8 +5,8 @@
                         d(x_bar)/dx x_dot           NAME_hvp(x, y_bar, x_dot) -> x_bar_dot
 
 `rnea_vjp(q, v, a, tau_bar) -> (q_bar, v_bar, a_bar)` is an example. Their rows follow from the function's own
-row: nothing is written for one of them by hand. What is not negative (which contacts hold, gains) and
-parameters of the robot are held.
+row: by hand nothing is written but the form of NAME_jvp that some rows name as `along`. What is not negative
+(which contacts hold, gains) and parameters of the robot are held.
 """
 
 from __future__ import annotations
@@ -107,13 +107,15 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
     forms = [made.form]
     if inverse is not None:
         forms.append((BY_INVERSE, made.by_inverse))
-    if function.along is not None:
-        forms.append((function.along.name, made.by_along.format(function.along.source)))
+    traced = [Form(form, source, _of_a_graph(name, function.name)) for form, source in forms]
+    if (along := function.along) is not None:
+        source = made.by_along.format(along.source)
+        traced.append(Form(along.name, source, _of_a_graph(name, function.name), over=along.over))
     return replace(
         function,
         signature=_signature(function.signature, name, made, by, coordinates=False),
         summary=made.summary.format(function.name),
-        forms=tuple(Form(form, source, _of_a_graph(name, function.name)) for form, source in forms),
+        forms=tuple(traced),
         operations=partial(_operations, function, made.times),
         pinocchio=None,
         identities=_identities(function, by) if mode == "vjp" else (),

@@ -74,7 +74,9 @@ class Chooser:
     @collection_paused()
     def _differentiated(self, function: Function, made: Differentiated, forced: str | None) -> Choice:
         """The derivative with the fewest operations."""
-        forms = [form.name for form in function.forms] if forced is None else [function.form(forced).name]
+        forms = [form.name for form in function.forms_for(self.model)]
+        if forced is not None:
+            forms = [function.form_for(self.model, forced).name]
         own = self._straight(made.of)
         by = [_moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
         tried = {form: self._derivative(form, made, own, by) for form in forms}
@@ -93,7 +95,8 @@ class Chooser:
                 f"function '{function.name}': what it gives is 0 wherever '{self.model.name}' stands, as "
                 f"'{made.of.name}' has constant results, or constant derivatives; leave it out"
             )
-        return Choice(apply(straight_line(_table_last(graph)), TO_C), best, own.axes, counts)
+        axes = (self._along(made.of) if _is_along(made, best) else own).axes
+        return Choice(apply(straight_line(_table_last(graph)), TO_C), best, axes, counts)
 
     def _sized(self, made: Differentiated) -> list[SizedArgument]:
         """The inputs that it is by."""
@@ -120,8 +123,8 @@ class Chooser:
     def _derivative(self, form: str, made: Differentiated, own: Choice, by: Sequence[Moving]) -> Graph:
         """The gradient of a form, or its rates where there are no weights."""
         graph, seeded = _graph_of(own.program), MODES[made.mode].seeded
-        if made.of.along is not None and form == made.of.along.name:
-            return self._along(made.of, made, by)
+        if _is_along(made, form):
+            return self._by_along(made.of, made, by)
         if form != BY_INVERSE:
             return (vjp if seeded else jvp)(graph, by, self._told(made))
         assert made.inverse is not None
@@ -129,19 +132,24 @@ class Chooser:
         others = [x for x in by if x.name != z]
         ways = [(vjp if seeded else jvp)(_graph_of(self._straight(made.inverse).program), others)]
         if made.inverse.along is not None:
-            ways.append(self._along(made.inverse, made, others))
+            ways.append(self._by_along(made.inverse, made, others))
         found = [(vjp_by_inverse if seeded else jvp_by_inverse)(graph, way, by, z) for way in ways]
         return min(found, key=lambda graph: cost(graph).total)
 
-    def _along(self, of: Function, made: Differentiated, by: Sequence[Moving]) -> Graph:
-        """What a function's own form along a direction gives; its gradient where there are weights."""
-        row = differentiated(of, "jvp")
+    def _along(self, of: Function) -> Choice:
+        """The cheapest straight line of a function's own form along a direction."""
         assert of.along is not None
-        assert row.differentiated is not None
-        own = self._straight(replace(row, forms=(of.along,), differentiated=None))
-        moving = {x.name + DOT for x in row.differentiated.by}
-        graph = _with_rates(_graph_of(own.program), moving, by, made.coordinates, self.model)
+        return self._straight(replace(differentiated(of, "jvp"), forms=(of.along,), differentiated=None))
+
+    def _by_along(self, of: Function, made: Differentiated, by: Sequence[Moving]) -> Graph:
+        """What that gives; the gradient where there are weights."""
+        moving = {x.name + DOT for x in of.signature.inputs}
+        graph = _with_rates(_graph_of(self._along(of).program), moving, by, made.coordinates, self.model)
         return transposed(graph, by) if MODES[made.mode].seeded else graph
+
+
+def _is_along(made: Differentiated, form: str) -> bool:
+    return made.of.along is not None and form == made.of.along.name
 
 
 def _graph_of(program: Program) -> Graph:

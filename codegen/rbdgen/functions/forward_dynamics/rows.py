@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdgen.functions.forward_dynamics.along import acceleration_rates
 from rbdgen.functions.forward_dynamics.articulated_body import aba
 from rbdgen.functions.forward_dynamics.bias import forward_dynamics
 from rbdgen.functions.forward_dynamics.composite import composite_moments, forward_dynamics_composite
@@ -66,6 +67,13 @@ def _aba(external: bool) -> tuple[Form, ...]:
     )
 
 
+ALONG = cheap(
+    "own_axes",
+    "M^-1 of torques that make up for changes of motions and forces in the bodies' own axes, mass moments",
+    lambda reduced, x: [acceleration_rates(reduced, x)],
+    "tree",
+)
+
 RESISTED = (Added("tau", torque),)
 
 
@@ -90,6 +98,7 @@ ROWS = (
         ),
         projected=lambda call, x: _solved(call, x, call("nle")),
         inverse="rnea",
+        along=ALONG,
     ),
 )
 
@@ -104,4 +113,5 @@ WITH_FORCES = Function(
     resistance=RESISTED,
     projected=lambda call, x: _solved(call, x, call("rnea_fext", a=0 * x["tau"])),
     inverse="rnea_fext",
+    along=ALONG,
 )

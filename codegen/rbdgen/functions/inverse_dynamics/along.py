@@ -38,7 +38,7 @@ from rbdgen.spatial.scalar import Scalar, add, mul
 from rbdgen.sweeps.bodies import along_joint, force_to_parent, relative_motion
 from rbdgen.sweeps.inputs import State, external_forces, on_bodies
 from rbdgen.sweeps.records import named
-from rbdgen.sweeps.straight import straight
+from rbdgen.sweeps.straight import Straight, straight
 
 SLOPES = {"q": by_position, "v": by_velocity, "a": by_acceleration}
 """Of what resists at a joint, by what moves there."""
@@ -76,15 +76,21 @@ def torque_rates(reduced: ReducedModel, x: State) -> list[Scalar]:
 
     x.arrays: `q_dot` in the tangent space, `v_dot`, `a_dot` and `fext_dot`, those that are inputs.
     """
-    coupling, still = reduced.model.coupling, [0] * reduced.nv
-    along = {of: coupling.extended(x.arrays[of + DOT]) for of in "qva" if of + DOT in x.arrays}
     sweeps = straight(reduced, x)
-    bodies, values = sweeps.bodies, sweeps.run(*inverse_dynamics(bool(x.v), bool(x.a), x.fext is not None))
+    sweeps.run(*inverse_dynamics(bool(x.v), bool(x.a), x.fext is not None))
+    return reduced.model.coupling.folded(rates_at(reduced, x, sweeps))
+
+
+def rates_at(reduced: ReducedModel, x: State, sweeps: Straight) -> list[Scalar]:
+    """The same of every degree of freedom, where sweeps gave every body's `motion`, and in `force` what it
+    takes and all below it."""
+    bodies, values, still = sweeps.bodies, sweeps.values, [0] * reduced.nv
+    along = {of: reduced.model.coupling.extended(x.arrays[of + DOT]) for of in SLOPES if of + DOT in x.arrays}
     joints = [
         JointMotion(
             *(
                 relative_motion(body, body.joint.slice(rates))
-                for rates in (x.v or still, *(along.get(of, still) for of in "qva"))
+                for rates in (x.v or still, *(along.get(of, still) for of in SLOPES))
             )
         )
         for body in bodies
@@ -107,7 +113,7 @@ def torque_rates(reduced: ReducedModel, x: State) -> list[Scalar]:
         if of in along:
             slopes = terms_of(reduced.model, term, x)
             tau_dot = [add(t, mul(k, rate)) for t, k, rate in zip(tau_dot, slopes, along[of], strict=True)]
-    return coupling.folded(tau_dot)
+    return tau_dot
 
 
 def motion_rate(

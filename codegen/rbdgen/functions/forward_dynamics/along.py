@@ -1,0 +1,46 @@
+"""How fast the accelerations of forward dynamics change along a direction (q_dot, v_dot, tau_dot).
+
+    a_dot = M^-1 (tau_dot - dID)
+
+where dID is how fast the torques of inverse dynamics change while a is held. The motion at a is that of the
+bias forces and the change of acceleration that the last sweep of forward dynamics gives. The same sweeps, run
+on these torques without bias forces, are the product with M^-1; their articulated inertias are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rbdgen.functions.forward_dynamics.bias import ACCELERATIONS, ARTICULATED, forward_dynamics
+from rbdgen.functions.inverse_dynamics.along import rates_at
+from rbdgen.functions.inverse_dynamics.classical import HAND_ON, BodyMotion, inertial_force
+from rbdgen.functions.resistance import less
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ops import NO_FORCE
+from rbdgen.spatial.scalar import Scalar, sub
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.straight import straight
+
+
+def acceleration_rates(reduced: ReducedModel, x: State) -> list[Scalar]:
+    """a_dot of a = FD(q, v, tau, fext), in rad/s^3 or m/s^3.
+
+    x.arrays: `q_dot` in the tangent space, `v_dot`, `tau_dot` and `fext_dot`, those that are inputs.
+    """
+    sweeps = straight(reduced, replace(x, tau=less(reduced.model, x)))
+    values = sweeps.run(*forward_dynamics(x.fext is not None))
+    values["motion"] = [
+        BodyMotion(motion.a + change.linear, motion.w, motion.wdot + change.angular)
+        for motion, change in zip(values["motion"], values["change"], strict=True)
+    ]
+    external = sweeps.fext or [NO_FORCE] * reduced.nbodies
+    values["force"] = [
+        inertial_force(body.moments, motion) - taken
+        for body, motion, taken in zip(sweeps.bodies, values["motion"], external, strict=True)
+    ]
+    sweeps.run(HAND_ON)
+    rates = zip(x.arrays["tau_dot"], rates_at(reduced, x, sweeps), strict=True)
+    solving = straight(reduced, replace(x, tau=[sub(*both) for both in rates], fext=None))
+    solving.values["force"] = [NO_FORCE] * reduced.nbodies
+    found: list[Scalar] = solving.run(ARTICULATED, ACCELERATIONS)["a"]
+    return found

@@ -111,14 +111,43 @@ def test_refused(jax: Any, arm: Library, call: Callable[[Any, Any], Any], messag
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("outer", ["jacfwd", "jacrev"])
-@pytest.mark.parametrize("inner", ["jacfwd", "jacrev"])
-def test_second_derivatives_are_refused(jax: Any, arm: Library, outer: str, inner: str) -> None:
-    """Those of the function; a linear use of its first derivatives is not one."""
+@pytest.mark.parametrize("name", ["arm", "cart"])
+def test_hessians(jax: Any, name: str, request: pytest.FixtureRequest) -> None:
+    """In three ways, under jit and vmap, and as differences of gradients along the ways that q can go."""
+    library: Library = request.getfixturevalue(name)
+    q, v, _ = states(library, 3)
+
+    def loss(q: Any, v: Any) -> Any:
+        return jax.numpy.sum(jax.numpy.sin(library.jax.rnea(q, v, v)))
+
+    found = jax.jit(jax.vmap(jax.hessian(loss, (0, 1))))(q, v)
+    for inner, outer in ((jax.jacrev, jax.jacrev), (jax.jacfwd, jax.jacrev)):
+        again = jax.vmap(outer(inner(loss, (0, 1)), (0, 1)))(q, v)
+        for x, y in zip(jax.tree.leaves(found), jax.tree.leaves(again), strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-9 * np.abs(x).max())
+    gradient = jax.vmap(jax.grad(loss, (0, 1)))
+    ways = np.array([motions(library.manifold, one) for one in q])
+    for k in range(library.manifold.nv):
+        step = 1e-6 * np.eye(library.manifold.nv)[k]
+        sides = [gradient(library.integrate(q, sign * step), v) for sign in (1, -1)]
+        differences = [(x - y) / 2e-6 for x, y in zip(*sides, strict=True)]
+        np.testing.assert_allclose((found[1][0] @ ways)[..., k], differences[1], rtol=1e-5, atol=1e-5)
+        along = np.einsum("sij,si->sj", ways, (found[0][0] @ ways)[..., k])
+        np.testing.assert_allclose(along, np.einsum("sij,si->sj", ways, differences[0]), rtol=1e-5, atol=1e-5)
+
+
+def test_what_hessians_are_not(jax: Any, arm: Library) -> None:
+    """Forward over forward, and third derivatives."""
     q = np.array([0.1, 0.2])
-    twice = getattr(jax, outer)(getattr(jax, inner)(lambda q: arm.jax.rnea(q, q, q).sum()))
-    with pytest.raises(ArrayTypeError, match=r"^rnea: JAX asks for its second derivatives"):
-        jax.jit(twice)(q)
+
+    def loss(q: Any) -> Any:
+        return arm.jax.rnea(q, q, q).sum()
+
+    for more in (jax.jit(jax.jacfwd(jax.jacfwd(loss))), jax.jacfwd(jax.hessian(loss))):
+        with pytest.raises(
+            ArrayTypeError, match=r"^rnea: JAX asks for third derivatives, .* take jax.hessian"
+        ):
+            more(q)
     gauss = jax.jvp(lambda w: jax.vjp(lambda v: arm.jax.rnea(q, v, q), q)[1](w)[0], (q,), (q,))
     np.testing.assert_allclose(gauss[0], gauss[1])
 

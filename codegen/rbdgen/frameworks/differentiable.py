@@ -49,6 +49,12 @@ class Differentiable:
         return self._derivatives["jvp"]
 
     @cached_property
+    def hvp(self) -> Function:
+        """`hvp(x..., y_bar..., x_dot...)`: how x_bar changes where x moves with x_dot."""
+        (found,) = self._along(["hvp"]).values()
+        return found
+
+    @cached_property
     def by(self) -> tuple[int, ...]:
         """The inputs that derivatives are by, of all inputs."""
         gradients = {argument.name for argument in self.vjp.signature.outputs}
@@ -63,12 +69,15 @@ class Differentiable:
 
     @cached_property
     def _derivatives(self) -> Mapping[str, Function]:
+        return self._along(["vjp", "jvp"])
+
+    def _along(self, modes: Sequence[str]) -> Mapping[str, Function]:
         """By mode, of the library where it has them by the elements of q."""
         if any(x.kind in ("sines", "cosines") for x in self.inputs):
             raise LoadError(
                 f"{self.name}: there are no derivatives by sines and cosines; leave trig='input' out"
             )
-        names = {mode: f"{self.name}_{mode}" for mode in ("vjp", "jvp")}
+        names = {mode: f"{self.name}_{mode}" for mode in modes}
         known = self.library.functions if _by_elements(self.library) else {}
         missing = [name for name in names.values() if name not in known]
         if not missing:

@@ -1,7 +1,9 @@
 """Generated functions as functions of JAX: jit, vmap, grad, jacfwd and jacrev, each a call of C inside XLA.
 
 `linear` is what differentiation sees: the product of a function's Jacobian, or of its transpose, with
-vectors. Its two forms are each other's transposes, so forward and reverse mode come from one rule.
+vectors. Its two forms are each other's transposes, so forward and reverse mode come from one rule. `bent` is
+what it sees of that again: J^T y_bar along x_dot, which makes Hessians. Of J a_dot along b_dot there is no
+function, but what reverse mode makes of it is the same Hessian.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdgen.emit.casadi.matrices import quaternions_of
 from rbdgen.errors import ArrayTypeError, BuildError
 from rbdgen.frameworks.bridge import Bridge, compiled, existing
 from rbdgen.frameworks.differentiable import Differentiable, check, disagreeing, native
@@ -32,8 +35,8 @@ Arrays = Sequence[Any]
 
 TARGET = "rbdgen_evaluate"
 
-linear = Primitive("rbdgen_linear")
-linear.multiple_results = True
+linear, bent = Primitive("rbdgen_linear"), Primitive("rbdgen_bent")
+linear.multiple_results = bent.multiple_results = True
 
 
 def bridge() -> Bridge:
@@ -139,51 +142,102 @@ def _linear_shapes(*arrays: Any, of: Differentiable, transposed: bool) -> list[A
     return [jax.core.ShapedArray(result.shape, result.dtype) for result in results]
 
 
-def _linear_batched(arrays: Arrays, axes: Arrays, **which: Any) -> tuple[list[Any], list[int]]:
+def _batched(primitive: Primitive) -> Callable[..., Any]:
     """States are leading axes: one more of them."""
-    size = next(array.shape[axis] for array, axis in zip(arrays, axes, strict=True) if axis is not None)
-    moved = [
-        jnp.broadcast_to(array, (size, *array.shape)) if axis is None else jnp.moveaxis(array, axis, 0)
-        for array, axis in zip(arrays, axes, strict=True)
-    ]
-    results = linear.bind(*moved, **which)
-    return results, [0] * len(results)
+
+    def rule(arrays: Arrays, axes: Arrays, **which: Any) -> tuple[list[Any], list[int]]:
+        size = next(array.shape[axis] for array, axis in zip(arrays, axes, strict=True) if axis is not None)
+        moved = [
+            jnp.broadcast_to(array, (size, *array.shape)) if axis is None else jnp.moveaxis(array, axis, 0)
+            for array, axis in zip(arrays, axes, strict=True)
+        ]
+        results = primitive.bind(*moved, **which)
+        return results, [0] * len(results)
+
+    return rule
 
 
 def _linear_transposed(cotangents: Arrays, *arrays: Any, of: Differentiable, transposed: bool) -> list[Any]:
     at, vectors = arrays[: len(of.inputs)], arrays[len(of.inputs) :]
-    if any(map(ad.is_undefined_primal, at)):
-        raise _no_second(of)
     given = [ad.instantiate_zeros(cotangent) for cotangent in cotangents]
-    found = linear.bind(*at, *given, of=of, transposed=not transposed)
-    wanted = [
-        result if ad.is_undefined_primal(vector) else None
-        for result, vector in zip(found, vectors, strict=True)
-    ]
-    return [None] * len(at) + wanted
+    return [None] * len(at) + _wanted(linear.bind(*at, *given, of=of, transposed=not transposed), vectors)
+
+
+def _wanted(found: Arrays, vectors: Arrays) -> list[Any]:
+    """What transposition found, of those vectors that it asks for."""
+    pairs = zip(found, vectors, strict=True)
+    return [result if ad.is_undefined_primal(vector) else None for result, vector in pairs]
 
 
 def _linear_jvp(
     primals: Arrays, tangents: Arrays, *, of: Differentiable, transposed: bool
 ) -> tuple[Any, Any]:
-    count = len(of.inputs)
+    count, which = len(of.inputs), {"of": of, "transposed": transposed}
+    moving = {k for k, tangent in enumerate(tangents[:count]) if type(tangent) is not ad.Zero}
+    for k in moving.difference(of.by):
+        raise of.no_derivative(k)
+    dots = [ad.instantiate_zeros(tangents[k]) for k in of.by]
+    moved = bent.bind(*primals, *dots, **which) if moving else None
+    if moved is None or any(type(tangent) is not ad.Zero for tangent in tangents[count:]):
+        own = linear.bind(*primals[:count], *map(ad.instantiate_zeros, tangents[count:]), **which)
+        moved = own if moved is None else [x + y for x, y in zip(moved, own, strict=True)]
+    return linear.bind(*primals, **which), moved
+
+
+def _bent(*arrays: Any, of: Differentiable, transposed: bool) -> list[Any]:
+    """How J^T y_bar changes along x_dot, or J a_dot along b_dot, which is for transposition alone."""
+    if not transposed:
+        raise _no_more(of)
+    count, bars = len(of.inputs), len(of.outputs)
+    found, dots = call(of.hvp, arrays), arrays[count + bars :]
+    for k, x in enumerate(of.by):
+        if of.inputs[x].kind == "configuration":
+            gradient = call(of.vjp, arrays[: count + bars])[k]
+            for at in quaternions_of(of.library.manifold):  # in inverse proportion to its length
+                own = slice(at, at + 4)
+                along = jnp.sum(arrays[x][..., own] * dots[k][..., own], -1, keepdims=True)
+                found[k] = found[k].at[..., own].add(-along * gradient[..., own])
+    return found
+
+
+def _bent_transposed(cotangents: Arrays, *arrays: Any, of: Differentiable, transposed: bool) -> list[Any]:
+    """y_bar (d2f) a_dot b_dot, of which two are given: linear in the third."""
+    count, middle = len(of.inputs), len(of.outputs) if transposed else len(of.by)
+    at, first, second = arrays[:count], arrays[count : count + middle], arrays[count + middle :]
+    given = [ad.instantiate_zeros(cotangent) for cotangent in cotangents]
+    if any(map(ad.is_undefined_primal, second)):
+        pair = (*first, *given) if transposed else (*given, *first)
+        return [None] * (count + middle) + _wanted(bent.bind(*at, *pair, of=of, transposed=True), second)
+    pair = (*given, *second)
+    found = _wanted(bent.bind(*at, *pair, of=of, transposed=not transposed), first)
+    return [None] * count + found + [None] * len(second)
+
+
+def _bent_jvp(primals: Arrays, tangents: Arrays, *, of: Differentiable, transposed: bool) -> tuple[Any, Any]:
+    count, which = len(of.inputs), {"of": of, "transposed": transposed}
+    middle = count + (len(of.outputs) if transposed else len(of.by))
     if any(type(tangent) is not ad.Zero for tangent in tangents[:count]):
-        raise _no_second(of)
-    dots = [ad.instantiate_zeros(tangent) for tangent in tangents[count:]]
-    which = {"of": of, "transposed": transposed}
-    return linear.bind(*primals, **which), linear.bind(*primals[:count], *dots, **which)
+        raise _no_more(of)
+    moved = [ad.instantiate_zeros(tangent) for tangent in tangents]
+    one = bent.bind(*primals[:count], *moved[count:middle], *primals[middle:], **which)
+    other = bent.bind(*primals[:middle], *moved[middle:], **which)
+    return bent.bind(*primals, **which), [x + y for x, y in zip(one, other, strict=True)]
 
 
-def _no_second(of: Differentiable) -> ArrayTypeError:
+def _no_more(of: Differentiable) -> ArrayTypeError:
     return ArrayTypeError(
-        f"{of.name}: JAX asks for its second derivatives, which lib.jax has not; take {of.name}_hvp of the "
-        "library, or first derivatives alone (Gauss-Newton)"
+        f"{of.name}: JAX asks for third derivatives, or for jax.jacfwd of jax.jacfwd, which lib.jax has not; "
+        "take jax.hessian for second ones"
     )
 
 
-linear.def_impl(_linear)
-linear.def_abstract_eval(_linear_shapes)
-mlir.register_lowering(linear, mlir.lower_fun(_linear, multiple_results=True))
-batching.primitive_batchers[linear] = _linear_batched
-ad.primitive_transposes[linear] = _linear_transposed
-ad.primitive_jvps[linear] = _linear_jvp
+for primitive, evaluate, transpose, push in (
+    (linear, _linear, _linear_transposed, _linear_jvp),
+    (bent, _bent, _bent_transposed, _bent_jvp),
+):
+    primitive.def_impl(evaluate)
+    primitive.def_abstract_eval(_linear_shapes)
+    mlir.register_lowering(primitive, mlir.lower_fun(evaluate, multiple_results=True))
+    batching.primitive_batchers[primitive] = _batched(primitive)
+    ad.primitive_transposes[primitive] = transpose
+    ad.primitive_jvps[primitive] = push

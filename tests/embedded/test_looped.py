@@ -179,6 +179,36 @@ def test_refused_without_the_compiler(
     assert "arm-none-eabi-gcc installed" in said
 
 
+@pytest.mark.parametrize(("function", "board"), [("crba", "rv32imafc"), ("minv", "cortex-m4f")])
+def test_loops_over_limbs(function: str, board: str, tmp_path: Path) -> None:
+    """Zeros by the loop, and values of other limbs: the bits of home, the instructions counted."""
+    options: dict[str, Any] = {"real": "float", "target": "portable"}
+    forms = {function: "limb-loops"}
+    product = generated("quadruped12", "floating", (function,), tmp_path, variants=forms, **options)
+    target, subject, inputs = TARGETS[board], product.subject(function), product.states(function, STATES)
+    loops = product.manifest["functions"][function]["loops"]
+    assert set(loops) == {4}
+    image = build_image(subject, inputs, target, tmp_path / "board")
+    result, executed = run_on_board(subject, image, target, list(image.figures.functions))
+    np.testing.assert_array_equal(result.bits, run_at_home(subject, inputs, tmp_path / "home").bits)
+    assert np.isfinite(result.values()).all()
+    assert sum(executed.values()) == 2 * STATES * image.figures.instructions(subject.function, loops)
+    assert violations(image.figures, loops={subject.function: len(loops)}) == ()
+
+
+def test_a_budget_takes_loops_over_limbs(tmp_path: Path) -> None:
+    """Where they fit they are faster than loops over bodies; where they do not, those are smaller."""
+    robot = load_robot(robot_root() / "quadruped12.urdf", "floating")
+    forms = {}
+    for budget in (2500, 2000):
+        options = Options(functions=("rnea",), real="float", target="cortex-m4f", budget_flash=budget)
+        facts = generate(robot, options, tmp_path).manifest["functions"]["rnea"]
+        assert facts["object_bytes"] <= budget
+        forms[budget] = facts["form"], facts["instructions"]
+    assert [form for form, _ in forms.values()] == ["limb-loops", "looped"]
+    assert forms[2500][1] < 0.7 * forms[2000][1]
+
+
 def test_tables_count(products: dict[str, Product], tmp_path: Path) -> None:
     """All constants of a looped form are in its flash: no less than the numbers of its tables."""
     product, target = products["quadruped12"], TARGETS["cortex-m4f"]

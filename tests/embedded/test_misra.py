@@ -34,6 +34,8 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
 LOOPED = [name for name, row in TABLE.items() if any(form.name == "looped" for form in row.forms)]
 """Functions that have a form in loops over bodies."""
 
+PENDULUM, OF_LIMBS = "double_pendulum", ("quadruped12", "crba", "limb-loops")
+
 SINE = {"21.15"}
 SELFTEST = {"21.6", "21.15"}
 
@@ -72,16 +74,22 @@ def assert_allowed(function: str, product: Product) -> None:
     assert broken_rules(subject.sources, subject.folders).keys() == allowed
 
 
-@pytest.mark.parametrize("function", few(["rnea", "crba", "rnea_derivatives"], LOOPED))
-def test_looped_forms(function: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("robot", "function", "form"),
+    few(
+        [*((PENDULUM, name, "looped") for name in ("rnea", "crba", "rnea_derivatives")), OF_LIMBS],
+        [*((PENDULUM, name, "looped") for name in LOOPED), OF_LIMBS],
+    ),
+)
+def test_looped_forms(robot: str, function: str, form: str, tmp_path: Path) -> None:
     product = generated(
-        "double_pendulum",
+        robot,
         "floating",
         (function,),
         tmp_path,
         real="float",
         target="portable",
-        variants={function: "looped"},
+        variants={function: form},
     )
     subject = product.subject(function)
     assert " for (" in subject.sources[0].read_text()

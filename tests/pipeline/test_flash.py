@@ -12,6 +12,7 @@ from support.toys import torque
 from rbdgen.cli import main
 from rbdgen.emit.package import FunctionSource
 from rbdgen.errors import BuildError, OptionError
+from rbdgen.graph.cost import Cost
 from rbdgen.options import Options
 from rbdgen.pipeline.flash import fitted
 from rbdgen.pipeline.page import generate
@@ -47,7 +48,7 @@ def fit(budget: int, compiler: Compiler) -> set[str]:
     """The functions that got their small form."""
     chosen = fitted(
         [source(name, "plain") for name in PLAIN],
-        lambda: {name: source(name, "small") for name in SMALL},
+        lambda: {name: [source(name, "small")] for name in SMALL},
         budget,
         compiler,
     )
@@ -92,6 +93,32 @@ def test_a_budget_that_cannot_be_met() -> None:
         "--budget-flash 2149: 2150 bytes are the least that was reached, 1 too many (rnea_derivatives 1000, "
         "aba 350, crba 300, minv 300, rnea 200); leave functions out with -f, take --trig input or allow more"
     )
+
+
+BYTES = {("rnea", "plain"): 700, ("rnea", "middle"): 240, ("rnea", "small"): 200}
+BYTES |= {("aba", "plain"): 900, ("aba", "middle"): 480, ("aba", "small"): 500}
+WORK = {"plain": 1, "middle": 2, "small": 5}
+
+
+@pytest.mark.parametrize(
+    ("budget", "forms"),
+    [
+        (1599, ["middle", "plain"]),
+        (720, ["middle", "middle"]),
+        (719, ["small", "middle"]),  # not the smallest form of aba, which is larger than one that is faster
+    ],
+)
+def test_the_fastest_form_that_fits(budget: int, forms: list[str]) -> None:
+    def made(name: str, form: str) -> FunctionSource:
+        return replace(source(name, form), cost=Cost(add=WORK[form]))
+
+    chosen = fitted(
+        [made("rnea", "plain"), made("aba", "plain")],
+        lambda: {name: [made(name, form) for form in ("small", "middle")] for name in ("rnea", "aba")},
+        budget,
+        lambda functions: {f.name: BYTES[f.name, f.form] for f in functions},
+    )
+    assert [f.form for f in chosen] == forms
 
 
 def test_no_other_form() -> None:

@@ -34,6 +34,9 @@ Robot = TypeVar("Robot", Model, ReducedModel, Model | ReducedModel)
 LIMBS: Final = "limbs"
 """The form that no row needs to name: alike limbs as lanes, of the form that `swept` says."""
 
+LIMB_LOOPS: Final = "limb-loops"
+"""The same with the limbs one after the other, for small memories."""
+
 Over: TypeAlias = Literal["all", "independent", "tree"]
 
 
@@ -207,17 +210,25 @@ class Function:
 
     @property
     def all_forms(self) -> tuple[Form, ...]:
-        """Those of its row, and that in limbs."""
-        return self.forms if self.in_limbs is None else (*self.forms, self.in_limbs)
+        """Those of its row, and those in limbs."""
+        return (*self.forms, *filter(None, (self.in_limbs, self.in_limb_loops)))
 
     @property
     def in_limbs(self) -> Form | None:
         """The form that runs alike limbs as the lanes of vectors; None where no form can."""
+        return self._of_limbs(LIMBS, "alike limbs as lanes")
+
+    @property
+    def in_limb_loops(self) -> Form | None:
+        """The form that loops over alike limbs; None where no form can."""
+        return self._of_limbs(LIMB_LOOPS, "in loops over alike limbs")
+
+    def _of_limbs(self, name: str, how: str) -> Form | None:
         swept = next((form for form in self.forms if form.swept and form.loops is None), None)
         arguments = (*self.signature.inputs, *self.signature.outputs)
         if swept is None or any(x.kind not in OF_JOINTS for x in arguments):
             return None
-        return replace(swept, name=LIMBS, source=f"{swept.source}; alike limbs as lanes", over="tree")
+        return replace(swept, name=name, source=f"{swept.source}; {how}", over="tree")
 
     def form(self, name: str) -> Form:
         """The form of this name; OptionError if there is none."""
@@ -240,10 +251,10 @@ class Function:
                 f"form '{name}' of '{self.name}' cannot do mimic joints, which '{model.name}' has; "
                 f"choose from: {known}"
             )
-        reason = unlike_limbs(model) if name == LIMBS else None
+        reason = unlike_limbs(model) if name in (LIMBS, LIMB_LOOPS) else None
         if reason is not None:
             raise OptionError(
-                f"form '{LIMBS}' of '{self.name}': '{model.name}' has no alike limbs, {reason}; leave it out"
+                f"form '{name}' of '{self.name}': '{model.name}' has no alike limbs, {reason}; leave it out"
             )
         return form
 

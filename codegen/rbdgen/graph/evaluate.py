@@ -32,10 +32,12 @@ T = TypeVar("T")
 
 
 def halved(lanes: Sequence[T], add: Callable[[T, T], T]) -> T:
-    """The sum over lanes, in the order of `join`: of the halves, as long as there are two."""
+    """The sum over lanes, in the order of `join`: of the halves, as long as there are two; of an odd number
+    the last lane waits."""
     while len(lanes) > 1:
         half = len(lanes) // 2
-        lanes = [add(a, b) for a, b in zip(lanes[:half], lanes[half:], strict=True)]
+        pairs = zip(lanes[:half], lanes[half : 2 * half], strict=True)
+        lanes = [*(add(a, b) for a, b in pairs), *lanes[2 * half :]]
     return lanes[0]
 
 

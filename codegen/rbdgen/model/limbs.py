@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from rbdgen.model.model import WORLD, Model
 
 LANES: Final = (2, 4, 8)
-"""How many limbs may go together."""
+"""How many limbs may go together as the lanes of a vector."""
 
 Limb = tuple[int, ...]
 """The numbers of its bodies, in order."""
@@ -37,15 +37,21 @@ class Limbs:
         return frozenset(k for k, body in enumerate(self.bodies(model, 0)) if body in first)
 
 
-def limbs_in_lanes(model: Model) -> Iterator[Limbs]:
-    """Every number of lanes, with the alike limbs that fill them; the others go by themselves."""
+def limbs_in_lanes(model: Model, numbers: Iterable[int] = LANES) -> Iterator[Limbs]:
+    """Each of these numbers of lanes, with the alike limbs that fill them; the others go by themselves."""
     groups = alike_limbs(model)
-    for lanes in LANES:
+    for lanes in numbers:
         full = tuple(
             limbs[k : k + lanes] for limbs in groups for k in range(0, len(limbs) - lanes + 1, lanes)
         )
         if full:
             yield Limbs(lanes, full)
+
+
+def limbs_in_turn(model: Model) -> Iterator[Limbs]:
+    """The same where limbs are done one after the other, so that any number of them may go together."""
+    most = max(map(len, alike_limbs(model)), default=1)
+    return limbs_in_lanes(model, range(2, most + 1))
 
 
 def alike_limbs(model: Model) -> list[tuple[Limb, ...]]:

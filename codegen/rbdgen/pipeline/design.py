@@ -10,7 +10,7 @@ from rbdgen.description.quoting import quoted
 from rbdgen.emit.package import FunctionSource
 from rbdgen.errors import OptionError
 from rbdgen.functions.differentiated import in_coordinates
-from rbdgen.functions.function import LIMBS, Function
+from rbdgen.functions.function import LIMB_LOOPS, LIMBS, Function
 from rbdgen.functions.table import lookup
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.angles_given import angles_given, angles_of, signature_given
@@ -38,6 +38,8 @@ from rbdgen.toolchain.targets import target_named
 LONGEST_BATCH: Final = 100_000
 """Operations written down up to which a function gets a batch function. One of 72 thousand takes gcc 7 s and
 clang 5 s, and 140 KB of stack for its workspace."""
+
+PARAMETERS_DIFFER: Final = "--param makes numbers inputs in which limbs may differ; leave it out"
 
 
 def design_functions(robot: Robot, options: Options, progress: Progress = silent) -> list[FunctionSource]:
@@ -174,13 +176,13 @@ def design_function(task: tuple[Robot, str, BodyAxes | None, Options, Table | No
 
 
 def limbs_refused(function: Function, options: Options) -> str | None:
-    """Why alike limbs do not go together, whatever the robot; None where they may."""
+    """Why alike limbs are no lanes of vectors, whatever the robot; None where they may be."""
     if not target_named(options.target).extensions:
         return f"--target {options.target} has no vectors; take --target host"
     if options.trig == "input":
         return "--trig input gives sines one by one; take --trig builtin"
     if options.params:
-        return "--param makes numbers inputs in which limbs may differ; leave it out"
+        return PARAMETERS_DIFFER
     if function.packed(options.packed):
         return "outputs are packed; leave --packed out"
     return None
@@ -188,9 +190,13 @@ def limbs_refused(function: Function, options: Options) -> str | None:
 
 def check_limbs(function: Function, options: Options) -> None:
     """OptionError where alike limbs are asked for and cannot go together."""
-    reason = limbs_refused(function, options)
-    if options.variants.get(function.name) == LIMBS and reason is not None:
-        raise OptionError(f"--variant {function.name}={LIMBS}: {reason}")
+    asked, reason = options.variants.get(function.name), None
+    if asked == LIMBS:
+        reason = limbs_refused(function, options)
+    elif asked == LIMB_LOOPS and options.params:
+        reason = PARAMETERS_DIFFER
+    if reason is not None:
+        raise OptionError(f"--variant {function.name}={asked}: {reason}")
 
 
 def batch_program(program: Program) -> Program | None:

@@ -8,8 +8,10 @@ from dataclasses import replace
 
 from rbdgen.emit.package import MANIFEST, FunctionSource, Sources
 from rbdgen.errors import BuildError, OptionError
+from rbdgen.functions.function import Form
 from rbdgen.functions.table import ALL, lookup
 from rbdgen.model.build import Robot
+from rbdgen.model.limbs import alike_limbs
 from rbdgen.options import Options, environment_cache
 from rbdgen.pipeline.compilation import measured, target_of, toolchain_of
 from rbdgen.pipeline.design import design_functions
@@ -27,34 +29,52 @@ Measure = Callable[[Sequence[FunctionSource]], Sizes]
 
 def fitted(
     functions: Sequence[FunctionSource],
-    smaller: Callable[[], Mapping[str, FunctionSource]],
+    smaller: Callable[[], Mapping[str, Sequence[FunctionSource]]],
     budget: int,
     measure: Measure,
 ) -> list[FunctionSource]:
-    """The functions, as few as possible in their smaller form, within `budget` bytes.
+    """The functions, as few as possible in a smaller form, within `budget` bytes.
 
-    `smaller`: makes the other forms, for functions that have one; asked only where it must be.
+    A function goes from its fastest form to the next one that is smaller; the step that saves most comes
+    first. `smaller`: makes the other forms, for functions that have some; asked only where it must be.
 
     Raises:
         BuildError: all functions in the smallest form that they have exceed the budget.
     """
     chosen = list(functions)
-    sizes = measure(chosen)
-    if sum(sizes.values()) <= budget:
+    expected = dict(measure(chosen))
+    if sum(expected.values()) <= budget:
         return chosen
-    others = smaller()
-    least = measure([others.get(function.name, function) for function in functions])
-    expected = dict(sizes)
-    for name in sorted(others, key=lambda name: least[name] - sizes[name]):
-        if least[name] >= sizes[name]:
-            break
-        chosen = [others[name] if function.name == name else function for function in chosen]
-        expected[name] = least[name]
+    steps = _steps(functions, expected, smaller(), measure)
+    while any(steps.values()):
+        name = max(steps, key=lambda name: expected[name] - steps[name][0][1] if steps[name] else 0)
+        form, expected[name] = steps[name].pop(0)
+        chosen = [form if function.name == name else function for function in chosen]
         if sum(expected.values()) <= budget:
             expected = dict(measure(chosen))
             if sum(expected.values()) <= budget:
                 return chosen
     raise BuildError(_too_large(expected, budget))
+
+
+def _steps(
+    functions: Sequence[FunctionSource],
+    sizes: Sizes,
+    smaller: Mapping[str, Sequence[FunctionSource]],
+    measure: Measure,
+) -> dict[str, list[tuple[FunctionSource, int]]]:
+    """Of every function its other forms with their sizes: from fast to slow, each smaller than all before."""
+    waiting = {name: sorted(forms, key=lambda form: form.cost.work) for name, forms in smaller.items()}
+    steps: dict[str, list[tuple[FunctionSource, int]]] = {function.name: [] for function in functions}
+    least = dict(sizes)
+    while any(waiting.values()):
+        tried = {name: forms.pop(0) for name, forms in waiting.items() if forms}
+        measured = measure([tried.get(function.name, function) for function in functions])
+        for name, form in tried.items():
+            if measured[name] < least[name]:
+                least[name] = measured[name]
+                steps[name].append((form, measured[name]))
+    return steps
 
 
 def _too_large(sizes: Sizes, budget: int) -> str:
@@ -71,20 +91,28 @@ def _too_large(sizes: Sizes, budget: int) -> str:
     )
 
 
-def smaller_forms(robot: Robot, options: Options, progress: Progress) -> dict[str, FunctionSource]:
-    """The functions that have one in their smallest form; not those whose form is forced.
+def smaller_forms(robot: Robot, options: Options, progress: Progress) -> dict[str, list[FunctionSource]]:
+    """The functions in forms that repeat what is written once; not those whose form is forced.
 
-    None where the robot cannot be done in loops: the smallest forms are all such.
+    They loop over alike limbs, if the robot has such, and over bodies, if the robot can be done so.
     """
-    if not_in_loops(robot.model) is not None:
-        return {}
-    smallest = {name: lookup(name, robot.model).smallest_for(robot.model) for name in options.functions}
-    forms = {name: form.name for name, form in smallest.items() if form}
-    forms = {name: form for name, form in forms.items() if name not in options.variants}
-    if not forms:
-        return {}
-    other = replace(options, functions=tuple(forms), variants=forms, budget_flash=None)
-    return {function.name: function for function in design_functions(robot, other, progress)}
+    forms: list[dict[str, Form]] = [{}, {}]
+    for name in options.functions:
+        function = lookup(name, robot.model)
+        if name in options.variants:
+            continue
+        of_limbs, smallest = function.in_limb_loops, function.smallest_for(robot.model)
+        if of_limbs and of_limbs.does(robot.model) and alike_limbs(robot.model):
+            forms[0][name] = of_limbs
+        if smallest and not_in_loops(robot.model) is None:
+            forms[1][name] = smallest
+    made: dict[str, list[FunctionSource]] = {}
+    for some in filter(None, forms):
+        variants = {name: form.name for name, form in some.items()}
+        other = replace(options, functions=tuple(some), variants=variants, budget_flash=None)
+        for source in design_functions(robot, other, progress):
+            made.setdefault(source.name, []).append(source)
+    return made
 
 
 def flash_bytes(sources: Sources, options: Options, progress: Progress) -> dict[str, int]:

@@ -14,7 +14,7 @@ from itertools import product
 from math import inf
 
 from rbdgen.errors import OptionError
-from rbdgen.functions.function import LIMBS, Form, Function
+from rbdgen.functions.function import LIMB_LOOPS, LIMBS, Form, Function
 from rbdgen.functions.table import lookup
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.engine import GraphEngine
@@ -26,6 +26,7 @@ from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.selection.axes import CLASSICAL, BodyAxes, operations, search, unmoved
 from rbdgen.selection.collection import collection_paused
+from rbdgen.selection.limb_loops import smallest_in_limb_loops
 from rbdgen.selection.limbs import cheapest_in_limbs, cheapest_loop_in_limbs
 from rbdgen.selection.table import Table
 from rbdgen.selection.trace import Subject, trace_graph, trace_on, trace_program
@@ -194,12 +195,13 @@ def choose(
             for subject in subjects(model, axes, sums=sums)
         ]
         tried.sort(key=_operations)
+    tried_on = (subject for start in dict.fromkeys(starts) for subject in subjects(model, start, sums=sums))
+    if forced == LIMB_LOOPS:
+        program, words = smallest_in_limb_loops(function, model, tried_on, sums=sums)
+        return Choice(program, LIMB_LOOPS, words, alternatives)
     simple, chosen = _cheapest(function, tried, engine, sums, also)
     if limbs and lanes > 1 and forced in (None, LIMBS):
         most = inf if forced else CLEARLY_FASTER * work(simple.loops[0], 1)
-        tried_on = (
-            subject for start in dict.fromkeys(starts) for subject in subjects(model, start, sums=sums)
-        )
         found = cheapest_in_limbs(function, model, tried_on, REGISTERS / lanes, most, sums=sums)
         if found is not None and (forced or found.by_limb.cost.total <= BATCHES_LOSE * simple.cost.total):
             return Choice(found.by_limb, LIMBS, found.axes, alternatives, found.lanes)

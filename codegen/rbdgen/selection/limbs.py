@@ -36,10 +36,19 @@ Places = Sequence[tuple[int, ...]]
 
 
 def trace_in_limbs(
-    reduced: ReducedModel, limbs: Limbs, function: Function, form: Form, *, sums: bool = True
+    reduced: ReducedModel,
+    limbs: Limbs,
+    function: Function,
+    form: Form,
+    *,
+    sums: bool = True,
+    zeros_in_lanes: bool = False,
 ) -> Program:
-    """The form with alike limbs as lanes; `sums` as in `sweeps.inputs.coordinates`."""
-    traced = _Tracing(reduced, limbs)
+    """The form with alike limbs as lanes; `sums` as in `sweeps.inputs.coordinates`.
+
+    `zeros_in_lanes`: whether zeros of matrices between different limbs are written lane by lane.
+    """
+    traced = _Tracing(reduced, limbs, zeros_in_lanes)
     model, small = reduced.model, traced.robots[0].model
     own, whole = function.sized(small), function.sized(model)
     vectors = [
@@ -206,11 +215,13 @@ class LimbTable:
 class _Tracing:
     """A robot with alike limbs, and what is traced of the smaller one: symbols, and where they are read.
 
-    `robots`: the smaller one with the limbs of each lane; `chosen`: its bodies, numbers in the whole robot.
+    `robots`: the smaller one with the limbs of each lane; `chosen`: its bodies, numbers in the whole robot;
+    `zeros_in_lanes` as of `trace_in_limbs`.
     """
 
     reduced: ReducedModel
     limbs: Limbs
+    zeros_in_lanes: bool = False
     tracer: GraphEngine = field(default_factory=GraphEngine)
     table: LimbTable = field(default_factory=LimbTable)
     reads: dict[str, Access] = field(default_factory=dict)
@@ -246,21 +257,33 @@ class _Tracing:
         """
         found = list(zip(self.places(x.kind), values, strict=False))
         if x.kind == "matrix":
-            n, rows = self.reduced.nv, self.places("velocity")
-            further = [(d, row, col) for d in range(1, self.limbs.lanes) for row in rows for col in rows]
-            for (distance, row, col), value in zip(further, values[len(found) :], strict=False):
+            n, between = self.reduced.nv, self._between_limbs()
+            for pairs, value in zip(between, values[len(found) :], strict=False):
                 if value is not None:
-                    pairs = list(zip(row, (*col[distance:], *col[:distance]), strict=True))
-                    upper, lower = (
-                        tuple(n * i + j for i, j in own) for own in (pairs, [p[::-1] for p in pairs])
-                    )
+                    upper, lower = tuple(n * i + j for i, j in pairs), tuple(n * j + i for i, j in pairs)
                     found += (
                         [(upper, value), (lower, value)] if set(upper) != set(lower) else [(upper, value)]
                     )
             done = {at for own, _ in found for at in own}
+            if self.zeros_in_lanes:
+                apart = (tuple(n * i + j for i, j in pairs) for pairs in between if len(pairs) > 1)
+                zeros = [own for own in apart if done.isdisjoint(own)]
+                found += [(own, 0) for own in zeros]
+                done.update(*zeros)
             found += [((at,), 0) for at in range(n * n) if at not in done]
         parts = _accesses(x.name, [places for places, _ in found])
         return {name: (access, [found[k][1] for k in elements]) for name, (access, elements) in parts.items()}
+
+    def _between_limbs(self) -> list[list[tuple[int, int]]]:
+        """By distance, row and column: the entries of a limb in every lane and that many lanes further."""
+        rows = self.places("velocity")
+        turned = [
+            (row, (*col[distance:], *col[:distance]))
+            for distance in range(1, self.limbs.lanes)
+            for row in rows
+            for col in rows
+        ]
+        return [list(zip(row, col, strict=True)) if len(row) == len(col) else [] for row, col in turned]
 
     def read(self, name: str, size: int, places: Places) -> list[Scalar]:
         """New symbols for the elements of an input."""
@@ -363,10 +386,10 @@ def _accesses(name: str, places: Places) -> dict[str, tuple[Access, list[int]]]:
     """An array as parts whose elements lie equally far from lane to lane: where they lie, which they are."""
     parts = defaultdict(list)
     for k, at in enumerate(places):
-        parts[tuple(lane - at[0] for lane in at)].append(k)
+        parts[tuple(lane - min(at) for lane in at)].append(k)
     return {
         f"{name}_of_limbs{number}" if len(steps) > 1 else name: (
-            Access(name, tuple(places[k][0] for k in elements), steps),
+            Access(name, tuple(min(places[k]) for k in elements), steps),
             elements,
         )
         for number, (steps, elements) in enumerate(parts.items())

@@ -91,12 +91,15 @@ class LoopPrinter:
         for number, loop in enumerate(self.program.loops):
             statements += self._loop(loop)
             statements += self.after.get(number, ())
+        # lines with lanes have those numbers in their vectors
+        lines = [loop for loop in self.program.loops if loop.kernel.lanes == 1]
+        read = {access.array for loop in lines for access in loop.reads.values()}
         tables = [
             CArrayOfNumbers(
                 f"{name}{_TABLE}", real, len(values), rows_of_numbers([literal(x, real) for x in values])
             )
             for name, values in self.program.tables.items()
-            if name != TABLE
+            if name in read
         ]
         parts: list[Part] = []
         for name, line in self.lines.items():
@@ -159,7 +162,7 @@ class LoopPrinter:
     def _arguments(
         self, reads: Mapping[str, Access], writes: Mapping[str, Access], counter: str = "k"
     ) -> str:
-        return ", ".join(self._argument(access, counter) for access in (*reads.values(), *writes.values()))
+        return ", ".join(self._argument(access, counter) for access in {**reads, **writes}.values())
 
     def _in_vectors(self, loop: Loop, reads: Mapping[str, Access]) -> list[str]:
         """Calls for as many runs as a vector has lanes. Rows of a matrix leave transposed."""
@@ -208,9 +211,11 @@ class LoopPrinter:
             self._vector_style(loop, accesses) if vector else self._plain_style(accesses, loop.writes, early)
         )
         real = style.real.name
-        overlap = {access.array for access in accesses.values()} & {
-            access.array for access in loop.writes.values()
-        }
+        overlap = any(
+            read.array == write.array and one != other
+            for one, read in accesses.items()
+            for other, write in loop.writes.items()
+        )
         restrict = "" if overlap else self.restrict
         parameters = {
             name: f"const {real if vector or self._is_table(access) else style.value_type} *{restrict} {name}"

@@ -67,10 +67,14 @@ def angles_given(program: Program, angles: Angles) -> Program:
     """The program whose straight lines read sines and cosines; errors as of `graph_given`."""
     loops = []
     for loop in program.loops:
-        read = {name: access for name, access in loop.reads.items() if name in angles}
-        turning = {name: _angles_read(access, loop.count, angles[name]) for name, access in read.items()}
+        read = {name: access for name, access in loop.reads.items() if access.array in angles}
+        turning = {name: _angles_read(at, loop.count, angles[at.array]) for name, at in read.items()}
         body = graph_given(loop.kernel, turning)
-        added = {new: replace(at, array=new) for name, at in read.items() for new in _pair_of(name)}
+        added = {
+            new: replace(at, array=array)
+            for name, at in read.items()
+            for new, array in zip(_pair_of(name), _pair_of(at.array), strict=True)
+        }
         reads = {**loop.reads, **added}
         kept = {array.name: reads[array.name] for array in body.inputs}
         loops.append(replace(loop, kernel=body, reads=kept))

@@ -1,0 +1,277 @@
+"""A straight line with lanes as loops over limbs: what a limb does is written once, and run limb by limb.
+
+What belongs to limbs stays in one loop as far as data flow allows: a sum over limbs ends a loop, and so does
+a value of another limb. Straight lines of the trunk stand between loops. What a later line reads waits in
+scratch arrays, that of limbs in a row a limb. A sum starts from 0 and grows limb by limb.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from rbdgen.access import Access
+from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.graph.programs.program import Loop, Program
+
+LIMBS: Final = "waiting_of_limbs"
+TRUNK: Final = "waiting_of_trunk"
+SUMS: Final = "sums"
+"""Scratch arrays, each with the number of the line that writes it."""
+
+
+def loops_over_limbs(program: Program) -> Program:
+    """The program of one line with lanes as loops over limbs; sums over limbs are rounded in their order."""
+    (loop,) = program.loops
+    return _Cut(program, loop).loops()
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A node that computes. `operands`: what it reads, each of so many limbs further; `many`: whether it
+    stands in a loop, as a sum over limbs does."""
+
+    op: str
+    operands: tuple[tuple[int, int], ...]
+    many: bool
+
+    @property
+    def sums(self) -> bool:
+        """Whether it is a sum over limbs, which is known behind the loop."""
+        return self.op == "join"
+
+    def behind(self, read: _Step, further: int) -> int:
+        """How many segments it stands behind what it reads, at least."""
+        if self.many and (read.sums or further):
+            return 2
+        return int(self.many != read.many)
+
+
+def _sources(graph: Graph) -> list[tuple[int, int]]:
+    """Of every node the one that has its value, and how many limbs further."""
+    found: list[tuple[int, int]] = []
+    for index, (op, args, _) in enumerate(graph.nodes):
+        source, further = found[args[0]] if op == "turn" else (index, -1)
+        found.append((source, (further + 1) % graph.lanes))
+    return found
+
+
+def _steps(graph: Graph, sources: Sequence[tuple[int, int]]) -> dict[int, _Step]:
+    """By node, in order: those that an output needs."""
+    with_lanes, steps = graph.with_lanes(), dict[int, _Step]()
+    for index, (op, args, _) in enumerate(graph.nodes):
+        if args and op != "turn":
+            many = bool(with_lanes[index]) or op == "join"
+            steps[index] = _Step(op, tuple(sources[k] for k in args), many)
+    live = {sources[k][0] for output in graph.outputs for k in output.elements}
+    for index in sorted(steps, reverse=True):
+        if index in live:
+            live.update(k for k, _ in steps[index].operands)
+    return {index: step for index, step in steps.items() if index in live}
+
+
+def _soonest(steps: Mapping[int, _Step]) -> dict[int, int]:
+    """The first segment in which each step can stand: even ones are the trunk's, odd ones loops."""
+    at: dict[int, int] = {}
+    for index, step in steps.items():
+        read = [at[k] + step.behind(steps[k], further) for k, further in step.operands if k in steps]
+        at[index] = max(read, default=int(step.many))
+    return at
+
+
+class _Store(NamedTuple):
+    """An element of an output: the node that it is of, how many limbs further; `many`: one a limb."""
+
+    output: str
+    position: int
+    source: int
+    further: int
+    many: bool
+
+
+class _Cut:
+    """A line in segments.
+
+    `stores`: all elements of outputs; `readers`: of every step those that read it, and of how many limbs
+    further; `written`: of every node its stores; `segments`: where every step stands; `slots`: array and
+    place where what a later segment reads waits; `widths`: places in these arrays, of one limb where each has
+    its own; `accesses`: of all arrays, by their names.
+    """
+
+    def __init__(self, program: Program, loop: Loop) -> None:
+        self.program, self.graph = program, loop.kernel
+        self.sources = _sources(self.graph)
+        self.steps = _steps(self.graph, self.sources)
+        self.stores = [
+            _Store(output.name, k, *self.sources[element], len(loop.writes[output.name].offsets) > 1)
+            for output in self.graph.outputs
+            for k, element in enumerate(output.elements)
+        ]
+        self.readers: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        self.written: dict[int, list[_Store]] = defaultdict(list)
+        for store in self.stores:
+            self.written[store.source].append(store)
+        for index, step in self.steps.items():
+            for k, further in step.operands:
+                self.readers[k].append((index, further))
+        self.segments = _soonest(self.steps)
+        self._delay()
+        self.slots: dict[int, tuple[str, int]] = {}
+        self.widths: dict[str, int] = defaultdict(int)
+        for index, step in self.steps.items():
+            if step.sums or self._waits(index):
+                kind = SUMS if step.sums else LIMBS if step.many else TRUNK
+                array = f"{kind}{self.segments[index] // 2 + 1}"
+                self.slots[index] = (array, self.widths[array])
+                self.widths[array] += 1
+        lanes = self.graph.lanes
+        self.accesses = {**loop.reads, **loop.writes}
+        for array, width in self.widths.items():
+            rows = range(0, lanes * width, width) if array.startswith(LIMBS) else (0,)
+            self.accesses[array] = Access(array, tuple(range(width)), tuple(rows))
+
+    def _delay(self) -> None:
+        """Steps later, to where they are read first, as long as no more values wait for that."""
+        free = [index for index in reversed(self.steps) if index not in self.written]
+        moved = True
+        while moved:
+            moved = False
+            for index in free:
+                own, waiting = self.segments[index], self._waiting(index)
+                self.segments[index] = min(
+                    self.segments[k] - self.steps[k].behind(self.steps[index], further)
+                    for k, further in self.readers[index]
+                )
+                if self._waiting(index) > waiting:
+                    self.segments[index] = own
+                moved = moved or self.segments[index] > own
+
+    def _waiting(self, index: int) -> int:
+        """How many of a step and its operands wait."""
+        around = {index, *(k for k, _ in self.steps[index].operands if k in self.steps)}
+        return sum(map(self._waits, around))
+
+    def _waits(self, index: int) -> bool:
+        """Whether a later segment reads it, or writes it to an output."""
+        later = {self.segments[k] for k, _ in self.readers[index]}
+        later |= {self.written_in(store) for store in self.written.get(index, ())}
+        return later != {self.segments[index]}
+
+    def written_in(self, store: _Store) -> int:
+        """The segment that writes an element of an output."""
+        if store.source not in self.steps:
+            return int(store.many)
+        own = _Step("", (), store.many)
+        return self.segments[store.source] + own.behind(self.steps[store.source], store.further)
+
+    def loops(self) -> Program:
+        """The segments that write something."""
+        last = max(map(self.written_in, self.stores))
+        lines = [self._line(segment) for segment in range(last + 1)]
+        scratch = {array: width * len(self.accesses[array].offsets) for array, width in self.widths.items()}
+        return replace(
+            self.program, loops=tuple(line.loop() for line in lines if line.writes), scratch=scratch
+        )
+
+    def _line(self, segment: int) -> _Line:
+        """What a segment computes, stores, leaves for later ones, and adds to sums."""
+        line = _Line(self, segment)
+        own = {index: step for index, step in self.steps.items() if self.segments[index] == segment}
+        for index, step in own.items():
+            if not step.sums:
+                line.compute(index)
+                if index in self.slots:
+                    line.write(*self.slots[index], line.value(index))
+        for store in self.stores:
+            if self.written_in(store) == segment:
+                line.write(store.output, store.position, line.value(store.source, store.further))
+        for index, step in self.steps.items():
+            if step.sums and self.segments[index] == segment + 1:
+                line.write(*self.slots[index], line.put("const"))
+        for index, step in own.items():
+            if step.sums:
+                total = line.put("add", line.read(*self.slots[index]), line.value(*step.operands[0]))
+                line.write(*self.slots[index], total)
+        return line
+
+
+class _Line:
+    """A segment as it is written down, in terms of the arrays that it reads and writes."""
+
+    def __init__(self, cut: _Cut, segment: int) -> None:
+        self.cut, self.segment = cut, segment
+        self.writes: dict[str, dict[int, int]] = defaultdict(dict)
+        self._reads: dict[str, dict[int, int]] = defaultdict(dict)
+        self._turned: dict[str, tuple[str, int]] = {}
+        self._nodes: list[Node] = []
+        self._places: dict[int, int] = {}
+        self._labels: dict[int, str] = {}
+
+    def put(self, op: str, *args: int, value: float = 0.0) -> int:
+        """Where an operation is written."""
+        self._nodes.append(Node(op, args, value))
+        return len(self._nodes) - 1
+
+    def compute(self, index: int) -> None:
+        """A step of this segment."""
+        step = self.cut.steps[index]
+        self._places[index] = self.put(step.op, *(self.value(*operand) for operand in step.operands))
+        if index in self.cut.graph.labels:
+            self._labels[self._places[index]] = self.cut.graph.labels[index]
+
+    def value(self, index: int, further: int = 0) -> int:
+        """What was computed here, or is read."""
+        if index in self._places:
+            return self._places[index]
+        op, _, value = self.cut.graph.nodes[index]
+        if op == "const":
+            self._places[index] = self.put("const", value=value)
+            return self._places[index]
+        slot = self.cut.graph.input_element(int(value)) if op == "input" else self.cut.slots[index]
+        return self.read(*slot, further)
+
+    def read(self, array: str, k: int, further: int = 0) -> int:
+        """An element of an array, of a limb further on."""
+        name = array if not further else f"{array}_next{further}"
+        self._turned[name] = (array, further)
+        if k not in self._reads[name]:
+            self._reads[name][k] = self.put("input")
+        return self._reads[name][k]
+
+    def write(self, array: str, k: int, value: int) -> None:
+        """To an element of an array."""
+        self.writes[array][k] = value
+
+    def loop(self) -> Loop:
+        """All of it."""
+        order = [*self.cut.accesses]
+        names = sorted(self._reads, key=lambda name: (order.index(self._turned[name][0]), name))
+        nodes, position = list(self._nodes), 0
+        for name in names:
+            self._reads[name] = dict(sorted(self._reads[name].items()))
+            for place in self._reads[name].values():
+                nodes[place] = Node("input", (), float(position))
+                position += 1
+        outputs = {name: dict(sorted(them.items())) for name, them in self.writes.items()}
+        kernel = Graph(
+            tuple(Input(name, len(self._reads[name])) for name in names),
+            tuple(nodes),
+            tuple(Output(name, (len(them),), tuple(them.values())) for name, them in outputs.items()),
+            self._labels,
+        )
+        many = self.segment % 2
+        return Loop(
+            f"{'limbs' if many else 'trunk'}{self.segment // 2 + 1}",
+            kernel,
+            {name: self._access(*self._turned[name], self._reads[name]) for name in names},
+            {name: self._access(name, 0, them) for name, them in outputs.items()},
+            self.cut.graph.lanes if many else 1,
+        )
+
+    def _access(self, array: str, further: int, elements: Iterable[int]) -> Access:
+        """Where these elements lie."""
+        whole = self.cut.accesses[array]
+        offsets = (*whole.offsets[further:], *whole.offsets[:further])
+        return Access(whole.array, tuple(whole.elements[k] for k in elements), offsets)

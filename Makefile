@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded test-long robots example-embedded example-biped check format bench bench-batch bench-rollouts bench-plain bench-bridges fuzz attack clean
+.PHONY: demo test test-embedded test-long robots example-embedded example-biped check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms fuzz attack clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -70,6 +70,10 @@ bench-rollouts: .venv/bench
 # Plain calls beside calls with out=.
 bench-plain: .venv/bench
 	$(BIN)/python -m benchmarks.plain_calls $(BENCH)
+
+# Straight lines beside forms with lanes: the gain that the choice counts with, and the gain measured.
+bench-forms: .venv/bench
+	$(BIN)/python -m benchmarks.forms $(BENCH)
 
 # Generated code inside CasADi beside what it does by itself; BENCH="casadi --repetitions 30".
 bench-bridges: .venv/bench

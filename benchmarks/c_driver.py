@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -75,14 +76,54 @@ def measure(
         ToolError: a compiler or the driver fails.
         ValueError: an input's shape is wrong, or the states are no multiple of the batch.
     """
-    rows = function.batch or 1
+    with linked(function, sources, inputs, compiler=compiler, flags=flags, links=relinks) as programs:
+        link_ns = tuple(programs.time(draw, seconds) for draw in range(relinks))
+        return Timed(
+            Measurement(link_ns, compiler.version, tuple(flags)),
+            programs.outputs(),
+            programs.compile_seconds,
+            programs.text_bytes,
+        )
+
+
+@dataclass(frozen=True)
+class Programs:
+    """A function compiled once and linked several times, in a folder that is there for a while."""
+
+    function: CFunction
+    folder: Path
+    states: int
+    compile_seconds: float
+    text_bytes: int
+
+    def time(self, draw: int, seconds: float) -> float:
+        """Nanoseconds a state of one of the links."""
+        command = [self.folder / f"bench{draw}", self.folder / "inputs", self.folder / "outputs"]
+        return float(json.loads(toolchain.run([*command, str(seconds)]))["ns"])
+
+    def outputs(self) -> tuple[NDArray[np.floating], ...]:
+        """What the last run computed."""
+        return _read(self.function, self.folder / "outputs", self.states, self.function.batch or 1)
+
+
+@contextmanager
+def linked(
+    function: CFunction,
+    sources: Sequence[Path],
+    inputs: Sequence[ArrayLike],
+    *,
+    compiler: Compiler,
+    flags: Sequence[str],
+    links: int,
+) -> Iterator[Programs]:
+    """The programs that `measure` times; arguments and errors as there."""
     arrays = _check(function, inputs)
     states = len(arrays[0])
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         work = Path(folder)
         driver = work / "driver.c"
         template = TEMPLATES.get_template("driver.c.jinja")
-        driver.write_text(template.render(function=function, states=states, rows=rows))
+        driver.write_text(template.render(function=function, states=states, rows=function.batch or 1))
         driver_object = work / "driver.o"
         toolchain.compile_object(compiler, driver, DRIVER_FLAGS, driver_object)
         objects = [work / f"function{k}.o" for k in range(len(sources))]
@@ -92,18 +133,9 @@ def measure(
         )
         with (work / "inputs").open("wb") as file:
             file.writelines(array.tobytes() for array in arrays)
-        link_ns = []
-        for draw in range(relinks):
-            program = work / f"bench{draw}"
-            toolchain.link(compiler, [driver_object, *objects], program, draw=draw)
-            report = toolchain.run([program, work / "inputs", work / "outputs", str(seconds)])
-            link_ns.append(float(json.loads(report)["ns"]))
-        return Timed(
-            Measurement(tuple(link_ns), compiler.version, tuple(flags)),
-            _read(function, work / "outputs", states, rows),
-            compile_seconds,
-            toolchain.text_bytes(objects),
-        )
+        for draw in range(links):
+            toolchain.link(compiler, [driver_object, *objects], work / f"bench{draw}", draw=draw)
+        yield Programs(function, work, states, compile_seconds, toolchain.text_bytes(objects))
 
 
 def _check(function: CFunction, inputs: Sequence[ArrayLike]) -> list[NDArray[np.floating]]:

@@ -17,6 +17,8 @@ from rbdgen.emit.real import real_type
 from rbdgen.errors import GraphError, OptionError
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
+from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.graph.programs.limbs import work
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.verify import verify_program
@@ -182,6 +184,19 @@ def test_refused(limbs: Sequence[Sequence[str]], options: dict[str, object], rea
 def test_functions_of_no_joints_have_no_such_form() -> None:
     with pytest.raises(OptionError, match="'kinetic_energy' has no form 'limbs'"):
         lookup("kinetic_energy").form("limbs")
+
+
+def test_code_beyond_the_cache_takes_as_long_as_it_streams() -> None:
+    """Of lines that are ten times as long as another, that which outgrows the cache takes more than ten
+    times as long."""
+
+    def chain(length: int) -> float:
+        nodes = (Node("input"), *(Node("add", (k, 0)) for k in range(length)))
+        line = straight_line(Graph((Input("x", 1),), nodes, (Output("y", (1,), (length,)),)))
+        return work(line.loops[0], 1)
+
+    assert chain(2000) == pytest.approx(10 * chain(200), rel=0.01)
+    assert 12 * chain(500) < chain(6000) < 20 * chain(500)
 
 
 def test_a_small_gain_is_left() -> None:

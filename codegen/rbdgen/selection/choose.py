@@ -45,7 +45,9 @@ CLEARLY = 0.01
 search itself gains some per cent, and may turn round what was nearly even."""
 
 CLEARLY_FASTER = 0.9
-"""The fraction of a straight line's work that one with alike limbs as lanes may take at most."""
+"""The fraction of a straight line's work that one with alike limbs as lanes may take at most.
+
+`make bench-forms` holds what the choice counts with against times."""
 
 BATCHES_LOSE = 1.1
 """How many times the operations of the straight line it may take limb by limb, as batches do."""
@@ -299,6 +301,14 @@ def _parallel_worth(
         return ()
     together = operations(plain.with_axes(plain.turns, plain.slides, parallel), function, plainly.form)
     return parallel if together < (1 - CLEARLY) * plainly.cost.total else ()
+
+
+def gain(straight: Program, other: Program, lanes: int) -> float:
+    """How many times as fast as a straight line a program with limbs as lanes, or with loops, is counted."""
+    first, *more = other.loops
+    if not more and first.kernel.lanes > 1:
+        return work(straight.loops[0], 1) / work(first, first.kernel.lanes * REGISTERS / lanes)
+    return straight.cost.work / other.work(lanes)
 
 
 def pays(program: Program, lanes: int) -> bool:

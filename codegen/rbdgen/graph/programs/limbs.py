@@ -15,6 +15,7 @@ import numpy as np
 from rbdgen.access import Access, whole
 from rbdgen.graph.cost import DIVISION_WORK, SIGN_WORK
 from rbdgen.graph.evaluate import ARITHMETIC, halved
+from rbdgen.graph.machine import HOST
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.passes.dead import dead
 from rbdgen.graph.programs.program import Loop, Program
@@ -244,11 +245,18 @@ JOINED_WORK: Final = 1.0
 ANGLE_WORK: Final = 6.0
 """Work of an angle whose sine and cosine are taken eight at a time."""
 
+ADDITION_BYTES: Final = 10
+"""Of code, by gcc and clang, for an addition on numbers or vectors."""
+
+ADDITION_CYCLES: Final = 0.44
+"""Of an addition among others, where the first-level cache holds the code."""
+
 
 def work(loop: Loop, registers: float) -> float:
     """What a straight line takes to execute, in additions; `registers`: that hold all lanes of a value.
 
-    Quadruped and humanoid, RNEA, ABA, CRBA: the ratio of two lines to that of their times is 0.8 to 1.3.
+    A line that outgrows the first-level cache takes as long as its code takes to stream, such as ABA of a
+    humanoid. `python -m benchmarks.forms` holds the ratio of two lines against that of their times.
     """
     graph, vector = loop.kernel, max(1.0, registers) * VECTOR_WORK
     with_lanes, lanes, total = graph.with_lanes(), graph.lanes, 0.0
@@ -262,7 +270,9 @@ def work(loop: Loop, registers: float) -> float:
             total += GATHER_WORK * lanes if with_lanes[index] and array != TABLE else 0
         elif op != "const":
             total += (vector if with_lanes[index] else 1) * _WEIGHTS.get(op, 1)
-    return total + sum(len(access.elements) * len(access.offsets) for access in loop.writes.values())
+    total += sum(len(access.elements) * len(access.offsets) for access in loop.writes.values())
+    code = ADDITION_BYTES * sum(bool(node.args) for node in graph.nodes)
+    return max(total, code / HOST.fetch_rate(code) / ADDITION_CYCLES)
 
 
 _WEIGHTS: Final = {"div": DIVISION_WORK, "sqrt": DIVISION_WORK, "sign": SIGN_WORK}

@@ -1,0 +1,162 @@
+"""Straight lines beside forms with lanes: the gain that the choice counts with, and the gain measured.
+
+`python -m benchmarks.forms` (or `make bench-forms`) prints a table a robot. The straight line of a function
+and its forms with lanes (*limbs*, *vectors*, *columns*) are timed in turns in one run; of each the least of
+all links counts, by the better compiler. A choice is wrong where it takes a form that is slower than the
+straight line, or leaves one that is as much faster as the choice asks for. Beside that it asks for few
+operations in batches: `batch` are those of a state, over the straight line's. What is told is counted of the
+code that is timed; between *vectors* or *columns* and a line the choice counts before it simplifies them.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from rich.table import Table
+
+from benchmarks import toolchain
+from benchmarks.bench import inputs_of, processor
+from benchmarks.c_driver import CFunction, Programs, linked
+from benchmarks.contestants import FUNCTIONS, Contest
+from benchmarks.states import random_states
+from benchmarks.tables import print_tables
+from rbdgen.emit.package import FunctionSource
+from rbdgen.emit.write import write_folder
+from rbdgen.functions.function import LIMBS
+from rbdgen.functions.table import lookup
+from rbdgen.machine import lanes
+from rbdgen.model.build import Robot
+from rbdgen.model.limbs import alike_limbs
+from rbdgen.options import Options
+from rbdgen.pipeline.compilation import toolchain_of
+from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.page import emit
+from rbdgen.pipeline.robot import load_robot
+from rbdgen.selection.axes import search
+from rbdgen.selection.choose import CLEARLY_FASTER, choose, gain
+from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.module import Toolchain
+
+ROBOTS: Final = ("quadruped12", "humanoid30")
+SECONDS: Final = 0.05
+"""Of one run of one link."""
+
+EVEN: Final = 0.03
+"""Differences of times that mean nothing."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A form beside the straight line: its gain told and measured, and operations of a state in batches."""
+
+    function: str
+    form: str
+    predicted: float
+    measured: float
+    batch: float
+    taken: bool
+
+    @property
+    def verdict(self) -> str:
+        """What is wrong with the choice, if anything."""
+        if self.taken and self.measured < 1 - EVEN:
+            return "wrong: slower"
+        if not self.taken and self.measured > (1 + EVEN) / CLEARLY_FASTER:
+            return "wrong: left"
+        return "taken" if self.taken else "left"
+
+
+def main() -> None:
+    """Measures the robots named, by default those with alike limbs."""
+    print_tables(__doc__, ROBOTS, measured)
+
+
+def measured(contest: Contest, repetitions: int) -> Table:
+    """Gains by function and form."""
+    robot = load_robot(contest.urdf, contest.base, mimic="independent")
+    table = Table(title=f"{contest.name}: times as fast as the straight line", caption=processor())
+    for heading in ("function", "form", "told", "measured", "batch", "choice"):
+        table.add_column(heading, justify="left" if heading in ("function", "form", "choice") else "right")
+    for name in FUNCTIONS:
+        for row in rows(contest, robot, name, repetitions):
+            figures = f"{row.predicted:.2f}", f"{row.measured:.2f}", f"{row.batch:.2f}"
+            table.add_row(row.function, row.form, *figures, row.verdict)
+    return table
+
+
+def rows(contest: Contest, robot: Robot, name: str, repetitions: int) -> list[Row]:
+    """Every form with lanes that a function has for a robot."""
+    function, model = lookup(name, robot.model), robot.model
+    others = [form.name for form in function.forms_for(model) if form.loops and not form.compact]
+    others += [LIMBS] if function.in_limbs and function.in_limbs.does(model) and alike_limbs(model) else []
+    if not others:
+        return []
+    straight = choose(function, model, search(model), engine="graph", lanes=1, limbs=False).form
+    options = Options(functions=(name,))
+    (chosen,) = design_functions(robot, options)
+    made = {form: design_functions(robot, replace(options, variants={name: form}))[0] for form in others}
+    given = [
+        source for form, source in made.items() if source.form == form
+    ]  # none of limbs that are too long
+    if not given:
+        return []
+    forms = [*design_functions(robot, replace(options, variants={name: straight})), *given]
+    first, *times = timed(contest, robot, forms, options, repetitions)
+    line = forms[0].program
+    return [
+        Row(
+            name,
+            source.form,
+            gain(line, source.printed, lanes(options.real)),
+            first / time,
+            (source.batch or source.program).cost.total / line.cost.total,
+            source.form == chosen.form,
+        )
+        for source, time in zip(forms[1:], times, strict=True)
+    ]
+
+
+def timed(
+    contest: Contest, robot: Robot, forms: Sequence[FunctionSource], options: Options, repetitions: int
+) -> list[float]:
+    """Nanoseconds of a call of each form, all in turns; the least of all links and compilers."""
+    states = random_states(robot.model.nv, floating=contest.floating)
+    host = toolchain_of(options)
+    programs: list[list[Programs]] = [[] for _ in forms]
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder, ExitStack() as stack:
+        for k, source in enumerate(forms):
+            sources = emit(robot, [source], options)
+            own = Path(folder) / str(k)
+            write_folder(own, sources.files)
+            shape = CFunction(
+                f"{sources.name}_{source.name}",
+                tuple(argument.size for argument in source.signature.inputs),
+                tuple(argument.size for argument in source.signature.outputs),
+                options.real,
+            )
+            for compiler in toolchain.available():
+                flags = Toolchain(find_compiler(compiler.c), host.flags).function_flags
+                link = linked(
+                    shape,
+                    [own / f"{shape.name}.c"],
+                    inputs_of(source, states),
+                    compiler=compiler,
+                    flags=flags,
+                    links=repetitions,
+                )
+                programs[k].append(stack.enter_context(link))
+        times = [
+            [program.time(draw, SECONDS) for own in programs for program in own]
+            for draw in range(repetitions)
+        ]
+    least = iter(map(min, zip(*times, strict=True)))
+    return [min(next(least) for _ in own) for own in programs]
+
+
+if __name__ == "__main__":
+    main()

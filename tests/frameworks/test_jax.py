@@ -136,6 +136,23 @@ def test_hessians(jax: Any, name: str, request: pytest.FixtureRequest) -> None:
         np.testing.assert_allclose(along, np.einsum("sij,si->sj", ways, differences[0]), rtol=1e-5, atol=1e-5)
 
 
+def test_hessians_of_a_scan(jax: Any, arm: Library) -> None:
+    """Two steps in a loop of JAX are those written out."""
+
+    def step(v: Any, a: Any) -> tuple[Any, Any]:
+        return v - 0.1 * arm.jax.rnea(v, v, a), None
+
+    def written(a: Any) -> Any:
+        return (step(step(jax.numpy.ones(2), a[0])[0], a[1])[0] ** 2).sum()
+
+    def scanned(a: Any) -> Any:
+        return (jax.lax.scan(step, jax.numpy.ones(2), a)[0] ** 2).sum()
+
+    a = np.array([[0.1, 0.2], [0.3, -0.4]])
+    found, expected = jax.jit(jax.hessian(scanned))(a), jax.jacrev(jax.grad(written))(a)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12 * np.abs(expected).max())
+
+
 def test_what_hessians_are_not(jax: Any, arm: Library) -> None:
     """Forward over forward, and third derivatives."""
     q = np.array([0.1, 0.2])

@@ -1,9 +1,9 @@
 """Generated functions as functions of JAX: jit, vmap, grad, jacfwd and jacrev, each a call of C inside XLA.
 
-`linear` is what differentiation sees: the product of a function's Jacobian, or of its transpose, with
-vectors. Its two forms are each other's transposes, so forward and reverse mode come from one rule. `bent` is
-what it sees of that again: J^T y_bar along x_dot, which makes Hessians. Of J a_dot along b_dot there is no
-function, but what reverse mode makes of it is the same Hessian.
+`plain` is a function itself. `linear` is what differentiation sees: the product of its Jacobian, or of the
+transpose, with vectors. The two forms are each other's transposes, so forward and reverse mode come from one
+rule. `bent` is what it sees of that again: J^T y_bar along x_dot, which makes Hessians. Of J a_dot along
+b_dot there is no function, but what reverse mode makes of it is the same Hessian.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ try:
     import jax
     import jax.ffi
     import jax.numpy as jnp
-    from jax.custom_derivatives import SymbolicZero
     from jax.extend.core import Primitive
     from jax.interpreters import ad, batching, mlir
 except ImportError as error:
@@ -35,8 +34,7 @@ Arrays = Sequence[Any]
 
 TARGET = "rbdgen_evaluate"
 
-linear, bent = Primitive("rbdgen_linear"), Primitive("rbdgen_bent")
-linear.multiple_results = bent.multiple_results = True
+plain, linear, bent = (Primitive(f"rbdgen_{name}") for name in ("plain", "linear", "bent"))
 
 
 def bridge() -> Bridge:
@@ -66,26 +64,12 @@ def function_of(library: Library, more: More | None, name: str) -> Callable[...,
     value = library.functions[name]
     differentiable = Differentiable(value, library, more)
 
-    def values(*arrays: Any) -> list[Any]:
-        return call(value, arrays)
-
-    evaluate = jax.custom_jvp(values)
-
-    def push_forward(primals: Arrays, tangents: Arrays) -> tuple[Any, Any]:
-        moving = {k for k, tangent in enumerate(tangents) if not isinstance(tangent, SymbolicZero)}
-        for k in moving.difference(differentiable.by):
-            raise differentiable.no_derivative(k)
-        dots = [tangents[k] if k in moving else jnp.zeros_like(primals[k]) for k in differentiable.by]
-        return evaluate(*primals), linear.bind(*primals, *dots, of=differentiable, transposed=False)
-
-    evaluate.defjvp(push_forward, symbolic_zeros=True)
-
     def checked(*arrays: Any, **named: Any) -> Any:
         given = [
             _real(value, x, array)
             for x, array in zip(value.signature.inputs, value.inputs(arrays, named), strict=True)
         ]
-        return value.packed(evaluate(*_of_one_leading(value, given)))
+        return value.packed(plain.bind(*_of_one_leading(value, given), of=differentiable))
 
     checked.__name__ = checked.__qualname__ = value.__name__
     checked.__doc__ = value.__doc__
@@ -133,13 +117,38 @@ def _results(inputs: Sequence[SizedArgument], outputs: Sequence[SizedArgument], 
     return [jax.ShapeDtypeStruct(leading + output.shape, first.dtype) for output in outputs]
 
 
+def _plain(*arrays: Any, of: Differentiable) -> list[Any]:
+    return call(of.value, arrays)
+
+
+def _plain_shapes(*arrays: Any, of: Differentiable) -> list[Any]:
+    return _abstract(_results(of.inputs, of.outputs, arrays))
+
+
+def _abstract(results: Arrays) -> list[Any]:
+    return [jax.core.ShapedArray(result.shape, result.dtype) for result in results]
+
+
+def _plain_jvp(primals: Arrays, tangents: Arrays, *, of: Differentiable) -> tuple[Any, Any]:
+    _, dots = _moving(of, tangents)
+    return plain.bind(*primals, of=of), linear.bind(*primals, *dots, of=of, transposed=False)
+
+
+def _moving(of: Differentiable, tangents: Arrays) -> tuple[bool, list[Any]]:
+    """Whether inputs move, and their rates, of those that there are derivatives by."""
+    moving = {k for k, tangent in enumerate(tangents) if type(tangent) is not ad.Zero}
+    for k in moving.difference(of.by):
+        raise of.no_derivative(k)
+    return bool(moving), [ad.instantiate_zeros(tangents[k]) for k in of.by]
+
+
 def _linear(*arrays: Any, of: Differentiable, transposed: bool) -> list[Any]:
     return call(of.vjp if transposed else of.jvp, arrays)
 
 
 def _linear_shapes(*arrays: Any, of: Differentiable, transposed: bool) -> list[Any]:
-    results = _results(of.inputs, [of.inputs[k] for k in of.by] if transposed else of.outputs, arrays)
-    return [jax.core.ShapedArray(result.shape, result.dtype) for result in results]
+    outputs = [of.inputs[k] for k in of.by] if transposed else of.outputs
+    return _abstract(_results(of.inputs, outputs, arrays))
 
 
 def _batched(primitive: Primitive) -> Callable[..., Any]:
@@ -173,10 +182,7 @@ def _linear_jvp(
     primals: Arrays, tangents: Arrays, *, of: Differentiable, transposed: bool
 ) -> tuple[Any, Any]:
     count, which = len(of.inputs), {"of": of, "transposed": transposed}
-    moving = {k for k, tangent in enumerate(tangents[:count]) if type(tangent) is not ad.Zero}
-    for k in moving.difference(of.by):
-        raise of.no_derivative(k)
-    dots = [ad.instantiate_zeros(tangents[k]) for k in of.by]
+    moving, dots = _moving(of, tangents[:count])
     moved = bent.bind(*primals, *dots, **which) if moving else None
     if moved is None or any(type(tangent) is not ad.Zero for tangent in tangents[count:]):
         own = linear.bind(*primals[:count], *map(ad.instantiate_zeros, tangents[count:]), **which)
@@ -231,13 +237,16 @@ def _no_more(of: Differentiable) -> ArrayTypeError:
     )
 
 
-for primitive, evaluate, transpose, push in (
-    (linear, _linear, _linear_transposed, _linear_jvp),
-    (bent, _bent, _bent_transposed, _bent_jvp),
+for primitive, evaluate, shapes, push in (
+    (plain, _plain, _plain_shapes, _plain_jvp),
+    (linear, _linear, _linear_shapes, _linear_jvp),
+    (bent, _bent, _linear_shapes, _bent_jvp),
 ):
+    primitive.multiple_results = True
     primitive.def_impl(evaluate)
-    primitive.def_abstract_eval(_linear_shapes)
+    primitive.def_abstract_eval(shapes)
     mlir.register_lowering(primitive, mlir.lower_fun(evaluate, multiple_results=True))
     batching.primitive_batchers[primitive] = _batched(primitive)
-    ad.primitive_transposes[primitive] = transpose
     ad.primitive_jvps[primitive] = push
+ad.primitive_transposes[linear] = _linear_transposed
+ad.primitive_transposes[bent] = _bent_transposed

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -27,6 +27,7 @@ from benchmarks.states import random_states
 from benchmarks.tables import print_tables
 from rbdgen.emit.package import FunctionSource
 from rbdgen.emit.write import write_folder
+from rbdgen.errors import OptionError
 from rbdgen.functions.function import LIMBS
 from rbdgen.functions.table import lookup
 from rbdgen.machine import lanes
@@ -99,10 +100,10 @@ def rows(contest: Contest, robot: Robot, name: str, repetitions: int) -> list[Ro
     straight = choose(function, model, search(model), engine="graph", lanes=1, limbs=False).form
     options = Options(functions=(name,))
     (chosen,) = design_functions(robot, options)
-    made = {form: design_functions(robot, replace(options, variants={name: form}))[0] for form in others}
-    given = [
-        source for form, source in made.items() if source.form == form
-    ]  # none of limbs that are too long
+    given = []
+    for form in others:
+        with suppress(OptionError):  # limbs that are too long
+            given += design_functions(robot, replace(options, variants={name: form}))
     if not given:
         return []
     forms = [*design_functions(robot, replace(options, variants={name: straight})), *given]

@@ -217,3 +217,12 @@ def test_lanes_are_verified() -> None:
     same = replace(loop.writes[name], offsets=(0, 0))
     with pytest.raises(GraphError, match="writes an element twice"):
         verify_program(replace(program, loops=(replace(loop, writes={**loop.writes, name: same}),)))
+
+
+def test_lines_too_long_for_one_piece_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not given as a straight line under this name."""
+    monkeypatch.setattr("rbdgen.selection.limbs.LONGEST", 10)
+    robot = with_limbs([("revolute",)] * 2)
+    asked = Options(functions=("gravity",), variants={"gravity": "limbs"})
+    with pytest.raises(OptionError, match=r"gravity=limbs: this robot's line has more than \d+ operations"):
+        design_functions(robot, asked)

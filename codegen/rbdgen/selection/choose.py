@@ -27,7 +27,7 @@ from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.selection.axes import CLASSICAL, BodyAxes, operations, search, unmoved
 from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.limb_loops import smallest_in_limb_loops
-from rbdgen.selection.limbs import cheapest_in_limbs, cheapest_loop_in_limbs
+from rbdgen.selection.limbs import LONGEST, cheapest_in_limbs, cheapest_loop_in_limbs
 from rbdgen.selection.table import Table
 from rbdgen.selection.trace import Subject, trace_graph, trace_on, trace_program
 
@@ -207,6 +207,11 @@ def choose(
         found = cheapest_in_limbs(function, model, tried_on, REGISTERS / lanes, most, sums=sums)
         if found is not None and (forced or found.by_limb.cost.total <= BATCHES_LOSE * simple.cost.total):
             return Choice(found.by_limb, LIMBS, found.axes, alternatives, found.lanes)
+        if forced:
+            raise OptionError(
+                f"--variant {function.name}={LIMBS}: this robot's line has more than {LONGEST} operations, "
+                f"and compilers take long for one piece of that; leave the choice to rbdgen"
+            )
     return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
 
 

@@ -69,15 +69,20 @@ def test_values_and_bits(limbs: Sequence[Sequence[str]], base: Base, lanes: int,
         np.testing.assert_array_equal(together[output].view(np.int64), apart[output].view(np.int64))
 
 
-def test_a_line_of_loops() -> None:
+@pytest.mark.parametrize(
+    ("limbs", "base", "lanes"),
+    [CASES[1], ([("revolute",)] * 4, "fixed", 2), ([("revolute",)] * 2, "fixed", 2)],
+    ids=["base", "factor of diagonals alone", "limbs that are one number"],
+)
+def test_a_line_of_loops(limbs: Sequence[Sequence[str]], base: Base, lanes: int) -> None:
     """A form in loops has limbs in the one that takes q: the same values, every bit of one limb at a time."""
-    model, function = with_limbs(CASES[1][0]).model, lookup("minv")
+    model, function = with_limbs(limbs, base).model, lookup("minv")
     textbook = straight_line(trace_graph(model, function, function.forms[0], "graph"))
     found = loops_in_limbs("minv", model)
     for program in (found.lanes, found.by_limb):
         verify_program(program)
         assert len(program.loops) > 2
-    assert [loop.kernel.lanes for loop in found.lanes.loops if loop.name == "factor"] == [2]
+    assert [loop.kernel.lanes for loop in found.lanes.loops if loop.name == "factor"] == [lanes]
     assert all(loop.kernel.lanes == 1 for loop in found.by_limb.loops)
     inputs = states(textbook)
     wanted, together, apart = (run(x, inputs)["Minv"] for x in (textbook, found.lanes, found.by_limb))

@@ -81,8 +81,8 @@ def trace_loop_in_limbs(
 ) -> Program:
     """A form in loops, traced, with alike limbs as lanes in the loop that takes the function's inputs."""
     traced = _Tracing(reduced, limbs)
-    small = traced.robots[0].model
-    vectors = [(x, traced.read(x.name, x.size, traced.places(x.kind))) for x in function.sized(small).inputs]
+    own = function.sized(traced.robots[0].model)
+    vectors = [(x, traced.read(x.name, x.size, traced.places(x.kind))) for x in own.inputs]
     state = traced.state(vectors, sums=sums)
     assert form.loops is not None
     (loop,) = (loop for loop in form.loops(traced.filled()).loops if loop.inputs)
@@ -90,7 +90,7 @@ def trace_loop_in_limbs(
     writes: dict[str, Access] = {}
     for name, values in loop.trace(state).items():
         access = loop.writes[name]
-        kind: Kind = "velocity" if len(access.elements) == small.nv else "matrix"
+        kind: Kind = "velocity" if program.scratch[access.array] == reduced.nv else "matrix"
         places = traced.places(kind)
         parts = _accesses(access.array, [places[at] for at in access.elements])
         for part, (where, elements) in parts.items():

@@ -186,7 +186,7 @@ class FreedomLanes:
         inner = sorted({above for above in self.parents if above >= 0})
 
         def trace(x: State) -> Arrays:
-            sums, total = list(x.arrays["own"]), [0]
+            sums, total = list(x.arrays.get("own", ())), [0]
             for k in reversed(range(self.count)):
                 above = self.parents[k]
                 if above < 0:
@@ -204,7 +204,8 @@ class FreedomLanes:
             self.sizes[root] = size
             writes["total"] = Access(root, (0,), tuple(range(size)))
         if writes:
-            self.loops.append(FormLoop("inward", trace, writes, {"own": own}, count=size))
+            reads = {"own": own} if self.count else {}
+            self.loops.append(FormLoop("inward", trace, writes, reads, count=size))
 
     def pairs(self, sweep: Pairs) -> None:
         """Entries between degrees of freedom of joints.

@@ -41,6 +41,17 @@ def test_exact(tree: str) -> None:
     assert [list(output) for output in FUNCTION.trace(FORM, model, x)] == list(map(list, textbook))
 
 
+@pytest.mark.parametrize("name", ["rnea_derivatives", "aba_derivatives"])
+def test_only_a_base_is_a_program(name: str) -> None:
+    function = lookup(name)
+    model = Rationals(0).model(*TREES["only a base"])
+    program = trace_program(reduce(model), function, function.form("vectors"), "graph")
+    verify_program(program)
+    assert all(
+        np.isfinite(x).all() for x in run(program, random_inputs(model, function.signature, 2)).values()
+    )
+
+
 @pytest.mark.parametrize("name", ["quadruped12", "humanoid30"])
 def test_lanes_and_bits_of_batches(name: str) -> None:
     """A batch takes at most a tenth more than that of the form that solves columns alone."""

@@ -39,6 +39,12 @@ def test_exact(tree: str) -> None:
     assert [list(output) for output in FUNCTION.trace(FORM, model, x)] == list(map(list, textbook))
 
 
+def test_one_joint_mirrors_nothing() -> None:
+    model = reduce(with_limbs([("revolute",)], "fixed").model)
+    program = trace_program(model, FUNCTION, FORM, "graph")
+    assert all(access.elements for loop in program.loops for access in loop.writes.values())
+
+
 def test_matrices_that_fit_the_stack() -> None:
     assert [FORM.worth(with_limbs([("revolute",) * n], "fixed").model) for n in (7, 8, 128, 129)] == [
         *(False, True),

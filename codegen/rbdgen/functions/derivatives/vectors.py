@@ -248,11 +248,13 @@ def placing(lanes: FreedomLanes, *, turning: bool = False) -> FormLoop:
             given["base"] = [*x.v[3:BASE], *([0] * 3 if turning else x.v[:3]), *upward]
             if not turning:
                 acceleration = Motion(Vector(*x.a[3:BASE]), Vector(*x.a[:3]) + upward)
-        return {**given, "base_acceleration": flat(Motion, acceleration)}
+        given["base_acceleration"] = flat(Motion, acceleration)
+        return {name: given[name] for name in writes}
 
     n, stride = lanes.count, lanes.stride
+    frames_of_joints = Access("frame", tuple(stride * c + k for c in range(12) for k in range(n)))
     writes = {
-        "frame": Access("frame", tuple(stride * c + k for c in range(12) for k in range(n))),
+        **({"frame": frames_of_joints} if n else {}),
         "base_acceleration": whole("base_acceleration", BASE),
         **({"base": whole("base", 9)} if floating else {}),
     }

@@ -276,7 +276,7 @@ class ChainLanes:
         roots = self.on[ROOT]
 
         def trace(x: State) -> Arrays:
-            rows = split(x.arrays["K"], BASE + 1)
+            rows = split(x.arrays.get("K", ()), BASE + 1)
             S = dict(zip(inner, split(x.arrays["S"], BASE) if inner else (), strict=True))
             a: dict[int, list[Scalar]] = {ROOT: [0] * BASE}
             if self.based:
@@ -297,7 +297,8 @@ class ChainLanes:
             found: dict[str, Sequence[Scalar]] = {"new_a": qdd}
             return {**found, "new_base": [a[ROOT][c] for c in LINEAR_FIRST]} if self.based else found
 
-        reads = {"K": Access("K", tuple(ROOM * j + c for j in range(lanes.count) for c in range(BASE + 1)))}
+        K = Access("K", tuple(ROOM * j + c for j in range(lanes.count) for c in range(BASE + 1)))
+        reads = {"K": K} if lanes.count else {}
         if inner:
             reads["S"] = self.subspaces(inner)
         writes = {"new_a": whole("a", nv)}

@@ -165,10 +165,8 @@ def _mirror(blocks: Blocks) -> list[FormLoop]:
     every, firsts, wide = range(blocks.wide), blocks.firsts, blocks.wide
     right = [(max(0, min(row, block - wide)), block) for block in firsts for row in range(0, block, wide)]
     full, half = [(i, j) for i in every for j in every], [(i, j) for j in every for i in range(j)]
-    return [
-        _transposed(blocks, [(block, block) for block in firsts], half),
-        *([_transposed(blocks, right, full)] if right else []),
-    ]
+    within = [(block, block) for block in firsts]
+    return [_transposed(blocks, at, own) for at, own in ((within, half), (right, full)) if at and own]
 
 
 def _transposed(

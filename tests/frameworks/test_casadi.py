@@ -215,6 +215,8 @@ def test_what_cannot_be_is_one_line(tmp_path: Path, arm: Library) -> None:
         with pytest.raises(error) as raised:
             arm.casadi(*given)
         assert str(raised.value) == told
+    with pytest.raises(EmitError, match="1000000000 states a call of rnea are too many; give knots of"):
+        arm.casadi("rnea", 10**9)
     with pytest.raises(
         LoadError, match="rnea computes in float, CasADi in double; build it with real='double'"
     ):

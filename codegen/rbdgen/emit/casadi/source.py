@@ -55,13 +55,18 @@ _NEAR: Final = 16 * 1024
 _LANES: Final = 8
 """States of a vector, at most."""
 
+MOST_ELEMENTS: Final = 10_000_000
+"""Of the inputs and outputs of a call, or of its Jacobian: the C lists their rows, and CasADi holds them."""
+
 
 def casadi_source(place: Place, subject: Subject, knots: int) -> str:
     """The C of a function of CasADi and of its derivatives.
 
     Raises:
-        EmitError: its derivatives are packed where they must become those by coordinates.
+        EmitError: its derivatives are packed where they must become those by coordinates, or so many
+            states do not go into one call.
     """
+    _check_size(subject, knots)
     writer = _Writer(place, subject, knots)
     entries = writer.entries()
     turned = any(result.rows for entry in entries for result in entry.results)
@@ -89,6 +94,17 @@ def casadi_source(place: Place, subject: Subject, knots: int) -> str:
         quaternions=quaternions_of(place.manifold),
         q=next((x.name for x in subject.value.signature.inputs if x.kind == "configuration"), ""),
     )
+
+
+def _check_size(subject: Subject, knots: int) -> None:
+    signature = subject.value.signature
+    takes, gives = (sum(x.size for x in arrays) for arrays in (signature.inputs, signature.outputs))
+    each = takes * gives if subject.derivatives else takes + gives
+    if knots * each > MOST_ELEMENTS:
+        raise EmitError(
+            f"casadi: {knots} states a call of {signature.name} are too many; give knots of "
+            f"{max(1, MOST_ELEMENTS // each)} at most, and map the function over more"
+        )
 
 
 class _Writer:

@@ -121,6 +121,26 @@ def test_the_fastest_form_that_fits(budget: int, forms: list[str]) -> None:
     assert [f.form for f in chosen] == forms
 
 
+def test_loops_over_bodies_come_last() -> None:
+    """Though they would save more: limbs of both functions fit as well, and are faster."""
+    sizes = {("rnea", "plain"): 125, ("rnea", "limb-loops"): 78, ("aba", "plain"): 290}
+    sizes |= {("aba", "limb-loops"): 173, ("aba", "looped"): 45}
+
+    def made(name: str, form: str) -> FunctionSource:
+        return replace(source(name, form), form=form)
+
+    chosen = fitted(
+        [made("rnea", "plain"), made("aba", "plain")],
+        lambda: {
+            "rnea": [made("rnea", "limb-loops")],
+            "aba": [made("aba", "limb-loops"), made("aba", "looped")],
+        },
+        260,
+        lambda functions: {function.name: sizes[function.name, function.form] for function in functions},
+    )
+    assert [function.form for function in chosen] == ["limb-loops", "limb-loops"]
+
+
 def test_no_other_form() -> None:
     with pytest.raises(BuildError, match="500 bytes are the least that was reached, 400 too many"):
         fitted([source("rnea", "plain")], dict, 100, Compiler())

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from rbdgen.emit.package import MANIFEST, FunctionSource, Sources
 from rbdgen.errors import BuildError, OptionError
-from rbdgen.functions.function import Form
+from rbdgen.functions.function import LIMB_LOOPS, Form
 from rbdgen.functions.table import ALL, lookup
 from rbdgen.model.build import Robot
 from rbdgen.model.limbs import alike_limbs
@@ -36,7 +36,8 @@ def fitted(
     """The functions, as few as possible in a smaller form, within `budget` bytes.
 
     A function goes from its fastest form to the next one that is smaller; the step that saves most comes
-    first. `smaller`: makes the other forms, for functions that have some; asked only where it must be.
+    first, loops over limbs before those over bodies, which take longest. `smaller`: makes
+    the other forms, for functions that have some; asked only where it must be.
 
     Raises:
         BuildError: all functions in the smallest form that they have exceed the budget.
@@ -47,7 +48,8 @@ def fitted(
         return chosen
     steps = _steps(functions, expected, smaller(), measure)
     while any(steps.values()):
-        name = max(steps, key=lambda name: expected[name] - steps[name][0][1] if steps[name] else 0)
+        waiting = [name for name in steps if steps[name]]
+        name = max(waiting, key=lambda name: _saving(expected[name], *steps[name][0]))
         form, expected[name] = steps[name].pop(0)
         chosen = [form if function.name == name else function for function in chosen]
         if sum(expected.values()) <= budget:
@@ -55,6 +57,11 @@ def fitted(
             if sum(expected.values()) <= budget:
                 return chosen
     raise BuildError(_too_large(expected, budget))
+
+
+def _saving(size: int, form: FunctionSource, smaller: int) -> tuple[bool, int]:
+    """What steps are compared by: the largest comes first."""
+    return form.form == LIMB_LOOPS, size - smaller
 
 
 def _steps(

@@ -201,9 +201,11 @@ def check_limbs(function: Function, options: Options) -> None:
 
 def batch_program(program: Program) -> Program | None:
     """What the batch function of a verified program computes, verified too; None where it would be long."""
-    if program.length > LONGEST_BATCH or too_long_for_vectors(program):
+    if too_long_for_vectors(program):
         return None
     batch = apply(program, FOR_BATCHES)
+    if batch.length > LONGEST_BATCH:
+        return None
     if batch is not program:
         verify_program(batch)
     return batch

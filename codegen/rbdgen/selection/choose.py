@@ -53,8 +53,8 @@ BATCHES_LOSE = 1.1
 """How many times the operations of the straight line it may take limb by limb, as batches do."""
 
 LONGEST_FOR_VECTORS = 160_000
-"""Operations executed up to which loops are taken that a batch runs as one straight line: three fifths of
-them are left there, and lines of more than 100 thousand take compilers long."""
+"""Operations executed up to which loops are taken that a batch runs as one straight line, but for columns:
+three fifths of them are left there, and lines of more than 100 thousand take compilers long."""
 
 REGISTERS = 2.0
 """Of 32 bytes, which AVX2 has, that the longest vectors fill."""

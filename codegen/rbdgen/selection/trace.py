@@ -91,7 +91,7 @@ def trace_program(
         kernels.append(kernel)
         own = {x.name: whole(x.name, x.size) for x in signature.inputs if x.name in loop.inputs}
         reads = {**own, **loop.reads}
-        loops.append(Loop(loop.name, kernel, reads, loop.writes, loop.count, loop.zeros))
+        loops.append(Loop(loop.name, kernel, reads, loop.writes, loop.count, loop.zeros, loop.alone))
     return Program(
         tuple(Input(argument.name, argument.size) for argument in signature.inputs),
         tuple(Result(argument.name, argument.shape) for argument in signature.outputs),

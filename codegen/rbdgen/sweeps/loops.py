@@ -23,7 +23,8 @@ class FormLoop:
 
     `trace` gets the function's own inputs that `inputs` names as the fields of a `State`, and the arrays of
     `reads` as `State.arrays`; it gives the arrays of `writes`. `zeros`: elements of an array that are known
-    to be 0, run by run; where runs are not the lanes of a vector, nothing is computed with them.
+    to be 0, run by run; where runs are not the lanes of a vector, nothing is computed with them. `alone`: as
+    of a loop of a program.
     """
 
     name: str
@@ -33,6 +34,7 @@ class FormLoop:
     inputs: tuple[str, ...] = ()
     count: int = 1
     zeros: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    alone: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from rbdgen.functions.resistance import by_acceleration, less, slopes, terms_of
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import IDENTITY, NO_MOTION, ZERO, Force, Motion, Vector
-from rbdgen.spatial.scalar import Scalar, add, sub
+from rbdgen.spatial.scalar import Scalar, add, neg, sub
 from rbdgen.sweeps.freedoms import FreedomLanes
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
@@ -145,9 +145,9 @@ def aba_derivatives_vectors(reduced: ReducedModel) -> LoopedForm:
         lanes.loops.append(_base(chains))
     lanes.loops.append(chains.accelerations())
     _with_accelerations(lanes)
-    lanes.loops += _solves(chains)
-    if chains.based:
-        lanes.loops += _known(lanes)
+    known, shift = _known(lanes) if chains.based else ([], [])
+    by_state, by_torque = _solves(chains)
+    lanes.loops += [*known, *by_state, *shift, *by_torque]
     return lanes.form(dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv))
 
 
@@ -295,8 +295,8 @@ def _beside_base(lanes: FreedomLanes) -> list[FormLoop]:
     ]
 
 
-def _solves(chains: ChainLanes) -> list[FormLoop]:
-    """All columns: of torques' derivatives by the state, and of -1."""
+def _solves(chains: ChainLanes) -> tuple[list[FormLoop], list[FormLoop]]:
+    """The columns of torques' derivatives by the state, and those of -1."""
     lanes = chains.lanes
     nv, first = lanes.reduced.nv, lanes.first
     above = [{k, *those} for k, those in enumerate(lanes.reduced.ancestors)]
@@ -309,16 +309,34 @@ def _solves(chains: ChainLanes) -> list[FormLoop]:
     def by_torque(k: int, column: int) -> bool:
         return any(j in above[column] for j in rows[k])
 
-    solves = (
-        ChainColumns(chains, "dtau_dq", "da_dq", first, by_state),
-        ChainColumns(chains, "dtau_dv", "da_dv", KNOWN_BY_V if first else 0, by_state),
-        ChainColumns(chains, "minus_one", "da_dtau", 0, by_torque),
-    )
-    return [loop for columns in solves for loop in columns.loops()]
+    dq = ChainColumns(chains, "dtau_dq", "da_dq", first, by_state)
+    dv = ChainColumns(chains, "dtau_dv", "da_dv", KNOWN_BY_V if first else 0, by_state)
+    dtau = ChainColumns(chains, "minus_one", "da_dtau", first, by_torque)
+    return [*dq.loops(), *dv.loops()], [*dtau.loops(), *(_by_base_force(lanes) if first else [])]
 
 
-def _known(lanes: FreedomLanes) -> list[FormLoop]:
-    """What a floating base's linear velocity and attitude do."""
+def _by_base_force(lanes: FreedomLanes) -> list[FormLoop]:
+    """The columns of M^-1 of a floating base: its block is known, and M^-1 is symmetric."""
+    nv, six = lanes.reduced.nv, range(BASE)
+    return [
+        FormLoop(
+            "block",
+            lambda x: {"block": [neg(value) for value in x.arrays["base_inverse"]]},
+            {"block": Access("da_dtau", tuple(nv * i + j for i in six for j in six))},
+            {"base_inverse": whole("base_inverse", BASE**2)},
+        ),
+        FormLoop(
+            "mirrored",
+            lambda x: {"row": list(x.arrays["column"])},
+            {"row": Access("da_dtau", tuple(six), tuple(nv * k for k in range(BASE, nv)))},
+            {"column": Access("da_dtau", tuple(nv * i for i in six), tuple(range(BASE, nv)))},
+            count=lanes.count,
+        ),
+    ]
+
+
+def _known(lanes: FreedomLanes) -> tuple[list[FormLoop], list[FormLoop]]:
+    """What a floating base's linear velocity and attitude do, and what is added to solved columns."""
     reduced, nv, bases = lanes.reduced, lanes.reduced.nv, [0]
     known, shift = of_bases(nv, bases)
     lanes.sizes["shift"] = 9
@@ -332,7 +350,7 @@ def _known(lanes: FreedomLanes) -> list[FormLoop]:
             "shift": [da_dv[row][k] for row, k in turning_blocks(bases)],
         }
 
-    return [
-        FormLoop("known", trace, {**known, "shift": shift["shift"]}, {}, ("q", "v")),
-        FormLoop("shift", shifted, reads=shift, writes={"sum": shift["solved"]}),
-    ]
+    return (
+        [FormLoop("known", trace, {**known, "shift": shift["shift"]}, {}, ("q", "v"))],
+        [FormLoop("shift", shifted, reads=shift, writes={"sum": shift["solved"]})],
+    )

@@ -90,6 +90,11 @@ class ChainColumns:
     def _runs(self, k: int, vector: int) -> list[Run]:
         return [Run(k, vector, lane, self.starts[vector] + lane) for lane in range(self.wide)]
 
+    def _alone(self, runs: Sequence[Run]) -> tuple[int, ...]:
+        """Those whose column no vector has before: the last one begins earlier, to be whole."""
+        fresh = [self.first + self.wide * v for v in range(len(self.starts))]
+        return tuple(k for k, run in enumerate(runs) if run.column >= fresh[run.vector])
+
     def _by_size(self, chains: Sequence[int], related: bool) -> list[list[Run]]:
         """The vectors of chains that are `related` to these, chains of one size together."""
         found = []
@@ -180,6 +185,7 @@ class ChainColumns:
             {"new_solved": self._solved(runs), **({"new_passed": passed} if passes else {})},
             {**self._of_chain(runs), "b": self._rows(self.right, runs)},
             count=len(runs),
+            alone=self._alone(runs),
         )
 
     def _inner(self, runs: Sequence[Run]) -> FormLoop:
@@ -215,6 +221,7 @@ class ChainColumns:
                 **forces,
             },
             count=len(runs),
+            alone=self._alone(runs),
         )
 
     def _base(self, runs: Sequence[Run]) -> FormLoop:
@@ -243,6 +250,7 @@ class ChainColumns:
                 **forces,
             },
             count=len(runs),
+            alone=self._alone(runs),
         )
 
     def _out(self, runs: Sequence[Run], related: bool) -> FormLoop:
@@ -272,4 +280,4 @@ class ChainColumns:
         if inner:
             writes["new_moved"] = self._slot("moved", runs, [run.chain for run in runs])
             reads["S"] = self._subspaces(runs)
-        return FormLoop("out", trace, writes, reads, count=len(runs))
+        return FormLoop("out", trace, writes, reads, count=len(runs), alone=self._alone(runs))

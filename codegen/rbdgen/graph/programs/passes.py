@@ -6,14 +6,17 @@ Every pass is a pure function from a program to a program of equal value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from rbdgen.graph import passes
 from rbdgen.graph.cost import cost
 from rbdgen.graph.node import Graph
+from rbdgen.graph.programs.alone import one_by_one
+from rbdgen.graph.programs.joined import joined
 from rbdgen.graph.programs.program import Program, straight_line, with_kernels
 from rbdgen.graph.programs.specialised import specialised
-from rbdgen.graph.programs.unrolled import unrolled
+from rbdgen.graph.programs.unrolled import begun_with, unrolled
 
 Pass: TypeAlias = Callable[[Program], Program]
 
@@ -50,13 +53,23 @@ With sines and cosines as inputs `angles_given` follows.
 
 def straightened(program: Program) -> Program:
     """Loops for vectors inside one call as a straight line of the same operations, in which nothing is done
-    with zeros, nor twice where vectors overlap: in a batch the lanes are states."""
+    with zeros, nor twice where vectors overlap: in a batch the lanes are states.
+
+    Loops over columns stay, without columns that are zero or done twice: as lines they would be long.
+    """
     if not program.by_freedom:
         return program
-    return straight_line(_scheduled(passes.dead(passes.once(passes.without_zeros(unrolled(program))))))
+    first = next((k for k, loop in enumerate(program.loops) if loop.alone), None)
+    if first is None:
+        return straight_line(_once(unrolled(program)))
+    return one_by_one(replace(begun_with(program, first, _once), by_freedom=False))
 
 
-FOR_BATCHES: Final[tuple[Pass, ...]] = (straightened, specialised)
+def _once(graph: Graph) -> Graph:
+    return _scheduled(passes.dead(passes.once(passes.without_zeros(graph))))
+
+
+FOR_BATCHES: Final[tuple[Pass, ...]] = (straightened, specialised, joined)
 """What the program of a batch function goes through after that. Its results are those of single calls."""
 
 

@@ -45,7 +45,8 @@ class Square(NamedTuple):
 class Loop:
     """A straight line and where it finds its arrays; `reads` and `writes` by the kernel's names of them.
 
-    `zeros`: elements of arrays it reads that are known to be 0, run by run.
+    `zeros`: elements of arrays it reads that are known to be 0, run by run. `alone`: the runs that are left
+    where they come one by one, the others being there to fill vectors; a batch keeps such a loop.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Loop:
     writes: Mapping[str, Access]
     count: int = 1
     zeros: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    alone: tuple[int, ...] = ()
 
     @property
     def independent(self) -> bool:
@@ -119,7 +121,8 @@ class Loop:
 class Program:
     """A function as loops over straight lines; see the grammar above. `scratch`: name and size.
 
-    `by_freedom`: its loops are for vectors inside one call; a batch runs them as one straight line.
+    `by_freedom`: its loops are for vectors inside one call; a batch runs those before the first one
+    with runs `alone` as one straight line.
     """
 
     inputs: tuple[Input, ...]

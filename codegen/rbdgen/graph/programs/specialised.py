@@ -34,7 +34,7 @@ def specialised(program: Program) -> Program:
     """The program with a loop for every segment of runs that know the same zeros; equal bodies are one."""
     bodies: dict[tuple[int, Zeros], tuple[Graph, Elements]] = {}
     loops = [part for loop in program.loops for part in _parts(loop, bodies)]
-    read = {at for loop in loops for access in loop.reads.values() for at in _addresses(access, loop.count)}
+    read = {at for loop in loops for access in loop.reads.values() for at in _every(access, loop.count)}
     lean = [_without_unread(loop, program.scratch, read) for loop in loops]
     if len(lean) == len(program.loops) and all(map(is_, lean, program.loops)):
         return program
@@ -53,19 +53,22 @@ def _parts(loop: Loop, bodies: dict[tuple[int, Zeros], tuple[Graph, Elements]]) 
         segment = list(runs)
         key = (id(loop.kernel), zeros)
         if key not in bodies:
-            bodies[key] = _with_zeros(loop.kernel, zeros)
+            bodies[key] = with_zeros(loop.kernel, zeros)
         body, left = bodies[key]
-        reads = _of_runs(loop.reads, segment)
-        yield Loop(
-            loop.name,
-            body,
-            {name: _only(access, left[name]) for name, access in reads.items()},
-            _of_runs(loop.writes, segment),
-            len(segment),
+        reads = of_runs(loop.reads, segment)
+        yield replace(
+            loop,
+            kernel=body,
+            reads={name: _only(access, left[name]) for name, access in reads.items()},
+            writes=of_runs(loop.writes, segment),
+            count=len(segment),
+            zeros={},
+            alone=tuple(range(len(segment))) if loop.alone else (),
         )
 
 
-def _of_runs(accesses: Mapping[str, Access], runs: list[int]) -> dict[str, Access]:
+def of_runs(accesses: Mapping[str, Access], runs: Sequence[int]) -> dict[str, Access]:
+    """Where these runs alone read or write."""
     return {
         name: access if access.shared else replace(access, offsets=tuple(access.offsets[k] for k in runs))
         for name, access in accesses.items()
@@ -77,7 +80,7 @@ def _only(access: Access, elements: Sequence[int]) -> Access:
     return replace(access, elements=tuple(access.elements[k] for k in elements))
 
 
-def _with_zeros(graph: Graph, zeros: Zeros) -> tuple[Graph, Elements]:
+def with_zeros(graph: Graph, zeros: Zeros) -> tuple[Graph, Elements]:
     """The graph with these elements of inputs as constants, and the elements that it still reads."""
     known = {(name, element) for name, elements in zeros for element in elements}
     if not known:
@@ -106,8 +109,13 @@ def _all_read(graph: Graph) -> tuple[Graph, Elements]:
     return replace(graph, inputs=inputs, nodes=nodes), left
 
 
-def _addresses(access: Access, runs: int) -> Iterator[Address]:
-    return ((access.array, address) for k in range(runs) for address in access.addresses(k))
+def addresses(access: Access, run: int) -> Iterator[Address]:
+    """What a run finds there."""
+    return ((access.array, address) for address in access.addresses(run))
+
+
+def _every(access: Access, runs: int) -> Iterator[Address]:
+    return (at for k in range(runs) for at in addresses(access, k))
 
 
 def _without_unread(loop: Loop, scratch: Container[str], read: Container[Address]) -> Loop:
@@ -117,8 +125,7 @@ def _without_unread(loop: Loop, scratch: Container[str], read: Container[Address
         left[name] = [
             k
             for k in range(len(access.elements))
-            if access.array not in scratch
-            or any(at in read for at in _addresses(_only(access, [k]), loop.count))
+            if access.array not in scratch or any(at in read for at in _every(_only(access, [k]), loop.count))
         ]
     if all(len(left[name]) == len(access.elements) for name, access in loop.writes.items()):
         return loop

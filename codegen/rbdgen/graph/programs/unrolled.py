@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
+from rbdgen.access import Access, whole
 from rbdgen.graph.node import Graph, Node, Output
-from rbdgen.graph.programs.program import Program
+from rbdgen.graph.programs.program import Loop, Program, Result
 
 
 def unrolled(program: Program) -> Graph:
@@ -42,3 +46,33 @@ def unrolled(program: Program) -> Graph:
                     arrays[written.array][address] = index_of[element]
     outputs = tuple(Output(o.name, o.shape, tuple(arrays[o.name])) for o in program.outputs)
     return Graph(program.inputs, tuple(nodes), outputs)
+
+
+def begun_with(program: Program, first: int, change: Callable[[Graph], Graph]) -> Program:
+    """The program with the loops before `first` as one straight line, that `change` may shorten."""
+    before, after = program.loops[:first], program.loops[first:]
+    written = {access.array for loop in before for access in loop.writes.values()}
+    read = {
+        (access.array, at)
+        for loop in after
+        for access in loop.reads.values()
+        for k in range(loop.count)
+        for at in access.addresses(k)
+    }
+    sizes = {**program.scratch, **{output.name: output.size for output in program.outputs}}
+    whole_arrays = tuple(Result(name, (sizes[name],)) for name in sizes if name in written)
+    graph = unrolled(replace(program, loops=before, outputs=whole_arrays, scratch={}))
+    outputs, writes = [], {}
+    for output in graph.outputs:
+        own = output.name not in program.scratch
+        kept = [k for k, at in enumerate(output.elements) if at >= 0 and (own or (output.name, k) in read)]
+        if kept:
+            outputs.append(Output(output.name, (len(kept),), tuple(output.elements[k] for k in kept)))
+            writes[output.name] = Access(output.name, tuple(kept))
+    line = Loop(
+        "begin",
+        change(replace(graph, outputs=tuple(outputs))),
+        {array.name: whole(array.name, array.size) for array in graph.inputs},
+        writes,
+    )
+    return replace(program, loops=(line, *after))

@@ -35,7 +35,7 @@ def specialised(program: Program) -> Program:
     bodies: dict[tuple[int, Zeros], tuple[Graph, Elements]] = {}
     loops = [part for loop in program.loops for part in _parts(loop, bodies)]
     read = {at for loop in loops for access in loop.reads.values() for at in _every(access, loop.count)}
-    lean = [_without_unread(loop, program.scratch, read) for loop in loops]
+    lean = [own for loop in loops if (own := _without_unread(loop, program.scratch, read)).writes]
     if len(lean) == len(program.loops) and all(map(is_, lean, program.loops)):
         return program
     return replace(program, loops=tuple(lean))
@@ -132,6 +132,7 @@ def _without_unread(loop: Loop, scratch: Container[str], read: Container[Address
     outputs = tuple(
         Output(name, (len(left[name]),), tuple(elements[k] for k in left[name]))
         for name, elements in ((output.name, output.elements) for output in loop.kernel.outputs)
+        if left[name]
     )
-    writes = {name: _only(access, left[name]) for name, access in loop.writes.items()}
+    writes = {name: _only(access, left[name]) for name, access in loop.writes.items() if left[name]}
     return replace(loop, kernel=dead(replace(loop.kernel, outputs=outputs)), writes=writes)

@@ -173,12 +173,15 @@ def _torques(reduced: ReducedModel, x: State, by_q: Sequence[int], by_v: Sequenc
         "minus_dv": [neg(row[k]) for row in by_velocity for k in by_v],
     }
     bases = floating_bases(reduced)
-    if not bases:
-        return arrays
+    return {**arrays, **of_base_motions(reduced, x, bases)} if bases else arrays
+
+
+def of_base_motions(reduced: ReducedModel, x: State, bases: Sequence[int]) -> Arrays:
+    """The columns of floating bases that are known without a solve, and what is added to the others."""
+    nv = reduced.model.coupling.independent
     da_dq, da_dv = ([[0] * nv for _ in range(nv)] for _ in range(2))
     add_base_terms(reduced, x.q, x.v, da_dq, da_dv)
     return {
-        **arrays,
         "known_dq": [row[k] for row in da_dq for k in known_columns(bases, KNOWN_BY_Q)],
         "known_dv": [row[k] for row in da_dv for k in known_columns(bases, KNOWN_BY_V)],
         "shift": [da_dv[row][k] for row, k in turning_blocks(bases)],

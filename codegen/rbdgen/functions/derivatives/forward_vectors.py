@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rbdgen.access import Access, whole
-from rbdgen.functions.derivatives.columns import of_bases, shifted, turning_blocks
-from rbdgen.functions.derivatives.factored import KNOWN_BY_Q, KNOWN_BY_V, add_base_terms, known_columns
+from rbdgen.functions.derivatives.columns import of_base_motions, of_bases, related_dofs, shifted
+from rbdgen.functions.derivatives.factored import KNOWN_BY_V
 from rbdgen.functions.derivatives.one_frame import (
     Direction,
     Moving,
@@ -300,14 +300,15 @@ def _solves(chains: ChainLanes) -> tuple[list[FormLoop], list[FormLoop]]:
     lanes = chains.lanes
     nv, first = lanes.reduced.nv, lanes.first
     above = [{k, *those} for k, those in enumerate(lanes.reduced.ancestors)]
+    related = related_dofs(lanes.reduced.ancestors)
     rows = [{first + j for j in chain.joints} for chain in chains.chains]
     lanes.tables["minus_one"] = tuple(-1.0 if i == j else 0.0 for i in range(nv) for j in range(nv))
 
     def by_state(k: int, column: int) -> bool:
-        return any(column in above[j] or j in above[column] for j in rows[k])
+        return not related[column].isdisjoint(rows[k])
 
     def by_torque(k: int, column: int) -> bool:
-        return any(j in above[column] for j in rows[k])
+        return not above[column].isdisjoint(rows[k])
 
     dq = ChainColumns(chains, "dtau_dq", "da_dq", first, by_state)
     dv = ChainColumns(chains, "dtau_dv", "da_dv", KNOWN_BY_V if first else 0, by_state)
@@ -337,18 +338,12 @@ def _by_base_force(lanes: FreedomLanes) -> list[FormLoop]:
 
 def _known(lanes: FreedomLanes) -> tuple[list[FormLoop], list[FormLoop]]:
     """What a floating base's linear velocity and attitude do, and what is added to solved columns."""
-    reduced, nv, bases = lanes.reduced, lanes.reduced.nv, [0]
-    known, shift = of_bases(nv, bases)
+    reduced, bases = lanes.reduced, [0]
+    known, shift = of_bases(reduced.nv, bases)
     lanes.sizes["shift"] = 9
 
     def trace(x: State) -> Arrays:
-        da_dq, da_dv = ([[0] * nv for _ in range(nv)] for _ in range(2))
-        add_base_terms(reduced, x.q, x.v, da_dq, da_dv)
-        return {
-            "known_dq": [row[k] for row in da_dq for k in known_columns(bases, KNOWN_BY_Q)],
-            "known_dv": [row[k] for row in da_dv for k in known_columns(bases, KNOWN_BY_V)],
-            "shift": [da_dv[row][k] for row, k in turning_blocks(bases)],
-        }
+        return of_base_motions(reduced, x, bases)
 
     return (
         [FormLoop("known", trace, {**known, "shift": shift["shift"]}, {}, ("q", "v"))],

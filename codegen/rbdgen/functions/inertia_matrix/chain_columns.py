@@ -60,10 +60,11 @@ class ChainColumns:
     def loops(self) -> list[FormLoop]:
         """To the base, and back."""
         on = self.chains.on
-        loops = []
+        loops: list[FormLoop] = []
         for level in reversed(self.chains.levels[1:]):
-            loops += [self._end(runs) for runs in self._by_size([k for k in level if not on[k]], True)]
-            loops += [self._inner(runs) for k in level if on[k] for runs in self._by_carried(k)]
+            ends = self._by_size([k for k in level if not on[k]], True)
+            carriers = [runs for k in level if on[k] for runs in self._by_carried(k)]
+            loops += map(self._inward, [*ends, *carriers])
         if self.chains.based:
             loops += [self._base(runs) for runs in self._by_carried(ROOT)]
         for level in self.chains.levels[1:]:
@@ -166,30 +167,8 @@ class ChainColumns:
 
     # ---- loops
 
-    def _end(self, runs: Sequence[Run]) -> FormLoop:
-        """At a chain that carries none."""
-
-        def trace(x: State) -> Arrays:
-            b = list(x.arrays["b"])
-            K = split(x.arrays["K"], BASE)
-            return {
-                "new_solved": times(split(x.arrays["inverse"], len(b)), b),
-                **({"new_passed": [dot(list(line), b) for line in zip(*K, strict=True)]} if passes else {}),
-            }
-
-        passes = self._passes(runs[0].chain)
-        passed = self._slot("passed", runs, [run.chain for run in runs])
-        return FormLoop(
-            "end",
-            trace,
-            {"new_solved": self._solved(runs), **({"new_passed": passed} if passes else {})},
-            {**self._of_chain(runs), "b": self._rows(self.right, runs)},
-            count=len(runs),
-            alone=self._alone(runs),
-        )
-
-    def _inner(self, runs: Sequence[Run]) -> FormLoop:
-        """At a chain that carries others."""
+    def _inward(self, runs: Sequence[Run]) -> FormLoop:
+        """What a chain's own b gives, and what it passes on, with what those on it do."""
         chain = self.chains.chains[runs[0].chain]
         forces = self._forces_below(runs)
 
@@ -211,7 +190,7 @@ class ChainColumns:
         passes = self._passes(runs[0].chain)
         passed = self._slot("passed", runs, [run.chain for run in runs])
         return FormLoop(
-            "inner",
+            "solve",
             trace,
             {"new_solved": self._solved(runs), **({"new_passed": passed} if passes else {})},
             {

@@ -1,4 +1,4 @@
-"""The wheel as `pip install` unpacks it, away from the source tree: complete, and it generates."""
+"""The source distribution and the wheel made from it, away from the source tree: complete, and working."""
 
 from __future__ import annotations
 
@@ -6,31 +6,53 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
+import tomllib
+from email import message_from_string
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
+import rbdgen
+
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("codegen", "templates", "robots", "pyproject.toml", "README.md", "LICENSE")
-"""Of the source tree, what a wheel is built from."""
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LEAST: str = PROJECT["project"]["requires-python"]
+PARTS: list[str] = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+"""Of the source tree, what a source distribution holds, beside `pyproject.toml`."""
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel's content in it and nothing else."""
-    source, site = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")
-    for part in PARTS:
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that a source distribution unpacks to."""
+    copy, unpacked = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("source")
+    for part in (*PARTS, "pyproject.toml", ".gitignore"):
         if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, source / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__", "build"))
         else:
-            shutil.copy(ROOT / part, source)
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", source / "dist"]
-    subprocess.run(command, cwd=source, check=True, capture_output=True)
-    (wheel,) = (source / "dist").glob("rbdgen-*-py3-none-any.whl")
-    ZipFile(wheel).extractall(site)
-    shutil.rmtree(source)
+            shutil.copy(ROOT / part, copy)
+    with tarfile.open(built(copy, "sdist")) as archive:
+        archive.extractall(unpacked, filter="data")
+    shutil.rmtree(copy)
+    (folder,) = unpacked.iterdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the content of the wheel that the source distribution gives, and nothing else."""
+    site = tmp_path_factory.mktemp("site")
+    ZipFile(built(source, "wheel")).extractall(site)
     return site
+
+
+def built(folder: Path, target: str) -> Path:
+    """The file of this kind that hatchling makes of a source tree."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", folder / "dist"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    (file,) = (folder / "dist").glob("rbdgen-*.tar.gz" if target == "sdist" else "rbdgen-*-py3-none-any.whl")
+    return file
 
 
 def run(site: Path, folder: Path, *arguments: str | Path) -> str:
@@ -45,6 +67,37 @@ def run(site: Path, folder: Path, *arguments: str | Path) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_the_source_distribution_holds_all_parts(source: Path) -> None:
+    assert {path.name for path in source.iterdir()} - {"dist"} == {
+        *PARTS, "pyproject.toml", "PKG-INFO", ".gitignore"
+    }  # fmt: skip
+    assert [path.name for path in (source / "generated").iterdir()] == ["double_pendulum"]
+
+
+def test_all_places_name_the_same_least_python_and_version(site: Path) -> None:
+    """What pip reads, what people read, and what the continuous integration runs."""
+    (file,) = site.glob("rbdgen-*.dist-info/METADATA")
+    metadata = message_from_string(file.read_text(encoding="utf-8"))
+    assert metadata["Requires-Python"] == LEAST
+    least = LEAST.removeprefix(">=")
+    assert f"Python {least} or newer" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"Programming Language :: Python :: {least}" in metadata.get_all("Classifier", [])
+    assert PROJECT["tool"]["mypy"]["python_version"] == least
+    assert sys.version_info >= tuple(map(int, least.split(".")))
+    assert metadata["Version"] == rbdgen.__version__
+    assert f"\n## {rbdgen.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_continuous_integration_runs_on_the_least_python() -> None:
+    """`.ci/run` reads it from `pyproject.toml`: the line is in the form that it looks for."""
+    lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    (line,) = (line for line in lines if line.startswith("least="))
+    done = subprocess.run(
+        ["bash", "-c", f"{line}; echo $least"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == LEAST.removeprefix(">=")
 
 
 def test_it_holds_all_that_the_source_tree_has(site: Path) -> None:

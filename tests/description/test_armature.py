@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -72,8 +71,6 @@ def test_files(tmp_path: Path, name: str, text: str) -> None:
     """They take the place of what the description says."""
     path = tmp_path / name
     path.write_text(text)
-    if name == "a.toml" and sys.version_info < (3, 11):
-        pytest.skip("TOML needs Python 3.11")
     described = parse_urdf(urdf(robot=transmission('<drake:rotor_inertia value="7"/>')), "r.urdf")
     (joint,) = with_armature(described, read_armature(path)).joints
     assert joint.armature == pytest.approx(0.1, rel=1e-15)

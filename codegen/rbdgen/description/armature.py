@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import math
 import os
-import sys
+import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -60,7 +60,7 @@ def read_armature(path: str | os.PathLike[str]) -> Rotors:
         if data.lstrip().startswith((b"<", b"\xef\xbb\xbf<")):
             return Rotors(_rotor_params(parse(data, name)), name, shared=True)
         text = data.decode()
-        found = _toml(text) if name.endswith(".toml") else json.loads(text, object_pairs_hook=_once)
+        found = tomllib.loads(text) if name.endswith(".toml") else json.loads(text, object_pairs_hook=_once)
     except OSError as error:
         what = f"cannot be read ({error.strerror})"
         raise DescriptionError(name, None, what, "give a TOML, JSON or SRDF file of armatures") from None
@@ -85,14 +85,6 @@ def _rotor_params(document: Document) -> dict[str, dict[str, float]]:
             raise document.error(line_of(joint), f"joint {quoted(name)} occurs twice", "keep one")
         found[name] = {of: document.number(joint, given) for of, given in _OF_SRDF.items()}
     return found
-
-
-def _toml(text: str) -> Any:
-    if sys.version_info < (3, 11):
-        raise ValueError("TOML needs Python 3.11; write JSON")
-    import tomllib  # noqa: PLC0415  (not there before)
-
-    return tomllib.loads(text)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

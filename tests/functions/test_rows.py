@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ from support.robots import robot
 from support.states import random_inputs
 
 from rbdgen.functions.function import Function
+from rbdgen.functions.resistance import Added, torque
+from rbdgen.functions.resisting import resisting
 from rbdgen.functions.table import ALL, TABLE
 from rbdgen.model.model import Model
 from rbdgen.model.tree_size import tree_size
@@ -167,3 +170,55 @@ def test_nothing_else_knows_them_by_name(path: Path) -> None:
 def test_a_name_is_seen(line: str) -> None:
     """The test above can fail."""
     assert known_by_name(line)
+
+
+RESISTANCE = (Added("tau", torque),)
+
+TABLE_MODULE = package_root() / "functions" / "table.py"
+
+
+def _tuples_of_rows(path: Path) -> set[str]:
+    """The names that stand for a tuple of rows in a module: `ROWS`, and its like."""
+    names = set()
+    for node in ast.parse(path.read_text()).body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        value = getattr(node, "value", None)
+        if isinstance(target, ast.Name) and isinstance(value, ast.Tuple):
+            elements = [x.id for x in value.elts if isinstance(x, ast.Name)]
+            if any(name.lower() in ALL for name in elements):
+                names.add(target.id)
+    return names
+
+
+def _taken_by_position(tree: ast.AST, tuples: set[str]) -> Iterator[int]:
+    """The lines that subscript, unpack, map or iterate over a tuple of rows."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            if name in tuples:
+                yield node.lineno
+
+
+def test_rows_are_taken_by_name() -> None:
+    """A function that is added to a family, at whatever place, changes no other function: only the table
+    reads the tuples of rows."""
+    paths = sorted((package_root() / "functions").rglob("*.py"))
+    tuples = set().union(*map(_tuples_of_rows, paths))
+    assert {"ROWS", "ANCHORED", "WITH_FORCES"} <= tuples
+    found = [
+        f"{path.relative_to(package_root())}:{line}"
+        for path in paths
+        if path != TABLE_MODULE
+        for line in _taken_by_position(ast.parse(path.read_text()), tuples)
+    ]
+    assert found == []
+
+
+def test_forms_in_loops_keep_their_fields() -> None:
+    """Resistance changes what a form computes, and nothing of when it is tried."""
+    for row in ALL.values():
+        for form in row.forms:
+            changed = replace(row, forms=(replace(form, swept=True, compact=True),), resistance=RESISTANCE)
+            (resisted,) = resisting(changed).forms
+            assert (resisted.swept, resisted.compact, resisted.reduced) == (True, True, form.reduced)
+            assert (resisted.name, resisted.source, resisted.over) == (form.name, form.source, form.over)

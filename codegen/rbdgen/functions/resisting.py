@@ -47,6 +47,6 @@ def resisting(function: Function) -> Function:
 
         if made is None:
             return replace(form, trace=trace)
-        return in_loops(form.source, loops, form.name, compact=form.compact, over=form.over, worth=form.worth)
+        return replace(form, trace=in_loops(form.source, loops).trace, loops=loops)
 
     return replace(function, forms=tuple(map(resisted, function.forms))) if function.resistance else function

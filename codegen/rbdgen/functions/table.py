@@ -38,8 +38,8 @@ _ROWS: Final = (
     *forward_dynamics.ROWS,
     *inertia_matrix.ROWS,
     *derivatives.ROWS,
-    inverse_dynamics.WITH_FORCES,
-    forward_dynamics.WITH_FORCES,
+    inverse_dynamics.RNEA_FEXT,
+    forward_dynamics.ABA_FEXT,
     *derivatives.WITH_FORCES,
     *momentum.ROWS,
     *coriolis.ROWS,
@@ -66,7 +66,7 @@ OF_TRAJECTORIES: Final = _by_name(trajectories.ROWS)
 OF_FLOATING_BASES: Final = _by_name(world_aligned.ROWS)
 """Those of robots with a floating base."""
 
-OF_BASE: Final = _by_name((regressors.BASE,))
+OF_BASE: Final = _by_name((regressors.REGRESSOR_BASE,))
 """Those of every robot whose shapes its numbers decide."""
 
 OF_PARAMETERS: Final = _by_name(sensitivities.ROWS)

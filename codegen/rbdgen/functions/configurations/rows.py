@@ -55,65 +55,68 @@ def _slower(x: Any) -> Any:
     return x["v"] / 8
 
 
-ROWS = (
-    Function(
-        Signature("integrate", (Q, V), (Q_NEXT,)),
-        "where q comes to in one second at the velocity v; pass v dt for another time",
-        _form(lambda model, x: [integrated(model, x.positions, x.v, x.elementary)]),
-        operations=lambda size: 60 * size.bodies,
-    ),
-    Function(
-        Signature("difference", (Q0, Q1), (replace(V, meaning="velocities that lead there in one second"),)),
-        "the velocity that leads from q0 to q1 in one second; free attitudes by half a turn at most",
-        _form(lambda model, x: [difference(model, *_ends(x), x.elementary)]),
-        operations=lambda size: 80 * size.bodies,
-        identities=(
-            Identity(
-                "difference(q, integrate(q, v)) = v",
-                ("integrate", "difference"),
-                lambda call, x: (
-                    call("difference", q0=x["q"], q1=call("integrate", v=_slower(x))),
-                    _slower(x),
-                ),
-            ),
-        ),
-    ),
-    Function(
-        Signature(
-            "integrate_derivatives",
-            (Q, V),
-            (
-                square("dnext_dq", "1, m/rad", "by q, both in the tangent space"),
-                square("dnext_dv", "s, m s/rad", "by v"),
-            ),
-        ),
-        "derivatives of integrate in the tangent space",
-        _form(_integrate_derivatives),
-        operations=lambda size: 200 * size.bodies,
-    ),
-    Function(
-        Signature(
-            "difference_derivatives",
-            (Q0, Q1),
-            (
-                square("dv_dq0", "1/s, m/(rad s)", "by q0, in the tangent space"),
-                square("dv_dq1", "1/s, m/(rad s)", "by q1, in the tangent space"),
-            ),
-        ),
-        "derivatives of difference in the tangent space",
-        _form(_difference_derivatives),
-        operations=lambda size: 250 * size.bodies,
-        identities=(
-            Identity(
-                "the derivatives of integrate and difference are inverses",
-                ("integrate_derivatives", "difference_derivatives"),
-                lambda call, x: (
-                    call("difference_derivatives", q0=x["q"], q1=call("integrate", v=_slower(x)))[1]
-                    @ call("integrate_derivatives", v=_slower(x))[1],
-                    call("integrate_derivatives", v=0 * x["v"])[1],
-                ),
+INTEGRATE = Function(
+    Signature("integrate", (Q, V), (Q_NEXT,)),
+    "where q comes to in one second at the velocity v; pass v dt for another time",
+    _form(lambda model, x: [integrated(model, x.positions, x.v, x.elementary)]),
+    operations=lambda size: 60 * size.bodies,
+)
+
+DIFFERENCE = Function(
+    Signature("difference", (Q0, Q1), (replace(V, meaning="velocities that lead there in one second"),)),
+    "the velocity that leads from q0 to q1 in one second; free attitudes by half a turn at most",
+    _form(lambda model, x: [difference(model, *_ends(x), x.elementary)]),
+    operations=lambda size: 80 * size.bodies,
+    identities=(
+        Identity(
+            "difference(q, integrate(q, v)) = v",
+            ("integrate", "difference"),
+            lambda call, x: (
+                call("difference", q0=x["q"], q1=call("integrate", v=_slower(x))),
+                _slower(x),
             ),
         ),
     ),
 )
+
+INTEGRATE_DERIVATIVES = Function(
+    Signature(
+        "integrate_derivatives",
+        (Q, V),
+        (
+            square("dnext_dq", "1, m/rad", "by q, both in the tangent space"),
+            square("dnext_dv", "s, m s/rad", "by v"),
+        ),
+    ),
+    "derivatives of integrate in the tangent space",
+    _form(_integrate_derivatives),
+    operations=lambda size: 200 * size.bodies,
+)
+
+DIFFERENCE_DERIVATIVES = Function(
+    Signature(
+        "difference_derivatives",
+        (Q0, Q1),
+        (
+            square("dv_dq0", "1/s, m/(rad s)", "by q0, in the tangent space"),
+            square("dv_dq1", "1/s, m/(rad s)", "by q1, in the tangent space"),
+        ),
+    ),
+    "derivatives of difference in the tangent space",
+    _form(_difference_derivatives),
+    operations=lambda size: 250 * size.bodies,
+    identities=(
+        Identity(
+            "the derivatives of integrate and difference are inverses",
+            ("integrate_derivatives", "difference_derivatives"),
+            lambda call, x: (
+                call("difference_derivatives", q0=x["q"], q1=call("integrate", v=_slower(x)))[1]
+                @ call("integrate_derivatives", v=_slower(x))[1],
+                call("integrate_derivatives", v=0 * x["v"])[1],
+            ),
+        ),
+    ),
+)
+
+ROWS = (INTEGRATE, DIFFERENCE, INTEGRATE_DERIVATIVES, DIFFERENCE_DERIVATIVES)
 """Of every robot."""

@@ -62,6 +62,10 @@ def _derivatives(*, held: bool) -> Function:
     )
 
 
-ROWS: tuple[Function, ...] = (_derivatives(held=False),)
+CONTACT_ABA_DERIVATIVES = _derivatives(held=False)
 
-ANCHORED: tuple[Function, ...] = (_derivatives(held=True),)
+ROWS: tuple[Function, ...] = (CONTACT_ABA_DERIVATIVES,)
+
+CONTACT_ABA_DERIVATIVES_HELD = _derivatives(held=True)
+
+ANCHORED: tuple[Function, ...] = (CONTACT_ABA_DERIVATIVES_HELD,)

@@ -151,54 +151,61 @@ def _dynamics(*, held: bool) -> Function:
     )
 
 
-ROWS: tuple[Function, ...] = (
-    Function(
-        Signature(
-            "delassus",
-            (Q,),
-            (
-                Argument(
-                    "G",
-                    "values",
-                    ("nc", "nc"),
-                    "1/kg, 1/(kg m), 1/(kg m^2)",
-                    "J M^-1 J^T: how contacts accelerate by the forces in them",
-                    symmetric=(0, 1),
-                ),
+DELASSUS = Function(
+    Signature(
+        "delassus",
+        (Q,),
+        (
+            Argument(
+                "G",
+                "values",
+                ("nc", "nc"),
+                "1/kg, 1/(kg m), 1/(kg m^2)",
+                "J M^-1 J^T: how contacts accelerate by the forces in them",
+                symmetric=(0, 1),
             ),
         ),
-        "how contacts accelerate by the forces in them, J M^-1 J^T",
-        _forms(
-            lambda robot, x: [flat(composite.delassus(robot, x))],
-            lambda reduced, x: [flat(articulated.delassus(reduced, x))],
-        ),
-        operations=_operations(216),
-        pinocchio=dense.of_pinocchio(dense.delassus),
-        projected=dense.of_functions(dense.delassus),
-        identities=(Identity("J Minv J^T = G", ("minv", "contact_jacobian", "delassus"), _of_delassus),),
     ),
-    _forces(held=False),
-    _dynamics(held=False),
-    Function(
-        Signature(
-            "contact_impulse",
-            (Q, V, RESTITUTION, ACTIVE, MU),
-            (
-                Argument("v_plus", "velocity", ("nv",), "rad/s, m/s", "joint velocities after the impulse"),
-                rows("impulse", "N s, N m s", "what the world does to the robot in the contacts, world axes"),
-            ),
+    "how contacts accelerate by the forces in them, J M^-1 J^T",
+    _forms(
+        lambda robot, x: [flat(composite.delassus(robot, x))],
+        lambda reduced, x: [flat(articulated.delassus(reduced, x))],
+    ),
+    operations=_operations(216),
+    pinocchio=dense.of_pinocchio(dense.delassus),
+    projected=dense.of_functions(dense.delassus),
+    identities=(Identity("J Minv J^T = G", ("minv", "contact_jacobian", "delassus"), _of_delassus),),
+)
+
+CONTACT_FORCES = _forces(held=False)
+
+CONTACT_ABA = _dynamics(held=False)
+
+CONTACT_IMPULSE = Function(
+    Signature(
+        "contact_impulse",
+        (Q, V, RESTITUTION, ACTIVE, MU),
+        (
+            Argument("v_plus", "velocity", ("nv",), "rad/s, m/s", "joint velocities after the impulse"),
+            rows("impulse", "N s, N m s", "what the world does to the robot in the contacts, world axes"),
         ),
-        "velocities after an impact in contacts, and its impulses",
-        _forms(composite.contact_impulse, articulated.contact_impulse),
-        operations=_operations(280, 12),
-        pinocchio=dense.of_pinocchio(dense.impulse),
-        projected=dense.of_functions(dense.impulse),
-        identities=(
-            Identity(
-                "M (v_plus - v) = J^T impulse", ("crba", "contact_jacobian", "contact_impulse"), _of_impulse
-            ),
+    ),
+    "velocities after an impact in contacts, and its impulses",
+    _forms(composite.contact_impulse, articulated.contact_impulse),
+    operations=_operations(280, 12),
+    pinocchio=dense.of_pinocchio(dense.impulse),
+    projected=dense.of_functions(dense.impulse),
+    identities=(
+        Identity(
+            "M (v_plus - v) = J^T impulse", ("crba", "contact_jacobian", "contact_impulse"), _of_impulse
         ),
     ),
 )
 
-ANCHORED: tuple[Function, ...] = (_forces(held=True), _dynamics(held=True))
+ROWS: tuple[Function, ...] = (DELASSUS, CONTACT_FORCES, CONTACT_ABA, CONTACT_IMPULSE)
+
+CONTACT_FORCES_HELD = _forces(held=True)
+
+CONTACT_ABA_HELD = _dynamics(held=True)
+
+ANCHORED: tuple[Function, ...] = (CONTACT_FORCES_HELD, CONTACT_ABA_HELD)

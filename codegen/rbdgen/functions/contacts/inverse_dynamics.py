@@ -32,9 +32,8 @@ from rbdgen.sweeps.sweep import BASE
 
 Rows = list[list[Scalar]]
 
-_, NLE, _ = map(resisting, inverse_dynamics.ROWS)
-CRBA = resisting(inertia_matrix.ROWS[0])
-_, JACOBIAN, MOTION = kinematic_rows.ROWS
+NLE = resisting(inverse_dynamics.NLE)
+CRBA = resisting(inertia_matrix.CRBA)
 
 
 @dataclass(frozen=True)
@@ -64,11 +63,11 @@ class Terms:
 
     @cached_property
     def J(self) -> Rows:
-        return self._rows(JACOBIAN)
+        return self._rows(kinematic_rows.CONTACT_JACOBIAN)
 
     @cached_property
     def drift(self) -> list[Scalar]:
-        return self._array(MOTION, 1)
+        return self._array(kinematic_rows.CONTACT_MOTION, 1)
 
     def left(self, a_joints: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
         """M [0; a_joints] + h - J^T lambda."""

@@ -19,7 +19,7 @@ from rbdgen.spatial.scalar import mul
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.sweep import BASE
 
-FORCES = resisting(forward_rows.ROWS[1])
+FORCES = resisting(forward_rows.CONTACT_FORCES)
 
 _PAPER = "Nakanishi, Mistry, Schaal, ICRA 2007"
 _ON_MOMENTS = "the first on mass moments, where joints follow others"
@@ -39,7 +39,7 @@ SHARE = Argument(
     "how much each force takes, then (frames) each moment: 1, about 0.01 m^2; 0 for none",
 )
 
-RNEA = Function(
+CONTACT_RNEA = Function(
     Signature("contact_rnea", (Q, V, A_JOINTS, LAMBDA), (TAU_JOINTS, A_BASE)),
     "joint torques and base acceleration for given contact forces",
     (
@@ -52,7 +52,7 @@ RNEA = Function(
     projected=dense.of_functions(inverse_dense.contact_rnea),
 )
 
-LEAST = Function(
+CONTACT_RNEA_LEAST = Function(
     Signature("contact_rnea_least", (Q, V, A_JOINTS, SHARE), (TAU_JOINTS, LAMBDA, A_BASE)),
     "joint torques and the least contact forces that carry the base",
     (
@@ -92,7 +92,7 @@ def _with_forces_before(
 
 TAU_PREVIOUS = replace(TAU_JOINTS, name="tau_previous", meaning="the torques applied one sample before")
 
-CONTROL = Function(
+CONTACT_CONTROL = Function(
     Signature("contact_control", (Q, V, A_JOINTS, TAU_PREVIOUS, ACTIVE, MU), (TAU_JOINTS, LAMBDA)),
     "joint torques with the contact forces of the sample before",
     (
@@ -121,7 +121,7 @@ CONTROL = Function(
     projected=dense.of_functions(inverse_dense.contact_control),
 )
 
-ROWS: tuple[Function, ...] = (RNEA, CONTROL)
+ROWS: tuple[Function, ...] = (CONTACT_RNEA, CONTACT_CONTROL)
 
-OF_STANCE: tuple[Function, ...] = (LEAST,)
+OF_STANCE: tuple[Function, ...] = (CONTACT_RNEA_LEAST,)
 """Those that need contacts which alone hold the base."""

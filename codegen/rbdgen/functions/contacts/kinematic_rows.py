@@ -30,76 +30,76 @@ def _twice(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
     return call("contact_motion", v=2 * x["v"])[1], 4 * call("contact_motion")[1]
 
 
-ROWS: tuple[Function, ...] = (
-    Function(
-        Signature(
-            "contact_pose",
-            (Q,),
-            (
-                Argument(
-                    "position",
-                    "values",
-                    ("ncontacts", 3),
-                    "m",
-                    "each contact's point in the world; of a loop point 1 less point 2, in the rows' axes",
-                ),
-                Argument(
-                    "rotation",
-                    "values",
-                    ("ncontacts", 3, 3),
-                    "1",
-                    "from the axes of each contact's link to the world's; of a loop from link 1 to link 2",
-                ),
-            ),
-        ),
-        "where contacts stand",
+CONTACT_POSE = Function(
+    Signature(
+        "contact_pose",
+        (Q,),
         (
-            Form("columns", _SOURCE, lambda model, x: relative.contact_pose(model, x.q, x.naming)),
-            cheap(
-                "from_root",
-                "the same in chosen axes, row by row",
-                lambda reduced, x: climbing.contact_pose(reduced, x.q, x.naming),
+            Argument(
+                "position",
+                "values",
+                ("ncontacts", 3),
+                "m",
+                "each contact's point in the world; of a loop point 1 less point 2, in the rows' axes",
+            ),
+            Argument(
+                "rotation",
+                "values",
+                ("ncontacts", 3, 3),
+                "1",
+                "from the axes of each contact's link to the world's; of a loop from link 1 to link 2",
             ),
         ),
-        operations=lambda size: 134 * size.holders,
-        pinocchio=_asked(lambda contacts: (contacts.position, contacts.rotation)),
     ),
-    Function(
-        Signature("contact_jacobian", (Q,), (jacobian("J", "m, 1", "J v: velocities of the contacts"),)),
-        "Jacobian of contacts: J v = 0 where they hold",
-        (
-            Form(
-                "columns", _SOURCE, lambda model, x: [flat(relative.contact_jacobian(model, x.q, x.naming))]
-            ),
-            cheap("climbing", _CLIMBING, lambda reduced, x: [flat(climbing.contact_jacobian(reduced, x.q))]),
-            cheap(
-                "from_root",
-                "the same in chosen axes, row by row",
-                lambda reduced, x: [flat(climbing.contact_jacobian_from_root(reduced, x.q, x.naming))],
-            ),
+    "where contacts stand",
+    (
+        Form("columns", _SOURCE, lambda model, x: relative.contact_pose(model, x.q, x.naming)),
+        cheap(
+            "from_root",
+            "the same in chosen axes, row by row",
+            lambda reduced, x: climbing.contact_pose(reduced, x.q, x.naming),
         ),
-        operations=lambda size: 136 * size.holders + 10 * size.contacts,
-        pinocchio=_asked(lambda contacts: contacts.J),
     ),
-    Function(
-        Signature(
-            "contact_motion",
-            (Q, V),
-            (
-                rows("velocity", "m/s, rad/s", "velocities of the contacts, J v"),
-                rows("drift", "m/s^2, rad/s^2", "their accelerations at a = 0 without gravity, dJ/dt v"),
-            ),
+    operations=lambda size: 134 * size.holders,
+    pinocchio=_asked(lambda contacts: (contacts.position, contacts.rotation)),
+)
+
+CONTACT_JACOBIAN = Function(
+    Signature("contact_jacobian", (Q,), (jacobian("J", "m, 1", "J v: velocities of the contacts"),)),
+    "Jacobian of contacts: J v = 0 where they hold",
+    (
+        Form("columns", _SOURCE, lambda model, x: [flat(relative.contact_jacobian(model, x.q, x.naming))]),
+        cheap("climbing", _CLIMBING, lambda reduced, x: [flat(climbing.contact_jacobian(reduced, x.q))]),
+        cheap(
+            "from_root",
+            "the same in chosen axes, row by row",
+            lambda reduced, x: [flat(climbing.contact_jacobian_from_root(reduced, x.q, x.naming))],
         ),
-        "velocities of contacts, and the drift in J a + drift = 0",
+    ),
+    operations=lambda size: 136 * size.holders + 10 * size.contacts,
+    pinocchio=_asked(lambda contacts: contacts.J),
+)
+
+CONTACT_MOTION = Function(
+    Signature(
+        "contact_motion",
+        (Q, V),
         (
-            Form("columns", _SOURCE, lambda model, x: relative.contact_motion(model, x.q, x.v, x.naming)),
-            cheap("climbing", _CLIMBING, climbing.contact_motion),
+            rows("velocity", "m/s, rad/s", "velocities of the contacts, J v"),
+            rows("drift", "m/s^2, rad/s^2", "their accelerations at a = 0 without gravity, dJ/dt v"),
         ),
-        operations=lambda size: 157 * size.holders + 16 * size.contacts + 2 * size.rows,
-        pinocchio=_asked(lambda contacts: (contacts.velocity, contacts.drift)),
-        identities=(
-            Identity("J v = velocity of contacts", ("contact_jacobian", "contact_motion"), _rate),
-            Identity("drift of contacts at 2 v = 4 times that at v", ("contact_motion",), _twice),
-        ),
+    ),
+    "velocities of contacts, and the drift in J a + drift = 0",
+    (
+        Form("columns", _SOURCE, lambda model, x: relative.contact_motion(model, x.q, x.v, x.naming)),
+        cheap("climbing", _CLIMBING, climbing.contact_motion),
+    ),
+    operations=lambda size: 157 * size.holders + 16 * size.contacts + 2 * size.rows,
+    pinocchio=_asked(lambda contacts: (contacts.velocity, contacts.drift)),
+    identities=(
+        Identity("J v = velocity of contacts", ("contact_jacobian", "contact_motion"), _rate),
+        Identity("drift of contacts at 2 v = 4 times that at v", ("contact_motion",), _twice),
     ),
 )
+
+ROWS: tuple[Function, ...] = (CONTACT_POSE, CONTACT_JACOBIAN, CONTACT_MOTION)

@@ -44,28 +44,28 @@ def _rate_of_M(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
     return _product(C + np.swapaxes(C, -1, -2), x["a"]), _product(by_q - still, x["v"])
 
 
-ROWS = (
-    Function(
-        Signature("coriolis", (Q, V), (square("C", "N m s/rad, N s/m, N s", "the Coriolis matrix"),)),
-        "Coriolis matrix: C v = nle - g, dM/dt = C + C^T",
-        (
-            Form(
-                "one_frame",
-                "Echeandia and Wensing, 2021",
-                lambda model, x: [flat(coriolis(model, x.q, x.v, x.naming))],
-            ),
-            cheap(
-                "local",
-                "the same in the bodies' own axes, mass moments",
-                lambda reduced, x: [flat(coriolis_local(reduced, x.q, x.v, x.naming))],
-            ),
-            swept_in_loops("one_frame in loops over bodies and pairs of freedoms", ("C",), coriolis_sweeps()),
+CORIOLIS = Function(
+    Signature("coriolis", (Q, V), (square("C", "N m s/rad, N s/m, N s", "the Coriolis matrix"),)),
+    "Coriolis matrix: C v = nle - g, dM/dt = C + C^T",
+    (
+        Form(
+            "one_frame",
+            "Echeandia and Wensing, 2021",
+            lambda model, x: [flat(coriolis(model, x.q, x.v, x.naming))],
         ),
-        operations=lambda size: 460 * size.bodies + 31 * size.ancestors,
-        pinocchio=lambda pin, model, data, x: pin.computeCoriolisMatrix(model, data, x["q"], x["v"]),
-        identities=(
-            Identity("C v = nle - gravity, without friction", ("coriolis", "nle", "gravity"), _times_v),
-            Identity("dM/dt = C + C^T", ("coriolis", "rnea_derivatives"), _rate_of_M),
+        cheap(
+            "local",
+            "the same in the bodies' own axes, mass moments",
+            lambda reduced, x: [flat(coriolis_local(reduced, x.q, x.v, x.naming))],
         ),
+        swept_in_loops("one_frame in loops over bodies and pairs of freedoms", ("C",), coriolis_sweeps()),
+    ),
+    operations=lambda size: 460 * size.bodies + 31 * size.ancestors,
+    pinocchio=lambda pin, model, data, x: pin.computeCoriolisMatrix(model, data, x["q"], x["v"]),
+    identities=(
+        Identity("C v = nle - gravity, without friction", ("coriolis", "nle", "gravity"), _times_v),
+        Identity("dM/dt = C + C^T", ("coriolis", "rnea_derivatives"), _rate_of_M),
     ),
 )
+
+ROWS = (CORIOLIS,)

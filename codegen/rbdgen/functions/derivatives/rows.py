@@ -175,152 +175,152 @@ RESISTED = (
     Added("dtau_da", by_acceleration),
 )
 
-ROWS = (
-    Function(
-        Signature("rnea_derivatives", (Q, V, A), BY_INVERSE_DYNAMICS),
-        "analytical derivatives of inverse dynamics",
-        (
-            Form("one_frame", _ONE_FRAME, _one_frame),
-            cheap("local", _LOCAL, _local),
-            swept_in_loops("one_frame in loops over bodies and pairs of freedoms", OUTPUTS, derivatives()),
-            in_loops(
-                "one_frame, degrees of freedom as lanes",
-                rnea_derivatives_vectors,
-                "vectors",
-                compact=False,
-                over="tree",
-                worth=freedoms_fill,
-            ),
+RNEA_DERIVATIVES = Function(
+    Signature("rnea_derivatives", (Q, V, A), BY_INVERSE_DYNAMICS),
+    "analytical derivatives of inverse dynamics",
+    (
+        Form("one_frame", _ONE_FRAME, _one_frame),
+        cheap("local", _LOCAL, _local),
+        swept_in_loops("one_frame in loops over bodies and pairs of freedoms", OUTPUTS, derivatives()),
+        in_loops(
+            "one_frame, degrees of freedom as lanes",
+            rnea_derivatives_vectors,
+            "vectors",
+            compact=False,
+            over="tree",
+            worth=freedoms_fill,
         ),
-        operations=lambda size: 760 * size.bodies + 69 * size.ancestors,
-        pinocchio=_pinocchio_rnea_derivatives,
-        identities=(
-            Identity(
-                "dID/da = M",
-                ("rnea_derivatives", "crba"),
-                lambda call, _: (call("rnea_derivatives")[2], call("crba")),
-            ),
-        ),
-        resistance=RESISTED,
-        derivative_of="rnea",
     ),
-    Function(
-        Signature("aba_derivatives", (Q, V, TAU), BY_FORWARD_DYNAMICS),
-        "analytical derivatives of forward dynamics",
-        (
-            Form(
-                "product", _PRODUCT, lambda model, x: list(map(flat, _product(model, x))), over="independent"
-            ),
-            cheap(
-                "factor_factor",
-                _FACTOR,
-                lambda reduced, x: list(map(flat, _factored(reduced, x))),
-                "independent",
-            ),
-            in_loops(_COLUMNS, aba_derivatives_columns, "columns", compact=False, over="independent"),
-            in_loops(
-                "eq. 24, degrees of freedom, then columns, as lanes",
-                aba_derivatives_vectors,
-                "vectors",
-                compact=False,
-                over="tree",
-                worth=freedoms_fill,
-            ),
-            in_loops(
-                "eq. 24 of the looped forms of aba, rnea_derivatives and minv",
-                aba_derivatives_looped,
-                over="tree",
-            ),
+    operations=lambda size: 760 * size.bodies + 69 * size.ancestors,
+    pinocchio=_pinocchio_rnea_derivatives,
+    identities=(
+        Identity(
+            "dID/da = M",
+            ("rnea_derivatives", "crba"),
+            lambda call, _: (call("rnea_derivatives")[2], call("crba")),
         ),
-        operations=lambda size: (
-            1450 * size.bodies + 69 * size.ancestors + 2 * size.factor + size.inverse + 4 * size.products
-        ),
-        pinocchio=_pinocchio_aba_derivatives,
-        identities=(
-            Identity(
-                "dFD/dtau = Minv",
-                ("aba_derivatives", "minv"),
-                lambda call, _: (call("aba_derivatives")[2], call("minv")),
-            ),
-        ),
-        derivative_of="aba",
-        projected=_by_inverse_dynamics,
     ),
+    resistance=RESISTED,
+    derivative_of="rnea",
 )
 
-WITH_FORCES = (
-    Function(
-        Signature(
-            "rnea_fext_derivatives",
-            (Q, V, A, FEXT),
-            (*BY_INVERSE_DYNAMICS, _by_forces("dtau_dfext", "m, 1", "dID/dfext = -J^T of every body")),
+ABA_DERIVATIVES = Function(
+    Signature("aba_derivatives", (Q, V, TAU), BY_FORWARD_DYNAMICS),
+    "analytical derivatives of forward dynamics",
+    (
+        Form("product", _PRODUCT, lambda model, x: list(map(flat, _product(model, x))), over="independent"),
+        cheap(
+            "factor_factor",
+            _FACTOR,
+            lambda reduced, x: list(map(flat, _factored(reduced, x))),
+            "independent",
         ),
-        "derivatives of rnea_fext, by fext too",
-        (
-            Form("one_frame", f"{_ONE_FRAME}; {_JACOBIANS}", _one_frame_fext),
-            cheap("local", _LOCAL, _local_fext),
+        in_loops(_COLUMNS, aba_derivatives_columns, "columns", compact=False, over="independent"),
+        in_loops(
+            "eq. 24, degrees of freedom, then columns, as lanes",
+            aba_derivatives_vectors,
+            "vectors",
+            compact=False,
+            over="tree",
+            worth=freedoms_fill,
         ),
-        operations=lambda size: 750 * size.bodies + 112 * size.ancestors,
-        pinocchio=_pinocchio_rnea_fext_derivatives,
-        identities=(
-            Identity(
-                "without forces they are rnea_derivatives",
-                ("rnea_derivatives", "rnea_fext_derivatives"),
-                lambda call, x: (
-                    call("rnea_fext_derivatives", fext=0 * x["fext"])[:3],
-                    call("rnea_derivatives"),
-                ),
-            ),
-            Identity(
-                "ID is linear in fext",
-                ("rnea", "rnea_fext", "rnea_fext_derivatives"),
-                lambda call, x: (
-                    np.einsum("kibc,kbc->ki", call("rnea_fext_derivatives")[3], x["fext"]),
-                    call("rnea_fext") - call("rnea"),
-                ),
-            ),
+        in_loops(
+            "eq. 24 of the looped forms of aba, rnea_derivatives and minv",
+            aba_derivatives_looped,
+            over="tree",
         ),
-        resistance=RESISTED,
-        derivative_of="rnea_fext",
     ),
-    Function(
-        Signature(
-            "aba_fext_derivatives",
-            (Q, V, TAU, FEXT),
-            (
-                *BY_FORWARD_DYNAMICS,
-                _by_forces("da_dfext", "1/kg, 1/(kg m), 1/(kg m^2)", "dFD/dfext = M^-1 J^T of every body"),
-            ),
-        ),
-        "derivatives of aba_fext, by fext too",
-        (
-            Form("product", f"{_PRODUCT}; {_RESPONSES}", _product_fext, over="independent"),
-            cheap("factor_factor", _FACTOR, _factored_fext, "independent"),
-            in_loops(
-                f"{_COLUMNS}, and a sweep for every row of M^-1",
-                aba_fext_derivatives_columns,
-                "columns",
-                compact=False,
-                over="independent",
-            ),
-        ),
-        operations=lambda size: (
-            1490 * size.bodies
-            + 69 * size.ancestors
-            + 2 * size.factor
-            + size.inverse
-            + 4 * size.products
-            + 48 * size.connected
-        ),
-        pinocchio=_pinocchio_aba_fext_derivatives,
-        identities=(
-            Identity(
-                "M dFD = -dID at a = FD",
-                ("rnea_fext_derivatives", "aba_fext", "aba_fext_derivatives"),
-                _balance,
-            ),
-        ),
-        derivative_of="aba_fext",
-        projected=_by_inverse_dynamics_with_forces,
+    operations=lambda size: (
+        1450 * size.bodies + 69 * size.ancestors + 2 * size.factor + size.inverse + 4 * size.products
     ),
+    pinocchio=_pinocchio_aba_derivatives,
+    identities=(
+        Identity(
+            "dFD/dtau = Minv",
+            ("aba_derivatives", "minv"),
+            lambda call, _: (call("aba_derivatives")[2], call("minv")),
+        ),
+    ),
+    derivative_of="aba",
+    projected=_by_inverse_dynamics,
 )
+
+ROWS = (RNEA_DERIVATIVES, ABA_DERIVATIVES)
+
+RNEA_FEXT_DERIVATIVES = Function(
+    Signature(
+        "rnea_fext_derivatives",
+        (Q, V, A, FEXT),
+        (*BY_INVERSE_DYNAMICS, _by_forces("dtau_dfext", "m, 1", "dID/dfext = -J^T of every body")),
+    ),
+    "derivatives of rnea_fext, by fext too",
+    (
+        Form("one_frame", f"{_ONE_FRAME}; {_JACOBIANS}", _one_frame_fext),
+        cheap("local", _LOCAL, _local_fext),
+    ),
+    operations=lambda size: 750 * size.bodies + 112 * size.ancestors,
+    pinocchio=_pinocchio_rnea_fext_derivatives,
+    identities=(
+        Identity(
+            "without forces they are rnea_derivatives",
+            ("rnea_derivatives", "rnea_fext_derivatives"),
+            lambda call, x: (
+                call("rnea_fext_derivatives", fext=0 * x["fext"])[:3],
+                call("rnea_derivatives"),
+            ),
+        ),
+        Identity(
+            "ID is linear in fext",
+            ("rnea", "rnea_fext", "rnea_fext_derivatives"),
+            lambda call, x: (
+                np.einsum("kibc,kbc->ki", call("rnea_fext_derivatives")[3], x["fext"]),
+                call("rnea_fext") - call("rnea"),
+            ),
+        ),
+    ),
+    resistance=RESISTED,
+    derivative_of="rnea_fext",
+)
+
+ABA_FEXT_DERIVATIVES = Function(
+    Signature(
+        "aba_fext_derivatives",
+        (Q, V, TAU, FEXT),
+        (
+            *BY_FORWARD_DYNAMICS,
+            _by_forces("da_dfext", "1/kg, 1/(kg m), 1/(kg m^2)", "dFD/dfext = M^-1 J^T of every body"),
+        ),
+    ),
+    "derivatives of aba_fext, by fext too",
+    (
+        Form("product", f"{_PRODUCT}; {_RESPONSES}", _product_fext, over="independent"),
+        cheap("factor_factor", _FACTOR, _factored_fext, "independent"),
+        in_loops(
+            f"{_COLUMNS}, and a sweep for every row of M^-1",
+            aba_fext_derivatives_columns,
+            "columns",
+            compact=False,
+            over="independent",
+        ),
+    ),
+    operations=lambda size: (
+        1490 * size.bodies
+        + 69 * size.ancestors
+        + 2 * size.factor
+        + size.inverse
+        + 4 * size.products
+        + 48 * size.connected
+    ),
+    pinocchio=_pinocchio_aba_fext_derivatives,
+    identities=(
+        Identity(
+            "M dFD = -dID at a = FD",
+            ("rnea_fext_derivatives", "aba_fext", "aba_fext_derivatives"),
+            _balance,
+        ),
+    ),
+    derivative_of="aba_fext",
+    projected=_by_inverse_dynamics_with_forces,
+)
+
+WITH_FORCES = (RNEA_FEXT_DERIVATIVES, ABA_FEXT_DERIVATIVES)

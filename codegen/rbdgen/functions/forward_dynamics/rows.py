@@ -81,28 +81,26 @@ def _solved(call: Call, x: Mapping[str, Any], bias: Any) -> Any:
     return np.linalg.solve(call("crba"), (x["tau"] - bias)[..., None])[..., 0]
 
 
-ROWS = (
-    Function(
-        Signature("aba", (Q, V, TAU), (A,)),
-        "forward dynamics, a = FD(q, v, tau)",
-        _aba(external=False),
-        operations=lambda size: 830 * size.bodies,
-        pinocchio=lambda pin, model, data, x: pin.aba(
-            model, data, x["q"], x["v"], x["tau"] - x["resistance"].torque
-        ),
-        resistance=RESISTED,
-        identities=(
-            Identity(
-                "FD(ID(a)) = a", ("rnea", "aba"), lambda call, x: (call("aba", tau=call("rnea")), x["a"])
-            ),
-        ),
-        projected=lambda call, x: _solved(call, x, call("nle")),
-        inverse="rnea",
-        along=ALONG,
+ABA = Function(
+    Signature("aba", (Q, V, TAU), (A,)),
+    "forward dynamics, a = FD(q, v, tau)",
+    _aba(external=False),
+    operations=lambda size: 830 * size.bodies,
+    pinocchio=lambda pin, model, data, x: pin.aba(
+        model, data, x["q"], x["v"], x["tau"] - x["resistance"].torque
     ),
+    resistance=RESISTED,
+    identities=(
+        Identity("FD(ID(a)) = a", ("rnea", "aba"), lambda call, x: (call("aba", tau=call("rnea")), x["a"])),
+    ),
+    projected=lambda call, x: _solved(call, x, call("nle")),
+    inverse="rnea",
+    along=ALONG,
 )
 
-WITH_FORCES = Function(
+ROWS = (ABA,)
+
+ABA_FEXT = Function(
     Signature("aba_fext", (Q, V, TAU, FEXT), (A,)),
     "forward dynamics with external forces",
     _aba(external=True),

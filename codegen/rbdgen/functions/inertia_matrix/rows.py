@@ -35,80 +35,77 @@ def _product_is_one(call: Call, _: object) -> tuple[Any, Any]:
     return product, np.broadcast_to(np.eye(product.shape[-1]), product.shape)
 
 
-ROWS = (
-    Function(
-        Signature(
-            "crba", (Q,), (square("M", "kg m^2, kg m, kg", "joint-space inertia matrix", symmetric=True),)
+CRBA = Function(
+    Signature("crba", (Q,), (square("M", "kg m^2, kg m, kg", "joint-space inertia matrix", symmetric=True),)),
+    "joint-space inertia matrix M(q), full symmetric",
+    (
+        Form(
+            "composite",
+            "Featherstone 2008, table 6.2",
+            lambda model, x: [flat(crba(model, x.q, x.naming))],
         ),
-        "joint-space inertia matrix M(q), full symmetric",
-        (
-            Form(
-                "composite",
-                "Featherstone 2008, table 6.2",
-                lambda model, x: [flat(crba(model, x.q, x.naming))],
-            ),
-            swept("moments", "composite mass moments; Khalil and Dombre 2002, ch. 9", ("M",), INERTIA_MATRIX),
-            swept_in_loops("the same in loops over bodies and pairs of them", ("M",), INERTIA_MATRIX),
-        ),
-        operations=lambda size: 160 * size.bodies + 48 * size.ancestors,
-        pinocchio=lambda pin, model, data, x: symmetric(pin.crba(model, data, x["q"])),
+        swept("moments", "composite mass moments; Khalil and Dombre 2002, ch. 9", ("M",), INERTIA_MATRIX),
+        swept_in_loops("the same in loops over bodies and pairs of them", ("M",), INERTIA_MATRIX),
     ),
-    Function(
-        Signature(
-            "minv", (Q,), (square("Minv", "1/(kg m^2), 1/(kg m), 1/kg", "inverse of M", symmetric=True),)
-        ),
-        "inverse of the joint-space inertia matrix, full symmetric",
-        (
-            Form(
-                "recursive",
-                "Carpentier, LAAS 2018, corrected",
-                lambda model, x: [flat(minv_recursive(model, x.q, x.naming))],
-                over="tree",
-            ),
-            Form(
-                "factored",
-                "CRBA and sparse L^T D L, Featherstone 2008, section 6.5",
-                lambda model, x: [flat(minv_factored(model, x.q, x.naming))],
-                over="independent",
-            ),
-            cheap(
-                "moments",
-                "CRBA by composite mass moments and sparse L^T D L",
-                lambda reduced, x: [flat(minv_composite(reduced, x.q, x.naming))],
-                "independent",
-            ),
-            cheap(
-                "hybrid",
-                "the articulated inward pass as a factorisation, Minv = W D^-1 W^T",
-                lambda reduced, x: [flat(minv_hybrid(reduced, x.q, x.naming, x.lanes))],
-                "tree",
-                swept=True,
-            ),
-            cheap(
-                "embedded",
-                "as hybrid, followers embedded; Jain, Robot and Multibody Dynamics, 2011",
-                lambda reduced, x: [flat(minv_embedded(reduced, x.q, x.naming))],
-                "independent",
-                worth=where_coupled,
-            ),
-            in_loops(
-                "as hybrid, columns of W D^-1 W^T as lanes of vectors",
-                minv_vectors,
-                "vectors",
-                compact=False,
-                over="tree",
-                worth=columns_fill,
-                swept=True,
-            ),
-            in_loops(
-                "as hybrid, factored in loops over bodies, one product run for every column",
-                minv_looped,
-                over="tree",
-            ),
-        ),
-        operations=lambda size: 290 * size.bodies + 67 * size.ancestors + 29 * size.connected,
-        pinocchio=lambda pin, model, data, x: symmetric(pin.computeMinverse(model, data, x["q"])),
-        identities=(Identity("M Minv = 1", ("crba", "minv"), _product_is_one),),
-        projected=lambda call, _: np.linalg.inv(call("crba")),
-    ),
+    operations=lambda size: 160 * size.bodies + 48 * size.ancestors,
+    pinocchio=lambda pin, model, data, x: symmetric(pin.crba(model, data, x["q"])),
 )
+
+MINV = Function(
+    Signature("minv", (Q,), (square("Minv", "1/(kg m^2), 1/(kg m), 1/kg", "inverse of M", symmetric=True),)),
+    "inverse of the joint-space inertia matrix, full symmetric",
+    (
+        Form(
+            "recursive",
+            "Carpentier, LAAS 2018, corrected",
+            lambda model, x: [flat(minv_recursive(model, x.q, x.naming))],
+            over="tree",
+        ),
+        Form(
+            "factored",
+            "CRBA and sparse L^T D L, Featherstone 2008, section 6.5",
+            lambda model, x: [flat(minv_factored(model, x.q, x.naming))],
+            over="independent",
+        ),
+        cheap(
+            "moments",
+            "CRBA by composite mass moments and sparse L^T D L",
+            lambda reduced, x: [flat(minv_composite(reduced, x.q, x.naming))],
+            "independent",
+        ),
+        cheap(
+            "hybrid",
+            "the articulated inward pass as a factorisation, Minv = W D^-1 W^T",
+            lambda reduced, x: [flat(minv_hybrid(reduced, x.q, x.naming, x.lanes))],
+            "tree",
+            swept=True,
+        ),
+        cheap(
+            "embedded",
+            "as hybrid, followers embedded; Jain, Robot and Multibody Dynamics, 2011",
+            lambda reduced, x: [flat(minv_embedded(reduced, x.q, x.naming))],
+            "independent",
+            worth=where_coupled,
+        ),
+        in_loops(
+            "as hybrid, columns of W D^-1 W^T as lanes of vectors",
+            minv_vectors,
+            "vectors",
+            compact=False,
+            over="tree",
+            worth=columns_fill,
+            swept=True,
+        ),
+        in_loops(
+            "as hybrid, factored in loops over bodies, one product run for every column",
+            minv_looped,
+            over="tree",
+        ),
+    ),
+    operations=lambda size: 290 * size.bodies + 67 * size.ancestors + 29 * size.connected,
+    pinocchio=lambda pin, model, data, x: symmetric(pin.computeMinverse(model, data, x["q"])),
+    identities=(Identity("M Minv = 1", ("crba", "minv"), _product_is_one),),
+    projected=lambda call, _: np.linalg.inv(call("crba")),
+)
+
+ROWS = (CRBA, MINV)

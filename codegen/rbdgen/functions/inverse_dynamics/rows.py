@@ -56,60 +56,62 @@ ALONG = cheap(
 
 RESISTED = (Added("tau", torque), Added("tau", rotor_torque))
 
-ROWS = (
-    Function(
-        Signature("rnea", (Q, V, A), (TAU,)),
-        "inverse dynamics, tau = ID(q, v, a)",
-        _rnea(external=False),
-        operations=lambda size: 340 * size.bodies,
-        pinocchio=lambda pin, model, data, x: (
-            pin.rnea(model, data, x["q"], x["v"], x["a"]) + x["resistance"].torque
-        ),
-        resistance=RESISTED,
-        along=ALONG,
+RNEA = Function(
+    Signature("rnea", (Q, V, A), (TAU,)),
+    "inverse dynamics, tau = ID(q, v, a)",
+    _rnea(external=False),
+    operations=lambda size: 340 * size.bodies,
+    pinocchio=lambda pin, model, data, x: (
+        pin.rnea(model, data, x["q"], x["v"], x["a"]) + x["resistance"].torque
     ),
-    Function(
-        Signature("nle", (Q, V), (TAU,)),
-        "nonlinear effects, C(q, v) v + g(q)",
-        _forms(
-            "Featherstone 2008, table 5.1 at qdd = 0",
-            lambda model, x: [nonlinear_effects(model, x.q, x.v, x.naming)],
-            "as RNEA's, at qdd = 0",
-            inverse_dynamics(accelerated=False),
-        ),
-        operations=lambda size: 320 * size.bodies,
-        pinocchio=lambda pin, model, data, x: (
-            pin.nonLinearEffects(model, data, x["q"], x["v"]) + x["resistance"].torque
-        ),
-        resistance=(Added("tau", torque),),
-        identities=(
-            Identity(
-                "ID(q, v, 0) = nle",
-                ("rnea", "nle"),
-                lambda call, x: (call("rnea", a=0 * x["a"]), call("nle")),
-            ),
-        ),
-        along=ALONG,
-    ),
-    Function(
-        Signature("gravity", (Q,), (TAU,)),
-        "gravity torques, g(q)",
-        _forms(
-            "Featherstone 2008, table 5.1 at rest",
-            lambda model, x: [gravity_torque(model, x.q, x.naming)],
-            "as RNEA's, at rest",
-            inverse_dynamics(moving=False, accelerated=False),
-        ),
-        operations=lambda size: 145 * size.bodies,
-        pinocchio=lambda pin, model, data, x: (
-            pin.computeGeneralizedGravity(model, data, x["q"]) + x["resistance"].spring
-        ),
-        resistance=(Added("tau", spring),),
-        along=ALONG,
-    ),
+    resistance=RESISTED,
+    along=ALONG,
 )
 
-WITH_FORCES = Function(
+NLE = Function(
+    Signature("nle", (Q, V), (TAU,)),
+    "nonlinear effects, C(q, v) v + g(q)",
+    _forms(
+        "Featherstone 2008, table 5.1 at qdd = 0",
+        lambda model, x: [nonlinear_effects(model, x.q, x.v, x.naming)],
+        "as RNEA's, at qdd = 0",
+        inverse_dynamics(accelerated=False),
+    ),
+    operations=lambda size: 320 * size.bodies,
+    pinocchio=lambda pin, model, data, x: (
+        pin.nonLinearEffects(model, data, x["q"], x["v"]) + x["resistance"].torque
+    ),
+    resistance=(Added("tau", torque),),
+    identities=(
+        Identity(
+            "ID(q, v, 0) = nle",
+            ("rnea", "nle"),
+            lambda call, x: (call("rnea", a=0 * x["a"]), call("nle")),
+        ),
+    ),
+    along=ALONG,
+)
+
+GRAVITY = Function(
+    Signature("gravity", (Q,), (TAU,)),
+    "gravity torques, g(q)",
+    _forms(
+        "Featherstone 2008, table 5.1 at rest",
+        lambda model, x: [gravity_torque(model, x.q, x.naming)],
+        "as RNEA's, at rest",
+        inverse_dynamics(moving=False, accelerated=False),
+    ),
+    operations=lambda size: 145 * size.bodies,
+    pinocchio=lambda pin, model, data, x: (
+        pin.computeGeneralizedGravity(model, data, x["q"]) + x["resistance"].spring
+    ),
+    resistance=(Added("tau", spring),),
+    along=ALONG,
+)
+
+ROWS = (RNEA, NLE, GRAVITY)
+
+RNEA_FEXT = Function(
     Signature("rnea_fext", (Q, V, A, FEXT), (TAU,)),
     "inverse dynamics with external forces",
     _rnea(external=True),

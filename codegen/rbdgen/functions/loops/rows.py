@@ -33,69 +33,71 @@ def _form(trace: Callable[[Model, State], Outputs]) -> Form:
     return Form("relative", source, trace, over="independent")
 
 
-ROWS = (
-    Function(
-        Signature(
-            "loop_position",
-            (Q,),
-            (
-                Argument(
-                    "residual",
-                    "values",
-                    ("nloop",),
-                    "m, 1",
-                    "0 in closed loops: frame 2 in frame 1, its origin, then sin(angle) axis",
-                ),
+LOOP_POSITION = Function(
+    Signature(
+        "loop_position",
+        (Q,),
+        (
+            Argument(
+                "residual",
+                "values",
+                ("nloop",),
+                "m, 1",
+                "0 in closed loops: frame 2 in frame 1, its origin, then sin(angle) axis",
             ),
         ),
-        "what closed loops keep at zero",
-        (_form(lambda model, x: [loop_position(model, x.q, x.naming)]),),
-        operations=lambda size: 130 * size.loops,
     ),
-    Function(
-        Signature(
-            "loop_jacobian",
-            (Q,),
-            (
-                Argument(
-                    "Jc",
-                    "values",
-                    ("nloop", "nv"),
-                    "m, 1",
-                    "Jc v: velocity of frame 2 as seen from frame 1, linear, then angular",
-                ),
+    "what closed loops keep at zero",
+    (_form(lambda model, x: [loop_position(model, x.q, x.naming)]),),
+    operations=lambda size: 130 * size.loops,
+)
+
+LOOP_JACOBIAN = Function(
+    Signature(
+        "loop_jacobian",
+        (Q,),
+        (
+            Argument(
+                "Jc",
+                "values",
+                ("nloop", "nv"),
+                "m, 1",
+                "Jc v: velocity of frame 2 as seen from frame 1, linear, then angular",
             ),
         ),
-        "Jacobian of closed loops: Jc v = 0",
-        (_form(lambda model, x: [flat(loop_jacobian(model, x.q, x.naming))]),),
-        operations=lambda size: 160 * size.loops,
     ),
-    Function(
-        Signature(
-            "loop_drift",
-            (Q, V),
-            (
-                Argument(
-                    "drift",
-                    "values",
-                    ("nloop",),
-                    "m/s^2, rad/s^2",
-                    "acceleration of frame 2 as seen from frame 1 at a = 0",
-                ),
+    "Jacobian of closed loops: Jc v = 0",
+    (_form(lambda model, x: [flat(loop_jacobian(model, x.q, x.naming))]),),
+    operations=lambda size: 160 * size.loops,
+)
+
+LOOP_DRIFT = Function(
+    Signature(
+        "loop_drift",
+        (Q, V),
+        (
+            Argument(
+                "drift",
+                "values",
+                ("nloop",),
+                "m/s^2, rad/s^2",
+                "acceleration of frame 2 as seen from frame 1 at a = 0",
             ),
         ),
-        "drift of closed loops: Jc a + drift = 0",
-        (_form(lambda model, x: [loop_drift(model, x.q, x.v, x.naming)]),),
-        operations=lambda size: 200 * size.loops,
-        identities=(
-            Identity(
-                "loop drift at 2 v = 4 times that at v",
-                ("loop_drift",),
-                lambda call, x: (call("loop_drift", v=2 * x["v"]), 4 * call("loop_drift")),
-            ),
+    ),
+    "drift of closed loops: Jc a + drift = 0",
+    (_form(lambda model, x: [loop_drift(model, x.q, x.v, x.naming)]),),
+    operations=lambda size: 200 * size.loops,
+    identities=(
+        Identity(
+            "loop drift at 2 v = 4 times that at v",
+            ("loop_drift",),
+            lambda call, x: (call("loop_drift", v=2 * x["v"]), 4 * call("loop_drift")),
         ),
     ),
 )
+
+ROWS = (LOOP_POSITION, LOOP_JACOBIAN, LOOP_DRIFT)
 
 
 # ---- by independent velocities
@@ -109,7 +111,7 @@ V_I = _independent("v_i", "rad/s, m/s", "independent velocities, in the order of
 A_I = _independent("a_i", "rad/s^2, m/s^2", "independent accelerations")
 TAU_I = _independent("tau_i", "N m, N", "torques and forces that work on the independent velocities, G^T tau")
 
-_RNEA, _CRBA = (resisting(rows[0]) for rows in (inverse_dynamics.ROWS, inertia_matrix.ROWS))
+_RNEA, _CRBA = resisting(inverse_dynamics.RNEA), resisting(inertia_matrix.CRBA)
 _TEXTBOOK = OfTree((_RNEA, _RNEA.form("newton_euler")), (_CRBA, _CRBA.form("composite")))
 _CHEAP = OfTree((_RNEA, _RNEA.form("classical")), (_CRBA, _CRBA.form("moments")))
 
@@ -128,84 +130,88 @@ def _forms(trace: Callable[[OfTree, Model | ReducedModel, State], Outputs]) -> t
     )
 
 
-BY_INDEPENDENT = (
-    Function(
-        Signature(
-            "loop_projection",
-            (Q,),
-            (Argument("G", "values", ("nv", "nindependent"), "1, m, 1/m", "v = G v_i in closed loops"),),
-        ),
-        "all velocities by the independent ones: v = G v_i",
-        (_form(lambda model, x: [flat(Eliminated(model, x).projection)]),),
-        operations=lambda size: 200 * size.loops,
+LOOP_PROJECTION = Function(
+    Signature(
+        "loop_projection",
+        (Q,),
+        (Argument("G", "values", ("nv", "nindependent"), "1, m, 1/m", "v = G v_i in closed loops"),),
     ),
-    Function(
-        Signature(
-            "loop_motion",
-            (Q, V_I, A_I),
-            (
-                Argument("v", "values", ("nv",), "rad/s, m/s", "velocities of all joints, G v_i"),
-                Argument("a", "values", ("nv",), "rad/s^2, m/s^2", "accelerations of all joints"),
-            ),
-        ),
-        "v and a of all joints by the independent v_i, a_i",
-        (_form(loop_motion),),
-        operations=lambda size: 280 * size.loops,
-        identities=(
-            Identity(
-                "loop motion v = G v_i",
-                ("loop_projection", "loop_motion"),
-                lambda call, x: (
-                    call("loop_motion")[0],
-                    (call("loop_projection") @ x["v_i"][..., None])[..., 0],
-                ),
-            ),
-        ),
-    ),
-    Function(
-        Signature("loop_rnea", (Q, V_I, A_I), (TAU_I,)),
-        "inverse dynamics in closed loops, by v_i and a_i",
-        _forms(lambda tree, robot, x: [loop_rnea(tree, robot, x, x.arrays["a_i"])]),
-        operations=lambda size: _RNEA.operations(size) + 170 * size.loops,
-    ),
-    Function(
-        Signature(
-            "loop_crba",
-            (Q,),
-            (
-                Argument(
-                    "M_i",
-                    "values",
-                    ("nindependent", "nindependent"),
-                    "kg m^2, kg m, kg",
-                    "inertia matrix of the independent velocities, G^T M G",
-                    symmetric=(0, 1),
-                ),
-            ),
-        ),
-        "inertia matrix in closed loops, G^T M G",
-        _forms(lambda tree, robot, x: [flat(loop_crba(tree, robot, x))]),
-        operations=lambda size: _CRBA.operations(size) + 200 * size.loops,
-    ),
-    Function(
-        Signature("loop_aba", (Q, V_I, TAU_I), (A_I,)),
-        "forward dynamics in closed loops, by v_i and tau_i",
+    "all velocities by the independent ones: v = G v_i",
+    (_form(lambda model, x: [flat(Eliminated(model, x).projection)]),),
+    operations=lambda size: 200 * size.loops,
+)
+
+LOOP_MOTION = Function(
+    Signature(
+        "loop_motion",
+        (Q, V_I, A_I),
         (
-            *_forms(lambda tree, robot, x: [loop_aba(tree, robot, x)]),
-            cheap(
-                "articulated",
-                "articulated bodies, all in loops led by G; Jain, Robot and Multibody Dynamics, 2011",
-                lambda reduced, x: [loop_aba_embedded(reduced, x)],
-                "independent",
-            ),
+            Argument("v", "values", ("nv",), "rad/s, m/s", "velocities of all joints, G v_i"),
+            Argument("a", "values", ("nv",), "rad/s^2, m/s^2", "accelerations of all joints"),
         ),
-        operations=lambda size: _RNEA.operations(size) + _CRBA.operations(size) + 100 * size.loops,
-        identities=(
-            Identity(
-                "FD(ID(a)) = a in closed loops",
-                ("loop_rnea", "loop_aba"),
-                lambda call, x: (call("loop_aba", tau_i=call("loop_rnea")), x["a_i"]),
+    ),
+    "v and a of all joints by the independent v_i, a_i",
+    (_form(loop_motion),),
+    operations=lambda size: 280 * size.loops,
+    identities=(
+        Identity(
+            "loop motion v = G v_i",
+            ("loop_projection", "loop_motion"),
+            lambda call, x: (
+                call("loop_motion")[0],
+                (call("loop_projection") @ x["v_i"][..., None])[..., 0],
             ),
         ),
     ),
 )
+
+LOOP_RNEA = Function(
+    Signature("loop_rnea", (Q, V_I, A_I), (TAU_I,)),
+    "inverse dynamics in closed loops, by v_i and a_i",
+    _forms(lambda tree, robot, x: [loop_rnea(tree, robot, x, x.arrays["a_i"])]),
+    operations=lambda size: _RNEA.operations(size) + 170 * size.loops,
+)
+
+LOOP_CRBA = Function(
+    Signature(
+        "loop_crba",
+        (Q,),
+        (
+            Argument(
+                "M_i",
+                "values",
+                ("nindependent", "nindependent"),
+                "kg m^2, kg m, kg",
+                "inertia matrix of the independent velocities, G^T M G",
+                symmetric=(0, 1),
+            ),
+        ),
+    ),
+    "inertia matrix in closed loops, G^T M G",
+    _forms(lambda tree, robot, x: [flat(loop_crba(tree, robot, x))]),
+    operations=lambda size: _CRBA.operations(size) + 200 * size.loops,
+)
+
+LOOP_ABA = Function(
+    Signature("loop_aba", (Q, V_I, TAU_I), (A_I,)),
+    "forward dynamics in closed loops, by v_i and tau_i",
+    (
+        *_forms(lambda tree, robot, x: [loop_aba(tree, robot, x)]),
+        cheap(
+            "articulated",
+            "articulated bodies, all in loops led by G; Jain, Robot and Multibody Dynamics, 2011",
+            lambda reduced, x: [loop_aba_embedded(reduced, x)],
+            "independent",
+        ),
+    ),
+    operations=lambda size: _RNEA.operations(size) + _CRBA.operations(size) + 100 * size.loops,
+    identities=(
+        Identity(
+            "FD(ID(a)) = a in closed loops",
+            ("loop_rnea", "loop_aba"),
+            lambda call, x: (call("loop_aba", tau_i=call("loop_rnea")), x["a_i"]),
+        ),
+    ),
+)
+
+BY_INDEPENDENT = (LOOP_PROJECTION, LOOP_MOTION, LOOP_RNEA, LOOP_CRBA, LOOP_ABA)

@@ -89,176 +89,186 @@ def _forms(textbook: Callable[..., Any], cheaper: Callable[..., Any], inputs: st
     )
 
 
+KINETIC_ENERGY = Function(
+    Signature("kinetic_energy", (Q, V), (Argument("T", "scalar", (), "J", "kinetic energy"),)),
+    "kinetic energy, v^T M v / 2",
+    (
+        Form(
+            "bodies",
+            "Featherstone 2008, section 2.13",
+            lambda model, x: [[kinetic_energy(model, x.q, x.v, x.naming)]],
+        ),
+        swept("moments", "the same with mass moments", ("T",), (KINETIC,)),
+        swept_in_loops("the same in a loop over bodies", ("T",), (KINETIC,)),
+    ),
+    operations=lambda size: 152 * size.bodies,
+    pinocchio=_pinocchio_kinetic_energy,
+    resistance=(Added("T", rotor_energy),),
+    identities=(
+        Identity(
+            "v^T M v / 2 = T",
+            ("crba", "kinetic_energy"),
+            lambda call, x: (
+                np.einsum("ki,kij,kj->k", x["v"], call("crba"), x["v"]) / 2,
+                call("kinetic_energy"),
+            ),
+        ),
+    ),
+)
+
+POTENTIAL_ENERGY = Function(
+    Signature(
+        "potential_energy",
+        (Q,),
+        (Argument("U", "scalar", (), "J", "potential energy, 0 for a mass at the world's origin"),),
+    ),
+    "potential energy of gravity and springs",
+    (
+        Form(
+            "bodies",
+            "the sum of -m g . c",
+            lambda model, x: [[potential_energy(model, x.q, x.naming)]],
+        ),
+        swept("moments", "the same with mass moments, and a constant", ("U",), (POTENTIAL,)),
+        swept_in_loops("the same in a loop over bodies", ("U",), (POTENTIAL,)),
+    ),
+    operations=lambda size: 91 * size.bodies,
+    pinocchio=lambda pin, model, data, x: (
+        pin.computePotentialEnergy(model, data, x["q"]) + x["resistance"].energy
+    ),
+    resistance=(Added("U", spring_energy),),
+)
+
+COM = Function(
+    Signature("com", (Q,), (_vector("c", "m", "centre of mass of all that moves, world axes"),)),
+    "centre of mass of all that moves",
+    _forms(in_the_world.com, subtrees.com, "q"),
+    operations=lambda size: 147 * size.bodies,
+    pinocchio=lambda pin, model, data, x: pin.centerOfMass(model, data, x["q"]),
+)
+
+COM_VELOCITY = Function(
+    Signature("com_velocity", (Q, V), (_vector("dc", "m/s", "velocity of the centre of mass, world axes"),)),
+    "velocity of the centre of mass",
+    _forms(in_the_world.com_velocity, subtrees.com_velocity, "qv"),
+    operations=lambda size: 196 * size.bodies,
+    pinocchio=lambda pin, model, data, x: (
+        pin.centerOfMass(model, data, x["q"], x["v"]),
+        data.vcom[0],
+    )[1],
+)
+
+COM_ACCELERATION = Function(
+    Signature(
+        "com_acceleration",
+        (Q, V, A),
+        (_vector("ddc", "m/s^2", "acceleration of the centre of mass, world axes"),),
+    ),
+    "acceleration of the centre of mass",
+    _forms(in_the_world.com_acceleration, subtrees.com_acceleration, "qva"),
+    operations=lambda size: 285 * size.bodies,
+    pinocchio=lambda pin, model, data, x: (
+        pin.centerOfMass(model, data, x["q"], x["v"], x["a"]),
+        data.acom[0],
+    )[1],
+)
+
+COM_JACOBIAN = Function(
+    Signature(
+        "com_jacobian",
+        (Q,),
+        (Argument("Jcom", "columns", (3, "nv"), "m, 1", "velocity of the centre of mass by v, world axes"),),
+    ),
+    "Jacobian of the centre of mass",
+    (
+        *_forms(in_the_world.com_jacobian, subtrees.com_jacobian, "q"),
+        cheap(
+            "carried",
+            "as moments, columns turn on the way",
+            _traced(subtrees.com_jacobian, "q", carried=True),
+        ),
+    ),
+    operations=lambda size: 188 * size.bodies,
+    pinocchio=lambda pin, model, data, x: _columns(pin.jacobianCenterOfMass(model, data, x["q"]), 3),
+    identities=(
+        Identity(
+            "Jcom v = dc/dt",
+            ("com_jacobian", "com_velocity"),
+            lambda call, x: (_times(call("com_jacobian"), x["v"]), call("com_velocity")),
+        ),
+        Identity(
+            "Jcom a: what a adds to the acceleration of the centre of mass",
+            ("com_jacobian", "com_acceleration"),
+            lambda call, x: (
+                _times(call("com_jacobian"), x["a"]),
+                call("com_acceleration") - call("com_acceleration", a=0 * x["a"]),
+            ),
+        ),
+    ),
+)
+
+CENTROIDAL_MATRIX = Function(
+    Signature(
+        "centroidal_matrix",
+        (Q,),
+        (Argument("Ag", "columns", (6, "nv"), "kg, kg m, kg m^2", f"hg by v; {_ABOUT_C}"),),
+    ),
+    "centroidal momentum matrix A_g: h_g = A_g v",
+    _forms(in_the_world.centroidal_matrix, subtrees.centroidal_matrix, "q"),
+    operations=lambda size: 333 * size.bodies,
+    pinocchio=lambda pin, model, data, x: _columns(pin.computeCentroidalMap(model, data, x["q"])),
+    identities=(
+        Identity("linear rows of Ag = mass Jcom", ("com_jacobian", "centroidal_matrix"), _linear_rows),
+    ),
+)
+
+CENTROIDAL_MATRIX_RATE = Function(
+    Signature(
+        "centroidal_matrix_rate",
+        (Q, V),
+        (Argument("dAg", "columns", (6, "nv"), "kg/s, kg m/s, kg m^2/s", f"dAg/dt; {_ABOUT_C}"),),
+    ),
+    "dA_g/dt, as in dh_g/dt = A_g a + dA_g/dt v",
+    _forms(in_the_world.centroidal_matrix_rate, subtrees.centroidal_matrix_rate, "qv"),
+    operations=lambda size: 530 * size.bodies,
+    # its computeCentroidalMapTimeVariation takes the velocity of c from another call, of any state
+    pinocchio=lambda pin, model, data, x: _columns(pin.dccrba(model, data, x["q"], x["v"])),
+    identities=(
+        Identity(
+            "linear rows of Ag a + dAg v = mass times the acceleration of the centre of mass",
+            ("com_jacobian", "com_acceleration", "centroidal_matrix", "centroidal_matrix_rate"),
+            _force,
+        ),
+    ),
+)
+
+CENTROIDAL_MOMENTUM = Function(
+    Signature(
+        "centroidal_momentum",
+        (Q, V),
+        (Argument("hg", "values", (6,), "N s, N m s", f"momentum, {_ABOUT_C}"),),
+    ),
+    "centroidal momentum h_g, about the centre of mass",
+    _forms(in_the_world.centroidal_momentum, subtrees.centroidal_momentum, "qv"),
+    operations=lambda size: 326 * size.bodies,
+    pinocchio=lambda pin, model, data, x: pin.computeCentroidalMomentum(model, data, x["q"], x["v"]).vector,
+    identities=(
+        Identity(
+            "Ag v = hg",
+            ("centroidal_matrix", "centroidal_momentum"),
+            lambda call, x: (_times(call("centroidal_matrix"), x["v"]), call("centroidal_momentum")),
+        ),
+    ),
+)
+
 ROWS = (
-    Function(
-        Signature("kinetic_energy", (Q, V), (Argument("T", "scalar", (), "J", "kinetic energy"),)),
-        "kinetic energy, v^T M v / 2",
-        (
-            Form(
-                "bodies",
-                "Featherstone 2008, section 2.13",
-                lambda model, x: [[kinetic_energy(model, x.q, x.v, x.naming)]],
-            ),
-            swept("moments", "the same with mass moments", ("T",), (KINETIC,)),
-            swept_in_loops("the same in a loop over bodies", ("T",), (KINETIC,)),
-        ),
-        operations=lambda size: 152 * size.bodies,
-        pinocchio=_pinocchio_kinetic_energy,
-        resistance=(Added("T", rotor_energy),),
-        identities=(
-            Identity(
-                "v^T M v / 2 = T",
-                ("crba", "kinetic_energy"),
-                lambda call, x: (
-                    np.einsum("ki,kij,kj->k", x["v"], call("crba"), x["v"]) / 2,
-                    call("kinetic_energy"),
-                ),
-            ),
-        ),
-    ),
-    Function(
-        Signature(
-            "potential_energy",
-            (Q,),
-            (Argument("U", "scalar", (), "J", "potential energy, 0 for a mass at the world's origin"),),
-        ),
-        "potential energy of gravity and springs",
-        (
-            Form(
-                "bodies",
-                "the sum of -m g . c",
-                lambda model, x: [[potential_energy(model, x.q, x.naming)]],
-            ),
-            swept("moments", "the same with mass moments, and a constant", ("U",), (POTENTIAL,)),
-            swept_in_loops("the same in a loop over bodies", ("U",), (POTENTIAL,)),
-        ),
-        operations=lambda size: 91 * size.bodies,
-        pinocchio=lambda pin, model, data, x: (
-            pin.computePotentialEnergy(model, data, x["q"]) + x["resistance"].energy
-        ),
-        resistance=(Added("U", spring_energy),),
-    ),
-    Function(
-        Signature("com", (Q,), (_vector("c", "m", "centre of mass of all that moves, world axes"),)),
-        "centre of mass of all that moves",
-        _forms(in_the_world.com, subtrees.com, "q"),
-        operations=lambda size: 147 * size.bodies,
-        pinocchio=lambda pin, model, data, x: pin.centerOfMass(model, data, x["q"]),
-    ),
-    Function(
-        Signature(
-            "com_velocity", (Q, V), (_vector("dc", "m/s", "velocity of the centre of mass, world axes"),)
-        ),
-        "velocity of the centre of mass",
-        _forms(in_the_world.com_velocity, subtrees.com_velocity, "qv"),
-        operations=lambda size: 196 * size.bodies,
-        pinocchio=lambda pin, model, data, x: (
-            pin.centerOfMass(model, data, x["q"], x["v"]),
-            data.vcom[0],
-        )[1],
-    ),
-    Function(
-        Signature(
-            "com_acceleration",
-            (Q, V, A),
-            (_vector("ddc", "m/s^2", "acceleration of the centre of mass, world axes"),),
-        ),
-        "acceleration of the centre of mass",
-        _forms(in_the_world.com_acceleration, subtrees.com_acceleration, "qva"),
-        operations=lambda size: 285 * size.bodies,
-        pinocchio=lambda pin, model, data, x: (
-            pin.centerOfMass(model, data, x["q"], x["v"], x["a"]),
-            data.acom[0],
-        )[1],
-    ),
-    Function(
-        Signature(
-            "com_jacobian",
-            (Q,),
-            (
-                Argument(
-                    "Jcom", "columns", (3, "nv"), "m, 1", "velocity of the centre of mass by v, world axes"
-                ),
-            ),
-        ),
-        "Jacobian of the centre of mass",
-        (
-            *_forms(in_the_world.com_jacobian, subtrees.com_jacobian, "q"),
-            cheap(
-                "carried",
-                "as moments, columns turn on the way",
-                _traced(subtrees.com_jacobian, "q", carried=True),
-            ),
-        ),
-        operations=lambda size: 188 * size.bodies,
-        pinocchio=lambda pin, model, data, x: _columns(pin.jacobianCenterOfMass(model, data, x["q"]), 3),
-        identities=(
-            Identity(
-                "Jcom v = dc/dt",
-                ("com_jacobian", "com_velocity"),
-                lambda call, x: (_times(call("com_jacobian"), x["v"]), call("com_velocity")),
-            ),
-            Identity(
-                "Jcom a: what a adds to the acceleration of the centre of mass",
-                ("com_jacobian", "com_acceleration"),
-                lambda call, x: (
-                    _times(call("com_jacobian"), x["a"]),
-                    call("com_acceleration") - call("com_acceleration", a=0 * x["a"]),
-                ),
-            ),
-        ),
-    ),
-    Function(
-        Signature(
-            "centroidal_matrix",
-            (Q,),
-            (Argument("Ag", "columns", (6, "nv"), "kg, kg m, kg m^2", f"hg by v; {_ABOUT_C}"),),
-        ),
-        "centroidal momentum matrix A_g: h_g = A_g v",
-        _forms(in_the_world.centroidal_matrix, subtrees.centroidal_matrix, "q"),
-        operations=lambda size: 333 * size.bodies,
-        pinocchio=lambda pin, model, data, x: _columns(pin.computeCentroidalMap(model, data, x["q"])),
-        identities=(
-            Identity("linear rows of Ag = mass Jcom", ("com_jacobian", "centroidal_matrix"), _linear_rows),
-        ),
-    ),
-    Function(
-        Signature(
-            "centroidal_matrix_rate",
-            (Q, V),
-            (Argument("dAg", "columns", (6, "nv"), "kg/s, kg m/s, kg m^2/s", f"dAg/dt; {_ABOUT_C}"),),
-        ),
-        "dA_g/dt, as in dh_g/dt = A_g a + dA_g/dt v",
-        _forms(in_the_world.centroidal_matrix_rate, subtrees.centroidal_matrix_rate, "qv"),
-        operations=lambda size: 530 * size.bodies,
-        # its computeCentroidalMapTimeVariation takes the velocity of c from another call, of any state
-        pinocchio=lambda pin, model, data, x: _columns(pin.dccrba(model, data, x["q"], x["v"])),
-        identities=(
-            Identity(
-                "linear rows of Ag a + dAg v = mass times the acceleration of the centre of mass",
-                ("com_jacobian", "com_acceleration", "centroidal_matrix", "centroidal_matrix_rate"),
-                _force,
-            ),
-        ),
-    ),
-    Function(
-        Signature(
-            "centroidal_momentum",
-            (Q, V),
-            (Argument("hg", "values", (6,), "N s, N m s", f"momentum, {_ABOUT_C}"),),
-        ),
-        "centroidal momentum h_g, about the centre of mass",
-        _forms(in_the_world.centroidal_momentum, subtrees.centroidal_momentum, "qv"),
-        operations=lambda size: 326 * size.bodies,
-        pinocchio=lambda pin, model, data, x: (
-            pin.computeCentroidalMomentum(model, data, x["q"], x["v"]).vector
-        ),
-        identities=(
-            Identity(
-                "Ag v = hg",
-                ("centroidal_matrix", "centroidal_momentum"),
-                lambda call, x: (_times(call("centroidal_matrix"), x["v"]), call("centroidal_momentum")),
-            ),
-        ),
-    ),
+    KINETIC_ENERGY,
+    POTENTIAL_ENERGY,
+    COM,
+    COM_VELOCITY,
+    COM_ACCELERATION,
+    COM_JACOBIAN,
+    CENTROIDAL_MATRIX,
+    CENTROIDAL_MATRIX_RATE,
+    CENTROIDAL_MOMENTUM,
 )

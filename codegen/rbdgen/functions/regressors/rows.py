@@ -27,66 +27,64 @@ def _pinocchio_regressor(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) 
     return np.reshape(Y, (model.nv, -1))
 
 
-ROWS = (
-    Function(
-        Signature(
-            "regressor",
-            (Q, V, A),
-            (
-                Argument(
-                    "Y",
-                    "torque_coefficients",
-                    ("nv", "ninertial"),
-                    "N m, N a unit",
-                    f"tau = Y pi; {_PARAMETERS}",
-                ),
+REGRESSOR = Function(
+    Signature(
+        "regressor",
+        (Q, V, A),
+        (
+            Argument(
+                "Y",
+                "torque_coefficients",
+                ("nv", "ninertial"),
+                "N m, N a unit",
+                f"tau = Y pi; {_PARAMETERS}",
             ),
         ),
-        "regressor of inverse dynamics, tau = Y(q, v, a) pi",
-        (
-            Form(
-                "bodies", _TEXTBOOK, lambda model, x: [flat(bodies.regressor(model, x.q, x.v, x.a, x.naming))]
-            ),
-            cheap("moments", _CHEAP, lambda reduced, x: [flat(moments.regressor(reduced, x))]),
-        ),
-        operations=lambda size: 296 * size.ancestors - 95 * size.bodies,
-        measure=("rnea", "classical"),
-        of_joint_frames=True,
-        pinocchio=_pinocchio_regressor,
     ),
-    Function(
-        Signature(
-            "kinetic_regressor",
-            (Q, V),
-            (Argument("K", "energy_coefficients", ("ninertial",), "J a unit", f"T = K pi; {_PARAMETERS}"),),
-        ),
-        "regressor of the kinetic energy of bodies, T = K(q, v) pi",
-        (
-            Form("bodies", _TEXTBOOK, lambda model, x: [bodies.kinetic_regressor(model, x.q, x.v, x.naming)]),
-            cheap("moments", _CHEAP, lambda reduced, x: [moments.kinetic_regressor(reduced, x)]),
-        ),
-        operations=lambda size: 126 * size.bodies,
-        pinocchio=lambda pin, model, data, x: np.ravel(
-            pin.computeKineticEnergyRegressor(model, data, x["q"], x["v"])
-        ),
+    "regressor of inverse dynamics, tau = Y(q, v, a) pi",
+    (
+        Form("bodies", _TEXTBOOK, lambda model, x: [flat(bodies.regressor(model, x.q, x.v, x.a, x.naming))]),
+        cheap("moments", _CHEAP, lambda reduced, x: [flat(moments.regressor(reduced, x))]),
     ),
-    Function(
-        Signature(
-            "potential_regressor",
-            (Q,),
-            (Argument("P", "energy_coefficients", ("ninertial",), "J a unit", f"U = P pi; {_PARAMETERS}"),),
-        ),
-        "regressor of the potential energy of bodies, U = P(q) pi",
-        (
-            Form("bodies", _TEXTBOOK, lambda model, x: [bodies.potential_regressor(model, x.q, x.naming)]),
-            cheap("moments", _CHEAP, lambda reduced, x: [moments.potential_regressor(reduced, x)]),
-        ),
-        operations=lambda size: 86 * size.bodies,
-        pinocchio=lambda pin, model, data, x: np.ravel(
-            pin.computePotentialEnergyRegressor(model, data, x["q"])
-        ),
+    operations=lambda size: 296 * size.ancestors - 95 * size.bodies,
+    measure=("rnea", "classical"),
+    of_joint_frames=True,
+    pinocchio=_pinocchio_regressor,
+)
+
+KINETIC_REGRESSOR = Function(
+    Signature(
+        "kinetic_regressor",
+        (Q, V),
+        (Argument("K", "energy_coefficients", ("ninertial",), "J a unit", f"T = K pi; {_PARAMETERS}"),),
+    ),
+    "regressor of the kinetic energy of bodies, T = K(q, v) pi",
+    (
+        Form("bodies", _TEXTBOOK, lambda model, x: [bodies.kinetic_regressor(model, x.q, x.v, x.naming)]),
+        cheap("moments", _CHEAP, lambda reduced, x: [moments.kinetic_regressor(reduced, x)]),
+    ),
+    operations=lambda size: 126 * size.bodies,
+    pinocchio=lambda pin, model, data, x: np.ravel(
+        pin.computeKineticEnergyRegressor(model, data, x["q"], x["v"])
     ),
 )
+
+POTENTIAL_REGRESSOR = Function(
+    Signature(
+        "potential_regressor",
+        (Q,),
+        (Argument("P", "energy_coefficients", ("ninertial",), "J a unit", f"U = P pi; {_PARAMETERS}"),),
+    ),
+    "regressor of the potential energy of bodies, U = P(q) pi",
+    (
+        Form("bodies", _TEXTBOOK, lambda model, x: [bodies.potential_regressor(model, x.q, x.naming)]),
+        cheap("moments", _CHEAP, lambda reduced, x: [moments.potential_regressor(reduced, x)]),
+    ),
+    operations=lambda size: 86 * size.bodies,
+    pinocchio=lambda pin, model, data, x: np.ravel(pin.computePotentialEnergyRegressor(model, data, x["q"])),
+)
+
+ROWS = (REGRESSOR, KINETIC_REGRESSOR, POTENTIAL_REGRESSOR)
 
 
 def _base_columns(model: Model, Y: Any) -> Outputs:
@@ -99,7 +97,7 @@ def _cheap_base(reduced: ReducedModel, x: State) -> Outputs:
     return _base_columns(reduced.model, moments.regressor(reduced, x))
 
 
-BASE = Function(
+REGRESSOR_BASE = Function(
     Signature(
         "regressor_base",
         (Q, V, A),

@@ -64,64 +64,63 @@ def _affine(function: str, by_q: str, of: str, tensor: int) -> Identity:
     return Identity(f"{by_q} is affine in {of}, as {function} says", (by_q, function), sides)
 
 
-ROWS = (
-    Function(
-        Signature(
-            "rnea_second",
-            (Q, V, A),
-            (
-                _tensor("qq", "N m/rad^2, N/m^2", "[i, j, k]: d/dq_k of dtau_i/dq_j, tangent space", (1, 2)),
-                _tensor("qv", "N m s/rad^2, N s/m^2", "[i, j, k]: d/dv_k of dtau_i/dq_j"),
-                _tensor("vv", "N m s^2/rad^2, N s^2/m^2", "[i, j, k]: d/dv_k of dtau_i/dv_j", (1, 2)),
-                _tensor("qa", "kg m^2/rad, kg m, kg", "[i, j, k]: d/dq_k of dtau_i/da_j = M_ij", (0, 1)),
-            ),
-        ),
-        "second derivatives of inverse dynamics, packed",
+RNEA_SECOND = Function(
+    Signature(
+        "rnea_second",
+        (Q, V, A),
         (
-            _plain(
-                "Singh, Russell, Wensing, RA-L 2022, differentiated forward",
-                lambda model, x: expansion_without_savings(model, x).second,
-            ),
-            _cheap(
-                "first derivatives in the bodies' own axes, differentiated forward; the rest by symmetries",
-                lambda reduced, x: expansion(reduced, x).second,
-            ),
-        ),
-        operations=_torque_operations,
-        measure=_FIRST,
-        identities=(
-            _affine("rnea_second", "rnea_derivatives", "a", 3),
-            Identity(
-                "the sum of dM/dq_k v_k = C + C^T",
-                ("coriolis", "rnea_second"),
-                lambda call, x: (
-                    np.einsum("kijm,km->kij", call("rnea_second")[3], x["v"]),
-                    call("coriolis") + call("coriolis").swapaxes(1, 2),
-                ),
-            ),
+            _tensor("qq", "N m/rad^2, N/m^2", "[i, j, k]: d/dq_k of dtau_i/dq_j, tangent space", (1, 2)),
+            _tensor("qv", "N m s/rad^2, N s/m^2", "[i, j, k]: d/dv_k of dtau_i/dq_j"),
+            _tensor("vv", "N m s^2/rad^2, N s^2/m^2", "[i, j, k]: d/dv_k of dtau_i/dv_j", (1, 2)),
+            _tensor("qa", "kg m^2/rad, kg m, kg", "[i, j, k]: d/dq_k of dtau_i/da_j = M_ij", (0, 1)),
         ),
     ),
-    Function(
-        Signature(
-            "aba_second",
-            (Q, V, TAU),
-            (
-                _tensor(
-                    "qq", "1/(s^2 rad), 1/(s^2 m)", "[i, j, k]: d/dq_k of da_i/dq_j, tangent space", (1, 2)
-                ),
-                _tensor("qv", "1/(s rad), 1/(s m)", "[i, j, k]: d/dv_k of da_i/dq_j"),
-                _tensor("vv", "1/rad, 1/m", "[i, j, k]: d/dv_k of da_i/dv_j", (1, 2)),
-                _tensor("qtau", "1/(kg m^2 rad), 1/(kg m^3)", "[i, j, k]: d/dq_j of da_i/dtau_k", (0, 2)),
+    "second derivatives of inverse dynamics, packed",
+    (
+        _plain(
+            "Singh, Russell, Wensing, RA-L 2022, differentiated forward",
+            lambda model, x: expansion_without_savings(model, x).second,
+        ),
+        _cheap(
+            "first derivatives in the bodies' own axes, differentiated forward; the rest by symmetries",
+            lambda reduced, x: expansion(reduced, x).second,
+        ),
+    ),
+    operations=_torque_operations,
+    measure=_FIRST,
+    identities=(
+        _affine("rnea_second", "rnea_derivatives", "a", 3),
+        Identity(
+            "the sum of dM/dq_k v_k = C + C^T",
+            ("coriolis", "rnea_second"),
+            lambda call, x: (
+                np.einsum("kijm,km->kij", call("rnea_second")[3], x["v"]),
+                call("coriolis") + call("coriolis").swapaxes(1, 2),
             ),
         ),
-        "second derivatives of forward dynamics, packed",
-        (
-            _plain("M^-1 times those of inverse dynamics at a = FD", aba_second_without_savings),
-            _cheap("the same by the factor of M, a floating base's own motion apart", aba_second),
-        ),
-        operations=lambda size: _torque_operations(size) + 95 * size.factor + 7 * size.solves,
-        measure=_FIRST,
-        identities=(_affine("aba_second", "aba_derivatives", "tau", 3),),
     ),
 )
+
+ABA_SECOND = Function(
+    Signature(
+        "aba_second",
+        (Q, V, TAU),
+        (
+            _tensor("qq", "1/(s^2 rad), 1/(s^2 m)", "[i, j, k]: d/dq_k of da_i/dq_j, tangent space", (1, 2)),
+            _tensor("qv", "1/(s rad), 1/(s m)", "[i, j, k]: d/dv_k of da_i/dq_j"),
+            _tensor("vv", "1/rad, 1/m", "[i, j, k]: d/dv_k of da_i/dv_j", (1, 2)),
+            _tensor("qtau", "1/(kg m^2 rad), 1/(kg m^3)", "[i, j, k]: d/dq_j of da_i/dtau_k", (0, 2)),
+        ),
+    ),
+    "second derivatives of forward dynamics, packed",
+    (
+        _plain("M^-1 times those of inverse dynamics at a = FD", aba_second_without_savings),
+        _cheap("the same by the factor of M, a floating base's own motion apart", aba_second),
+    ),
+    operations=lambda size: _torque_operations(size) + 95 * size.factor + 7 * size.solves,
+    measure=_FIRST,
+    identities=(_affine("aba_second", "aba_derivatives", "tau", 3),),
+)
+
+ROWS = (RNEA_SECOND, ABA_SECOND)
 """Of every robot, but so large that no other list of functions has them."""

@@ -25,39 +25,40 @@ def _differentiated(function: Function, reduced: ReducedModel, x: State) -> Outp
     return [[y for value in output for y in x.by_parameters(value)]]
 
 
-ROWS = (
-    Function(
-        Signature(
-            "rnea_dparams",
-            (Q, V, A, P),
-            (Argument("dtau_dp", "values", ("nv", "np"), "N m, N a unit", "dID/dp"),),
-        ),
-        "derivatives of inverse dynamics by parameters (--param)",
-        (
-            cheap(
-                "reverse",
-                "reverse differentiation of RNEA",
-                lambda reduced, x: _differentiated(inverse_dynamics.ROWS[0], reduced, x),
-                over="independent",
-            ),
-        ),
-        operations=lambda size: 296 * size.ancestors + 400 * size.bodies,
+RNEA_DPARAMS = Function(
+    Signature(
+        "rnea_dparams",
+        (Q, V, A, P),
+        (Argument("dtau_dp", "values", ("nv", "np"), "N m, N a unit", "dID/dp"),),
     ),
-    Function(
-        Signature(
-            "aba_dparams",
-            (Q, V, TAU, P),
-            (Argument("da_dp", "values", ("nv", "np"), "rad/s^2, m/s^2 a unit", "dFD/dp"),),
+    "derivatives of inverse dynamics by parameters (--param)",
+    (
+        cheap(
+            "reverse",
+            "reverse differentiation of RNEA",
+            lambda reduced, x: _differentiated(inverse_dynamics.RNEA, reduced, x),
+            over="independent",
         ),
-        "derivatives of forward dynamics by parameters (--param)",
-        (
-            cheap(
-                "reverse",
-                "reverse differentiation of ABA",
-                lambda reduced, x: _differentiated(forward_dynamics.ROWS[0], reduced, x),
-                over="independent",
-            ),
-        ),
-        operations=lambda size: 600 * size.connected + 1500 * size.bodies,
     ),
+    operations=lambda size: 296 * size.ancestors + 400 * size.bodies,
 )
+
+ABA_DPARAMS = Function(
+    Signature(
+        "aba_dparams",
+        (Q, V, TAU, P),
+        (Argument("da_dp", "values", ("nv", "np"), "rad/s^2, m/s^2 a unit", "dFD/dp"),),
+    ),
+    "derivatives of forward dynamics by parameters (--param)",
+    (
+        cheap(
+            "reverse",
+            "reverse differentiation of ABA",
+            lambda reduced, x: _differentiated(forward_dynamics.ABA, reduced, x),
+            over="independent",
+        ),
+    ),
+    operations=lambda size: 600 * size.connected + 1500 * size.bodies,
+)
+
+ROWS = (RNEA_DPARAMS, ABA_DPARAMS)

@@ -27,8 +27,8 @@ from rbdgen.sweeps.inputs import State
 DT = Argument("dt", "time_step", (), "s", "the time step")
 V_NEXT = replace(V, name="v_next", meaning="joint velocities then")
 
-_FORWARD: Final = resisting(forward_dynamics.ROWS[0])
-_DERIVATIVES: Final = resisting(derivatives.ROWS[1])
+_FORWARD: Final = resisting(forward_dynamics.ABA)
+_DERIVATIVES: Final = resisting(derivatives.ABA_DERIVATIVES)
 
 
 def _stepping(step: Callable[[Model, State, Forward], Outputs], method: str) -> Iterator[Form]:
@@ -81,21 +81,23 @@ def _step(name: str, step: Callable[[Model, State, Forward], Outputs], method: s
     )
 
 
-ROWS = (
-    _step("step", semi_implicit_step, "semi-implicit method of Euler", 1),
-    _step("step_rk4", runge_kutta_step, "method of Runge and Kutta of fourth order", 4),
-    Function(
-        Signature(
-            "step_derivatives",
-            (Q, V, TAU, DT),
-            (
-                Argument("A", "values", ("nx", "nx"), "1, s, 1/s", "by (q, v), in the tangent space of q"),
-                Argument("B", "values", ("nx", "nv"), "SI", "by tau"),
-            ),
+STEP = _step("step", semi_implicit_step, "semi-implicit method of Euler", 1)
+
+STEP_RK4 = _step("step_rk4", runge_kutta_step, "method of Runge and Kutta of fourth order", 4)
+
+STEP_DERIVATIVES = Function(
+    Signature(
+        "step_derivatives",
+        (Q, V, TAU, DT),
+        (
+            Argument("A", "values", ("nx", "nx"), "1, s, 1/s", "by (q, v), in the tangent space of q"),
+            Argument("B", "values", ("nx", "nv"), "SI", "by tau"),
         ),
-        "derivatives of step: the next (q, v) moves by A d(q, v) + B dtau",
-        tuple(_differentiated()),
-        operations=lambda size: 2400 * size.bodies + 90 * size.ancestors + 6 * size.products,
     ),
+    "derivatives of step: the next (q, v) moves by A d(q, v) + B dtau",
+    tuple(_differentiated()),
+    operations=lambda size: 2400 * size.bodies + 90 * size.ancestors + 6 * size.products,
 )
+
+ROWS = (STEP, STEP_RK4, STEP_DERIVATIVES)
 """Of every robot."""

@@ -45,60 +45,51 @@ def _with_base_gliding(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
     return call("nle_world", v=faster), call("nle_world")
 
 
-ROWS = (
-    Function(
-        Signature(
-            "crba_world",
-            (Q,),
-            (
-                square(
-                    "Mw", "kg m^2, kg m, kg", "M, the base's rows and columns in world axes", symmetric=True
-                ),
-            ),
-        ),
-        "M of a floating base in world-aligned coordinates",
-        (
-            Form("turned", _SOURCE, lambda model, x: [flat(crba_world(model, x.q, x.naming))]),
-            cheap(
-                "moments",
-                "composite mass moments, those of the whole turned",
-                lambda reduced, x: [flat(crba_world_moments(reduced, x.q, x.naming))],
-            ),
-        ),
-        operations=lambda size: 160 * size.bodies + 48 * size.ancestors,
-        pinocchio=_pinocchio_crba,
-        identities=(
-            Identity(
-                "eigenvalues of Mw are those of M",
-                ("crba", "crba_world"),
-                lambda call, _: (np.linalg.eigvalsh(call("crba_world")), np.linalg.eigvalsh(call("crba"))),
-            ),
+CRBA_WORLD = Function(
+    Signature(
+        "crba_world",
+        (Q,),
+        (square("Mw", "kg m^2, kg m, kg", "M, the base's rows and columns in world axes", symmetric=True),),
+    ),
+    "M of a floating base in world-aligned coordinates",
+    (
+        Form("turned", _SOURCE, lambda model, x: [flat(crba_world(model, x.q, x.naming))]),
+        cheap(
+            "moments",
+            "composite mass moments, those of the whole turned",
+            lambda reduced, x: [flat(crba_world_moments(reduced, x.q, x.naming))],
         ),
     ),
-    Function(
-        Signature(
-            "nle_world",
-            (Q, V),
-            (
-                Argument(
-                    "hw", "force", ("nv",), "N m, N", "C v + g, the base's force and moment in world axes"
-                ),
-            ),
-        ),
-        "C v + g of a floating base, world-aligned",
-        (
-            Form("newton_euler", _SOURCE, lambda model, x: [nle_world(model, x.q, x.v, x.naming)]),
-            cheap(
-                "classical",
-                "classical accelerations, mass moments, of a base that only turns",
-                lambda reduced, x: [nle_world_classical(reduced, x.q, x.v, x.naming)],
-            ),
-        ),
-        operations=lambda size: 320 * size.bodies,
-        pinocchio=_pinocchio_nle,
-        resistance=(Added("hw", torque),),
-        identities=(
-            Identity("hw does not depend on how the base glides", ("nle_world",), _with_base_gliding),
+    operations=lambda size: 160 * size.bodies + 48 * size.ancestors,
+    pinocchio=_pinocchio_crba,
+    identities=(
+        Identity(
+            "eigenvalues of Mw are those of M",
+            ("crba", "crba_world"),
+            lambda call, _: (np.linalg.eigvalsh(call("crba_world")), np.linalg.eigvalsh(call("crba"))),
         ),
     ),
 )
+
+NLE_WORLD = Function(
+    Signature(
+        "nle_world",
+        (Q, V),
+        (Argument("hw", "force", ("nv",), "N m, N", "C v + g, the base's force and moment in world axes"),),
+    ),
+    "C v + g of a floating base, world-aligned",
+    (
+        Form("newton_euler", _SOURCE, lambda model, x: [nle_world(model, x.q, x.v, x.naming)]),
+        cheap(
+            "classical",
+            "classical accelerations, mass moments, of a base that only turns",
+            lambda reduced, x: [nle_world_classical(reduced, x.q, x.v, x.naming)],
+        ),
+    ),
+    operations=lambda size: 320 * size.bodies,
+    pinocchio=_pinocchio_nle,
+    resistance=(Added("hw", torque),),
+    identities=(Identity("hw does not depend on how the base glides", ("nle_world",), _with_base_gliding),),
+)
+
+ROWS = (CRBA_WORLD, NLE_WORLD)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,11 +16,13 @@ from numpy.typing import NDArray
 from support.few import examples, few
 from support.forms import FunctionForm, relative_error, run_on_floats
 from support.mimic import Projection, with_mimics
+from support.pairs import TYPES, pair
 from support.random_urdf import robots
 from support.rationals import Rationals
 from support.robots import robot
 from support.states import random_inputs
 
+from rbdgen.description.schema import JointType
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import SECOND, TABLE
@@ -120,6 +123,33 @@ def test_joints_that_follow_others(text: str, seed: int, function: Function) -> 
     """Their tensors fold on three sides."""
     description = with_mimics(parse_urdf(text), np.random.default_rng(seed))
     model = Projection.of(description).coupled.model
+    check(function, model, random_inputs(model, function.signature, STATES))
+
+
+PAIRS: list[tuple[JointType, JointType, Base]] = [
+    (first, second, base) for first in TYPES for second in TYPES for base in get_args(Base)
+]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "base"),
+    few(
+        [
+            ("spherical", "revolute", "fixed"),
+            ("revolute", "planar", "fixed"),
+            ("helical", "floating", "fixed"),
+            ("prismatic", "revolute", "floating"),
+        ],
+        PAIRS,
+    ),
+)
+@each_function
+def test_followers_beside_joints_of_several_axes(
+    function: Function, first: JointType, second: JointType, base: Base
+) -> None:
+    """Motions of one joint do not commute: the derivative in one order may be 0, that in the other not."""
+    model = pair(first, second, base=base, follower=True, resisting=True).model
+    assert not model.coupling.is_trivial
     check(function, model, random_inputs(model, function.signature, STATES))
 
 

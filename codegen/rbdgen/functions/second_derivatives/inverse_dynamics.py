@@ -194,8 +194,18 @@ def _over_independent(model: Model, x: State, first: InverseDynamicsDerivatives,
     fold = model.coupling.folded_matrix
     qq, qv, vv, qa = (folded(model, tensor) for tensor in second)
     if not model.coupling.is_trivial:
-        moved = bodies_moved(model)
-        own = {index: value for index, value in qq.items() if moved[index[1]] == moved[index[2]]}
-        qq = symmetric(qq, by_columns) | own
+        qq = _symmetric_between_bodies(model, qq)
         vv, qa = symmetric(vv, by_columns), symmetric(qa, _of_matrix)
     return Expansion(fold(dq), fold(dv), fold(M), Second(qq, qv, vv, qa))
+
+
+def _symmetric_between_bodies(model: Model, qq: Tensor) -> Tensor:
+    """qq with one value for both orders where j and k move two bodies.
+
+    Motions of one joint need not commute: all their elements stay as they are, and one that is not there is 0
+    even where its mirror image is not.
+    """
+    moved = bodies_moved(model)
+    own = {index: value for index, value in qq.items() if moved[index[1]] == moved[index[2]]}
+    between = {index: value for index, value in qq.items() if index not in own}
+    return symmetric(between, by_columns) | own

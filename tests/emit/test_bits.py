@@ -170,6 +170,23 @@ def test_a_changed_last_bit_of_a_constant_is_found(function: str, real: Real, tm
     assert accepted.returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("robot", "base", "function"),
+    [("double_pendulum", "fixed", "aba"), ("quadruped12", "floating", "integrate_derivatives")],
+)
+def test_the_bits_of_signs_in_float(robot: str, base: Base, function: str, tmp_path: Path) -> None:
+    """Of Coulomb friction, and of the choice between a quaternion and its negative."""
+    urdf = tmp_path / f"{robot}.urdf"
+    text = (robot_root() / urdf.name).read_text()
+    urdf.write_text(text.replace("</joint>", '<dynamics friction="0.1"/></joint>'))
+    model = load_robot(urdf, base, friction="exact")
+    options = Options(functions=(function,), real="float", target="portable")
+    (design,) = designs = design_functions(model, options)
+    assert design.program.cost.sign > 0
+    done = selftest(emit(model, designs, options), tmp_path, "-O1", "-ffp-contract=off")
+    assert done.stdout.count(" as expected\n") == 1, done.stdout
+
+
 def test_nothing_is_expected_of_the_c_library(tmp_path: Path) -> None:
     done = selftest(folder_of("planar3r", "fixed", "float", "libm"), tmp_path)
     assert done.returncode == 0

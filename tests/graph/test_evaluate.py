@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from fractions import Fraction
 from typing import ClassVar
 
@@ -11,8 +12,9 @@ import pytest
 
 from rbdgen.errors import GraphError
 from rbdgen.graph.builder import Builder
-from rbdgen.graph.evaluate import _columns, evaluate
-from rbdgen.graph.node import Graph
+from rbdgen.graph.evaluate import _columns, evaluate, operations
+from rbdgen.graph.expression import Expr
+from rbdgen.graph.node import ARITY, Graph
 
 
 def sample() -> Graph:
@@ -70,6 +72,88 @@ def test_fractions_are_exact_and_have_no_sine() -> None:
     assert all(isinstance(element, Fraction) for element in result)
     with pytest.raises(GraphError, match="of a Fraction"):
         evaluate(sample(), {"x": [Fraction(1)] * 3, "y": [Fraction(1)]})
+
+
+FLOATS = (np.float16, np.float32, np.float64, np.longdouble, np.complex128)
+SHAPES = ((), (1,), (4,), (2, 3), (0, 2), (2, 4))
+
+
+@pytest.mark.parametrize("op", sorted(set(ARITY) - {"const", "input"}))
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_operation_keeps_its_type(op: str, shape: tuple[int, ...]) -> None:
+    """Of scalars, of arrays and of lanes; with constants among its operands and without."""
+    if op in ("join", "turn") and not shape:
+        pytest.skip("a value with lanes has an axis")
+    for dtype in map(np.dtype, FLOATS):
+        function = operations(dtype)[op]
+        value = np.full(shape, 0.5, dtype)[()]  # a scalar where there is no axis
+        constant = dtype.type(0.25)
+        for operands in [(value, value), (value, constant), (constant, value)][: 3 if ARITY[op] == 2 else 1]:
+            assert function(*operands[: ARITY[op]]).dtype == dtype, (op, dtype)
+
+
+EXACT = ("add", "sub", "mul", "div", "neg", "sq", "sign", "join", "turn")
+
+
+@pytest.mark.parametrize("op", sorted(set(ARITY) - {"const", "input"}))
+def test_every_operation_keeps_the_type_of_objects(op: str) -> None:
+    function = operations(np.dtype(object))[op]
+    samples: list[object] = [mpmath.mpf(0.5), Builder().input("x", 1)[0], *([Fraction(1, 2)] * (op in EXACT))]
+    for sample in samples:
+        for shape in SHAPES[1:]:
+            values = np.full(shape, sample, object)
+            if isinstance(sample, Expr) and op in ("join", "turn"):
+                continue  # an expression has lanes of its own
+            found = np.ravel(function(*[values] * ARITY[op]))
+            assert all(type(x) is type(sample) for x in found), (op, sample)
+
+
+BY_HAND = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "neg": operator.neg,
+    "sq": lambda x: x * x,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "sign": np.sign,
+}
+
+
+@pytest.mark.parametrize("dtype", FLOATS[:4])
+def test_every_intermediate_value_is_rounded_to_the_type(dtype: type[np.floating]) -> None:
+    """A wider one somewhere would show in the last bits of what is made of it."""
+    builder = Builder()
+    x, y = builder.input("x", 2)
+    outputs = [
+        x.sign() * y / 3 + x,
+        (x * y + x.sign() / 7) * y,
+        (x.sign() * y).sin() + x * x - y.sqrt().cos(),
+    ]
+    graph = builder.graph([("z", (3,), outputs)])
+    assert {node.op for node in graph.nodes} >= {"sign", "sin", "cos", "sqrt", "mul", "add"}
+    states = np.random.default_rng(0).uniform(-1, 1, (64, 2)).astype(dtype)
+    states[:, 1] = abs(states[:, 1])
+    for state, found in zip(states, evaluate(graph, {"x": states})["z"], strict=True):
+        values: list[np.floating] = []
+        for op, args, value in graph.nodes:
+            if op in ("input", "const"):
+                values.append(dtype(state[int(value)] if op == "input" else value))
+            else:
+                values.append(dtype(BY_HAND[op](*(values[k] for k in args))))
+        assert found.tolist() == [values[k].item() for k in graph.outputs[0].elements]
+
+
+def test_constants_are_of_the_type_of_the_first_number_that_is_not_pythons() -> None:
+    builder = Builder()
+    a, b = builder.input("x", 2)
+    graph = builder.graph([("y", (2,), [a * b + 0.1, builder.constant(0.5)])])
+    exact = evaluate(graph, {"x": [2, Fraction(1, 3)]})["y"]
+    assert exact.tolist() == [Fraction(2, 3) + Fraction(0.1), Fraction(1, 2)]
+    assert all(type(x) is Fraction for x in exact)
+    assert type(evaluate(graph, {"x": [2, mpmath.mpf(3)]})["y"][1]) is mpmath.mpf
 
 
 def test_expressions_inline_a_graph_in_another() -> None:

@@ -112,6 +112,42 @@ def test_leading_axes_and_types() -> None:
     assert exact["T"].tolist() == [Fraction(2, 3) * Fraction(1, 2) - 3, Fraction(1, 2) - Fraction(2, 3)]
 
 
+def mixed() -> Program:
+    """z = 3 x^2 s / 10: a loop reads x alone, another reads nothing."""
+    builder = Builder()
+    constant = builder.graph([("c", (1,), [builder.constant(0.1)])])
+    x, y = builder.input("x", 1), builder.input("y", 1)
+    total = builder.graph([("z", (1,), [x[0] * y[0]])])
+    return Program(
+        (Input("x", 1), Input("s", 1)),
+        (Result("z", (1,)),),
+        (
+            Loop("twice", scaled(), {"a": whole("x", 1)}, {"b": whole("t", 1)}),
+            Loop("constant", constant, {}, {"c": whole("c", 1)}),
+            Loop("product", total, {"x": whole("t", 1), "y": whole("s", 1)}, {"z": whole("u", 1)}),
+            Loop("all", total, {"x": whole("u", 1), "y": whole("c", 1)}, {"z": whole("z", 1)}),
+        ),
+        {"t": 1, "c": 1, "u": 1},
+    )
+
+
+def scaled() -> Graph:
+    builder = Builder()
+    (a,) = builder.input("a", 1)
+    return builder.graph([("b", (1,), [a * a * 3])])
+
+
+def test_every_loop_is_computed_in_the_common_type() -> None:
+    """Not in that of the arrays which it reads."""
+    program = mixed()
+    verify_program(program)
+    x, s = np.float32(0.1), 0.7
+    assert run(program, {"x": [x], "s": [s]})["z"].item() == float(x) * float(x) * 3 * s * 0.1
+    exact = run(program, {"x": [2], "s": [Fraction(1, 3)]})["z"].item()
+    assert exact == 4 * Fraction(0.1)
+    assert type(exact) is Fraction
+
+
 def test_counts() -> None:
     program = columns()
     own, moves = cost(scaled_sum()).total, 5

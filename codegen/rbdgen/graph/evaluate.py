@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,23 @@ from rbdgen.errors import GraphError
 from rbdgen.graph.cost import last_uses
 from rbdgen.graph.node import Graph
 
+
+def _sign_of_object(x: Any) -> Any:
+    return x.sign() if hasattr(x, "sign") else (x > 0) - (x < 0) + 0 * x
+
+
+_signs_of_objects: Callable[[Any], Any] = np.frompyfunc(_sign_of_object, 1, 1)
+
+
+def _sign(a: Any) -> Any:
+    """In the type of its argument: the difference of two comparisons is an integer, and the sum of an integer
+    and a float32 is a float64."""
+    dtype = getattr(a, "dtype", None)
+    if dtype is None or dtype.kind == "O":
+        return _signs_of_objects(a)
+    return np.subtract(a > 0, a < 0, dtype=dtype) + (a - a)
+
+
 ARITHMETIC: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
@@ -23,7 +41,7 @@ ARITHMETIC: dict[str, Callable[..., Any]] = {
     "div": lambda a, b: a / b,
     "neg": lambda a: -a,
     "sq": lambda a: a * a,
-    "sign": lambda a: (a > 0) * 1 - (a < 0) * 1 + 0 * a,
+    "sign": _sign,
     "turn": lambda a: np.roll(a, -1, axis=-1),
 }
 
@@ -47,6 +65,7 @@ def _over_lanes(a: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 ARITHMETIC["join"] = _over_lanes
+"""Every operation gives a result of the type of its operands, so that a graph is computed in one type."""
 
 
 Elementary = Mapping[str, Callable[[Any], Any]]
@@ -76,8 +95,7 @@ def evaluate(
     """
     columns, dtype, leading = _columns(graph, inputs)
     convert = lift(columns, dtype)
-    functions = ARITHMETIC | {op: _elementary(op, dtype) for op in ("sqrt", "sin", "cos")}
-    functions |= elementary or {}
+    functions = operations(dtype) | dict(elementary or {})
     outputs = {output.name: np.empty((*leading, output.size), dtype) for output in graph.outputs}
     places: dict[int, list[npt.NDArray[Any]]] = {}
     for output in graph.outputs:
@@ -101,6 +119,11 @@ def evaluate(
             if last[index] > index:
                 values[index] = result
     return {output.name: outputs[output.name].reshape((*leading, *output.shape)) for output in graph.outputs}
+
+
+def operations(dtype: np.dtype[Any]) -> dict[str, Callable[..., Any]]:
+    """What computes each operation of a graph in this type, on arrays and on scalars."""
+    return ARITHMETIC | {op: _elementary(op, dtype) for op in ("sqrt", "sin", "cos")}
 
 
 def _columns(
@@ -131,10 +154,15 @@ def _columns(
 
 
 def lift(columns: Sequence[Any], dtype: np.dtype[Any]) -> Callable[[float], Any]:
-    """From the float of a constant to the type that is computed in: that of the columns' first element."""
+    """From the float of a constant to the type that is computed in.
+
+    Of objects this is the type of the first element that is not an int or a float, if there is one.
+    """
     if dtype.kind != "O":
         return dtype.type
-    sample: Any = next((x for column in columns for x in np.ravel(column)), None)
+    numbers = itertools.chain.from_iterable(map(np.ravel, columns))
+    first: Any = next(numbers, None)
+    sample = next((x for x in itertools.chain([first], numbers) if not isinstance(x, (int, float))), first)
     if hasattr(sample, "context"):  # mpmath: a number knows the context that makes such numbers
         convert: Callable[[float], Any] = sample.context.convert
         return convert

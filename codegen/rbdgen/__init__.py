@@ -45,10 +45,10 @@ __all__ = [
 
 
 def load_robot(
-    path: str | Path | RobotBuilder,
+    path: str | Path | RobotBuilder | Any,
     base: Literal["fixed", "floating"] | None = None,
     snap: float = 1e-9,
-    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    gravity: Sequence[float] | None = None,
     *,
     xacro_args: Mapping[str, object] | None = None,
     lock: Mapping[str, float] | None = None,
@@ -69,11 +69,11 @@ def load_robot(
 
     Args:
         path: a URDF, a xacro or an MJCF, whatever its name ends in; the name of a bundled robot, such as
-            "arm7"; or a `RobotBuilder`.
+            "arm7"; a `RobotBuilder`; or a `pinocchio.Model`, see `from_pinocchio`.
         base: "fixed" to the world, or "floating": a free root with a unit quaternion. None is what the file
             says: floating for an MJCF with a free joint, fixed for all else.
         snap: entries of fixed rotations this close to 0 become 0; 0 leaves them as written.
-        gravity: in m/s^2, in world axes.
+        gravity: in m/s^2, in world axes. None is (0, 0, -9.81), or a Pinocchio model's own.
         xacro_args: the arguments of a xacro, by name, as `NAME:=VALUE` of xacro; needs `rbdgen[xacro]`.
         lock: joints that do not move, with their positions, rad or m, such as {"finger": 0.02}.
         root: the link that becomes the root; only what it carries stays.
@@ -147,7 +147,7 @@ def from_pinocchio(
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
 ) -> Robot:
-    """The robot of a Pinocchio model, whose vectors then drop in.
+    """The robot of a Pinocchio model, whose vectors then drop in; `load_robot(model)` is the same.
 
     Args:
         model: a `pinocchio.Model`. A free-flyer that carries all other joints, from the world's origin, is
@@ -182,11 +182,11 @@ def from_pinocchio(
     )
 
 
-def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) -> Library:
+def build(robot: Robot | str | Path, functions: Sequence[str] | None = None, **options: Any) -> Library:
     """Generate, compile and load functions of a robot; kept in a cache by content.
 
     Args:
-        robot: from `load_robot` or `from_pinocchio`.
+        robot: from `load_robot` or `from_pinocchio`, or what `load_robot` takes first, such as a path.
         functions: names from the catalogue (`rbdgen list`), None for the default six, and for
             `frame_placement` and `frame_jacobian_aligned` where the robot has frames,
             `contact_aba`, `contact_jacobian` and `contact_motion` where it has contacts.
@@ -200,7 +200,9 @@ def build(robot: Robot, functions: Sequence[str] | None = None, **options: Any) 
     """
     from rbdgen.options import Options  # noqa: PLC0415
     from rbdgen.pipeline.page import build_library  # noqa: PLC0415
+    from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
 
+    robot = robot_of(robot)
     options["functions"] = _default_functions(robot) if functions is None else functions
     return build_library(robot, Options.of(**options))
 
@@ -212,7 +214,7 @@ def _default_functions(robot: Robot) -> tuple[str, ...]:
 
 
 def generate(
-    robot: Robot,
+    robot: Robot | str | Path,
     out: str | Path = "generated",
     functions: Sequence[str] | None = None,
     *,
@@ -222,7 +224,7 @@ def generate(
     """Write the folder `out/<name>`, as `rbdgen ROBOT.urdf -o out` does.
 
     Args:
-        robot: from `load_robot` or `from_pinocchio`.
+        robot: from `load_robot` or `from_pinocchio`, or what `load_robot` takes first, such as a path.
         out: the folder to write into; it is made where it is missing.
         functions: names from the catalogue (`rbdgen list`), None for those of `build`.
         compiled: whether to compile it into a Python package; for a small machine, to take its figures.
@@ -236,9 +238,11 @@ def generate(
     """
     from rbdgen.options import Options  # noqa: PLC0415
     from rbdgen.pipeline import page  # noqa: PLC0415
+    from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
 
+    robot = robot_of(robot)
     options["functions"] = _default_functions(robot) if functions is None else functions
-    return page.generate(robot, Options.of(**options), Path(out), compiled=compiled).folder
+    return page.generate(robot, Options.of(**options), page.folder_of(out), compiled=compiled).folder
 
 
 def generate_inertia(
@@ -267,7 +271,7 @@ def generate_inertia(
     from rbdgen.pipeline import page  # noqa: PLC0415
 
     options["functions"] = OPERATIONS if functions is None else functions
-    return page.generate_inertia(Options.of(**options), Path(out), compiled=compiled).folder
+    return page.generate_inertia(Options.of(**options), page.folder_of(out), compiled=compiled).folder
 
 
 def load(folder: str | Path) -> Library:
@@ -278,7 +282,7 @@ def load(folder: str | Path) -> Library:
 
 
 def equations(
-    robot: Robot,
+    robot: Robot | str | Path,
     functions: str | Sequence[str] | None = None,
     symbols: str | Sequence[str] = "all",
     budget_terms: int = 1000,
@@ -290,7 +294,7 @@ def equations(
     for people.
 
     Args:
-        robot: from `load_robot` or `from_pinocchio`.
+        robot: from `load_robot` or `from_pinocchio`, or what `load_robot` takes first, such as a path.
         functions: some of "crba" (M), "coriolis" (C, by Christoffel's symbols: dM/dt - 2 C is skew without
             damping), "gravity" (g), "nle" (h = C v + g), "rnea" (tau), "kinetic_energy" (T) and
             "potential_energy" (U); None for M, C and g.
@@ -304,12 +308,13 @@ def equations(
             friction, for "coriolis" also a joint whose v is not dq/dt; one line.
     """
     from rbdgen.formulas.equations import equations_of  # noqa: PLC0415  (keeps `import rbdgen` quick)
+    from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
 
-    return equations_of(robot, functions, symbols, budget_terms)
+    return equations_of(robot_of(robot), functions, symbols, budget_terms)
 
 
 def trace(
-    robot: Robot,
+    robot: Robot | str | Path,
     function: str,
     engine: str = "casadi",
     variant: str | None = None,
@@ -319,7 +324,7 @@ def trace(
     """The expression graph of a function, to use in one's own work.
 
     Args:
-        robot: from `load_robot` or `from_pinocchio`.
+        robot: from `load_robot` or `from_pinocchio`, or what `load_robot` takes first, such as a path.
         function: a name from the catalogue.
         engine: "casadi" gives a `casadi.Function` over SX with the signature's inputs and outputs; "sympy"
             gives the intermediate quantities as (symbol, expression) in order and one matrix an output.
@@ -330,6 +335,9 @@ def trace(
         closed: with "sympy", one matrix an output in closed, simplified expressions of q1, v1 and so on, no
             steps: for small robots and the functions of `equations`, which has masses as symbols too.
     """
+    from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
+
+    robot = robot_of(robot)
     if closed:
         if engine != "sympy" or variant is not None:
             raise OptionError("closed expressions are SymPy's and of no form; give engine='sympy' alone")

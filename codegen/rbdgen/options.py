@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -62,6 +62,15 @@ class Options:
     def __post_init__(self) -> None:
         _choice("--real", self.real, REALS)
         _choice("--trig", self.trig, TRIGS)
+        for option in ("name", "target", "arch", "engine"):
+            if not isinstance(given := getattr(self, option), str) and (
+                given is not None or option != "name"
+            ):
+                example = getattr(Options, option) or "my_robot"
+                raise OptionError(f"{option}={given!r}: give a text, such as {example!r}")
+        for option in ("savings", "contract", "packed", "coordinates"):
+            if not isinstance(given := getattr(self, option), bool):
+                raise OptionError(f"{option}={given!r}: give True or False")
         if not _positive(self.budget):
             raise OptionError(f"--budget-operations {self.budget} allows nothing; give a positive number")
         if self.ram is not None and not _positive(self.ram):
@@ -80,7 +89,9 @@ class Options:
             if self.functions.count(function) > 1:
                 raise OptionError(f"function '{function}' is asked for twice; name it once")
         self._check_emitted()
-        if not isinstance(self.variants, Mapping):
+        if not (
+            isinstance(self.variants, Mapping) and all(isinstance(x, str) for x in self.variants.values())
+        ):
             raise OptionError(
                 f"variants={self.variants!r}: give a dict {{function: form}}, such as {{'rnea': 'looped'}}"
             )
@@ -109,14 +120,9 @@ class Options:
         for name in given:
             if name not in known:
                 raise OptionError(f"unknown option '{name}'; choose from: {', '.join(sorted(known))}")
-        if isinstance(given.get("functions"), str):
-            raise OptionError(f"functions={given['functions']!r}: give a list of names, such as ['rnea']")
-        if isinstance(given.get("params"), str):
-            raise OptionError(f"params={given['params']!r}: give a list of names, such as ['mass:*']")
-        if isinstance(given.get("emit"), str):
-            raise OptionError(f"emit={given['emit']!r}: give a list of names, such as ['casadi']")
-        for name in {"functions", "params", "emit"} & set(given):
-            given[name] = tuple(given[name])
+        for name, example in (("functions", "rnea"), ("params", "mass:*"), ("emit", "casadi")):
+            if name in given:
+                given[name] = _names(name, given[name], example)
         return Options(**given)
 
     def as_json(self) -> dict[str, Any]:
@@ -133,6 +139,14 @@ def default_functions(frames: bool, contacts: bool) -> tuple[str, ...]:
     of_frames = ("frame_placement", "frame_jacobian_aligned") if frames else ()
     of_contacts = ("contact_aba", "contact_jacobian", "contact_motion") if contacts else ()
     return Options().functions + of_frames + of_contacts
+
+
+def _names(option: str, given: object, example: str) -> tuple[str, ...]:
+    """A list of texts; OptionError for anything else, and for one text, which is most likely a slip."""
+    names = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [None]
+    if not all(isinstance(name, str) for name in names):
+        raise OptionError(f"{option}={given!r}: give a list of names, such as [{example!r}]")
+    return tuple(map(str, names))
 
 
 def _positive(value: object) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rbdgen.cli.parsers import PARSERS
 from rbdgen.description.contacts import contact_from
+from rbdgen.description.quoting import escaped
 from rbdgen.errors import OptionError
 from rbdgen.options import Options, default_functions
 from rbdgen.toolchain.targets import target_named
@@ -101,10 +102,11 @@ def _pairs(option: str, texts: Sequence[str], form: str) -> dict[str, str]:
     values: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
+        said = f"{option} {escaped(text)}"
         if not (name and equals):
-            raise OptionError(f"{option} {text}: not of the form {form}; see rbdgen --help")
+            raise OptionError(f"{said}: not of the form {form}; see rbdgen --help")
         if values.setdefault(name, value) != value:
-            raise OptionError(f"{option} {text}: '{name}' is already given {values[name]}; keep one")
+            raise OptionError(f"{said}: '{name}' is already given {escaped(values[name])}; keep one")
     return values
 
 

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from rbdgen.cli.contacts import add_contact_options
 from rbdgen.cli.emitted import add_emit_options
+from rbdgen.errors import shortened
 from rbdgen.machine import REALS
 from rbdgen.options import TRIGS, Options
 from rbdgen.toolchain.targets import TARGETS
@@ -46,7 +47,8 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(prog=prog, usage=usage, description=description, formatter_class=layout)
 
     def error(self, message: str) -> NoReturn:
-        print(f"rbdgen: error: {' '.join(message.split())}; see {self.prog} --help", file=sys.stderr)
+        said = shortened(" ".join(message.split()))
+        print(f"rbdgen: error: {said}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(FAILED)
 
 

@@ -13,13 +13,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Final, Literal, TypeAlias
 
-from rbdgen.description.quoting import told
+from rbdgen.description.quoting import escaped, told
 from rbdgen.errors import OptionError
 
 ORIGIN = (0.0, 0.0, 0.0)
 
 FARTHEST = 1e30
 """In m: squares of larger lengths leave the range of doubles, as between joints."""
+
+
+LONGEST_SET: Final = 60
+"""Letters of the name of a set: it becomes part of names of files, which have at most 255."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ def contact_from(option: Form, text: str) -> Contact:
     if kept:
         places[-1] = places[-1].removesuffix(":frame")
     if not name or not all(places) or len(places) != 1 + (option == "--contact-loop"):
-        raise OptionError(f"{option} {text}: not of the form {FORMS[option]}")
+        raise OptionError(f"{option} {escaped(text)}: not of the form {FORMS[option]}")
     ends = [_place(option, text, place) for place in places]
     if option == "--contact-loop":
         (link1, point1), (link2, point2) = ends
@@ -108,7 +112,7 @@ def _place(option: Form, text: str, place: str) -> tuple[str, tuple[float, ...]]
     if not colon:
         return place, ORIGIN
     if len(point) != 3:
-        raise OptionError(f"{option} {text}: a point is three numbers X,Y,Z; there are {len(point)}")
+        raise OptionError(f"{option} {escaped(text)}: a point is three numbers X,Y,Z; there are {len(point)}")
     return link, point
 
 
@@ -157,6 +161,9 @@ def _checked_set(name: object, given: object) -> ContactSet:
             f"contact set {told(name)}: its name becomes part of names of functions; take letters, digits "
             "and _, a letter first"
         )
+    if len(name) > LONGEST_SET:
+        what = f"contact set {told(name)}: its name has {len(name)} letters"
+        raise OptionError(f"{what}; choose one of at most {LONGEST_SET}")
     contacts = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
     if not (contacts and all(isinstance(contact, str) for contact in contacts)):
         raise OptionError(

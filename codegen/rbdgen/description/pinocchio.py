@@ -44,6 +44,11 @@ _MIMIC = "Mimic"
 _UNIVERSE = 0
 
 
+def is_pinocchio(given: object) -> bool:
+    """Whether this is a model of Pinocchio's."""
+    return hasattr(given, "jointPlacements")
+
+
 def read_pinocchio(model: Any) -> Description:
     """The description of a model; a free-flyer that carries all else and starts at the origin is the base.
 

@@ -8,18 +8,20 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.document import parse, read_bytes
 from rbdgen.description.form import form_of
 from rbdgen.description.mjcf import read_mjcf
+from rbdgen.description.pinocchio import is_pinocchio, read_pinocchio
 from rbdgen.description.schema import Description
 from rbdgen.description.urdf import describe, parse_urdf
 from rbdgen.description.xacro import expand
 from rbdgen.errors import DescriptionError
 from rbdgen.resources import robot_root
 
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 """A name has no suffix and no folder: `arm7` is one, `arm7.urdf` and `./arm7` are paths."""
 
 
@@ -50,17 +52,17 @@ def find(source: str | os.PathLike[str]) -> str:
 
 
 def read_description(
-    source: str | os.PathLike[str] | RobotBuilder,
+    source: str | os.PathLike[str] | RobotBuilder | Any,
     xacro_args: Mapping[str, str] | None = None,
     ignore: Collection[str] = (),
 ) -> Description:
-    """Read a URDF, a xacro or an MJCF of at most 20 MB, or take what was built in Python.
+    """Read a URDF, a xacro, an MJCF of at most 20 MB or a Pinocchio model, or take what was built in Python.
 
     `xacro_args`: a xacro's arguments by name; `ignore`: what of an MJCF is left out. Raises DescriptionError,
     whose message is `FILE:LINE: what is wrong; what to do`; the lines of a xacro are those of its expansion.
     """
-    if isinstance(source, RobotBuilder):
-        description = source.description()
+    if isinstance(source, RobotBuilder) or is_pinocchio(source):
+        description = source.description() if isinstance(source, RobotBuilder) else read_pinocchio(source)
         _refuse_arguments(description.path, xacro_args)
         _refuse_ignoring(description.path, ignore)
         return description

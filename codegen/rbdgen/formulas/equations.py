@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from rbdgen.description.quoting import told
+from rbdgen.errors import OptionError
 from rbdgen.formulas.collect import Factor, Product, Sum, Turn, collected
 from rbdgen.formulas.derive import EQUATION, MOST_TERMS, QUANTITIES, Derived, derive
 from rbdgen.formulas.documents import html, latex, text, used
@@ -81,6 +83,8 @@ def equations_of(
     asked = EQUATION if functions is None else functions
     if isinstance(asked, str):
         asked = asked.split(",")
+    if not isinstance(asked, Iterable):
+        raise OptionError(f"functions {told(asked)} make no sense; give some of: {', '.join(QUANTITIES)}")
     return Equations(derive(robot, tuple(asked), sets_of(symbols), budget_terms))
 
 

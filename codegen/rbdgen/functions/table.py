@@ -222,6 +222,8 @@ def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = (
 
     `sets`: those of contacts where no model is given.
     """
+    if not isinstance(name, str):
+        raise OptionError(f"function {name!r} is no name; give one of the catalogue, such as 'rnea'")
     for chosen in model.contact_sets if model else sets:
         base = name.removesuffix(f"_{chosen.name}")
         if base != name and base in _HELD:

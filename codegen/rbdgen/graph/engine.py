@@ -208,6 +208,6 @@ ENGINES: Final[Mapping[str, Callable[[], Engine]]] = {
 
 def new_engine(name: str) -> Engine:
     """A fresh engine; OptionError if there is none of this name."""
-    if name not in ENGINES:
+    if not isinstance(name, str) or name not in ENGINES:
         raise OptionError(f"unknown engine '{name}'; choose from: {', '.join(ENGINES)}")
     return ENGINES[name]()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from rbdgen.description.quoting import quoted
+from rbdgen.description.quoting import escaped, quoted
 from rbdgen.description.schema import Description, Origin
 from rbdgen.errors import ModelError
 from rbdgen.model.attachments import Attachment
@@ -68,7 +68,7 @@ def chosen_frames(asked: Iterable[str], known: Mapping[str, Frame], description:
     for name in asked:
         found = [name] if name in known else [place for place in places if fnmatchcase(place, name)]
         if not found:
-            what = f"{description.path}: --frames {name}: there is no frame {quoted(name)}"
+            what = f"{description.path}: --frames {escaped(name)}: there is no frame {quoted(name)}"
             raise ModelError(f"{what}; {nearest(name, known, 'a link or joint')}")
         chosen |= {place: known[place] for place in found}
     return list(chosen.values())

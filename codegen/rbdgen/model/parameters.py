@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Final
 
-from rbdgen.description.quoting import quoted
+from rbdgen.description.quoting import escaped, quoted
 from rbdgen.description.schema import Description, Link
 from rbdgen.errors import OptionError
 from rbdgen.model.build import Robot, centroidal, rebuilt
@@ -143,10 +143,10 @@ def _matching(robot: Robot, known: Sequence[Parameter], pattern: str) -> list[Pa
         return found
     if groups:
         raise OptionError(
-            f"--param {pattern}: all that it asks for is 0 and stays so; name a component, such as "
+            f"--param {escaped(pattern)}: all that it asks for is 0 and stays so; name a component, such as "
             f"{quoted(groups[0].name)}"
         )
-    raise OptionError(f"--param {pattern}: {_unknown(robot, known, pattern)}")
+    raise OptionError(f"--param {escaped(pattern)}: {_unknown(robot, known, pattern)}")
 
 
 def _unknown(robot: Robot, known: Sequence[Parameter], pattern: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rbdgen.description.quoting import told
 from rbdgen.emit.package import EmitOptions, FunctionSource, Sources
 from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
@@ -29,6 +30,13 @@ from rbdgen.runtime import Library
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.module import build, package_files
 from rbdgen.toolchain.targets import target_named
+
+
+def folder_of(given: object) -> Path:
+    """The folder that a caller names. Raises OptionError for what is no path."""
+    if isinstance(given, str | os.PathLike):
+        return Path(given)
+    raise OptionError(f"out {told(given)} is no folder; give its path")
 
 
 def design(robot: Robot, options: Options, progress: Progress = silent) -> Sources:

@@ -6,14 +6,14 @@ import numbers
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.contacts import Contact, checked_contacts, checked_sets
 from rbdgen.description.outside import IGNORABLE
-from rbdgen.description.pinocchio import read_pinocchio
+from rbdgen.description.pinocchio import is_pinocchio
 from rbdgen.description.pruned import pruned
-from rbdgen.description.quoting import quoted, told
+from rbdgen.description.quoting import escaped, quoted, told
 from rbdgen.description.schema import Description, Loop, LoopKind
 from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
@@ -21,19 +21,23 @@ from rbdgen.functions.loops.independent import independent_rows
 from rbdgen.functions.table import check_sets
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
 from rbdgen.model.mimic import Mimics
+from rbdgen.model.model import STANDARD_GRAVITY
 from rbdgen.pipeline.independent import with_independent_velocities
 from rbdgen.pipeline.resistance import dissipation_of, with_rotors
 from rbdgen.spatial.ops import Vector
+
+Source: TypeAlias = str | Path | RobotBuilder | Any
+"""What a robot is read from; the last is a `pinocchio.Model`, which has no type where it is not installed."""
 
 LARGEST_GRAVITY = 1e9
 """In m/s^2: far above any, and forces by it stay finite."""
 
 
 def load_robot(
-    path: str | Path | RobotBuilder,
+    path: Source,
     base: Base | None = None,
     snap: float = DEFAULT_SNAP,
-    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    gravity: Sequence[float] | None = None,
     *,
     xacro_args: Mapping[str, object] | None = None,
     lock: Mapping[str, float] | None = None,
@@ -52,9 +56,10 @@ def load_robot(
 ) -> Robot:
     """Read a robot's description and make its model.
 
-    `path`: of a URDF, a xacro or an MJCF, the name of a bundled robot, or a builder; `base`: "fixed" or
-    "floating", None for what the file says, which is fixed but for an MJCF with a free joint;
-    `snap`: entries of fixed rotations this close to 0 become 0; `gravity`: in m/s^2, world axes;
+    `path`: of a URDF, a xacro or an MJCF, the name of a bundled robot, a builder, or a Pinocchio model;
+    `base`: "fixed" or "floating", None for what the description says, which is fixed but for an MJCF with a
+    free joint and a model with a free-flyer; `snap`: entries of fixed rotations this close to 0 become 0;
+    `gravity`: in m/s^2, world axes, None for that of a Pinocchio model and standard gravity for all else;
     `xacro_args`: of a xacro, by name; `lock`, `root`, `tip`: as in `pruned`; `damping`, `friction`,
     `armature`: as of `rbdgen.load_robot`; `mimic`: "eliminate" (mimic joints follow others and have no place
     in q) or "independent"; `loops`: closed loops, each "FRAME1=FRAME2" or "FRAME1=FRAME2:point"; `ignore`:
@@ -64,7 +69,7 @@ def load_robot(
     """
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise OptionError(f"base {told(base)} is not known; choose fixed or floating")
-    if not isinstance(path, (str, Path, RobotBuilder)):
+    if not (isinstance(path, (str, Path, RobotBuilder)) or is_pinocchio(path)):
         raise OptionError(f"path {told(path)} is no path; give that of a robot's file, or a robot's name")
     _check_mimic(mimic)
     arguments = {str(name): str(value) for name, value in _by_name("xacro_args", xacro_args).items()}
@@ -77,7 +82,7 @@ def load_robot(
     loops_too = (*description.loops, *_loops(loops))
     description = replace(_held(description, contacts, contact_sets), loops=loops_too)
     base = base or _base_of(description)
-    given = _snap(snap), _gravity(gravity), dissipation, mimic, _frames(frames)
+    given = _snap(snap), _gravity(gravity, path), dissipation, mimic, _frames(frames)
     robot = build_robot(description, base, *given)
     robot = _with_independent_rows(robot) if robot.model.loops else robot
     return with_independent_velocities(robot, independent)
@@ -95,14 +100,30 @@ def from_pinocchio(
     contact_sets: Mapping[str, Sequence[str]] | None = None,
 ) -> Robot:
     """The robot of a Pinocchio model, with its gravity. Raises what `load_robot` does."""
-    if not hasattr(model, "jointPlacements"):
+    if not is_pinocchio(model):
         raise OptionError(f"{told(model)} is no Pinocchio model; give a pinocchio.Model")
-    _check_mimic(mimic)
-    dissipation = dissipation_of(damping, friction)
-    description = _held(read_pinocchio(model), contacts, contact_sets)
-    gravity = _gravity(model.gravity.linear.tolist())
-    given = _snap(snap), gravity, dissipation, mimic, _frames(frames)
-    return build_robot(description, _base_of(description), *given)
+    return load_robot(
+        model,
+        snap=snap,
+        damping=damping,
+        friction=friction,
+        mimic=mimic,
+        frames=frames,
+        contacts=contacts,
+        contact_sets=contact_sets,
+    )
+
+
+def robot_of(given: object) -> Robot:
+    """A robot as functions of the API take it: one that was loaded, or what `load_robot` reads as it is.
+
+    Raises OptionError for anything else, and what `load_robot` does.
+    """
+    if isinstance(given, Robot):
+        return given
+    if isinstance(given, (str, Path, RobotBuilder)) or is_pinocchio(given):
+        return load_robot(given)
+    raise OptionError(f"robot {told(given)} is no robot; give what rbdgen.load_robot returns, or takes")
 
 
 def _held(description: Description, contacts: object, contact_sets: object) -> Description:
@@ -176,17 +197,20 @@ def _loops(given: object) -> Iterator[Loop]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise OptionError(f"loops {told(given)} makes no sense; give a list, such as ['hand=handle:point']")
     for text in given:
+        where = f"--loop {escaped(str(text))}"
         frame1, _, rest = str(text).partition("=")
         frame2, colon, kind = rest.rpartition(":")
         if not (colon and kind in get_args(LoopKind)):
             frame2, kind = rest, "frame"
         if not (frame1 and frame2):
-            raise OptionError(f"--loop {text}: not of the form FRAME1=FRAME2, or FRAME1=FRAME2:point")
-        yield Loop(frame1, frame2, "point" if kind == "point" else "frame", f"--loop {text}")
+            raise OptionError(f"{where}: not of the form FRAME1=FRAME2, or FRAME1=FRAME2:point")
+        yield Loop(frame1, frame2, "point" if kind == "point" else "frame", where)
 
 
-def _gravity(given: Sequence[float]) -> Vector:
-    """Three numbers as a vector."""
+def _gravity(given: Sequence[float] | None, source: Any) -> Vector:
+    """Three numbers as a vector; those of the source where none are given and it has some."""
+    if given is None:
+        given = source.gravity.linear.tolist() if is_pinocchio(source) else list(STANDARD_GRAVITY)
     values = list(given) if isinstance(given, Iterable) else []
     if len(values) == 3 and all(isinstance(x, numbers.Real) and abs(x) <= LARGEST_GRAVITY for x in values):
         return Vector(*map(float, values))

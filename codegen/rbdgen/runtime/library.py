@@ -267,6 +267,8 @@ def open_library(
         LoadError: it has no manifest, is not compiled, was generated for a small machine, or was compiled for
             another machine or Python, or for instruction sets that this processor lacks.
     """
+    if not isinstance(folder, str | Path):
+        raise LoadError(f"{folder!r} is no folder; give the path of one that was generated and compiled")
     folder = Path(folder)
     path = folder / "manifest.json"
     try:

@@ -18,8 +18,8 @@ test-embedded: .venv/develop
 
 # What takes over an hour on two cores. 10 000 random trees of joints of all types against Pinocchio; chains of 100 joints
 # and trees of 200 bodies; and the whole tables of which `make test` tries some rows: every form on every robot, every
-# function in C by every compiler and on every board, against MISRA C, with every parameter, the counts of all robots; and
-# random robots with many more examples.
+# function in C by every compiler and on every board, against MISRA C, with every parameter, every function on every pair of
+# joint types, the counts of all robots; and random robots with many more examples.
 test-long: .venv/develop
 	$(BIN)/pytest -n 2 -m campaign
 	RBDGEN_EXAMPLES=many $(BIN)/pytest -n 2 -m 'hypothesis and not campaign'

@@ -28,7 +28,7 @@ def pair(
     follower: bool = False,
     resisting: bool = False,
 ) -> Robot:
-    """A chain of two joints with oblique axes and general inertias.
+    """A chain of two joints with oblique axes and general inertias, its links chosen frames, two in contact.
 
     `follower`: a further joint follows the first one that can be followed; where neither can, a revolute
     joint is put below them and followed. `resisting`: every joint has damping, smooth friction, a rotor and a
@@ -41,8 +41,17 @@ def pair(
         if leader == "three":
             built.add("three", "revolute")
         built.add("last", "revolute", mimic=(f"{leader}_joint", 0.5, 0.2))
+    moving = [link.name for link in built.robot.description().links]
     return rbdgen.load_robot(
-        built.robot, base=base, damping=resisting, friction=("smooth", 0.2) if resisting else None
+        built.robot,
+        base=base,
+        damping=resisting,
+        friction=("smooth", 0.2) if resisting else None,
+        frames=moving if base == "floating" else moving[1:],
+        contacts=[
+            rbdgen.Frame("sole", moving[-1], (0.1, 0.2, -0.1)),
+            rbdgen.Point("knee", "one", (0.2, 0, 0.1)),
+        ],
     )
 
 

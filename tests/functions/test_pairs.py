@@ -1,0 +1,99 @@
+"""Every function in every form on joints of any two types, with followers and resistance, by those below."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from support.below import Below, expected
+from support.few import few
+from support.forms import FunctionForm, over_bodies, relative_error, run_on_floats
+from support.pairs import TYPES, pair
+
+from rbdgen.description.schema import JointType
+from rbdgen.functions.function import Function
+from rbdgen.functions.table import OF_CONFIGURATIONS, OF_TRAJECTORIES, SECOND, rows_of
+from rbdgen.model.build import Base, Robot
+from rbdgen.model.model import Model
+
+STATES = 2
+
+SAME = 1e-11
+"""Of two forms, relative, times the condition of M where it is inverted."""
+
+BELOW = 2e-7
+"""Of differences, the same."""
+
+FOLLOWING = [(False, False), (True, False), (False, True), (True, True)]
+"""Whether a joint follows another, whether all resist."""
+
+Case = tuple[JointType, JointType, Base, bool, bool]
+
+CASES: list[Case] = [
+    (first, second, base, *more)
+    for first, second, base, more in itertools.product(TYPES, TYPES, get_args(Base), FOLLOWING)
+]
+
+FEW: list[Case] = [
+    ("spherical", "revolute", "fixed", True, True),
+    ("universal", "prismatic", "floating", False, True),
+    ("planar", "helical", "fixed", True, False),
+    ("floating", "continuous", "fixed", True, True),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "base", "follower", "resisting"), few(FEW, CASES))
+def test_every_function(
+    first: JointType, second: JointType, base: Base, follower: bool, resisting: bool
+) -> None:
+    robot = pair(first, second, base=base, follower=follower, resisting=resisting)
+    below, rows = at_random_states(robot)
+    for row in rows:
+        check(below, row)
+
+
+def at_random_states(robot: Robot) -> tuple[Below, list[Function]]:
+    """The functions of a robot, and all their inputs: at velocities not near 0, where friction bends."""
+    rows = [*rows_of(robot.model).values(), *SECOND.values(), *OF_CONFIGURATIONS.values()]
+    rows += OF_TRAJECTORIES.values()
+    taken = {x.name: x for row in rows for x in row.sized(robot.model).inputs}
+    drawn = robot.model.manifold.random_inputs(taken.values(), np.random.default_rng(0), (STATES,))
+    inputs = {name: values.reshape(STATES, -1) for name, values in drawn.items()}
+    inputs["v"] = inputs["v"] + 0.1 * np.sign(inputs["v"])
+    inputs["active"] = np.array([[1.0, 1.0], [0.0, 1.0]])
+    return Below(robot, inputs), rows
+
+
+def check(below: Below, row: Function) -> None:
+    """The textbook's form against functions below, all others against it, and identities."""
+    model, textbook = below.model, below.all(row.name)
+    condition = float(np.linalg.cond(below("crba")).max())
+    others = {
+        form.name: run_on_floats(FunctionForm(row, form), model, below.inputs)
+        for form in row.forms_for(model)[1:]
+        if not over_bodies(form) or in_loops(model)
+    }
+    right = expected(below, row)
+    compared = [("below", right, BELOW)] if right else []
+    compared += [(form, outputs, SAME) for form, outputs in others.items()]
+    for name, outputs, tolerance in compared:
+        for ours, other in zip(textbook, outputs, strict=True):
+            error = relative_error(ours, np.asarray(other).reshape(ours.shape), floor=1.0)
+            assert error < tolerance * condition, (row.name, name, error)
+    for identity in row.identities:
+        sides = identity.sides(below, below.shaped)
+        for ours, other in zip(*map(as_tuple, sides), strict=True):
+            error = relative_error(ours, other, floor=1.0)
+            assert error < BELOW * condition, (row.name, identity.what, error)
+
+
+def as_tuple(side: Any) -> tuple[Any, ...]:
+    return side if isinstance(side, tuple) else (side,)
+
+
+def in_loops(model: Model) -> bool:
+    """Whether forms in loops over bodies can do the chain."""
+    first = 1 if model.is_floating else 0
+    return all(body.joint.type.one_axis for body in model.bodies[first:])

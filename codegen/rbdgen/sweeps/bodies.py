@@ -1,4 +1,4 @@
-"""What a step sees of a body, and how motions, forces and inertias go from a body to its parent."""
+"""What a sweep's step sees of a body, and how motions, forces and inertias go from a body to its parent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from rbdgen.spatial.scalar import Scalar, is_zero
 
 
 class Placed(Protocol):
-    """What stands in its parent: `rotation` from its axes to the parent's, `translation` in the parent's."""
+    """Something that is placed in a parent frame.
+
+    `rotation` goes from its own axes to the parent's; `translation` is its origin in the parent's axes.
+    """
 
     @property
     def rotation(self) -> FactoredRotation: ...
@@ -23,8 +26,11 @@ class Placed(Protocol):
 
 
 class Jointed(Protocol):
-    """What moves on a joint: `subspace` is S in its axes, one motion a degree of freedom, `armature` the
-    inertia of its rotors, one number a degree of freedom."""
+    """Something that moves on a joint.
+
+    `subspace` is the motion subspace S in the axes of the body, one motion per degree of freedom. `armature`
+    is the inertia of the joint's rotors, one number per degree of freedom.
+    """
 
     @property
     def subspace(self) -> tuple[Motion, ...]: ...
@@ -34,7 +40,7 @@ class Jointed(Protocol):
 
 
 class Massive(Protocol):
-    """What has mass moments, in its axes."""
+    """Something that has mass moments, given in its own axes."""
 
     @property
     def moments(self) -> MassMoments: ...
@@ -45,7 +51,7 @@ class Body(Placed, Jointed, Massive, Protocol):
 
 
 class Unplaced(NamedTuple):
-    """A floating base where a step does not depend on its pose."""
+    """A floating base whose pose is not known, for steps that do not depend on it."""
 
     subspace: tuple[Motion, ...]
     moments: MassMoments
@@ -54,17 +60,17 @@ class Unplaced(NamedTuple):
 
     @property
     def armature(self) -> tuple[Scalar, ...]:
-        """None: a base has no motor."""
+        """Zeros, because a floating base has no motor."""
         return (0,) * len(self.subspace)
 
 
 def along_joint(body: Jointed, force: Force) -> list[Scalar]:
-    """S^T f."""
+    """S^T f: the components of a force along the joint, one per degree of freedom."""
     return [S.dot(force) for S in body.subspace]
 
 
 def relative_motion(body: Jointed, rates: Sequence[Scalar]) -> Motion:
-    """S qd, the motion of the body against its parent, or S qdd."""
+    """S qd, the velocity of the body relative to its parent; or S qdd, for accelerations."""
     total = NO_MOTION
     for S, rate in zip(body.subspace, rates, strict=True):
         total = total + S * rate
@@ -72,11 +78,11 @@ def relative_motion(body: Jointed, rates: Sequence[Scalar]) -> Motion:
 
 
 def known_components(body: Jointed) -> list[int] | None:
-    """Which of a motion's components (angular, linear) the columns of S are; None where one is no such axis,
-    or where rotors take a part of the torque.
+    """The component of a motion (0 to 2 angular, 3 to 5 linear) along which each column of S points.
 
-    Where they are, the power S^T f is just these components of a force, and what the parent feels through
-    the joint has exact zeros there.
+    The result is None if a column is not a positive coordinate axis, or if rotors take a part of the torque.
+    Otherwise S^T f is just these components of a force f, and the articulated-body inertia that the parent
+    feels through the joint has exact zeros in these rows and columns.
     """
     if not all(map(is_zero, body.armature)):
         return None
@@ -86,7 +92,7 @@ def known_components(body: Jointed) -> list[int] | None:
 
 
 def with_joint_force(body: Jointed, force: Force, values: Sequence[Scalar]) -> Force:
-    """The force with its components along the joint, S^T f, known to be these values."""
+    """The force, with its components along the joint (S^T f) replaced by values that are known."""
     known = known_components(body)
     if known is None:
         return force
@@ -97,19 +103,19 @@ def with_joint_force(body: Jointed, force: Force, values: Sequence[Scalar]) -> F
 
 
 def force_to_parent(body: Placed, f: Force) -> Force:
-    """In the parent's axes, the moment about the parent's origin."""
+    """The force in the parent's axes, with its moment about the parent's origin."""
     force = body.rotation.to_parent(f.force)
     return Force(body.rotation.to_parent(f.moment) + body.translation.cross(force), force)
 
 
 def motion_to_child(body: Placed, m: Motion) -> Motion:
-    """A motion of the parent at the body's origin, in the body's axes."""
+    """A motion of the parent, taken at the body's origin and expressed in the body's axes."""
     linear = m.linear + m.angular.cross(body.translation)
     return Motion(body.rotation.to_child(m.angular), body.rotation.to_child(linear))
 
 
 def inertia_to_parent(body: Placed, inertia: ArticulatedInertia) -> ArticulatedInertia:
-    """In the parent's axes, about the parent's origin."""
+    """The inertia in the parent's axes, about the parent's origin."""
     R = body.rotation
     turned = ArticulatedInertia(
         R.symmetric_to_parent(inertia.A), R.general_to_parent(inertia.B), R.symmetric_to_parent(inertia.C)

@@ -1,7 +1,8 @@
-"""Loops over all bodies of a robot on which joints follow others: spread before them, folded after them.
+"""Loops over all bodies of a robot on which some joints follow others (mimic joints).
 
-What they read of q, v and a they read of longer arrays, which loops of one line fill first; what they would
-give they write into scratch arrays, from which a last loop adds up the outputs.
+The loops over bodies know nothing of such joints: they read q, v and a of all joints, and write outputs of
+all degrees of freedom. With v_all = G v, short loops before them spread each input, G v, into a longer
+scratch array, and a loop after them folds each output, G^T tau_all or G^T M_all G, from scratch arrays.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 from rbdgen.sweeps.tables import cleared
 
 SPREAD: tuple[Kind, ...] = ("configuration", "velocity", "acceleration")
+"""The kinds of inputs that have an element for every joint, and therefore are spread."""
 
 
 def coupled(form: LoopedForm, model: Model, signature: SizedSignature) -> LoopedForm:
-    """The loops for the function's own arrays, from those for all degrees of freedom of all bodies."""
+    """The loops on the function's own arrays, made from loops on the degrees of freedom of all joints."""
     read = {access.array for loop in form.loops for access in loop.reads.values()}
     spread = {x.name: x.kind for x in signature.inputs if x.kind in SPREAD and x.name in read}
     folded = {x.name: x.kind for x in signature.outputs if x.kind in ("force", "matrix")}
@@ -50,7 +52,7 @@ def coupled(form: LoopedForm, model: Model, signature: SizedSignature) -> Looped
 
 
 def _renamed(loop: FormLoop, names: Mapping[str, str]) -> FormLoop:
-    """The same loop on other arrays in place of these."""
+    """The same loop with arrays replaced by the ones that `names` gives."""
 
     def moved(accesses: Mapping[str, Access]) -> dict[str, Access]:
         return {name: replace(at, array=names.get(at.array, at.array)) for name, at in accesses.items()}
@@ -59,7 +61,9 @@ def _renamed(loop: FormLoop, names: Mapping[str, str]) -> FormLoop:
 
 
 def _sources(model: Model, kind: Kind) -> list[tuple[int, float]]:
-    """For every element of a longer array, which one of the function's it follows, and how many times."""
+    """For every element of a longer array, the element of the function's array that it follows and the
+    multiplier.
+    """
     found: dict[int, tuple[int, float]] = {}
     for body in model.bodies:
         joint, follows = body.joint, body.joint.follows
@@ -77,7 +81,7 @@ def _multiples(model: Model, kind: Kind) -> tuple[float, ...]:
 
 
 def _spreading(name: str, longer: str, kind: Kind, model: Model) -> FormLoop:
-    """G times an input."""
+    """The loop that computes G times an input."""
     sources, table = _sources(model, kind), f"{name}_multiples"
 
     def trace(x: State) -> Arrays:
@@ -94,7 +98,9 @@ def _spreading(name: str, longer: str, kind: Kind, model: Model) -> FormLoop:
 
 
 def _places(model: Model, kind: Kind) -> list[tuple[int, float]]:
-    """For every element of a longer output, where in the function's it is added, and how many times."""
+    """For every element of a longer output, the element of the function's output to which it is added, and
+    its weight.
+    """
     rows = _sources(model, "velocity")
     if kind == "force":
         return rows
@@ -107,7 +113,7 @@ def _weights(model: Model, kind: Kind) -> tuple[float, ...]:
 
 
 def _folding(name: str, longer: str, kind: Kind, model: Model) -> list[FormLoop]:
-    """G^T times an output, and G^T . G of a matrix."""
+    """The loops that compute G^T tau for a vector, or G^T M G for a matrix."""
     places = _places(model, kind)
     where, every = tuple(place for place, _ in places), tuple(range(len(places)))
 

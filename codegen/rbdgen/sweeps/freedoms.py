@@ -1,8 +1,10 @@
-"""The driver for vectors: degrees of freedom of one state are the lanes; every joint has one.
+"""The driver for SIMD vectors: the degrees of freedom of one state are the lanes.
 
-A record lies number by number: first the first number of every degree of freedom, then the second of every
-one. Neighbouring degrees of freedom so fill a vector, in a step of each by itself and in entries of pairs
-alike. Sums along the tree are straight lines, run for every number of a record.
+It serves robots whose joints all have one degree of freedom, beside a floating base. A record is stored
+number by number: first the first number of every degree of freedom, then the second number of every one, and
+so on. Neighbouring degrees of freedom therefore fill a vector, both in a step that runs for each of them and
+in entries of pairs of them. Sums along the tree are straight lines, which run once for every number of a
+record.
 """
 
 from __future__ import annotations
@@ -24,15 +26,20 @@ from rbdgen.sweeps.sweep import BASE, INPUTS, Freedoms, Given, Pairs
 from rbdgen.sweeps.tables import not_in_loops
 
 WIDE, WIDEST = (lanes(real) for real in REALS)
-"""Lanes of rows of entries: those of vectors of doubles, or of floats where there are so many freedoms."""
+"""Lanes of a row of matrix entries: as many as a vector of doubles has, or as many as a vector of floats has
+(`WIDEST`) on robots with at least so many degrees of freedom.
+"""
 
 Step = Callable[[Given], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Row:
-    """Pairs of degrees of freedom that may be lanes: `below` and those after it, and `above`, which is one
-    for all or goes on with them."""
+    """Pairs of degrees of freedom that may be the lanes of one vector.
+
+    Lane k pairs degree of freedom `below + k` with `above + k` if `along` is set, and else with `above`
+    itself.
+    """
 
     below: int
     above: int
@@ -43,22 +50,23 @@ class Row:
 
 
 def freedoms_fill(model: Model) -> bool:
-    """Whether there are joints enough for a vector, each with one degree of freedom."""
+    """Whether the robot has enough joints to fill a vector, each with one degree of freedom."""
     return len(model.bodies) - model.is_floating >= WIDE and not_in_loops(model) is None
 
 
 @dataclass
 class FreedomLanes:
-    """Loops over the degrees of freedom of joints, counted from 0 behind those of a floating base.
-
-    `sizes`, `kinds`: of all that was given; `constants`: numbers of every body, by name.
-    """
+    """Loops over the degrees of freedom of joints, counted from 0 after those of a floating base."""
 
     reduced: ReducedModel
     sizes: dict[str, int] = field(default_factory=dict)
+    """The number of elements of each scratch array and output."""
     kinds: dict[str, Kind] = field(default_factory=dict)
+    """The kind of each record that was given."""
     tables: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """The arrays of constants that are stored."""
     constants: dict[str, list[Sequence[Scalar]]] = field(default_factory=dict)
+    """The constants of every body, by name."""
     loops: list[FormLoop] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -68,7 +76,7 @@ class FreedomLanes:
 
     @property
     def first(self) -> int:
-        """The first degree of freedom of a joint, and its body."""
+        """The first degree of freedom that belongs to a joint."""
         return BASE if self.reduced.model.is_floating else 0
 
     @property
@@ -81,7 +89,7 @@ class FreedomLanes:
 
     @property
     def parents(self) -> list[int]:
-        """Of every degree of freedom the one right above, or -1."""
+        """For every degree of freedom, the one directly above it, or -1 if there is none."""
         skipped = 1 if self.first else 0
         bodies = self.reduced.bodies[skipped:]
         return [-1 if body.parent == WORLD else body.parent - skipped for body in bodies]
@@ -89,7 +97,7 @@ class FreedomLanes:
     # ---- arrays
 
     def place(self, name: str, runs: Sequence[int] | None = None) -> Access:
-        """A record of these degrees of freedom, of all where none are named."""
+        """Where a record of these degrees of freedom lies (of all, if `runs` is None)."""
         runs = range(self.count) if runs is None else runs
         if name in INPUTS:
             return Access(name, (0,), tuple(self.first + k for k in runs))
@@ -101,7 +109,9 @@ class FreedomLanes:
         self.sizes[name] = self.stride * width(kind)
 
     def table(self, name: str, rows: Sequence[Sequence[Scalar]]) -> None:
-        """Numbers of every body: those in which all agree stay in the straight lines."""
+        """Add constants of the bodies. Only columns in which bodies differ are stored in a table; the others
+        are written into the straight lines.
+        """
         self.constants[name] = list(rows)
         columns = [column for column in zip(*rows, strict=True) if self._varies(column)]
         room = [0] * (self.stride - self.count)
@@ -143,8 +153,11 @@ class FreedomLanes:
     # ---- loops
 
     def freedoms(self, sweep: Freedoms, shared: Mapping[str, Access] | None = None, **places: Access) -> None:
-        """A step for every degree of freedom. `shared`: what all of them read as it is; `places`: where what
-        is given lies, if not in an array of its own."""
+        """Add a loop that runs a step for every degree of freedom.
+
+        `shared` are arrays that all runs read in the same way. `places` says where an output of the step lies
+        if it has no array of its own.
+        """
         for name, kind in sweep.gives.items():
             if name not in places:
                 self.new(name, kind)
@@ -167,7 +180,9 @@ class FreedomLanes:
         )
 
     def outward(self, name: str, root: str | None) -> None:
-        """Every number of a record, added up from the root. `root`: what it begins with there."""
+        """Add a loop that sums every number of a record from the root to the leaves. `root` is the array that
+        the sum starts with at the root.
+        """
 
         def trace(x: State) -> Arrays:
             sums: list[Scalar] = []
@@ -182,7 +197,9 @@ class FreedomLanes:
         self.loops.append(FormLoop("outward", trace, {"sum": own}, reads, count=size if self.count else 0))
 
     def inward(self, name: str, root: str | None) -> None:
-        """Every number of a record, added up from the leaves; `root`: where the sum of all goes."""
+        """Add a loop that sums every number of a record from the leaves to the root. `root` is the array that
+        takes the sum over all.
+        """
         inner = sorted({above for above in self.parents if above >= 0})
 
         def trace(x: State) -> Arrays:
@@ -208,11 +225,11 @@ class FreedomLanes:
             self.loops.append(FormLoop("inward", trace, writes, reads, count=size))
 
     def pairs(self, sweep: Pairs) -> None:
-        """Entries between degrees of freedom of joints.
+        """Add the loops for matrix entries between degrees of freedom of joints.
 
-        Where limbs are long, right of the diagonal in rows of all below, and left of it in rows of all above.
-        Else neighbours of several limbs share a vector, and what comes of it is copied into its places; for
-        each pair that takes about an eighth of a vector's time.
+        Where limbs are long, entries right of the diagonal are computed in rows of descendants, and those
+        left of it in rows of ancestors. Otherwise neighbours on several limbs share a vector, and the results
+        are copied to their places; such a copy takes about an eighth of a vector's time for each pair.
         """
         pairs = ancestor_pairs(self.parents)
         right, left = sorted((i, j) for j, i in pairs), sorted(pairs)
@@ -239,7 +256,7 @@ class FreedomLanes:
     def _entries(
         self, sweep: Pairs, name: str, gives: Sequence[str], places: Sequence[tuple[int, int]]
     ) -> None:
-        """Entries of some matrices at these places, row by row."""
+        """Add a loop for entries of some matrices at these places (row, column), row by row."""
         below, above = [max(place) for place in places], [min(place) for place in places]
 
         def trace(x: State) -> Arrays:
@@ -259,12 +276,14 @@ class FreedomLanes:
         )
 
     def _at(self, places: Sequence[tuple[int, int]], matrix: str = "") -> Access:
-        """One entry of a matrix after the other."""
+        """Where the entries at these places lie, one entry per run."""
         nv, first = self.reduced.nv, self.first
         return Access(matrix, (0,), tuple(nv * (first + i) + first + j for i, j in places))
 
     def _packed(self, sweep: Pairs, rows: Sequence[Row], wide: int) -> None:
-        """Entries both ways in rows of lanes, then into their places in the matrices."""
+        """Add loops that compute entries on both sides of the diagonal in rows of lanes, then copy them to
+        their places.
+        """
         entries = [pair for row in rows for pair in row.pairs(wide)]
         names = [*sweep.gives, *(f"{name}_below" for name in sweep.gives if name not in sweep.symmetric)]
         arrays = {name: f"{sweep.name}_{name}" for name in names}
@@ -293,7 +312,9 @@ class FreedomLanes:
         self._put(sweep, arrays, entries)
 
     def _put(self, sweep: Pairs, arrays: Mapping[str, str], entries: Sequence[tuple[int, int]]) -> None:
-        """Copies of the entries that are any, where they belong."""
+        """Add the loop that copies to the matrices those entries that are in the rows of lanes and belong to
+        a pair.
+        """
         nv, first = self.reduced.nv, self.first
         where = {pair: k for k, pair in enumerate(entries)}
         pairs = ancestor_pairs(self.parents)
@@ -316,7 +337,7 @@ class FreedomLanes:
         )
 
     def clear(self, matrices: Sequence[str]) -> None:
-        """Zeros in the rows of all joints."""
+        """Add loops that write zeros into the rows of all joints."""
         nv = self.reduced.nv
         places = tuple(range(nv * self.first, nv * nv))
         for matrix in matrices:
@@ -330,7 +351,7 @@ class FreedomLanes:
 
 
 def ancestor_pairs(parents: Sequence[int]) -> list[tuple[int, int]]:
-    """Every degree of freedom with each one above it."""
+    """All pairs of a degree of freedom and one of its ancestors."""
     found = []
     for j in range(len(parents)):
         i = parents[j]
@@ -341,7 +362,10 @@ def ancestor_pairs(parents: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def cover(parents: Sequence[int], wide: int) -> list[Row]:
-    """Rows of so many neighbours that together have all pairs, each time the one with most that are left."""
+    """Rows of `wide` lanes that together contain all ancestor pairs.
+
+    This is a greedy cover: each row is the one that contains the most pairs that are left.
+    """
     left = set(ancestor_pairs(parents))
     starts = range(len(parents) - wide + 1)
     every = [Row(j, i, False) for j in starts for i in range(len(parents))]

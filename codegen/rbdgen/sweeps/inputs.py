@@ -1,7 +1,7 @@
-"""The state an algorithm runs on, made from the flat vectors of the interface.
+"""The state on which an algorithm runs, made from the flat vectors of a function's interface.
 
-Pinocchio's layout: a floating base has q = [x y z qx qy qz qw] and v = [linear, angular] in base axes; a
-spatial force in a row of fext is [force, moment].
+The layout is that of Pinocchio: a floating base has q = [x y z qx qy qz qw] and v = [linear, angular] in the
+base's axes. A row of fext holds a spatial force as [force, moment].
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NO_ROW = Force(ZERO, ZERO)
 Trigonometric = Callable[[Scalar], Scalar]
 
 ByParameters = Callable[[Scalar], list[Scalar]]
-"""From a value to its derivatives by all numbers of the robot that stay inputs."""
+"""Maps a value to its derivatives with respect to all parameters of the robot that stay inputs."""
 
 
 def _without_parameters(*_: object) -> list[Scalar]:
@@ -33,27 +33,30 @@ def _without_parameters(*_: object) -> list[Scalar]:
 
 
 def angle_as_given(q: Scalar) -> Angle:
-    """A coordinate that is an angle already."""
+    """The coordinate itself, which must be an angle already."""
     assert isinstance(q, Angle)
     return q
 
 
 def no_lanes(_: Scalar) -> Scalar:
-    """Where no body stands for several."""
+    """Stands for an operation over lanes where no body stands for several."""
     raise AssertionError("no value has lanes")
 
 
 @dataclass(frozen=True)
 class Lanes:
-    """The bodies that stand for `count` alike ones each, a lane for each: those of limbs.
-
-    `join`: the sum over the lanes of a value; `turn`: in each lane the value of the next one.
+    """Which bodies stand for several alike ones, one SIMD lane for each; for example the bodies of one leg
+    for those of four equal legs.
     """
 
     bodies: Collection[int] = ()
+    """The bodies that stand for several."""
     count: int = 1
+    """How many bodies each of them stands for."""
     join: Trigonometric = no_lanes
+    """Gives the sum of a value over all lanes."""
     turn: Trigonometric = no_lanes
+    """Gives, in each lane, the value of the next lane."""
 
 
 ALONE = Lanes()
@@ -62,42 +65,48 @@ ALONE = Lanes()
 
 @dataclass(frozen=True)
 class State:
-    """Inputs of a function by name; those it does not take are empty (fext: None).
-
-    q has a coordinate a body. q, v and a are those of all joints; tau is of those that follow no other.
-    `positions`: the elements of q themselves; `arrays`: by name what is none of these, such as a second q,
-    and what a loop reads beside them, see `sweeps/loops.py`;
-    `angle` makes an angle of an element of q that is read so; `sqrt`, `sign`: functions of the scalars, the
-    sign of 0 being 0; `order`: the bodies in the order of their coordinates, empty where that is theirs;
-    `p`: numbers of the robot that stay inputs, `by_parameters`: derivatives by them; `lanes`: which bodies
-    stand for several; `smooth`: whether what is computed will be differentiated.
-    """
+    """The inputs of a function by name. Inputs that it does not take are empty (`fext` is None)."""
 
     q: Sequence[Coordinate]
+    """One coordinate per body, for all joints."""
     v: Sequence[Scalar] = ()
+    """Velocities of all joints, including those that follow others."""
     a: Sequence[Scalar] = ()
+    """Accelerations of all joints, including those that follow others."""
     tau: Sequence[Scalar] = ()
+    """Torques of the joints that follow no other."""
     fext: Sequence[Force] | None = None
+    """External forces, one per body, in the bodies' joint frames."""
     naming: Naming = unnamed
     arrays: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
+    """Inputs that are none of these, such as a second q, and what a loop reads; see `sweeps/loops.py`."""
     angle: Callable[[Scalar], Angle] = angle_as_given
+    """Makes an angle of an element of q that was read from an array."""
     positions: Sequence[Scalar] = ()
+    """The elements of q as numbers, where `q` has angles."""
     sqrt: Trigonometric = np.sqrt
+    """The square root of the scalars in use."""
     sign: Trigonometric = np.sign
+    """The sign function of the scalars in use; the sign of 0 is 0."""
     order: Sequence[int] = ()
+    """The bodies in the order of their coordinates in q; empty if the two orders are equal."""
     p: Sequence[Scalar] = ()
+    """The parameters of the robot that stay inputs."""
     lanes: Lanes = ALONE
+    """Which bodies stand for several alike ones."""
     by_parameters: ByParameters = _without_parameters
+    """Gives the derivatives of a value with respect to `p`."""
     smooth: bool = False
+    """Whether the results will be differentiated."""
 
     @property
     def elementary(self) -> Elementary:
-        """The engine's functions."""
+        """The elementary functions of the scalars in use."""
         return Elementary(self.angle, self.sqrt, self.sign, self.smooth)
 
     @property
     def vectors(self) -> dict[str, list[Scalar]]:
-        """The inputs as the flat vectors of the interface; where only angles are known, q has those."""
+        """The inputs as the flat vectors of the interface. If only angles are known, q holds these."""
         in_order = [self.q[i] for i in self.order] if self.order else self.q
         q = list(self.positions) or [value for coordinate in in_order for value in elements(coordinate)]
         felt = (row for row in self.fext or () if row is not NO_ROW)
@@ -105,7 +114,7 @@ class State:
         return {"q": q, "v": list(self.v), "a": list(self.a), "tau": list(self.tau), "fext": fext}
 
     def of(self, names: Collection[str], arrays: Mapping[str, Sequence[Scalar]]) -> State:
-        """These inputs alone, and arrays."""
+        """The same state with only the inputs that `names` lists, and with other `arrays`."""
         fext = self.fext if "fext" in names else None
         q, v, a, tau = (getattr(self, name) if name in names else () for name in ("q", "v", "a", "tau"))
         positions = self.positions if "q" in names else ()
@@ -123,9 +132,10 @@ def state_of(
     sqrt: Trigonometric = np.sqrt,
     sign: Trigonometric = np.sign,
 ) -> State:
-    """The inputs of a function, each with its elements, in the terms of the algorithms; `sums` as below.
+    """The state for the inputs of a function, each given with its elements.
 
-    Joints that follow others get their positions, velocities and accelerations from them.
+    Positions, velocities and accelerations of joints that follow others are computed from those of the joints
+    that they follow. For `sums`, see `coordinates`.
     """
     given: dict[Kind, Sequence[Scalar]] = {}
     others = {}
@@ -155,10 +165,10 @@ def state_of(
 def coordinates(
     model: Model, q: Sequence[Scalar], cos: Trigonometric, sin: Trigonometric, *, sums: bool = True
 ) -> list[Coordinate]:
-    """One coordinate a body from the elements of q, those of joints that follow no other.
+    """One coordinate per body, from the elements of q of the joints that follow no other.
 
-    `sums`: whether cosines of sums of angles may be asked for; where only the sine and cosine of every
-    single coordinate are to be had, sums are made by the addition theorems.
+    `sums` says whether the cosine and sine of a sum of angles may be computed directly. If only those of
+    single coordinates are available, the addition theorems give those of sums.
     """
 
     def angle(q: Scalar) -> Angle:
@@ -175,8 +185,11 @@ def coordinates(
 
 
 def positions(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
-    """The elements of q of all joints, those that follow others behind the others; a follower's offset stands
-    in its placement."""
+    """The elements of q of all joints: first those of independent joints, then those of joints that follow
+    them.
+
+    A follower's offset is part of its placement and is not added here.
+    """
     followers = sorted((body.joint for body in model.bodies if body.joint.follows), key=lambda x: x.idx_q)
     led = [joint.follows for joint in followers if joint.follows]
     return [*q, *(mul(follows.multiplier, q[follows.idx_q]) for follows in led)]
@@ -185,7 +198,9 @@ def positions(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
 def _following(
     joint: Joint, follows: Follows, q: Sequence[Scalar], angle: Callable[[Scalar], Angle]
 ) -> Coordinate:
-    """The coordinate of a joint that follows another; the opposite angle has the sine and cosine known."""
+    """The coordinate of a joint that follows another one. For a multiplier of -1 the known sine and cosine
+    are reused.
+    """
     primary = q[follows.idx_q]
     multiple = [mul(follows.multiplier, primary)]
     if follows.multiplier == -1:
@@ -194,11 +209,11 @@ def _following(
 
 
 def external_forces(flat: Sequence[Scalar]) -> list[Force]:
-    """One force a row [force, moment] of fext, row-major."""
+    """The forces in the rows [force, moment] of a row-major fext."""
     return [Force(Vector(*flat[k + 3 : k + 6]), Vector(*flat[k : k + 3])) for k in range(0, len(flat), 6)]
 
 
 def on_bodies(model: Model, forces: Sequence[Force]) -> list[Force]:
-    """The force on every body; none on a hidden one."""
+    """The force on every body; hidden bodies get none."""
     row = iter(forces)
     return [NO_ROW if body.hidden else next(row) for body in model.bodies]

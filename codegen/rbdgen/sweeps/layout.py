@@ -1,9 +1,10 @@
-"""Where sweeps in loops keep what they give: arrays, and what of them a run reads and writes.
+"""Where looped sweeps store their records: the arrays, and the elements that a run of a loop reads and
+writes.
 
-A record that only children read has a row for every depth: a body reads its parent's and writes the next one.
-All others have a row for every body, row 0 for the root, or one for every degree of freedom. Row 0 is in axes
-turned about the root's z, see `tables`: what a floating base gives is turned into them, what it reads is
-turned back.
+A record that only children read is stored by depth: a body reads the row of its parent's depth and writes the
+next row. Other records have a row for every body, with row 0 for the root, or a row for every degree of
+freedom. Row 0 is in axes that are turned about the root's z axis (see `tables.py`): what a floating base
+gives is rotated into these axes, and what it reads is rotated back.
 """
 
 from __future__ import annotations
@@ -26,22 +27,22 @@ Accesses = dict[str, Access]
 
 @dataclass
 class Layout:
-    """The arrays of looped sweeps; the fields grow while loops are made.
-
-    `sizes`: of all arrays that sweeps write; `kinds`: of all that they gave; `starts`: what a body starts a
-    sum with; `by_depth`: records that only children read; `without_base`: records of degrees of freedom that
-    a floating base does not give.
-    """
+    """The arrays of looped sweeps. All fields but `bodies` grow while loops are made."""
 
     bodies: LoopedBodies
     sizes: dict[str, int] = field(default_factory=dict)
+    """The sizes of all arrays that sweeps write."""
     kinds: dict[str, Kind] = field(default_factory=dict)
+    """The kinds of all records that sweeps gave."""
     starts: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
+    """For each sum, what a body starts with; see `Sum.own`."""
     by_depth: set[str] = field(default_factory=set)
+    """Records that only children read."""
     without_base: set[str] = field(default_factory=set)
+    """Records of degrees of freedom that a floating base does not give."""
 
     def base_reads(self, names: Sequence[str]) -> Accesses:
-        """What a floating base reads of these names."""
+        """The arrays that a floating base reads for these names."""
         reads = {}
         for name in names:
             kind = self.kinds.get(name)
@@ -52,7 +53,7 @@ class Layout:
         return reads
 
     def base_given(self, x: State, names: Sequence[str], read: Sequence[str]) -> Given:
-        """What its step sees of these names; those that are not among `read` are 0."""
+        """What the step of a floating base sees of these names. Names that are not in `read` are 0."""
         bodies, given = self.bodies, unread(BASE)
         given.naming = x.naming
         vars(given).update(vars(of_world(bodies.reduced)))
@@ -74,7 +75,9 @@ class Layout:
         return given
 
     def new(self, kinds: Mapping[str, Kind]) -> list[FormLoop]:
-        """Arrays for what a sweep gives; the loops that clear them first: a matrix begins as zeros."""
+        """Make arrays for what a sweep gives. The result is the loops that first clear the matrices among
+        them.
+        """
         bodies, nv, loops = self.bodies, self.bodies.reduced.nv, []
         for name, kind in kinds.items():
             array, rows = name.removesuffix("_below"), bodies.count + 1
@@ -93,7 +96,7 @@ class Layout:
         return loops
 
     def reads(self, names: Sequence[str], runs: Runs) -> Accesses:
-        """What these bodies read of these names."""
+        """The arrays that these bodies read for these names."""
         bodies, reads = self.bodies, {}
         for name in names:
             if isinstance(self.kinds.get(name), int):
@@ -112,7 +115,7 @@ class Layout:
         return reads
 
     def given(self, x: State, names: Sequence[str]) -> Given:
-        """What a body's step sees of them."""
+        """What a body's step sees of these names."""
         given = unread(1)
         given.naming = x.naming
         for name in names:
@@ -129,11 +132,11 @@ class Layout:
         return given
 
     def records(self, x: State, names: Sequence[str], prefix: str = "") -> Given:
-        """What a degree of freedom's step sees of them."""
+        """What a step of a degree of freedom sees of these names."""
         return Given(**{name: of(self.kinds[name], x.arrays[prefix + name]) for name in names})
 
     def of_freedoms(self, name: str, freedoms: Sequence[int]) -> Access:
-        """What was given for degrees of freedom, or for their bodies."""
+        """Where a record of these degrees of freedom, or of their bodies, lies."""
         kind, rows = self.kinds[name], freedoms
         if not by_freedom(kind):
             row = {freedom: k + 1 for k, freedom in enumerate(self.bodies.freedoms)}
@@ -141,7 +144,7 @@ class Layout:
         return Access(name, tuple(range(width(kind))), tuple(width(kind) * row for row in rows))
 
     def flat(self, x: State, gives: Gives) -> Arrays:
-        """What a step gives as the numbers that are written."""
+        """The numbers to write for what a step gives."""
         return {
             f"new_{name}": flat(kind, named(kind, value, x.naming, name))
             for name, value in gives.items()
@@ -149,7 +152,7 @@ class Layout:
         }
 
     def access(self, name: str, runs: Runs, *, above: bool = False) -> Access:
-        """The rows of these bodies, or of their parents."""
+        """The rows of these bodies, or those of their parents if `above` is set."""
         bodies, kind = self.bodies, self.kinds[name]
         if kind is Entry:
             return bodies.entries(name, runs, runs)

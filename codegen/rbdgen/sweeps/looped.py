@@ -1,7 +1,7 @@
-"""The driver for loops: a step is traced once, records lie in arrays, one loop a sweep.
+"""The driver for loops: each step is traced once, and records are stored in arrays, one loop per sweep.
 
-A sum that no earlier sweep gave begins as zeros; a body adds its own when its turn comes. `layout` says
-where records lie.
+A sum that no earlier sweep gave starts as zeros, and each body adds its own part when its run comes.
+`layout.py` says where records are stored.
 """
 
 from __future__ import annotations
@@ -35,26 +35,29 @@ Trace = Callable[[State], Arrays]
 
 
 def looped(reduced: ReducedModel, outputs: Sequence[str], *sweeps: Sweep) -> LoopedForm:
-    """The loops of these sweeps, in order. `outputs`: which of what they give leaves the function."""
+    """The loops of these sweeps, in order. `outputs` names those of their results that the function
+    returns.
+    """
     bodies = looped_bodies(reduced)
     return Looped(bodies, outputs, Layout(bodies)).run(*sweeps)
 
 
 @dataclass
 class Looped:
-    """Sweeps as loops over bodies; the other fields grow while loops are made.
-
-    `read`, `summed`: what sweeps read and add up; `inward`: a sweep whose step at a floating base is left to
-    the next one, as nothing lies between the two.
-    """
+    """Sweeps as loops over bodies. All fields from `loops` on grow while loops are made."""
 
     bodies: LoopedBodies
     outputs: Sequence[str]
     layout: Layout
     loops: list[FormLoop] = field(default_factory=list)
     read: set[str] = field(default_factory=set)
+    """The names that any sweep reads."""
     summed: set[str] = field(default_factory=set)
+    """The names that any inward sweep adds up."""
     inward: Inward | None = None
+    """An inward sweep whose step at the floating base runs with the next outward sweep's, because no other
+    step lies between them.
+    """
 
     def run(self, *sweeps: Sweep) -> LoopedForm:
         """The loops of these sweeps, in order."""
@@ -160,7 +163,9 @@ class Looped:
             self.inward = sweep
 
     def _climb(self, sweep: Climb) -> None:
-        """A record goes up to the next body; one run for every pair of a body and a body above it."""
+        """Carry a record up the tree: one run for every pair of a body and an ancestor, and one loop for the
+        floating base.
+        """
         self.loops += self.layout.new(dict.fromkeys(sweep.gives, Entry))
         bodies, kind, (records, below, above) = (
             self.bodies,
@@ -197,7 +202,7 @@ class Looped:
             self._climb_to_base(sweep, kind)
 
     def _climb_to_base(self, sweep: Climb, kind: Kind) -> None:
-        """Every body's record comes to the floating base."""
+        """The last step of a climb, in which every body's record arrives at the floating base."""
         bodies, runs = self.bodies, self.bodies.outward
 
         def trace(x: State) -> Arrays:
@@ -235,7 +240,9 @@ class Looped:
         )
 
     def _pairs(self, sweep: Pairs) -> None:
-        """Within a floating base; of every other degree of freedom with itself, one way, and those above."""
+        """Entries within a floating base, then those of every other degree of freedom with itself and its
+        ancestors.
+        """
         self.loops += self.layout.new(dict.fromkeys(sweep.gives, Entry))
         base = range(BASE if self.bodies.floating else 0)
         ancestors = self.bodies.reduced.ancestors
@@ -282,7 +289,9 @@ class Looped:
     # ---- the root
 
     def _at_world(self, sweep: Outward, world: Gives) -> None:
-        """Row 0 of a fixed robot: what the world gives, and zeros where children will add."""
+        """Row 0 of a robot with a fixed base: what the world gives, and zeros where children will add their
+        parts.
+        """
         back = self.bodies.root.inverse
         rows = {name: [0] * width(kind) for name, kind in sweep.gives.items() if name in self.summed}
         for name, value in world.items():
@@ -300,7 +309,10 @@ class Looped:
         *,
         posed: bool,
     ) -> None:
-        """What a floating base gives of these kinds. `names`: what a step reads, `read`: what is not 0."""
+        """Add the line that computes what a floating base gives of these kinds.
+
+        `names` is what its step reads; what is not in `read` is 0. `posed` says whether it needs the pose.
+        """
         bodies = self.bodies
 
         def trace(x: State) -> Arrays:

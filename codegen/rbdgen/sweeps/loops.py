@@ -1,8 +1,11 @@
-"""Algorithms in loops: what repeats for every column or body is written, and later compiled, once.
+"""Algorithms in loops: operations that repeat for every column or body are written, and later compiled, once.
 
-A loop is a straight line over scalars, run `count` times; accesses say where its arrays lie in the inputs,
-outputs, scratch and tables of the whole form. Loops run in order, and so do the runs of a loop. A form in
-loops is used twice: traced, its loops become those of a program; `LoopedForm.run` computes with any scalars.
+A loop is a straight line over scalars that is run `count` times. Accesses say where its arrays lie in the
+inputs, outputs, scratch arrays and tables of the whole form. Loops run in order, and so do the runs of a
+loop.
+
+A form in loops is used in two ways: traced, its loops become those of a program (`graph/programs`); and
+`LoopedForm.run` computes with any scalars.
 """
 
 from __future__ import annotations
@@ -19,37 +22,44 @@ Arrays = Mapping[str, Sequence[Scalar]]
 
 @dataclass(frozen=True)
 class FormLoop:
-    """A loop of a form, before it is traced; traced, it is a `Loop` of a program.
-
-    `trace` gets the function's own inputs that `inputs` names as the fields of a `State`, and the arrays of
-    `reads` as `State.arrays`; it gives the arrays of `writes`. `zeros`: elements of an array that are known
-    to be 0, run by run; where runs are not the lanes of a vector, nothing is computed with them. `alone`: as
-    of a loop of a program.
-    """
+    """A loop of a form, before it is traced to a `Loop` of a program."""
 
     name: str
     trace: Callable[[State], Arrays]
+    """Computes one run: it takes a state and gives the arrays of `writes`. The state has the function's
+    inputs that `inputs` names, and the arrays of `reads` in `State.arrays`.
+    """
     writes: Mapping[str, Access]
+    """Where each array that `trace` gives is written."""
     reads: Mapping[str, Access] = field(default_factory=dict)
+    """Where each array that `trace` reads is found."""
     inputs: tuple[str, ...] = ()
+    """The names of the function's inputs that `trace` reads directly."""
     count: int = 1
     zeros: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    """For each array read, the elements known to be 0 in each run. If runs are not lanes of a vector, no
+    operation is spent on them.
+    """
     alone: tuple[int, ...] = ()
+    """As in `Loop` of `graph/programs/program.py`."""
 
 
 @dataclass(frozen=True)
 class LoopedForm:
-    """A form as loops. `outputs`, `scratch`: arrays by name and size; `tables`: arrays of constants;
-    `by_freedom`: as of a program."""
+    """A form as a sequence of loops."""
 
     loops: tuple[FormLoop, ...]
     outputs: Mapping[str, int]
+    """The size of each output array."""
     scratch: Mapping[str, int] = field(default_factory=dict)
+    """The size of each scratch array."""
     tables: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """The arrays of constants."""
     by_freedom: bool = False
+    """As in `Program`: whether the lanes are the degrees of freedom of one state."""
 
     def run(self, x: State) -> list[list[Scalar]]:
-        """The outputs for these inputs, on whatever scalars those are."""
+        """The outputs for these inputs, computed with whatever scalars the inputs are."""
         given = {**x.arrays, **self.tables}
         arrays = x.vectors | {name: list(values) for name, values in given.items()}
         arrays |= {name: [0] * size for name, size in {**self.scratch, **self.outputs}.items()}

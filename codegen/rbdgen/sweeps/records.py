@@ -1,9 +1,9 @@
-"""Records: what a sweep carries from body to body, and the numbers it is made of.
+"""Records: what a sweep carries from body to body, and the numbers of which a record is made.
 
-A record is a dataclass whose fields are `Scalar`, `Vector`, `Matrix`, `Symmetric` or records again, for
-example a `Force` of two vectors. More kinds of value need no class: `Scalar` is one number for a degree of
-freedom, `Each(Force)` a force for each, an integer n is n numbers, `Entry` is an entry of a matrix between
-two degrees of freedom, and `Total` is one number for the robot.
+A record is a dataclass whose fields are `Scalar`, `Vector`, `Matrix`, `Symmetric` or other records; for
+example a `Force`, which has two vectors. Other kinds of values need no class: `Scalar` is one number per
+degree of freedom, `Each(Force)` is a force per degree of freedom, an integer n stands for n numbers, `Entry`
+is an entry of a matrix between two degrees of freedom, and `Total` is one number for the whole robot.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rbdgen.spatial.planar import FactoredRotation
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 
 Kind = Any
-"""A dataclass, `Scalar`, `Vector`, `Matrix`, `Symmetric`, `Each`, `Entry`, `Total`, or how many numbers."""
+"""A dataclass, `Scalar`, `Vector`, `Matrix`, `Symmetric`, `Each`, `Entry`, `Total`, or a number of values."""
 
 
 class Each(NamedTuple):
@@ -28,23 +28,23 @@ class Each(NamedTuple):
 
 
 Entry: Final = "entry"
-"""An entry of an nv x nv matrix: the row of one degree of freedom, the column of another."""
+"""An entry of an nv x nv matrix, in the row of one degree of freedom and the column of another."""
 
 Total: Final = "total"
-"""The sum of a number that every body has."""
+"""The sum over all bodies of a number that each of them gives."""
 
 _UPPER: Final = tuple((i, j) for i in range(3) for j in range(i, 3))
 
 
 @cache
 def fields(kind: Kind) -> tuple[tuple[str, Kind], ...]:
-    """Name and kind of every field of a record."""
+    """The name and kind of every field of a record."""
     return tuple(get_type_hints(kind, include_extras=True).items())
 
 
 @cache
 def width(kind: Kind) -> int:
-    """How many numbers a value has."""
+    """How many numbers a value of this kind has."""
     if isinstance(kind, int):
         return kind
     if isinstance(kind, Each):
@@ -59,7 +59,9 @@ def by_freedom(kind: Kind) -> bool:
 
 
 def flat(kind: Kind, value: Any) -> list[Scalar]:
-    """The numbers of a value, or of a list of them; of a symmetric matrix the upper triangle by rows."""
+    """The numbers of a value or of a list of values. For a symmetric matrix it is the upper triangle, row by
+    row.
+    """
     if isinstance(value, list) and by_freedom(kind):
         return [number for one in value for number in flat(kind, one)]
     if isinstance(kind, Each):
@@ -76,7 +78,7 @@ def flat(kind: Kind, value: Any) -> list[Scalar]:
 
 
 def of(kind: Kind, numbers: Sequence[Scalar]) -> Any:
-    """The value that these numbers are."""
+    """The value that is made of these numbers; the inverse of `flat`."""
     return _taken(kind, iter(numbers))
 
 
@@ -98,7 +100,9 @@ def _taken(kind: Kind, numbers: Iterator[Scalar]) -> Any:
 
 
 def turned(kind: Kind, value: Any, rotation: FactoredRotation) -> Any:
-    """A value in a child's axes seen in its parent's; records with a method `turned` know better."""
+    """A value given in a child's axes, expressed in its parent's axes. A record may define this by a method
+    `turned`.
+    """
     if kind is Vector:
         return rotation.to_parent(value)
     if kind is Matrix:

@@ -1,4 +1,4 @@
-"""The driver for one straight line: sweeps run over the tree, objects go from body to body."""
+"""The driver for straight-line code: sweeps run over the tree and hand objects from body to body."""
 
 from __future__ import annotations
 
@@ -17,23 +17,25 @@ from rbdgen.sweeps.sweep import INPUTS, Climb, Freedoms, Given, Inward, Outward,
 
 @dataclass
 class Straight:
-    """Bodies at a state, and what sweeps gave: `values` by name, one a body or one a degree of freedom.
-
-    `world`: what it has for steps that read it; `fext`: in the axes of the bodies; `lanes`: the
-    bodies that stand for several; what these hand on to others is the sum over all.
-    """
+    """Bodies at a state, and what sweeps gave so far."""
 
     bodies: Sequence[Any]
     inputs: Mapping[str, Sequence[Scalar]]
+    """The function's inputs as flat vectors, by name."""
     world: Given
+    """What the world gives to steps that read it, such as `upward`."""
     fext: Sequence[Force] | None = None
+    """External forces in the axes of the bodies."""
     naming: Naming = unnamed
     lanes: Lanes = ALONE
+    """The bodies that stand for several; what these hand on to other bodies is the sum over all lanes."""
     values: dict[str, list[Any]] = field(default_factory=dict)
+    """What sweeps gave, by name: a list with a value per body or per degree of freedom, or a matrix."""
     kinds: dict[str, Kind] = field(default_factory=dict)
+    """The kind of each of these values."""
 
     def run(self, *sweeps: Sweep) -> dict[str, list[Any]]:
-        """Run them in order; all that was given so far."""
+        """Run the sweeps in order. The result is all that was given so far."""
         for sweep in sweeps:
             if isinstance(sweep, Outward):
                 self._outward(sweep)
@@ -79,7 +81,7 @@ class Straight:
                     self._put(name, body.parent, self.values[name][body.parent] + value)
 
     def _joined(self, kind: Kind, value: Any) -> Any:
-        """What all limbs hand on together."""
+        """The sum of what all alike limbs hand on."""
         return of(kind, [self.lanes.join(number) for number in flat(kind, value)])
 
     def _climb(self, sweep: Climb) -> None:
@@ -132,12 +134,12 @@ class Straight:
         return Given(**{name: self.values[name][at[name]] for name in reads})
 
     def _set(self, name: str, above: int, below: int, number: Scalar) -> None:
-        """An entry between two degrees of freedom."""
+        """Store an entry between a degree of freedom and one below it."""
         row, col = (below, above) if name.endswith("_below") else (above, below)
         self.values[name.removesuffix("_below")][row][col] = number
 
     def _new(self, kinds: Mapping[str, Kind]) -> None:
-        """Room for what a sweep gives; what one before it gave in part stays."""
+        """Make room for what a sweep gives. Parts that an earlier sweep gave are kept."""
         for name, kind in kinds.items():
             self.kinds[name] = kind
             if kind is Entry:
@@ -168,7 +170,7 @@ class Straight:
     def _put(self, name: str, i: int, value: Any) -> None:
         joint, kind = self.bodies[i].joint, self.kinds.get(name)
         if kind is None:
-            # such as L, which only joints of several degrees of freedom have
+            # for example L, which only joints with several degrees of freedom have
             self.values.setdefault(name, [None] * len(self.bodies))[i] = value
         elif kind is Entry:
             self._enter(i, range(joint.idx_v, joint.idx_v + joint.nv), {name: value})
@@ -183,7 +185,9 @@ class Straight:
             self._put(name, i, value)
 
     def _enter(self, above: int, below: Sequence[int], given: Mapping[str, Sequence[Scalar]]) -> None:
-        """Entries between the degrees of freedom of a body and these, of one below it or its own."""
+        """Store entries between the degrees of freedom of a body and some others, which are its own or below
+        it.
+        """
         ours = self.bodies[above].joint
         for name, values in given.items():
             numbers = iter(values)
@@ -193,12 +197,12 @@ class Straight:
 
 
 def _floats(body: Any) -> bool:
-    """Whether it is a floating base."""
+    """Whether a body is a floating base."""
     return bool(body.parent == WORLD and body.joint.type.free)
 
 
 def straight(reduced: ReducedModel, x: State) -> Straight:
-    """The bodies of a reduced model at a state."""
+    """The driver on the bodies of a reduced model at a state."""
     bodies = reduced.at(x.q)
     return Straight(
         bodies,
@@ -211,5 +215,7 @@ def straight(reduced: ReducedModel, x: State) -> Straight:
 
 
 def of_world(reduced: ReducedModel) -> Given:
-    """What the world has for steps; `still`: the first moment of all that never moves."""
+    """What the world gives to steps: `upward` is minus gravity, `still` is the first moment of all that never
+    moves.
+    """
     return Given(upward=-reduced.gravity, still=reduced.still)

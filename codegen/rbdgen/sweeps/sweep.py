@@ -1,20 +1,22 @@
-"""Sweeps over the bodies of a robot: an algorithm says once what happens at a body, drivers run it.
+"""Sweeps over the bodies of a robot: an algorithm states once what happens at a body, and drivers run it.
 
-    Outward   from the root to the leaves: a body's record from its parent's
-    Inward    from the leaves to the root: a body adds its own to its children's, and hands on to its parent
-    Climb     from every body to each of its ancestors: a record of the body, changed at each of them
-    Freedoms  for every degree of freedom, from what was given for it and for its body
-    Pairs     for every degree of freedom and each one above it: an entry of a matrix
+    Outward   from the root to the leaves: computes a body's record from its parent's record
+    Inward    from the leaves to the root: adds a body's own part to those of its children, for the parent
+    Climb     from every body to each of its ancestors: carries a record of the body up, step by step
+    Freedoms  for every degree of freedom: reads what was given for it and for its body
+    Pairs     for every degree of freedom and each one above it: computes an entry of a matrix
 
-A step is a pure function of a placed body and of what it reads, the same for joints of every type; it does
-not know how values travel. The driver `straight` hands objects from body to body while an expression is
-traced, so that zeros vanish; the driver `looped` traces a step once and keeps records in arrays.
+A step is a pure function of a body and of what it reads. It is the same for joints of all types and does not
+know how values travel. The driver `straight` hands objects from body to body while expressions are traced, so
+that zeros vanish. The driver `looped` traces a step once and stores records in arrays.
 
-What a step reads, by name: `placement` (rotation and translation of the body), `moments`, the inputs `v`,
-`a`, `tau` and `fext`, what an earlier sweep gave, and `upward` (minus gravity, in world axes). An input that
-is not read is 0, `fext` None. What it gives, by name: a record, a list with a number or a record for each of
-the joint's degrees of freedom, its body's part of a total, or a list of entries of a matrix, row by row: `M`
-in the rows of the ancestor and `M_below` in its columns.
+A step reads by name: `placement` (rotation and translation of the body), `moments`, the inputs `v`, `a`,
+`tau` and `fext`, what earlier sweeps gave, and `upward` (minus gravity, in world axes). Inputs that it does
+not read are 0, and `fext` is None.
+
+A step gives by name: a record; a list with a number or a record for each degree of freedom of the joint; the
+body's part of a total; or a list of matrix entries, row by row. Entries named `M` are in the rows of the
+ancestor, and entries named `M_below` in its columns.
 """
 
 from __future__ import annotations
@@ -29,21 +31,23 @@ from rbdgen.sweeps.bodies import Body, Placed
 from rbdgen.sweeps.records import Kind, Total
 
 INPUTS = ("v", "a", "tau")
-"""Inputs with a number for a degree of freedom."""
+"""The inputs that have one number per degree of freedom."""
 
 BASE = 6
-"""Degrees of freedom of a floating base."""
+"""The number of degrees of freedom of a floating base."""
 
 BASE_LOWER = tuple((i, j) for i in range(BASE) for j in range(i))
-"""The entries below the diagonal of a triangular matrix over them, row by row."""
+"""The entries below the diagonal of a 6 x 6 triangular matrix over them, row by row."""
 
 
 Given: TypeAlias = SimpleNamespace
-"""What a step reads, as attributes; of an outward sweep also `parent`."""
+"""What a step reads, as attributes. In an outward sweep `parent` is the parent's record."""
 
 Gives: TypeAlias = Mapping[str, Any]
+"""What a step gives, by name."""
 
 Step: TypeAlias = Callable[[Any, Given], Gives]
+"""The function that a sweep runs at a body."""
 
 
 def unread(nv: int) -> Given:
@@ -53,57 +57,60 @@ def unread(nv: int) -> Given:
 
 @dataclass(frozen=True)
 class Outward:
-    """`carries`: which of what a step gives goes on to the children; `world`: that of the world.
-
-    `base`: the step of a floating base, where records are in its axes; `base_reads`: what it has to read, if
-    less than others: the world's motion is 0, so that some of its terms vanish; `totals`: sums over all
-    bodies of what steps give by these names, and what the world adds to them.
-    """
+    """A sweep from the root to the leaves."""
 
     name: str
     carries: str
+    """The name of the record, among those that a step gives, that goes to the children as `parent`."""
     step: Step
     world: Callable[[Given], Any]
+    """Computes this record for the world."""
     reads: Sequence[str]
+    """The names that a step reads."""
     gives: Mapping[str, Kind]
+    """The kind of each value that a step gives."""
     base: Step | None = None
+    """The step of a floating base, if it differs; its records are in the base's axes."""
     base_reads: Sequence[str] | None = None
+    """What the step of a floating base reads, if less than `reads`: the world does not move, so some terms
+    vanish.
+    """
     totals: Mapping[str, Callable[[Given], Scalar]] = field(default_factory=dict)
+    """Sums over all bodies of what steps give by these names, each with what the world adds to it."""
 
     @property
     def kinds(self) -> Mapping[str, Kind]:
-        """Of all that a step gives."""
+        """The kinds of all values that a step gives, including the totals."""
         return {**self.gives, **dict.fromkeys(self.totals, Total)}
 
     def of_world(self, world: Given) -> dict[str, Any]:
-        """What the world gives: its record, and its part of the totals."""
+        """What the world gives: its record and its part of the totals."""
         return {self.carries: self.world(world), **{name: own(world) for name, own in self.totals.items()}}
 
     def added(self, gives: Gives, before: Mapping[str, Any]) -> Gives:
-        """What a step gives, its part of the totals added to those before it."""
+        """What a step gives, with its part of the totals added to the sums `before` it."""
         return {**gives, **{name: add(before[name], gives[name]) for name in self.totals}}
 
     @property
     def of_base(self) -> Sequence[str]:
-        """What a floating base's step reads."""
+        """The names that the step of a floating base reads."""
         return self.reads if self.base_reads is None else self.base_reads
 
 
 @dataclass(frozen=True)
 class Sum:
-    """What bodies hand on to their parents, added up. `own`: what a body starts with, None where an earlier
-    sweep gave it."""
+    """A sum over what the children of a body hand on."""
 
     kind: Kind
     own: Callable[[Body], Any] | None = None
+    """What a body starts the sum with. It is None if an earlier sweep gave the start."""
 
 
 @dataclass(frozen=True)
 class Inward:
-    """A step reads the `sums` of its body and gives, by the same names, what it hands on to the parent.
+    """A sweep from the leaves to the root.
 
-    `base_gives`: what later sweeps read of what it gives at a floating base; without it, only the outward
-    sweep that follows reads there.
+    A step reads the `sums` of its body and gives, by the same names, what the body hands on to its parent.
     """
 
     name: str
@@ -111,30 +118,39 @@ class Inward:
     step: Step
     reads: Sequence[str] = ()
     gives: Mapping[str, Kind] = field(default_factory=dict)
+    """The kind of each value that a step gives beside the sums."""
     base_gives: Mapping[str, Kind] = field(default_factory=dict)
+    """What later sweeps read of what a floating base gives here. If it is empty, only the next outward sweep
+    reads it.
+    """
 
 
 @dataclass(frozen=True)
 class Climb:
-    """The record `carries` of every degree of freedom goes to each ancestor of its body.
-
-    `carry`: one step to the parent, in its axes; `step`: what the ancestor makes of it; `onward`: the record
-    that goes on from there, if it changes; both read of the ancestor, `onward` also what `step` gave.
-    """
+    """A sweep that takes a record of every degree of freedom to each ancestor of its body."""
 
     name: str
     carries: str
+    """The name of the record, which an earlier sweep gave."""
     carry: Callable[[Placed, Any], Any]
+    """Carries the record one step up, into the axes of the parent."""
     step: Step
+    """Computes matrix entries at the ancestor from the record and what it reads there."""
     gives: Sequence[str]
+    """The matrices to which the entries belong."""
     onward: Callable[[Any, Given], Any] | None = None
+    """Changes the record before it goes on from an ancestor; it reads the same as `step`, and what `step`
+    gave.
+    """
     reads: Sequence[str] = ()
+    """What is read at the ancestor."""
     base_reads: Sequence[str] = ()
+    """What of this is read at a floating base."""
 
 
 @dataclass(frozen=True)
 class Freedoms:
-    """A step reads what was given for a degree of freedom, or for its body."""
+    """A sweep over degrees of freedom: a step reads what was given for one of them or for its body."""
 
     name: str
     step: Callable[[Given], Gives]
@@ -144,27 +160,31 @@ class Freedoms:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Entries between a degree of freedom and one above it, which `step` reads as `other`.
-
-    `gives`: matrices; `step` gives an entry and the one `_below`, of `symmetric` matrices only the first.
-    `own`: entries between two of one joint, in both orders; of one with itself `step` gives the same, only
-    less simply.
-    """
+    """A sweep over pairs of a degree of freedom and one above it, which the steps read as `other`."""
 
     name: str
     step: Callable[[Given], Gives]
+    """Gives for each matrix the entry in the row of `other`, and by the name `M_below` the one in its column.
+    For `symmetric` matrices it gives only the first.
+    """
     own: Callable[[Given], Gives]
+    """Gives the entry between two degrees of freedom of one joint, in both orders. For a degree of freedom
+    with itself `step` gives the same value in a less simple way.
+    """
     reads: Sequence[str]
     other_reads: Sequence[str]
     gives: Sequence[str]
+    """The matrices to which the entries belong."""
     symmetric: Sequence[str] = ()
+    """Those of the matrices that are symmetric."""
 
 
 Sweep: TypeAlias = Outward | Inward | Climb | Freedoms | Pairs
+"""One of the five kinds."""
 
 
 def names_read(sweep: Sweep) -> set[str]:
-    """All that a sweep needs of earlier ones."""
+    """All names that a sweep reads from earlier ones."""
     fields = ("reads", "base_reads", "other_reads", "sums")
     read = {name for field in fields for name in getattr(sweep, field, None) or ()}
     return read | {sweep.carries} if isinstance(sweep, Climb) else read

@@ -1,12 +1,15 @@
-"""Bodies as rows of tables: what the forms that loop over bodies share.
+"""Bodies as rows of tables of constants, for the forms that loop over bodies.
 
-Every body but a floating base moves on a screw about z: it turns by `turning` times its coordinate and
-slides by `sliding` times it, for example 1 and 0 or 0 and 1, so that revolute, prismatic and helical joints
-take the same operations. Constants in which all bodies agree stand in the straight line and save operations
-there (`turning` and `sliding`, where all joints are of one type); the others come from a row of a table.
+Every body but a floating base moves on a screw about z: it turns by `turning` times its coordinate and slides
+by `sliding` times it. These are 1 and 0 for a revolute joint, and 0 and 1 for a prismatic one; helical joints
+have both. Joints of the three types therefore take the same operations.
 
-Scratch arrays have a row for every body, row 0 for the root, the world or the floating base, in axes that
-are turned about its z.
+A constant that is equal for all bodies is written into the straight line, where it saves operations (for
+example `turning` and `sliding`, if all joints are of one type). Other constants are read from a row of a
+table.
+
+Scratch arrays have a row for every body. Row 0 is for the root, which is the world or the floating base; its
+axes are turned about the root's z axis.
 """
 
 from __future__ import annotations
@@ -36,15 +39,15 @@ from rbdgen.sweeps.records import flat, of
 from rbdgen.sweeps.sweep import BASE
 
 Runs = Sequence[int]
-"""Which body every run of a loop is for, counted without the root."""
+"""The body of every run of a loop, counted without the root."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A table: a row of numbers for every body.
+    """A table with a row of numbers for every body.
 
-    A column of equal numbers is left out. Equal rows, those of identical limbs, are stored once if that saves
-    more numbers than the offsets need, which then say which row belongs to which body.
+    Columns of equal numbers are left out. Equal rows, such as those of identical limbs, are stored once if
+    that saves more numbers than there are offsets to say which row belongs to which body.
     """
 
     name: str
@@ -57,7 +60,7 @@ class Rows:
 
     @cached_property
     def _kept(self) -> tuple[tuple[Scalar, ...], ...]:
-        """The rows of the table."""
+        """The rows that are stored."""
         rows = [tuple(row[k] for k in self.varying) for row in self.rows]
         distinct = tuple(dict.fromkeys(rows))
         saved = (len(rows) - len(distinct)) * len(self.varying)
@@ -68,7 +71,7 @@ class Rows:
         return tuple(value for row in self._kept for value in row)
 
     def place(self, runs: Runs) -> Access:
-        """The rows of these bodies."""
+        """Where the rows of these bodies lie."""
         width = len(self.varying)
         where: Sequence[int] = range(len(self.rows))
         if len(self._kept) < len(self.rows):
@@ -76,7 +79,7 @@ class Rows:
         return Access(self.name, tuple(range(width)), tuple(width * where[k] for k in runs))
 
     def complete(self, read: Sequence[Scalar]) -> list[Scalar]:
-        """A whole row from the columns that were read."""
+        """A whole row, made of the columns that were read and those that were left out."""
         row = list(self.rows[0])
         for k, value in zip(self.varying, read, strict=True):
             row[k] = value
@@ -85,7 +88,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class LoopedBody:
-    """A body at its joint's position, as a run of a loop sees it; `moments` where they were read."""
+    """A body at its joint's position, as a run of a loop sees it. `moments` is None if they were not read."""
 
     rotation: FactoredRotation
     translation: Vector
@@ -95,7 +98,7 @@ class LoopedBody:
 
 
 class Screw(NamedTuple):
-    """How a joint moves its body about z and along it, and the inertia of its rotor."""
+    """How a joint moves its body about z and along z, and the inertia of its rotor."""
 
     turning: Scalar
     sliding: Scalar
@@ -103,43 +106,49 @@ class Screw(NamedTuple):
 
     @property
     def subspace(self) -> tuple[Motion, ...]:
-        """S."""
+        """The motion subspace S."""
         return (Motion(Vector(0, 0, self.turning), Vector(0, 0, self.sliding)),)
 
     @property
     def armature(self) -> tuple[Scalar, ...]:
-        """A."""
+        """The rotor inertia, as a tuple of one."""
         return (self.rotor,)
 
 
 @dataclass(frozen=True)
 class LoopedBodies:
-    """The bodies of a reduced model that loops run over: all but a floating base.
-
-    `root`: from the axes of row 0 to those of the world or the floating base; `bodies`: in frames for loops;
-    `parents`: the row of every body's parent; `depths`: how many bodies are above, the root included;
-    `freedoms`: the degree of freedom of every body. Tables: `zeros`, the angles where q is 0; `placements`,
-    gamma, alpha and the origin; `kinds`, turning, sliding and rotors; `moments`; `frames`, of external
-    forces.
-    """
+    """The bodies of a reduced model over which loops run: all but a floating base."""
 
     reduced: ReducedModel
     floating: bool
     root: FactoredRotation
+    """The rotation from the axes of row 0 to those of the world or the floating base."""
     bodies: tuple[AlignedBody, ...]
+    """The bodies in frames for loops, see `looped_bodies`."""
     parents: tuple[int, ...]
+    """The row of every body's parent."""
     depths: tuple[int, ...]
+    """The number of ancestors of every body, including the root."""
     freedoms: tuple[int, ...]
+    """The degree of freedom of every body."""
     zeros: Rows
+    """The table of the angles theta0 at q = 0."""
     placements: Rows
+    """The table of gamma, alpha and the origin."""
     kinds: Rows
+    """The table of turning, sliding and rotor inertia."""
     moments: Rows
+    """The table of mass moments."""
     frames: Rows
+    """The table of the frames of external forces."""
 
     def loops(
         self, loops: Iterable[FormLoop], outputs: Mapping[str, int], scratch: Mapping[str, int]
     ) -> LoopedForm:
-        """The loops that run at all, a robot may have no joint above another, and the tables they read."""
+        """A form of these loops and of the tables that they read.
+
+        Loops without runs are left out: on some robots no joint lies above another one.
+        """
         kept = tuple(loop for loop in loops if loop.count > 0)
         read = {access.array for loop in kept for access in loop.reads.values()}
         tables = (self.zeros, self.placements, self.kinds, self.moments, self.frames)
@@ -164,7 +173,7 @@ class LoopedBodies:
 
     @cached_property
     def branches(self) -> tuple[tuple[int, ...], ...]:
-        """Every body's own number and those of the bodies above it, nearest first, without the root."""
+        """For every body, its own number and those of its ancestors, nearest first, without the root."""
         found: list[tuple[int, ...]] = []
         for k, parent in enumerate(self.parents):
             found.append((k, *(found[parent - 1] if parent else ())))
@@ -172,9 +181,10 @@ class LoopedBodies:
 
     @property
     def steps(self) -> tuple[Runs, Runs, Runs]:
-        """All steps from bodies to their parents on the way of every body's force to the root.
+        """All steps from a body to its parent that take every body's force to the root, force by force.
 
-        Whose force, the body that it leaves, the body that it comes to; all of one force after each other.
+        The result lists for each step whose force it is, the body that it leaves and the body at which it
+        arrives.
         """
         found = [
             (k, below, above) for k, branch in enumerate(self.branches) for below, above in pairwise(branch)
@@ -182,25 +192,27 @@ class LoopedBodies:
         return tuple(k for k, _, _ in found), tuple(b for _, b, _ in found), tuple(a for _, _, a in found)
 
     def level(self, array: str, width: int, below: int) -> Access:
-        """Rows by depth, outward: a parent's row, and `below` it by 1 a body's own.
+        """Rows by depth, for an outward sweep: the parent's row, or with `below` = 1 the body's own row.
 
-        Bodies stand depth first: what lies above a body was written last by its own parent.
+        Bodies are numbered depth first, so the row of the parent's depth was last written by the parent.
         """
         columns = range(width * below, width * (below + 1))
         return Access(array, tuple(columns), tuple(width * (depth - 1) for depth in self.depths))
 
     def freedom(self, array: str, runs: Runs) -> Access:
-        """The elements of the bodies' degrees of freedom."""
+        """The elements of these bodies' degrees of freedom."""
         return Access(array, (0,), tuple(self.freedoms[k] for k in runs))
 
     def external_rows(self, runs: Runs) -> Access:
-        """The rows of fext; a hidden body reads that of the next one, and makes nothing of it."""
+        """The rows of fext. A hidden body reads the row of the next body and multiplies it by zeros."""
         hidden = [body.hidden for body in self.reduced.model.bodies]
         row = [k - sum(hidden[:k]) for k in range(len(hidden))]
         return Access("fext", tuple(range(6)), tuple(6 * row[k + self.floating] for k in runs))
 
     def entries(self, name: str, rows: Runs, columns: Runs) -> Access:
-        """The entries between the degrees of freedom of two bodies a run, of the transpose for `_below`."""
+        """The entry between the degrees of freedom of two bodies, run by run; of the transpose for
+        `_below`.
+        """
         nv, freedoms = self.reduced.nv, self.freedoms
         if name.endswith("_below"):
             rows, columns = columns, rows
@@ -208,7 +220,7 @@ class LoopedBodies:
         return Access(name.removesuffix("_below"), (0,), at)
 
     def base_entries(self, name: str) -> Access:
-        """The six entries between a floating base and the degree of freedom of every body."""
+        """The six entries between a floating base and the degree of freedom of each body."""
         nv = self.reduced.nv
         if name.endswith("_below"):
             rows = tuple(nv * freedom for freedom in self.freedoms)
@@ -216,26 +228,26 @@ class LoopedBodies:
         return column(name, BASE, nv, self.freedoms)
 
     def constants(self, runs: Runs, *tables: Rows) -> dict[str, Access]:
-        """The table rows of these bodies."""
+        """Where the rows of these tables for these bodies lie."""
         return {rows.name: rows.place(runs) for rows in tables if rows.varying}
 
     def joints(self, runs: Runs) -> dict[str, Access]:
-        """All that `placed` needs."""
+        """All arrays that `placed` reads."""
         width = self.joint_width
         where = Access("joint", tuple(range(width)), tuple(width * k for k in runs))
         return {**self.constants(runs, self.placements, self.kinds), "joint": where}
 
     @property
     def joint_width(self) -> int:
-        """Numbers a joint: cosine and sine, and where joints slide how far it has slid."""
+        """Numbers per joint: cosine and sine, and how far the joint has slid if any joint slides."""
         return 3 if any(sliding for _, sliding, _ in self.kinds.rows) else 2
 
     @property
     def positions(self) -> FormLoop:
-        """Where the joints stand, into the scratch array `joint`.
+        """The loop that computes the positions of the joints, into the scratch array `joint`.
 
-        Sines and cosines are taken in a loop where all joints have them, one joint after the other in one
-        straight line where some slide.
+        If all joints are revolute, sines and cosines are computed in a loop; otherwise one straight line
+        computes all joints.
         """
         count, width = len(self.bodies), self.joint_width
         if width == 3:
@@ -282,11 +294,11 @@ class LoopedBodies:
         return rows.complete(x.arrays.get(rows.name, ()))
 
     def joint(self, x: State, kind: str) -> Jointed:
-        """How the joint moves whose row of `kinds` was read by this name."""
+        """The joint whose row of the table `kinds` was read by the name `kind`."""
         return Screw(*self.kinds.complete(x.arrays.get(kind, ())))
 
     def base(self, q: Sequence[Coordinate]) -> Body:
-        """The floating base, at its pose where that was read."""
+        """The floating base, at its pose if q was read."""
         if q:
             return self.reduced.at(q)[0]
         return Unplaced(self.reduced.bodies[0].joint.motion_subspace, self.reduced.moments[0])
@@ -299,11 +311,11 @@ class LoopedBodies:
 
 
 def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
-    """The bodies of a model in frames for loops: x on the common normal with a child's axis.
+    """The bodies of a model in frames for loops: x lies on the common normal with a child's joint axis.
 
-    Of a chain's rotations Rz(gamma) Rx(alpha) Rz(theta) the first is then 1 everywhere (Khalil and Dombre
-    2002, section 3.2), where zeros of single bodies would gain nothing. Raises ModelError for robots that
-    cannot be done in loops, see `not_in_loops`: row 0 is the world or a floating base.
+    The first of a chain's rotations Rz(gamma) Rx(alpha) Rz(theta) is then the identity for all bodies (Khalil
+    and Dombre 2002, section 3.2), whereas zeros of single bodies would save nothing. Raises ModelError for
+    robots that cannot be done in loops, see `not_in_loops`.
     """
     floating = reduced.model.is_floating
     first = 1 if floating else 0
@@ -334,7 +346,7 @@ def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
 
 
 def not_in_loops(model: Model) -> str | None:
-    """Why a robot cannot be done in loops over bodies; None for one that can."""
+    """Why a robot cannot be done in loops over bodies; None if it can."""
     bodies = model.bodies[1 if model.is_floating else 0 :]
     several = next((body.joint for body in bodies if not body.joint.type.one_axis), None)
     if several is not None:
@@ -349,13 +361,13 @@ def not_in_loops(model: Model) -> str | None:
 
 
 def _force_frame(aligned: AlignedBody, body: ModelBody) -> list[Scalar]:
-    """The frame of external forces; all zeros for a hidden body, so that no force is left."""
+    """The frame of external forces. It is all zeros for a hidden body, so that no force remains."""
     numbers = flat(Transform, aligned.frame)
     return [0] * len(numbers) if body.hidden else numbers
 
 
 def _turns(reduced: ReducedModel, first: int) -> tuple[list[Angle], Angle]:
-    """How far to turn every body's frame, and the root's, so that gamma of a child becomes 0."""
+    """The angles by which all bodies' frames, and the root's, turn so that gamma of every child becomes 0."""
     turns, root = [ZERO_ANGLE] * reduced.nbodies, ZERO_ANGLE
     for body in reversed(reduced.aligned[first:]):
         if body.alpha.sin != 0 and body.parent >= first:
@@ -366,17 +378,19 @@ def _turns(reduced: ReducedModel, first: int) -> tuple[list[Angle], Angle]:
 
 
 def _below(body: AlignedBody, turn: Angle) -> AlignedBody:
-    """A child of the root when the root's axes are turned."""
+    """A child of the root, with the root's axes turned by `turn`."""
     return replace(body.moved(ZERO_ANGLE, 0, turn, 0), turn=body.turn, slide=body.slide)
 
 
 def screw(body: AlignedBody) -> Screw:
-    """How its joint moves a body about z and along it."""
+    """How a body's joint moves it about z and along z."""
     (S,) = body.joint.type.motion_subspace(Vector(0, 0, 1))
     return Screw(S.angular.z, S.linear.z, body.joint.resistance.armature)
 
 
 def cleared(array: str, size: int) -> FormLoop:
-    """Zeros all over a scratch array or an output, where sums are to be made or few elements are written."""
+    """A loop that fills a scratch array or an output with zeros, for sums or for outputs of which few
+    elements are written.
+    """
     zero = Access(array, (0,), tuple(range(size)))
     return FormLoop("clear", lambda _: {"zero": [0]}, writes={"zero": zero}, count=size)

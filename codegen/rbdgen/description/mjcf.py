@@ -8,7 +8,7 @@ Linear `equality/joint` constraints make followers of joints; what no function k
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from rbdgen.description.assembly import assembled
 from rbdgen.description.document import Document, line_of
 from rbdgen.description.equalities import Equalities, equalities_of
+from rbdgen.description.free import FreeNames
 from rbdgen.description.order import reordered
 from rbdgen.description.outside import left_out
 from rbdgen.description.quoting import escaped, quoted
@@ -52,7 +53,8 @@ def read_mjcf(document: Document, ignore: Collection[str] = ()) -> Description:
 def _described(document: Document, model: Any, told: list[str], ignore: Collection[str]) -> Description:
     path = document.path
     root = _root(model)
-    names = _names(model)
+    named = _Names(model)
+    names = named.bodies
     written = {element.get("name"): line_of(element) for element in document.root.iter("body")}
     lines = [written.get(name, 1) for name in names]
     links, joints = [Link(names[root], _inertial(model, root, lines), lines[root])], []
@@ -60,7 +62,7 @@ def _described(document: Document, model: Any, told: list[str], ignore: Collecti
     for body in range(root + 1, model.nbody):
         if model.body_parentid[body] in carried:
             carried.add(body)
-            chain = list(_joints(model, body, names))
+            chain = list(_joints(model, body, named))
             between = [joint.child for joint in chain if joint.type != "fixed"][:-1]
             for joint in chain:
                 own = joint.child == names[body]
@@ -72,7 +74,7 @@ def _described(document: Document, model: Any, told: list[str], ignore: Collecti
         equalities = equalities_of(model, names, carried, path)
     joints = [replace(joint, mimic=equalities.mimics.get(joint.name)) for joint in joints]
     told += left_out(model, equalities, ignore, path)
-    warnings = (*told, *_warnings(model, root, path), *reordered(joints, names[root], path))
+    warnings = (*told, *_warnings(model, root, named.joints, path), *reordered(joints, names[root], path))
     description = assembled(_name(model), links, joints, path, warnings)
     places = tuple(_sites(model, names, carried))
     return replace(description, floating=root != _WORLD, loops=equalities.loops, places=places)
@@ -113,8 +115,19 @@ def _root(model: Any) -> int:
     return moving[0] if free and all(model.body_rootid[b] == moving[0] for b in moving) else _WORLD
 
 
-def _names(model: Any) -> list[str]:
-    return [str(model.body(b).name) or f"body{b}" for b in range(model.nbody)]
+class _Names:
+    """Of bodies and joints, by their numbers: those of the file, free ones where it has none."""
+
+    def __init__(self, model: Any) -> None:
+        bodies, joints = (
+            [str(of(k).name) for k in range(count)]
+            for of, count in ((model.body, model.nbody), (model.joint, model.njnt))
+        )
+        self.free = FreeNames({*bodies, *joints, *(str(model.site(k).name) for k in range(model.nsite))})
+        self.bodies = [name or self.free(f"body{b}") for b, name in enumerate(bodies)]
+        self.joints = [
+            name or self.free(f"{self.bodies[model.jnt_bodyid[j]]}_joint{j}") for j, name in enumerate(joints)
+        ]
 
 
 def _sites(model: Any, names: list[str], carried: set[int]) -> Iterator[Place]:
@@ -124,20 +137,16 @@ def _sites(model: Any, names: list[str], carried: set[int]) -> Iterator[Place]:
         if name and body in {_WORLD, *carried}:
             x, y, z = map(float, model.site_pos[k])
             turned = rpy_from_rotation(_rotation(model.site_quat[k]).tolist())
-            yield Place(name, "world" if body == _WORLD else names[body], Origin((x, y, z), turned))
+            yield Place(name, None if body == _WORLD else names[body], Origin((x, y, z), turned))
 
 
-def _joint_name(model: Any, joint: int, body: str) -> str:
-    return str(model.joint(joint).name) or f"{body}_joint{joint}"
-
-
-def _joints(model: Any, body: int, names: list[str]) -> Iterator[Joint]:
+def _joints(model: Any, body: int, names: _Names) -> Iterator[Joint]:
     """The joints above a body, outermost first; none makes a fixed one."""
-    name, parent = names[body], names[model.body_parentid[body]]
+    name, parent = names.bodies[body], names.bodies[model.body_parentid[body]]
     R, p, behind = _rotation(model.body_quat[body]), np.array(model.body_pos[body]), np.zeros(3)
     first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
     for j in range(first, first + count):
-        label = _joint_name(model, j, name)
+        label = names.joints[j]
         kind = _KINDS[int(model.jnt_type[j])]
         if kind == "floating":  # its coordinates are the pose itself
             R, p = np.eye(3), np.zeros(3)
@@ -151,12 +160,12 @@ def _joints(model: Any, body: int, names: list[str]) -> Iterator[Joint]:
         elif kind == "revolute":
             R = R @ _about(axis, -ref)
         inmost = j == first + count - 1 and not anchor.any()
-        child = name if inmost else f"{name}_{label}"
+        child = name if inmost else names.free(f"{name}_{label}")
         joint = _joint(label, kind, parent, child, R, at, axis, _limit(model, j))
         yield replace(joint, **_resistance(model, j))
         parent, R, p, behind = child, np.eye(3), np.zeros(3), anchor
     if parent != name:
-        label = f"{name}_fixed" if not count else f"{name}_origin"
+        label = names.free(f"{name}_fixed" if not count else f"{name}_origin")
         yield _joint(label, "fixed", parent, name, R, p - behind, np.array([1.0, 0, 0]), None)
 
 
@@ -245,14 +254,14 @@ def _disabled(model: Any, *names: str) -> bool:
     return any(int(model.opt.disableflags) & int(flag) for flag in flags)
 
 
-def _warnings(model: Any, root: int, path: str) -> Iterator[str]:
+def _warnings(model: Any, root: int, joints: Sequence[str], path: str) -> Iterator[str]:
     """What else of the dynamics is not read."""
     if root != _WORLD:
         free = int(model.body_jntadr[root])
         values = [f"{what} {value:g}" for what, value in _resistance(model, free).items() if value]
         if values:
-            label = quoted(_joint_name(model, free, str(model.body(root).name)))
-            yield f"{path}: joint {label} has {', '.join(values)}; ignored: a floating base has none"
+            what = f"joint {quoted(joints[free])} has {', '.join(values)}"
+            yield f"{path}: {what}; ignored: a floating base has none"
     weightless = _disabled(model, "GRAVITY")
     if (gravity := [0.0, 0.0, 0.0] if weightless else model.opt.gravity.tolist()) != [0.0, 0.0, -9.81]:
         yield f"{path}: its gravity is {tuple(gravity)}; ignored: give it as gravity"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from rbdgen.description.assembly import assembled
+from rbdgen.description.free import FreeNames
 from rbdgen.description.order import reordered
 from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import (
@@ -60,14 +61,16 @@ def read_pinocchio(model: Any) -> Description:
     floating = _floats(model)
     first = 2 if floating else 1
     fixed = _fixed_frames(model)
-    carriers = [_carrier(model, j, fixed) for j in range(len(model.joints))]
+    free = FreeNames({*map(str, model.names), *(str(frame.name) for frame in model.frames)})
+    own = {str(frame.name) for frame in fixed}
+    carriers = [_carrier(model, j, fixed, own, free) for j in range(len(model.joints))]
     root = 1 if floating else _UNIVERSE
     links = [Link(carriers[j], _inertial(model.inertias[j], j), j) for j in range(root, len(model.joints))]
     joints = [_joint(model, j, carriers, path) for j in range(first, len(model.joints))]
     for frame in fixed:
         if frame.name not in carriers and not (floating and frame.parentJoint == _UNIVERSE):
             links.append(Link(frame.name, None, frame.parentJoint))
-            joints.append(_attachment(frame, carriers))
+            joints.append(_attachment(frame, carriers, free(f"{frame.name}_fixed")))
     warnings = (*_ignored(model, path, floating=floating), *reordered(joints, carriers[root], path))
     description = assembled(str(model.name) or "robot", links, joints, path, warnings)
     places = tuple(_places(model, carriers, floating=floating))
@@ -96,16 +99,20 @@ def _places(model: Any, carriers: Sequence[str], *, floating: bool) -> Iterator[
     for frame in list(model.frames)[1:]:
         if str(frame.type) not in ("BODY", "JOINT"):
             beside = floating and frame.parentJoint == _UNIVERSE
-            carrier = "world" if beside else carriers[frame.parentJoint]
+            carrier = None if beside else carriers[frame.parentJoint]
             yield Place(str(frame.name), carrier, _origin(frame.placement))
 
 
-def _carrier(model: Any, joint: int, fixed: Sequence[Any]) -> str:
-    """The name of the link that stands in the joint's own frame."""
+def _carrier(model: Any, joint: int, fixed: Sequence[Any], own: Collection[str], free: FreeNames) -> str:
+    """The name of the link that stands in the joint's own frame: the joint's, where no body frame has it.
+
+    `own`: the names of body frames.
+    """
     for frame in fixed:
         if frame.parentJoint == joint and np.array_equal(frame.placement.homogeneous, np.eye(4)):
             return str(frame.name)
-    return str(model.names[joint])
+    name = str(model.names[joint])
+    return free(name) if name in own else name
 
 
 def _joint(model: Any, j: int, carriers: Sequence[str], path: str) -> Joint:
@@ -191,11 +198,10 @@ def _subspace(model: Any, j: int, kind: JointType) -> tuple[Vector3, float, Vect
     return (x, y, z), pitch, (a, b, c)
 
 
-def _attachment(frame: Any, carriers: Sequence[str]) -> Joint:
+def _attachment(frame: Any, carriers: Sequence[str], name: str) -> Joint:
     """A further link on a body: a mere frame, as its inertia is already the body's."""
     parent, origin = carriers[frame.parentJoint], _origin(frame.placement)
     axis = (1.0, 0.0, 0.0)
-    name = f"{frame.name}_fixed"
     return Joint(name, "fixed", parent, frame.name, origin, axis, None, 0.0, 0.0, None, frame.parentJoint)
 
 

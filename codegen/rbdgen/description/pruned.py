@@ -41,7 +41,7 @@ def pruned(
 def _without_what_hung_there(description: Description) -> Description:
     """Without loops to a link that was dropped, and places on one."""
     links = {"world"} | {link.name for link in description.links}
-    places = tuple(place for place in description.places if place.link in links)
+    places = tuple(place for place in description.places if place.link is None or place.link in links)
     kept = tuple(loop for loop in description.loops if {loop.frame1, loop.frame2} <= links)
     dropped = (
         f"{loop.where}: a loop of {quoted(loop.frame1)} and {quoted(loop.frame2)} goes to a part that was "

@@ -118,11 +118,11 @@ class Loop:
 class Place:
     """A frame that a link carries and that is no link: a site of MJCF, an operational frame of Pinocchio.
 
-    `link`: its name, or "world" for what does not move.
+    `link`: its name, None for the world.
     """
 
     name: str
-    link: str
+    link: str | None
     origin: Origin
 
 

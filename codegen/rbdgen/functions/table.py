@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -117,6 +118,12 @@ _HELD: Final = [name for name, row in ALL.items() if row.of_contacts]
 """All that are of contacts, and of any set of them."""
 
 
+_BEHIND: Final = re.compile(
+    r"_(batch(_v[0-9]+)?|call|fails|lanes|part|result|rollout|states|x[0-9]+(_\w+)?)$"
+)
+"""What emission puts behind the name of a function to name a part of its code."""
+
+
 class _Family(NamedTuple):
     """Functions of some robots: `of`: what, `has`: whether a robot has that, `otherwise`: what to do."""
 
@@ -206,15 +213,23 @@ def sets_of(manifest: Mapping[str, Any]) -> list[ContactSet]:
 
 
 def check_sets(sets: Iterable[ContactSet]) -> None:
-    """OptionError for a set whose functions would have the names of others."""
+    """OptionError for a set whose functions would have the names of others, or of what is emitted for them.
+
+    Capitals make no difference: there are file systems that know none.
+    """
+    taken = {name: name for name in ALL}
     for chosen in sets:
-        if chosen.name.rpartition("_")[2] in MODES:
-            what = f"contact set '{chosen.name}': its functions would have the names of derivatives"
-            raise OptionError(f"{what}; take another name")
-        for name in _HELD:
-            if (taken := f"{name}_{chosen.name}") in ALL:
-                what = f"contact set '{chosen.name}': there is a function {taken}"
-                raise OptionError(f"{what}; take another name")
+        lower, what = chosen.name.lower(), f"contact set '{chosen.name}'"
+        if lower.rpartition("_")[2] in MODES:
+            raise OptionError(f"{what}: its functions would have the names of derivatives; take another name")
+        if found := _BEHIND.search(f"_{lower}"):
+            code = f"'NAME{found[0]}', which is emitted for NAME"
+            raise OptionError(f"{what}: its functions would have the names of {code}; take another name")
+        own = {f"{name}_{lower}": f"{name}_{chosen.name}" for name in _HELD}
+        for name in own:
+            if name in taken:
+                raise OptionError(f"{what}: there is a function {taken[name]}; take another name")
+        taken |= own
 
 
 def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = ()) -> Function:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from rbdgen.description.free import FreeNames
 from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Description, Link
 from rbdgen.description.schema import Joint as DescribedJoint
@@ -40,7 +41,7 @@ from rbdgen.spatial.rpy import rotation_from_rpy
 Base: TypeAlias = Literal["fixed", "floating"]
 
 BASE_JOINT = "root_joint"
-"""The name of the floating base's joint, as in Pinocchio; with a _ behind it where a joint is called so."""
+"""The name of the floating base's joint, as in Pinocchio; with a _ behind it where a joint has this name."""
 
 DEFAULT_SNAP = 1e-9
 
@@ -200,6 +201,7 @@ class _Builder:
         self.children: dict[str, list[DescribedJoint]] = defaultdict(list)
         for joint in description.joints:
             self.children[joint.parent].append(joint)
+        self.free = FreeNames(joint.name for joint in description.joints)
         self.bodies: list[Body] = []
         self.inertias: list[Inertia] = []
         self.attachments: list[Attachment] = []
@@ -211,10 +213,9 @@ class _Builder:
         root = self.links[self.description.root]
         body = WORLD
         if base == "floating":
-            name, names = BASE_JOINT, {joint.name for joint in self.description.joints}
-            while name in names:
-                name += "_"
-            body = self.add_body(root.name, name, Floating(), ZERO, WORLD, NO_TRANSFORM, None)
+            body = self.add_body(
+                root.name, self.free(BASE_JOINT), Floating(), ZERO, WORLD, NO_TRANSFORM, None
+            )
         self.attach(root, body, NO_TRANSFORM, merged=base == "fixed")
         stack = self.pending(root, body, NO_TRANSFORM)
         while stack:
@@ -271,7 +272,7 @@ class _Builder:
         """The body of a moving joint's link; a universal joint is two revolute ones in series."""
         axis = self.axis(joint)
         if joint.type == "universal":
-            first, second = (f"{joint.name}_{k}" for k in (1, 2))
+            first, second = (self.free(f"{joint.name}_{k}") for k in (1, 2))
             between = self.add_body(link.name, first, Revolute(), axis, parent, placement, joint, hidden=True)
             axis = snap_axis(Vector(*joint.second_axis), self.snap)
             return self.add_body(link.name, second, Revolute(), axis, between, NO_TRANSFORM, joint)

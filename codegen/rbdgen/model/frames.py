@@ -40,20 +40,22 @@ def known_frames(
     """All frames of a robot by name: links and places on them in the description's order, then its joints.
 
     A joint's frame moves with what the joint moves, so it is that of its link. Of two that share a name the
-    first is meant. `snap`: as for the placements of joints.
+    first is meant, and the world before all but links. `snap`: as for the placements of joints.
     """
     known = {x.link: Frame(x.link, x.body, x.placement) for x in attachments}
     world = Frame(WORLD_FRAME, _WORLD, NO_TRANSFORM)
     found = {link.name: known[link.name] for link in description.links}
     for place in description.places:
-        carrier = found.get(place.link, world)
+        carrier = world if place.link is None else known[place.link]
         R, p = carrier.placement @ placed(place.origin)
         on_body = Transform(snap_rotation(R, snap)[0], p)
         found.setdefault(place.name, Frame(place.name, carrier.body, on_body))
     for joint in description.joints:
         child = known[joint.child]
         found.setdefault(joint.name, Frame(joint.name, child.body, child.placement))
-    found.setdefault(WORLD_FRAME, world)
+    if WORLD_FRAME not in known:
+        found.pop(WORLD_FRAME, None)
+        found[WORLD_FRAME] = world
     return found
 
 

@@ -1,9 +1,10 @@
 """rbdgen: rigid-body dynamics from a URDF as plain C99, and as fast Python callables.
 
+    import numpy as np
     import rbdgen
-    robot = rbdgen.load_robot("robots/arm7.urdf")
+    robot = rbdgen.load_robot("arm7")
     lib = rbdgen.build(robot, functions=["rnea", "aba"])
-    tau = lib.rnea(q, v, a)
+    tau = lib.rnea(lib.neutral(), np.zeros(lib.nv), np.zeros(lib.nv))  # help(lib.rnea) tells what they are
 
 Importing this loads neither CasADi nor SymPy nor cffi: they come when they are used.
 """
@@ -42,6 +43,11 @@ __all__ = [
     "load_robot",
     "trace",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion; `errors` has the classes of errors."""
+    return __all__
 
 
 def load_robot(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 from typing import Final, Literal
@@ -19,6 +19,9 @@ BAR: Final = "_bar"
 
 DOT: Final = "_dot"
 """Ends the name of a rate: a_dot says how fast a changes."""
+
+FLOATING: Final = "; a floating base first: "
+"""In the meaning of an argument: what follows is of floating bases alone."""
 
 Kind = Literal[
     "configuration",
@@ -164,6 +167,14 @@ class SizedSignature:
     name: str
     inputs: tuple[SizedArgument, ...]
     outputs: tuple[SizedArgument, ...]
+
+    def on_fixed_base(self) -> SizedSignature:
+        """The same without a word of floating bases."""
+
+        def fixed(arguments: tuple[SizedArgument, ...]) -> tuple[SizedArgument, ...]:
+            return tuple(replace(x, meaning=x.meaning.partition(FLOATING)[0]) for x in arguments)
+
+        return SizedSignature(self.name, fixed(self.inputs), fixed(self.outputs))
 
     @property
     def rolls(self) -> bool:

@@ -31,36 +31,36 @@ extern "C" {
 #endif
 
 /* inverse dynamics, tau = ID(q, v, a); form classical (searched).
-   in   q[2], rad, m: joint positions; a floating base first: x y z, quaternion x y z w
-   in   v[2], rad/s, m/s: joint velocities; a floating base first: linear, angular, base axes
+   in   q[2], rad, m: joint positions
+   in   v[2], rad/s, m/s: joint velocities
    in   a[2], rad/s^2, m/s^2: joint accelerations
    out  tau[2], N m, N: joint torques and forces
    25 operations = 11 mul + 10 add + 0 div + 0 neg + 0 sqrt + 4 trig. */
 void double_pendulum_rnea(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT tau);
 
 /* forward dynamics, a = FD(q, v, tau); form bias (searched, parallel axes).
-   in   q[2], rad, m: joint positions; a floating base first: x y z, quaternion x y z w
-   in   v[2], rad/s, m/s: joint velocities; a floating base first: linear, angular, base axes
+   in   q[2], rad, m: joint positions
+   in   v[2], rad/s, m/s: joint velocities
    in   tau[2], N m, N: joint torques and forces
    out  a[2], rad/s^2, m/s^2: joint accelerations
    29 operations = 13 mul + 11 add + 1 div + 0 neg + 0 sqrt + 4 trig. */
 void double_pendulum_aba(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, double *DOUBLE_PENDULUM_RESTRICT a);
 
 /* joint-space inertia matrix M(q), full symmetric; form composite (as given).
-   in   q[2], rad, m: joint positions; a floating base first: x y z, quaternion x y z w
+   in   q[2], rad, m: joint positions
    out  M[4] (2 x 2, row-major), kg m^2, kg m, kg: joint-space inertia matrix
    5 operations = 0 mul + 4 add + 0 div + 0 neg + 0 sqrt + 1 trig. */
 void double_pendulum_crba(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT M);
 
 /* inverse of the joint-space inertia matrix, full symmetric; form hybrid (searched).
-   in   q[2], rad, m: joint positions; a floating base first: x y z, quaternion x y z w
+   in   q[2], rad, m: joint positions
    out  Minv[4] (2 x 2, row-major), 1/(kg m^2), 1/(kg m), 1/kg: inverse of M
    9 operations = 4 mul + 3 add + 1 div + 0 neg + 0 sqrt + 1 trig. */
 void double_pendulum_minv(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT Minv);
 
 /* analytical derivatives of inverse dynamics; form local (searched, parallel axes).
-   in   q[2], rad, m: joint positions; a floating base first: x y z, quaternion x y z w
-   in   v[2], rad/s, m/s: joint velocities; a floating base first: linear, angular, base axes
+   in   q[2], rad, m: joint positions
+   in   v[2], rad/s, m/s: joint velocities
    in   a[2], rad/s^2, m/s^2: joint accelerations
    out  dtau_dq[4] (2 x 2, row-major), N m/rad, N/m: dID/dq, in the tangent space of q
    out  dtau_dv[4] (2 x 2, row-major), N m s/rad, N s/m: dID/dv
@@ -70,8 +70,8 @@ void double_pendulum_minv(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUB
 void double_pendulum_rnea_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv, double *DOUBLE_PENDULUM_RESTRICT dtau_da);
 
 /* analytical derivatives of forward dynamics; form factor_factor (searched).
-   in   q[2], rad, m: joint positions; a floating base first: x y z, quaternion x y z w
-   in   v[2], rad/s, m/s: joint velocities; a floating base first: linear, angular, base axes
+   in   q[2], rad, m: joint positions
+   in   v[2], rad/s, m/s: joint velocities
    in   tau[2], N m, N: joint torques and forces
    out  da_dq[4] (2 x 2, row-major), 1/s^2, m/s^2/rad: dFD/dq, in the tangent space of q
    out  da_dv[4] (2 x 2, row-major), 1/s, m/s/rad: dFD/dv

@@ -59,8 +59,8 @@ view<T, N> at(T *first) noexcept
 }
 
 /* inverse dynamics, tau = ID(q, v, a); form classical (searched).
-   in   q[2], rad, m: joint positions; a floating base first: x y z, quaternion x y z w
-   in   v[2], rad/s, m/s: joint velocities; a floating base first: linear, angular, base axes
+   in   q[2], rad, m: joint positions
+   in   v[2], rad/s, m/s: joint velocities
    in   a[2], rad/s^2, m/s^2: joint accelerations
    out  tau[2], N m, N: joint torques and forces
    25 operations = 11 mul + 10 add + 0 div + 0 neg + 0 sqrt + 4 trig. */
@@ -77,8 +77,8 @@ inline std::array<real, 2> rnea(view<const real, 2> q, view<const real, 2> v, vi
 }
 
 /* forward dynamics, a = FD(q, v, tau); form bias (searched, parallel axes).
-   in   q[2], rad, m: joint positions; a floating base first: x y z, quaternion x y z w
-   in   v[2], rad/s, m/s: joint velocities; a floating base first: linear, angular, base axes
+   in   q[2], rad, m: joint positions
+   in   v[2], rad/s, m/s: joint velocities
    in   tau[2], N m, N: joint torques and forces
    out  a[2], rad/s^2, m/s^2: joint accelerations
    29 operations = 13 mul + 11 add + 1 div + 0 neg + 0 sqrt + 4 trig. */
@@ -95,7 +95,7 @@ inline std::array<real, 2> aba(view<const real, 2> q, view<const real, 2> v, vie
 }
 
 /* joint-space inertia matrix M(q), full symmetric; form composite (as given).
-   in   q[2], rad, m: joint positions; a floating base first: x y z, quaternion x y z w
+   in   q[2], rad, m: joint positions
    out  M[4] (2 x 2, row-major), kg m^2, kg m, kg: joint-space inertia matrix
    5 operations = 0 mul + 4 add + 0 div + 0 neg + 0 sqrt + 1 trig. */
 inline void crba(view<const real, 2> q, view<real, 4> M) noexcept
@@ -111,7 +111,7 @@ inline std::array<real, 4> crba(view<const real, 2> q) noexcept
 }
 
 /* inverse of the joint-space inertia matrix, full symmetric; form hybrid (searched).
-   in   q[2], rad, m: joint positions; a floating base first: x y z, quaternion x y z w
+   in   q[2], rad, m: joint positions
    out  Minv[4] (2 x 2, row-major), 1/(kg m^2), 1/(kg m), 1/kg: inverse of M
    9 operations = 4 mul + 3 add + 1 div + 0 neg + 0 sqrt + 1 trig. */
 inline void minv(view<const real, 2> q, view<real, 4> Minv) noexcept
@@ -127,8 +127,8 @@ inline std::array<real, 4> minv(view<const real, 2> q) noexcept
 }
 
 /* analytical derivatives of inverse dynamics; form local (searched, parallel axes).
-   in   q[2], rad, m: joint positions; a floating base first: x y z, quaternion x y z w
-   in   v[2], rad/s, m/s: joint velocities; a floating base first: linear, angular, base axes
+   in   q[2], rad, m: joint positions
+   in   v[2], rad/s, m/s: joint velocities
    in   a[2], rad/s^2, m/s^2: joint accelerations
    out  dtau_dq[4] (2 x 2, row-major), N m/rad, N/m: dID/dq, in the tangent space of q
    out  dtau_dv[4] (2 x 2, row-major), N m s/rad, N s/m: dID/dv
@@ -153,8 +153,8 @@ inline rnea_derivatives_result rnea_derivatives(view<const real, 2> q, view<cons
 }
 
 /* analytical derivatives of forward dynamics; form factor_factor (searched).
-   in   q[2], rad, m: joint positions; a floating base first: x y z, quaternion x y z w
-   in   v[2], rad/s, m/s: joint velocities; a floating base first: linear, angular, base axes
+   in   q[2], rad, m: joint positions
+   in   v[2], rad/s, m/s: joint velocities
    in   tau[2], N m, N: joint torques and forces
    out  da_dq[4] (2 x 2, row-major), 1/s^2, m/s^2/rad: dFD/dq, in the tangent space of q
    out  da_dv[4] (2 x 2, row-major), 1/s, m/s/rad: dFD/dv

@@ -335,3 +335,15 @@ def test_what_no_polynomial_says(tmp_path: Path) -> None:
     path.write_text(source.read_text().replace("<limit", '<dynamics friction="0.1"/><limit'))
     with pytest.raises(OptionError, match="joint 'shoulder' has Coulomb friction"):
         rbdgen.equations(rbdgen.load_robot(path, friction=("smooth", 0.1)))
+
+
+def test_equations_in_a_notebook() -> None:
+    """One line as text, one display as LaTeX."""
+    found = rbdgen.equations(rbdgen.load_robot("double_pendulum"))
+    assert repr(found) == "<Equations of double_pendulum: M (2, 2), C (2, 2), g (2, 1)>"
+    shown = found._repr_latex_()
+    assert shown.startswith("$$\\begin{aligned}\nM_{11} &= I_{1} + I_{2}")
+    assert shown.endswith("\\end{aligned}$$")
+    assert shown.count(" &= ") == shown.count(" \\\\\n") + 1 == 9
+    energies = rbdgen.equations(rbdgen.load_robot("double_pendulum"), ["kinetic_energy", "nle"])
+    assert repr(energies) == "<Equations of double_pendulum: T (1, 1), h (2, 1)>"

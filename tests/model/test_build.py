@@ -376,3 +376,51 @@ def test_all_zero_inertial_is_no_body() -> None:
         joint("k", "revolute", "a", "b", '<origin xyz="1 0 0"/><axis xyz="0 0 1"/>'),
     )
     assert robot.model.bodies[0].inertia.mass == 0
+
+
+# ---- what people see of a robot
+
+
+def test_a_robot_in_one_line_and_as_a_tree() -> None:
+    robot = build(
+        *(link(name) for name in ("root", "arm", "hand", "&lt;tool&gt;")),
+        joint("shoulder", "revolute", "root", "arm"),
+        joint("elbow", "continuous", "arm", "hand"),
+        '<joint name="f" type="fixed"><parent link="hand"/><child link="&lt;tool&gt;"/></joint>',
+    )
+    assert repr(robot) == "<Robot r: fixed base, 2 joints, nq 2, nv 2, 6 kg>"
+    assert robot.tree().splitlines() == [
+        "r: fixed base, nq 2, nv 2, bodies 2",
+        "└── world; merged: root",
+        "    └── arm: 2 kg; joint shoulder, revolute about (0, 0, 1), q[0], v[0]",
+        "        └── hand: 4 kg; joint elbow, revolute about (0, 0, 1), q[1], v[1]; merged: <tool>",
+    ]
+    html = robot._repr_html_()
+    assert html.count("<ul>") == html.count("</ul>") == 4
+    assert html.count("<li>") == html.count("</li>") == 4
+    assert "merged: &lt;tool&gt;" in html
+    assert (robot.name, robot.nq, robot.nv, robot.mass) == ("r", 2, 2, 6.0)
+    assert robot.bodies == ("arm", "hand")
+
+
+def test_limits_are_elements_of_q() -> None:
+    """Infinite for the base, for continuous joints, and where the file says nothing."""
+    robot = build(
+        *(link(name) for name in ("root", "arm", "hand")),
+        joint("shoulder", "revolute", "root", "arm"),
+        joint("elbow", "continuous", "arm", "hand"),
+        base="floating",
+    )
+    assert robot.lower.tolist() == [-np.inf] * 7 + [-np.inf, -1.0][::-1]
+    assert robot.upper.tolist() == [np.inf] * 7 + [1.0, np.inf]
+    assert repr(robot) == "<Robot r: floating base, 2 joints, nq 9, nv 8, 6 kg>"
+
+
+def test_the_tree_of_a_long_chain() -> None:
+    count = 1500
+    robot = build(
+        *(link(f"l{k}") for k in range(count + 1)),
+        *(joint(f"j{k}", "revolute", f"l{k}", f"l{k + 1}") for k in range(count)),
+    )
+    assert len(robot.tree().splitlines()) == count + 2
+    assert robot._repr_html_().count("</li>") == count + 2

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from math import degrees
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich import progress as bars
 from rich.console import Console
@@ -23,8 +23,7 @@ from rbdgen.functions.differentiated import MODES
 from rbdgen.functions.table import ALL, OF_FRAMES
 from rbdgen.graph.cost import Cost
 from rbdgen.model.build import Robot
-from rbdgen.model.joints import Joint, Resistance
-from rbdgen.model.model import WORLD, Model
+from rbdgen.model.outline import outline
 from rbdgen.signature import Argument
 
 WIDTH = 120
@@ -102,82 +101,14 @@ def _argument(argument: Argument) -> str:
 
 
 def robot_tree(robot: Robot) -> Tree:
-    """The tree of bodies with their joints, indices and masses, and the frames that each carries."""
-    model = robot.model
-    sizes = "nq {nq}, nv {nv}, bodies {nbodies}".format_map(model.sizes)
-    tree = Tree(escape(f"{escaped(model.name)}: {robot.base} base, {sizes}"))
-    known, carried = robot.known_frames, _Carried({}, {})
-    for link in robot.merged:
-        carried.links.setdefault(link.body, []).append(escaped(link.link))
-    for place in robot.description.places:
-        carried.places.setdefault(known[place.name].body, []).append(escaped(place.name))
-    branches = {WORLD: tree.add(escape(carried.told("world", WORLD)))}
-    for i, body in enumerate(model.bodies):
-        label = f"{escaped(body.name)}: {float(body.inertia.mass):.6g} kg; {_joint(body.joint)}"
-        branches[i] = branches[body.parent].add(escape(carried.told(label, i)))
-    for k, frame in enumerate(model.frames):
-        carrier = "the world" if frame.body == WORLD else escaped(model.bodies[frame.body].name)
-        tree.add(escape(f"frame {k}: {escaped(frame.name)}, on {carrier}"))
-    for line in _contacts(model):
-        tree.add(escape(line))
-    for loop in model.loops:
-        frames = f"{escaped(loop.first.name)} and {escaped(loop.second.name)}"
-        tree.add(escape(f"loop: {frames} stay together ({loop.kind}, {loop.rows} rows)"))
-    if model.independent:
-        tree.add(f"independent velocities: {', '.join(f'v[{k}]' for k in model.independent)}")
+    """`outline` of a robot, for rich."""
+    top = outline(robot)
+    tree = Tree(escape(top.text))
+    waiting = [(top, tree)]
+    while waiting:
+        line, branch = waiting.pop()
+        waiting += [(below, branch.add(escape(below.text))) for below in line.below]
     return tree
-
-
-def _contacts(model: Model) -> Iterator[str]:
-    """Every contact and every set of them in a line."""
-    first = 0
-    for k, contact in enumerate(model.contacts):
-        links = " and ".join(escaped(end.name) for end in contact.ends)
-        loop = ", loop" if contact.second is not None else ""
-        rows = f"rows {first}:{first + contact.rows}"
-        yield f"contact {k}: {escaped(contact.name)}, {contact.kind}{loop} of {links}, {rows}"
-        first += contact.rows
-    for chosen in model.contact_sets:
-        yield f"contact set {chosen.name}: {', '.join(map(escaped, chosen.contacts))}"
-
-
-class _Carried(NamedTuple):
-    """What bodies carry, by their index: links merged into them, and further frames."""
-
-    links: dict[int, list[str]]
-    places: dict[int, list[str]]
-
-    def told(self, label: str, body: int) -> str:
-        """A body's label, and what it carries."""
-        for what, names in (("merged", self.links.get(body)), ("frames", self.places.get(body))):
-            label += f"; {what}: {', '.join(names)}" if names else ""
-        return label
-
-
-def _joint(joint: Joint) -> str:
-    text = f"joint {escaped(joint.name)}, {joint.type.name}"
-    if joint.type.one_axis:
-        text += f" about ({', '.join(f'{float(x):.6g}' for x in joint.axis)})"
-    text += resisting(joint.resistance)
-    if joint.follows is not None:
-        return f"{text}, follows {joint.follows.multiplier:.6g} q[{joint.follows.idx_q}]"
-    return f"{text}, q[{_indices(joint.idx_q, joint.nq)}], v[{_indices(joint.idx_v, joint.nv)}]"
-
-
-def resisting(own: Resistance) -> str:
-    """What a joint sets against its motion."""
-    kind = f"smooth below {own.smoothing:g}" if own.smoothing else "exact"
-    told = {
-        "damping": f"{own.damping:.6g}",
-        "friction": f"{own.friction:.6g} ({kind})",
-        "stiffness": f"{own.stiffness:.6g} about {own.reference:.6g}",
-        "armature": f"{own.armature:.6g}",
-    }
-    return "".join(f", {what} {text}" for what, text in told.items() if getattr(own, what))
-
-
-def _indices(first: int, count: int) -> str:
-    return str(first) if count == 1 else f"{first}:{first + count}"
 
 
 def inspect(console: Console, robot: Robot, warnings: Iterable[str]) -> None:

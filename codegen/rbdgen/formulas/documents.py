@@ -165,6 +165,16 @@ def latex(derived: Derived, elements: Collected) -> str:
     return "\n".join([*found, r"\end{itemize}"]) + "\n"
 
 
+def display(derived: Derived, elements: Collected) -> str:
+    """All equations as one display, for notebooks."""
+    rows = [
+        row
+        for name, of in elements.items()
+        for row in _written(Latex(), derived, QUANTITIES[name], of, " = ", " &= ")
+    ]
+    return "$$\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}$$"
+
+
 def _latex_value(symbol: Symbol) -> str:
     number, _, unit = value_of(symbol).partition(" ")
     spaced = unit.replace(" ", r"\,")

@@ -8,11 +8,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from rbdgen.description.quoting import told
+from rbdgen.description.quoting import escaped, told
 from rbdgen.errors import OptionError
 from rbdgen.formulas.collect import Factor, Product, Sum, Turn, collected
 from rbdgen.formulas.derive import EQUATION, MOST_TERMS, QUANTITIES, Derived, derive
-from rbdgen.formulas.documents import html, latex, text, used
+from rbdgen.formulas.documents import display, html, latex, text, used
 from rbdgen.formulas.symbols import Symbol, sets_of
 from rbdgen.model.build import Robot
 
@@ -22,6 +22,18 @@ class Equations:
     """Closed expressions of a robot's functions, see `rbdgen.equations`."""
 
     derived: Derived
+
+    def __repr__(self) -> str:
+        size = self.derived.robot.nv
+        shapes = [
+            f"{QUANTITIES[name].label} {(size, size) if QUANTITIES[name].matrix else (len(elements), 1)}"
+            for name, elements in self.derived.elements.items()
+        ]
+        return f"<Equations of {escaped(self.derived.robot.name)}: {', '.join(shapes)}>"
+
+    def _repr_latex_(self) -> str:
+        """One display of all equations, as notebooks show it."""
+        return display(self.derived, self.collected)
 
     @property
     def symbols(self) -> Mapping[str, Symbol]:

@@ -17,7 +17,7 @@ from rbdgen.model.limbs import unlike_limbs
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.model.tree_size import TreeSize, tree_size
-from rbdgen.signature import OF_JOINTS, Argument, Signature, SizedSignature
+from rbdgen.signature import FLOATING, OF_JOINTS, Argument, Signature, SizedSignature
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.looped import looped
@@ -185,7 +185,8 @@ class Function:
                 "--param 'mass:*'"
             )
         base = {"nbase": len(self.basis(model).columns)} if self.basis else {}
-        return self.signature.sized({**self.held_by(model).sizes, **base, "np": parameters})
+        signature = self.signature.sized({**self.held_by(model).sizes, **base, "np": parameters})
+        return signature if model.is_floating else signature.on_fixed_base()
 
     def estimate(self, model: Model) -> int:
         """About how many operations the textbook's form takes."""
@@ -365,19 +366,13 @@ def _reduced(robot: Model | ReducedModel) -> ReducedModel:
     return reduce(robot) if isinstance(robot, Model) else robot
 
 
-Q = Argument(
-    "q",
-    "configuration",
-    ("nq",),
-    "rad, m",
-    "joint positions; a floating base first: x y z, quaternion x y z w",
-)
+Q = Argument("q", "configuration", ("nq",), "rad, m", f"joint positions{FLOATING}x y z, quaternion x y z w")
 V = Argument(
     "v",
     "velocity",
     ("nv",),
     "rad/s, m/s",
-    "joint velocities; a floating base first: linear, angular, base axes",
+    f"joint velocities{FLOATING}linear, then angular, in its own axes",
 )
 A = Argument("a", "acceleration", ("nv",), "rad/s^2, m/s^2", "joint accelerations")
 TAU = Argument("tau", "force", ("nv",), "N m, N", "joint torques and forces")

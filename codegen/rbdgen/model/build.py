@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Literal, TypeAlias
 
 from rbdgen.description.free import FreeNames
 from rbdgen.description.quoting import quoted
@@ -16,7 +15,7 @@ from rbdgen.errors import ModelError
 from rbdgen.model.angles import constant_angle
 from rbdgen.model.attachments import Attachment
 from rbdgen.model.contacts import model_contacts, model_sets, overdetermined
-from rbdgen.model.frames import Frame, chosen_frames, known_frames
+from rbdgen.model.frames import chosen_frames, known_frames
 from rbdgen.model.inertia import NO_INERTIA, Inertia
 from rbdgen.model.joints import (
     JOINT_TYPES,
@@ -33,12 +32,13 @@ from rbdgen.model.mimic import Follower, Mimics, followers_of, told
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
 from rbdgen.model.regularity import unresisted
 from rbdgen.model.resistance import LOSSLESS, Dissipation, left_out, resistance_of
+from rbdgen.model.robot import Base, Robot
 from rbdgen.model.rotations import Snapped, snap_axis, snap_rotation
 from rbdgen.model.scales import out_of_scale
 from rbdgen.spatial.ops import NO_TRANSFORM, ZERO, ZERO_MATRIX, Matrix, Transform, Vector, mirrored
 from rbdgen.spatial.rpy import rotation_from_rpy
 
-Base: TypeAlias = Literal["fixed", "floating"]
+__all__ = ["BASE_JOINT", "DEFAULT_SNAP", "Base", "Robot", "build_robot", "centroidal", "rebuilt"]
 
 BASE_JOINT = "root_joint"
 """The name of the floating base's joint, as in Pinocchio; with a _ behind it where a joint has this name."""
@@ -50,46 +50,6 @@ ALMOST_RIGHT = 1e-3
 
 ROUNDING = 1e-15
 """A snap below this is the rounding of cos(pi/2), not worth a report."""
-
-
-@dataclass(frozen=True)
-class Robot:
-    """A model and where it came from: what the generator needs to know of one robot.
-
-    `independent_rows`: rows of its closed loops that say all of them, None where that is not known.
-    """
-
-    model: Model
-    description: Description
-    base: Base
-    snap: float
-    attachments: tuple[Attachment, ...]
-    snapped: tuple[Snapped, ...]
-    warnings: tuple[str, ...]
-    dissipation: Dissipation = LOSSLESS
-    followers: tuple[Follower, ...] = ()
-    independent_rows: tuple[int, ...] | None = None
-
-    @property
-    def known_frames(self) -> Mapping[str, Frame]:
-        """All frames by name, those that were not chosen too."""
-        return known_frames(self.description, self.attachments, self.snap)
-
-    @property
-    def merged(self) -> tuple[Attachment, ...]:
-        """Fixed links, whose inertia was added to that of a body, or which the world carries."""
-        return tuple(attachment for attachment in self.attachments if attachment.merged)
-
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        """Moving joints in order, without the base and without those that follow others."""
-        return tuple(joint.name for joint in self.joints)
-
-    @property
-    def joints(self) -> tuple[Joint, ...]:
-        """Moving joints in order, without the base and without those that follow others."""
-        moving = (body.joint for body in self.model.bodies[self.base == "floating" :])
-        return tuple(joint for joint in moving if joint.follows is None)
 
 
 def build_robot(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,27 +16,16 @@ from ..errors import ArrayTypeError, ArrayValueError, LoadError
 from ..signature import MANIFEST_FORMAT, UPDATE, SizedArgument, SizedSignature, numbers_of
 from .arrays import Array, as_real, leading_axes
 from .configuration import Manifold
+from .documentation import call_signature, docstring
 from .extension import open_calls, open_extension
 from .function import Code, Function
 from .memory import MEMORY
-from .parameters import Parameters, Update
+from .parameters import BaseParameters, Parameters, Update
 from .pickled import Content, Revive
 from .step import Step
 
 Frameworks = Callable[[str, "Library"], Any]
 """Makes the functions of a library those of a framework, which it names."""
-
-
-class BaseParameters(NamedTuple):
-    """The parameters of `regressor_base`: tau = Yb values.
-
-    `names`: of the inertial parameters whose columns Yb has, such as "Ixx:forearm"; `matrix`: R (nbase, 10
-    nbodies); `values`: R pi (nbase,), that parameter and what others add to it.
-    """
-
-    names: tuple[str, ...]
-    matrix: Array
-    values: Array
 
 
 class Library:
@@ -47,7 +36,7 @@ class Library:
     functions of frames, in order; `contacts`: those of functions of contacts, in the order of `active`;
     `functions`: by name; `manifold`: what the elements of q are; `parameters`: those that stayed inputs. Of
     these `library.update(p)` makes the table that every function takes as its last argument; where it is
-    left out, they have their defaults.
+    left out, they have their defaults. Attributes cannot be assigned.
     """
 
     def __init__(
@@ -70,6 +59,9 @@ class Library:
             name: _function(_signature(name, facts), facts, content, code, manifest["real"])
             for name, facts in manifest["functions"].items()
         }
+        for name, function in functions.items():
+            function.__signature__ = call_signature(function.signature)
+            function.__doc__ = docstring(function.signature, manifest["functions"][name], manifest)
         self.functions: Mapping[str, Function] = MappingProxyType(functions)
         self._dtype = np.dtype(np.float32 if manifest["real"] == "float" else np.float64)
         self.manifold = Manifold.of(manifest["manifold"])
@@ -77,6 +69,7 @@ class Library:
         self.__dict__.update(functions)
         if self.parameters.names:
             self.__dict__[UPDATE] = Update(functions[UPDATE], self.parameters)
+        self._sealed = True
 
     def __repr__(self) -> str:
         return f"<{self.name}: {', '.join(self.functions)}>"
@@ -85,9 +78,26 @@ class Library:
         """Pickled by content: see `pickled`."""
         return self.content.revive, (self.content.packed,)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._refuse_changes(name)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._refuse_changes(name)
+        super().__delattr__(name)
+
+    def _refuse_changes(self, name: str) -> None:
+        """After construction: what is compiled would not follow."""
+        if "_sealed" in self.__dict__:
+            raise AttributeError(
+                f"'{name}' of the library '{self.name}' cannot be changed: its code is compiled; "
+                "build another library"
+            )
+
     def __getattr__(self, name: str) -> Function:
-        functions = self.__dict__.get("functions", {})
-        raise AttributeError(f"no function '{name}' was generated; there are: {', '.join(functions)}")
+        functions = ", ".join(self.__dict__.get("functions", {}))
+        remedy = "build with params=[...], such as ['mass:*']; " if name == UPDATE else ""
+        raise AttributeError(f"no function '{name}' was generated; {remedy}there are: {functions}")
 
     def normalize(self, q: npt.ArrayLike) -> Array:
         """A copy of q (..., nq) with the base's quaternion scaled to unit length; on a fixed base a copy.

@@ -1,4 +1,5 @@
-"""Parameters that stayed inputs: their names and defaults, and the call that makes a table of them."""
+"""Parameters that stayed inputs: their names and defaults, and the call that makes a table of them; and base
+parameters."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -115,3 +116,29 @@ class Update:
 
     def __repr__(self) -> str:
         return repr(self.function)
+
+
+class BaseParameters(NamedTuple):
+    """The parameters of `regressor_base`: tau = Yb values.
+
+    `names`: of the inertial parameters whose columns Yb has, such as "Ixx:forearm"; `matrix`: R (nbase, 10
+    nbodies); `values`: R pi (nbase,), that parameter and what others add to it. Printed, it is a table of
+    names and values.
+    """
+
+    names: tuple[str, ...]
+    matrix: Array
+    values: Array
+
+    def __repr__(self) -> str:
+        if not self.names:
+            return "<no base parameters>"
+        rows = [(name, f"{value:.6g}", self.unit(name)) for name, value in zip(self[0], self[2], strict=True)]
+        wide, right = (max(len(row[k]) for row in rows) for k in (0, 1))
+        lines = [f"{name:{wide}}  {value:>{right}} {unit}" for name, value, unit in rows]
+        return "\n".join([f"<{len(rows)} base parameters>", *lines])
+
+    @staticmethod
+    def unit(name: str) -> str:
+        """Of the parameter of this name."""
+        return {"m:": "kg", "mx": "kg m", "my": "kg m", "mz": "kg m"}.get(name[:2], "kg m^2")

@@ -2,9 +2,40 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
+_LONGEST_WORD: Final = 100
+"""In letters: names are quoted with at most 80 of theirs."""
+
+_LONGEST_PATH: Final = 300
+
+_LONGEST: Final = 2000
+
 
 class RbdgenError(Exception):
     """Base of all errors meant for the user; `str(error)` is the whole message, one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shortened(message))
+
+
+def shortened(message: str) -> str:
+    """The message without the middle of words that only a user could have given, as they are too long."""
+    words = re.sub(rf"\S{{{_LONGEST_WORD},}}", lambda found: _shortened_word(found[0]), message)
+    return _without_middle(words, _LONGEST) if len(words) > _LONGEST else words
+
+
+def _shortened_word(word: str) -> str:
+    """A path stays as it is while a user can still read it."""
+    kept = len(word) <= _LONGEST_PATH and "/" in word
+    return word if kept else _without_middle(word, _LONGEST_PATH if "/" in word else 80)
+
+
+def _without_middle(text: str, most: int) -> str:
+    """The end is kept as well: it says what to do."""
+    end = most // 4
+    return f"{text[: most - end - 3]}...{text[-end:]}"
 
 
 class DescriptionError(RbdgenError):

@@ -16,6 +16,7 @@ LOADER: Final = (
     "runtime/__init__.py",
     "runtime/arrays.py",
     "runtime/configuration.py",
+    "runtime/documentation.py",
     "runtime/extension.py",
     "runtime/function.py",
     "runtime/library.py",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from inspect import Signature
 from math import prod
 from operator import index
 from types import MappingProxyType
@@ -81,11 +82,14 @@ class Function:
     lane, with `threads=` by several threads; how many changes no bit of the results. A large result lies in
     memory that an earlier one gave back and does not own it: `result.resize` refuses, `numpy.resize` copies.
     `address` and `states_address` are where its C lies, for one state and for many; `identity` names it.
+    `help` and editors show its arguments, see `documentation`.
 
     Raises, on a call:
         ArrayValueError: an array's shape does not fit, `out` cannot be written straight into.
         ArrayTypeError: an array is not of real numbers, too few or too many arguments.
     """
+
+    __signature__: Signature
 
     def __init__(
         self, signature: SizedSignature, facts: Mapping[str, Any], content: Content, code: Code, real: str
@@ -94,7 +98,6 @@ class Function:
         self.dtype = np.dtype(np.float32 if real == "float" else np.float64)
         self.cost: Mapping[str, int] = MappingProxyType(facts["operations"])
         self.__name__ = signature.name
-        self.__doc__ = f"{facts['summary']}; form {facts['form']}."
         self._content = content
         self._source: str = facts["source"]
         self._states = getattr(code.lib, f"{facts['symbol']}_states")

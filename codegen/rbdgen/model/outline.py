@@ -1,0 +1,152 @@
+"""A robot for people to read: the tree of its bodies, then frames, contacts and loops, as nested lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+from rbdgen.description.quoting import escaped
+from rbdgen.model.joints import Joint, Resistance
+from rbdgen.model.model import WORLD, Model
+
+if TYPE_CHECKING:
+    from rbdgen.model.robot import Robot
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line, and the lines below it."""
+
+    text: str
+    below: list[Line] = field(default_factory=list)
+
+    def add(self, text: str) -> Line:
+        """A line below this one, behind those that are there."""
+        line = Line(text)
+        self.below.append(line)
+        return line
+
+    def drawn(self) -> str:
+        """As plain text, branches drawn in front."""
+        found, waiting = [], [(self, "", "")]
+        while waiting:  # chains may be longer than Python's stack is deep
+            line, front, indent = waiting.pop()
+            found.append(front + line.text)
+            for k, other in enumerate(reversed(line.below)):
+                bar, space = ("└── ", "    ") if k == 0 else ("├── ", "│   ")
+                waiting.append((other, indent + bar, indent + space))
+        return "\n".join(found)
+
+    def html(self) -> str:
+        """As nested lists."""
+        found: list[str] = []
+        waiting: list[Line | str] = [self]
+        while waiting:
+            line = waiting.pop()
+            if isinstance(line, str):
+                found.append(line)
+                continue
+            found.append(f"<li>{escape(line.text)}")
+            if line.below:
+                found.append("<ul>")
+            waiting += ["</ul></li>" if line.below else "</li>", *reversed(line.below)]
+        return f"<ul>{''.join(found)}</ul>"
+
+
+def outline(robot: Robot) -> Line:
+    """The tree of bodies with their joints, indices and masses, and the frames that each carries."""
+    model = robot.model
+    sizes = "nq {nq}, nv {nv}, bodies {nbodies}".format_map(model.sizes)
+    tree = Line(f"{escaped(model.name)}: {robot.base} base, {sizes}")
+    known, carried = robot.known_frames, _Carried({}, {})
+    for link in robot.merged:
+        carried.links.setdefault(link.body, []).append(escaped(link.link))
+    for place in robot.description.places:
+        carried.places.setdefault(known[place.name].body, []).append(escaped(place.name))
+    branches = {WORLD: tree.add(carried.told("world", WORLD))}
+    for i, body in enumerate(model.bodies):
+        label = f"{escaped(body.name)}: {float(body.inertia.mass):.6g} kg; {_joint(body.joint)}"
+        branches[i] = branches[body.parent].add(carried.told(label, i))
+    for k, frame in enumerate(model.frames):
+        carrier = "the world" if frame.body == WORLD else escaped(model.bodies[frame.body].name)
+        tree.add(f"frame {k}: {escaped(frame.name)}, on {carrier}")
+    for line in _contacts(model):
+        tree.add(line)
+    for loop in model.loops:
+        frames = f"{escaped(loop.first.name)} and {escaped(loop.second.name)}"
+        tree.add(f"loop: {frames} stay together ({loop.kind}, {loop.rows} rows)")
+    if model.independent:
+        tree.add(f"independent velocities: {', '.join(f'v[{k}]' for k in model.independent)}")
+    return tree
+
+
+def summary(robot: Robot) -> str:
+    """A robot in one line."""
+    joints = f"{len(robot.joints)} joint{'' if len(robot.joints) == 1 else 's'}"
+    sizes = f"nq {robot.nq}, nv {robot.nv}, {robot.mass:.6g} kg"
+    return f"<Robot {escaped(robot.name)}: {robot.base} base, {joints}, {sizes}>"
+
+
+def position_limits(joints: Sequence[Joint]) -> tuple[list[float], list[float]]:
+    """The least and the greatest q of these joints, in order; infinite where there is no limit."""
+    lower, upper = [], []
+    for joint in joints:
+        limit = joint.limit if joint.nq == 1 else None
+        below, above = (None, None) if limit is None else (limit.lower, limit.upper)
+        lower += [-float("inf") if below is None else below] * joint.nq
+        upper += [float("inf") if above is None else above] * joint.nq
+    return lower, upper
+
+
+def _contacts(model: Model) -> Iterator[str]:
+    """Every contact and every set of them in a line."""
+    first = 0
+    for k, contact in enumerate(model.contacts):
+        links = " and ".join(escaped(end.name) for end in contact.ends)
+        loop = ", loop" if contact.second is not None else ""
+        rows = f"rows {first}:{first + contact.rows}"
+        yield f"contact {k}: {escaped(contact.name)}, {contact.kind}{loop} of {links}, {rows}"
+        first += contact.rows
+    for chosen in model.contact_sets:
+        yield f"contact set {chosen.name}: {', '.join(map(escaped, chosen.contacts))}"
+
+
+class _Carried(NamedTuple):
+    """What bodies carry, by their index: links merged into them, and further frames."""
+
+    links: dict[int, list[str]]
+    places: dict[int, list[str]]
+
+    def told(self, label: str, body: int) -> str:
+        """A body's label, and what it carries."""
+        for what, names in (("merged", self.links.get(body)), ("frames", self.places.get(body))):
+            label += f"; {what}: {', '.join(names)}" if names else ""
+        return label
+
+
+def _joint(joint: Joint) -> str:
+    text = f"joint {escaped(joint.name)}, {joint.type.name}"
+    if joint.type.one_axis:
+        text += f" about ({', '.join(f'{float(x):.6g}' for x in joint.axis)})"
+    text += resisting(joint.resistance)
+    if joint.follows is not None:
+        return f"{text}, follows {joint.follows.multiplier:.6g} q[{joint.follows.idx_q}]"
+    return f"{text}, q[{_indices(joint.idx_q, joint.nq)}], v[{_indices(joint.idx_v, joint.nv)}]"
+
+
+def resisting(own: Resistance) -> str:
+    """What a joint sets against its motion."""
+    kind = f"smooth below {own.smoothing:g}" if own.smoothing else "exact"
+    told = {
+        "damping": f"{own.damping:.6g}",
+        "friction": f"{own.friction:.6g} ({kind})",
+        "stiffness": f"{own.stiffness:.6g} about {own.reference:.6g}",
+        "armature": f"{own.armature:.6g}",
+    }
+    return "".join(f", {what} {text}" for what, text in told.items() if getattr(own, what))
+
+
+def _indices(first: int, count: int) -> str:
+    return str(first) if count == 1 else f"{first}:{first + count}"

@@ -1,0 +1,120 @@
+"""A robot: its model and where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from rbdgen.description.schema import Description
+from rbdgen.model.attachments import Attachment
+from rbdgen.model.frames import Frame, known_frames
+from rbdgen.model.joints import Joint
+from rbdgen.model.mimic import Follower
+from rbdgen.model.model import Model
+from rbdgen.model.outline import outline, position_limits, summary
+from rbdgen.model.resistance import LOSSLESS, Dissipation
+from rbdgen.model.rotations import Snapped
+
+Array: TypeAlias = npt.NDArray[Any]
+
+Base: TypeAlias = Literal["fixed", "floating"]
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A model and where it came from: what the generator needs to know of one robot.
+
+    `independent_rows`: rows of its closed loops that say all of them, None where that is not known.
+    """
+
+    model: Model
+    description: Description
+    base: Base
+    snap: float
+    attachments: tuple[Attachment, ...]
+    snapped: tuple[Snapped, ...]
+    warnings: tuple[str, ...]
+    dissipation: Dissipation = LOSSLESS
+    followers: tuple[Follower, ...] = ()
+    independent_rows: tuple[int, ...] | None = None
+
+    def __repr__(self) -> str:
+        return summary(self)
+
+    def _repr_html_(self) -> str:
+        """The tree, as notebooks show it."""
+        return outline(self).html()
+
+    def tree(self) -> str:
+        """The tree of bodies as text, as `rbdgen inspect` shows it.
+
+        A body has its mass, its joint with the joint's elements of q and v, and the links and frames that it
+        carries. The chosen frames, contacts and closed loops follow.
+        """
+        return outline(self).drawn()
+
+    @property
+    def name(self) -> str:
+        """The robot's own name, as its description has it."""
+        return self.model.name
+
+    @property
+    def nq(self) -> int:
+        """The length of q."""
+        return self.model.sizes["nq"]
+
+    @property
+    def nv(self) -> int:
+        """The length of v, a and tau: the degrees of freedom."""
+        return self.model.sizes["nv"]
+
+    @property
+    def mass(self) -> float:
+        """The mass of all moving bodies together, in kg; links that are fixed to the world do not count."""
+        return float(sum(body.inertia.mass for body in self.model.bodies))
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """The names of the moving bodies, in the order of external forces and inertial parameters."""
+        return tuple(self.model.bodies[i].name for i in self.model.visible)
+
+    @property
+    def lower(self) -> Array:
+        """The lower position limits (nq,), in rad or m; -inf where the description has none, and for the
+        elements of joints with several coordinates, such as a floating base. No function enforces limits."""
+        return np.array(position_limits(self._coordinate_joints)[0])
+
+    @property
+    def upper(self) -> Array:
+        """The upper position limits (nq,), as `lower`; inf where there is none."""
+        return np.array(position_limits(self._coordinate_joints)[1])
+
+    @property
+    def _coordinate_joints(self) -> list[Joint]:
+        """The joints that have elements of q, in order."""
+        return [body.joint for body in self.model.bodies if body.joint.follows is None]
+
+    @property
+    def known_frames(self) -> Mapping[str, Frame]:
+        """All frames by name, those that were not chosen too."""
+        return known_frames(self.description, self.attachments, self.snap)
+
+    @property
+    def merged(self) -> tuple[Attachment, ...]:
+        """Fixed links, whose inertia was added to that of a body, or which the world carries."""
+        return tuple(attachment for attachment in self.attachments if attachment.merged)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Moving joints in order, without the base and without those that follow others."""
+        return tuple(joint.name for joint in self.joints)
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """Moving joints in order, without the base and without those that follow others."""
+        moving = (body.joint for body in self.model.bodies[self.base == "floating" :])
+        return tuple(joint for joint in moving if joint.follows is None)

@@ -1,0 +1,133 @@
+"""What `help(library.rnea)`, `?` in IPython and editors show of a function: its signature and a docstring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from inspect import Parameter, Signature
+from typing import Any, Final
+
+from ..signature import LAYOUTS, OF_JOINTS, SizedArgument, SizedSignature
+
+_SHOWN: Final = 4
+"""Defaults with more numbers are not written out in a signature."""
+
+_TEN: Final = "np.array([1, 0, 0, 0, 0.1, 0, 0.1, 0, 0, 0.1])"
+"""An inertia for examples: 1 kg that is centred on its frame."""
+
+_ANY: Final = """\
+    out: {outputs} to write into, of this function's type of numbers, in C order; made where it is left out.
+    threads: how many threads share the states of a batch. No bit of the results depends on it.
+"""
+
+_BATCHES: Final = """\
+Leading axes of the inputs broadcast, one state each: {first} (1000, {shape}) gives 1000 results.
+Arrays of any real type are accepted; those of this function's own type in C order are not copied.
+
+Raises:
+    ArrayValueError: a shape does not fit, or `out` cannot be written into.
+    ArrayTypeError: an array is not of real numbers, or too few or too many are passed.
+"""
+
+
+class _Default:
+    """Stands in a signature for a default that is too long to be shown."""
+
+    def __repr__(self) -> str:
+        return "<default>"
+
+
+def call_signature(signature: SizedSignature) -> Signature:
+    """How the function is called from Python."""
+    inputs = [
+        Parameter(x.name, Parameter.POSITIONAL_OR_KEYWORD, default=_default_of(x)) for x in signature.inputs
+    ]
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+        for name, default in (("out", None), ("threads", 1))
+    ]
+    return Signature([*inputs, *options])
+
+
+def _default_of(argument: SizedArgument) -> Any:
+    if argument.default is None:
+        return Parameter.empty
+    if len(argument.default) > _SHOWN:
+        return _Default()
+    return argument.default if argument.shape else argument.default[0]
+
+
+def docstring(signature: SizedSignature, facts: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
+    """The function's documentation: every argument and result with shape, unit and meaning, and an example.
+
+    `facts`: what `manifest` says of the function.
+    """
+    outputs = ", ".join(x.name for x in signature.outputs)
+    several = len(signature.outputs) > 1
+    what = facts["summary"]
+    lines = [f"{signature.name}{call_signature(signature)} -> {outputs}", ""]
+    lines += [f"{what[:1].upper()}{what[1:]}.", "", "Args:"]
+    lines += map(_row, signature.inputs)
+    lines += _ANY.format(outputs="a tuple of arrays" if several else "an array").splitlines()
+    lines += ["", "Returns:", *(["    A named tuple:"] if several else [])]
+    lines += map(_row, signature.outputs)
+    lines += ["", *_order(signature, manifest)]
+    first = signature.inputs[0]
+    shape = ", ".join(map(str, first.shape))
+    lines += _BATCHES.format(first=first.name, shape=shape).replace(", )", ",)").splitlines()
+    lines += ["", "Example:", *(f"    {line}" for line in example(signature))]
+    form, operations = facts["form"], facts["operations"]["total"]
+    lines += ["", f"The code is of the form '{form}' and takes {operations} operations."]
+    return "\n".join(lines) + "\n"
+
+
+def _row(argument: SizedArgument) -> str:
+    shape = f" {_tuple(argument.shape)}" if argument.shape else ""
+    unit = "" if argument.unit in ("", "1") else f" [{argument.unit}]"
+    packed = "" if argument.dense is None else f" (packed, of {_tuple(argument.dense)})"
+    return f"    {argument.name}{shape}{unit}: {argument.meaning}{packed}."
+
+
+def _tuple(shape: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def _order(signature: SizedSignature, manifest: Mapping[str, Any]) -> Iterator[str]:
+    """In which order joints and so on stand, and what the elements of joints with several are."""
+    arguments = (*signature.inputs, *signature.outputs)
+    if not any(x.kind in OF_JOINTS for x in arguments) or not manifest["nq"]:
+        return
+    ordered = [("joints", "joint_names"), ("frames", "frames"), ("contacts", "contacts")]
+    told = [f"`lib.{names}` lists the {what}" for what, names in ordered if manifest.get(what)]
+    if told:
+        yield f"In order, {', '.join(told)}."
+    yield "Units are SI; spatial vectors have their linear part first."
+    for joint in manifest["manifold"]:
+        if layout := LAYOUTS.get(joint["kind"]):
+            q, v = (f"{x}[{joint[f'idx_{x}']}:{joint[f'idx_{x}'] + joint[f'n{x}']}]" for x in ("q", "v"))
+            yield f"{q} and {v} are those of {joint['name']}: {layout}."
+    yield ""
+
+
+def example(signature: SizedSignature) -> Iterator[str]:
+    """A call in Python, of the function of a library `lib`; NumPy is `np`."""
+    given = [x for x in signature.inputs if x.default is None]
+    for argument in given:
+        yield f"{argument.name} = {_some(argument)}"
+    outputs = ", ".join(x.name for x in signature.outputs)
+    yield f"{outputs} = lib.{signature.name}({', '.join(x.name for x in given)})"
+
+
+def _some(argument: SizedArgument) -> str:
+    """An expression for a value of this shape that makes sense."""
+    size = ", ".join(map(str, argument.shape))
+    shape = size if len(argument.shape) == 1 else f"({size})"
+    if argument.kind == "configuration" and len(argument.shape) == 1:
+        return "lib.neutral()"
+    if argument.kind == "parameters":
+        return "lib.parameters.defaults"
+    if argument.kind == "inertia":
+        return _TEN
+    if not argument.shape:
+        return "0.01" if argument.kind == "time_step" else "1.0"
+    holds = argument.kind == "cosines" or (argument.kind == "nonnegative" and argument.unit == "1")
+    return f"np.{'ones' if holds else 'zeros'}({shape})"

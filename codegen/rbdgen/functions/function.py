@@ -32,10 +32,10 @@ Outputs = Sequence[Sequence[Scalar]]
 Robot = TypeVar("Robot", Model, ReducedModel, Model | ReducedModel)
 
 LIMBS: Final = "limbs"
-"""The form that no row needs to name: alike limbs as lanes, of the form that `swept` says."""
+"""A form that no row lists: it runs alike limbs as SIMD lanes and is derived from the row's `swept` form."""
 
 LIMB_LOOPS: Final = "limb-loops"
-"""The same with the limbs one after the other, for small memories."""
+"""The same form with a loop over the limbs, for small memories."""
 
 Over: TypeAlias = Literal["all", "independent", "tree"]
 
@@ -52,103 +52,99 @@ def where_coupled(model: Model) -> bool:
 
 
 SMALL_ARM = 6
-"""Joints; the longer a chain, the more its factor of M costs beside articulated bodies."""
+"""Joints. The longer a chain, the more a factor of M costs compared with articulated bodies."""
 
 
 def where_factors_pay(model: Model) -> bool:
-    """And one with rotors: with them a joint hands on all of its inertia, which costs articulated bodies
-    more than a factor of M. And a small one, such as an arm whose wrist has one centre."""
+    """A robot with joints that follow others, with rotors (which make projected inertias dense), or a small
+    one.
+    """
     return where_coupled(model) or model.has_rotors or model.nv <= SMALL_ARM
 
 
 @dataclass(frozen=True)
 class Form:
-    """One form of an algorithm: how it is named, where it is from, how it is traced.
-
-    `reduced`: whether it is written for a `ReducedModel`; given a plain model it then reduces it first.
-    `loops`: of a form that repeats straight lines; `trace` then runs them one after the other. `compact`:
-    for the size of its code alone, never for its operations. `over`: of which degrees of freedom its outputs
-    are: of `all`, to be folded where joints follow others; of those that are `independent`, as it folds by
-    itself; or it is for a `tree` alone, where no joint follows another. `worth`: on which robots it is worth
-    a trial; `swept`: whether it may run alike limbs together, as sweeps do; in loops, that one which takes
-    the function's inputs does.
-    """
+    """One form of an algorithm."""
 
     name: str
     source: str
+    """The paper or book, and what the form adds to it."""
     trace: Callable[[Any, State], Outputs]
     reduced: bool = False
+    """Whether it is written for a `ReducedModel`; a plain model is then reduced first."""
     loops: Callable[[ReducedModel], LoopedForm] | None = None
+    """The loops of a form that repeats straight lines; `trace` then runs them one after the other."""
     compact: bool = False
+    """Whether it exists for its small code alone, never for its number of operations."""
     over: Over = "all"
+    """`all`: outputs are folded for followers; `independent`: the form folds them; `tree`: no followers."""
     worth: Callable[[Model], bool] = everywhere
+    """Robots on which it is worth a trial."""
     swept: bool = False
+    """Whether it can run alike limbs as lanes; in loops, whether the loop that reads the inputs can."""
 
     def does(self, model: Model) -> bool:
-        """Whether it can do this robot."""
+        """Whether it can serve this robot."""
         return self.over != "tree" or model.coupling.is_trivial
 
     @property
     def smooth(self) -> Form:
-        """The same one where its outputs will be differentiated."""
+        """The same form for outputs that will be differentiated."""
         return replace(self, trace=lambda robot, x: self.trace(robot, replace(x, smooth=True)))
 
 
 Call = Callable[..., Any]
-"""`call(name, **changed)`: the outputs of a function at random states, some of its inputs changed."""
+"""`call(name, **changed)` gives the outputs of a function at random states, with some inputs changed."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What must hold between results, whatever the robot: `sides` gives two arrays, or tuples of such.
-
-    `functions`: those that take part; `sides` gets a `Call` and the inputs by name, (states, ...).
-    """
+    """An equation between results that holds for every robot."""
 
     what: str
     functions: tuple[str, ...]
     sides: Callable[[Call, Mapping[str, Any]], tuple[Any, Any]]
+    """Gives both sides as arrays (or tuples of them) from a `Call` and the inputs by name, (states, ...)."""
 
 
 @dataclass(frozen=True)
 class Function:
-    """A row of the table: all that rbdgen knows of one function. No other module names it.
-
-    `summary`: one line of what it computes; `forms`: the first one is the textbook's; `operations`: about how
-    many that one takes; `pinocchio`: the outputs by Pinocchio, from its module, a model, data of the model,
-    and one state's inputs by name, external forces as it wants them, the robot's `contacts` among them, None
-    where it is not asked;
-    `identities`: of this function and those of rows above; `resistance`: what joints' resistance adds to its
-    outputs, or takes from the torques that it is given, where its forms do not see to that themselves
-    (Pinocchio's knows rotors alone, the rest comes with the inputs); `derivative_of`: the function whose
-    derivatives its outputs are, by every vector of the tangent space and force that it takes, in order;
-    `projected`: the outputs by those of other functions, where G^T f G of all degrees of freedom is not what
-    they are, see `model/coupling.py`; `basis`: the parameters of a robot that its columns are of;
-    `contacts`: those that it is of, None for all of the robot's;
-    `measure`: a function and a form (None: the one of the same name), much smaller, whose operations say as
-    well which axes are cheap;
-    `of_joint_frames`: whether its outputs are of what is given in the joints' own frames; `inverse`: the
-    function that gives back one of its inputs, from its one output in the place of that; `differentiated`:
-    how it is made of another function, whose graph its forms then change, see `differentiated.py`; `along`:
-    a form of NAME_jvp, how fast its outputs change along a direction in the tangent space.
-    """
+    """A row of the table: all that rbdgen knows of one function. No other module names it."""
 
     signature: Signature
     summary: str
     forms: tuple[Form, ...]
+    """Its forms; the first one is the textbook's."""
     operations: Callable[[TreeSize], int]
+    """About how many operations the textbook's form takes."""
     pinocchio: Callable[[Any, Any, Any, Mapping[str, Any]], Any] | None = None
+    """Its outputs by Pinocchio, from the module, a model, its data and the inputs of one state by name."""
     identities: tuple[Identity, ...] = ()
+    """Identities of this function and those of rows above."""
     resistance: tuple[Added, ...] = ()
+    """What joint resistance adds to its outputs or takes from its torques, if its forms do not do so."""
     derivative_of: str | None = None
+    """The function that it differentiates, with respect to all its tangent vectors and forces, in order."""
     projected: Callable[[Call, Mapping[str, Any]], Any] | None = None
+    """Its outputs from other functions where joints follow others and they are not G^T f G."""
     basis: Callable[[Model], BaseParameters] | None = None
+    """The parameters of a robot to which its columns belong."""
     contacts: tuple[str, ...] | None = None
+    """The contacts it is restricted to; None for all of the robot's."""
     measure: tuple[str, str | None] | None = None
+    """A much smaller function, and its form (None: the same name), whose operations rank body axes as
+    well.
+    """
     of_joint_frames: bool = False
+    """Whether its outputs refer to quantities that are given in the joints' own frames."""
     inverse: str | None = None
+    """The function that takes this one's only output and gives back one of its inputs, as aba does for
+    rnea.
+    """
     along: Form | None = None
+    """A form of NAME_jvp: the rates of its outputs along a direction in the tangent space."""
     differentiated: Differentiated | None = None
+    """For a derivative of another function, whose graph its forms change; see `differentiated.py`."""
 
     @property
     def name(self) -> str:
@@ -156,18 +152,18 @@ class Function:
 
     @property
     def of_frames(self) -> bool:
-        """Whether it is of the frames that a user chose."""
+        """Whether it depends on the frames that a user chose."""
         arguments = (*self.signature.inputs, *self.signature.outputs)
         return any("nf" in argument.shape for argument in arguments)
 
     @property
     def of_contacts(self) -> bool:
-        """Whether it is of the robot's contacts."""
+        """Whether it depends on the robot's contacts."""
         arguments = (*self.signature.inputs, *self.signature.outputs)
         return any(size in argument.shape for argument in arguments for size in ("nc", "ncontacts"))
 
     def carriers(self, model: Model) -> list[tuple[int, ...]]:
-        """The bodies that carry each frame or each contact that it is of."""
+        """The bodies that carry each frame or each contact on which it depends."""
         frames = [(frame.body,) for frame in model.frames] if self.of_frames else []
         contacts = self.held_by(model).contacts if self.of_contacts else ()
         return [*frames, *(tuple(end.body for end in contact.ends) for contact in contacts)]
@@ -178,7 +174,7 @@ class Function:
         return any(x.kind == "parameters" for x in self.signature.inputs)
 
     def sized(self, model: Model, parameters: int = 0) -> SizedSignature:
-        """Its signature for a robot, so many of whose numbers are inputs; OptionError where it needs some."""
+        """Its signature for a robot with so many parameters as inputs; OptionError if it needs some."""
         if self.by_parameters and not parameters:
             raise OptionError(
                 f"function '{self.name}' is of parameters that stay inputs; ask for some, such as "
@@ -193,35 +189,35 @@ class Function:
         return self.operations(tree_size(self.held_by(model)))
 
     def packed(self, asked: bool) -> list[str]:
-        """The outputs that hold only what may be other than 0; `asked`: all matrices do."""
+        """The outputs that store only entries that may be nonzero; with `asked`, all matrices do."""
         return [x.name for x in self.signature.outputs if x.packed or (asked and len(x.shape) > 1)]
 
     def held_by(self, robot: Robot) -> Robot:
-        """The robot with those contacts alone that it is of."""
+        """The robot with only those contacts to which the function is restricted."""
         return robot if self.contacts is None else robot.with_contacts(self.contacts)
 
     @property
     def smallest(self) -> Form | None:
-        """The form with the least code, None where there is none for that."""
+        """The form with the least code, or None if the row has no compact form."""
         return next((form for form in self.forms if form.compact), None)
 
     def smallest_for(self, model: Model) -> Form | None:
-        """The same, if it is for this robot."""
+        """The same form, if it can serve this robot."""
         return self.smallest if self.smallest is not None and self.smallest.does(model) else None
 
     @property
     def all_forms(self) -> tuple[Form, ...]:
-        """Those of its row, and those in limbs."""
+        """The forms of its row, and those over alike limbs."""
         return (*self.forms, *filter(None, (self.in_limbs, self.in_limb_loops)))
 
     @property
     def in_limbs(self) -> Form | None:
-        """The form that runs alike limbs as the lanes of vectors; None where no form can."""
+        """The form that runs alike limbs as the lanes of vectors; None if no form can."""
         return self._of_limbs(LIMBS, "alike limbs as lanes")
 
     @property
     def in_limb_loops(self) -> Form | None:
-        """The form that loops over alike limbs; None where no form can."""
+        """The form that loops over alike limbs; None if no form can."""
         return self._of_limbs(LIMB_LOOPS, "in loops over alike limbs")
 
     def _of_limbs(self, name: str, how: str) -> Form | None:
@@ -240,11 +236,11 @@ class Function:
         raise OptionError(f"function '{self.name}' has no form '{name}'; choose from: {known}")
 
     def forms_for(self, model: Model) -> list[Form]:
-        """The forms worth a trial for a robot, the textbook's first."""
+        """The forms that are worth a trial for a robot, the textbook's first."""
         return [form for form in self.forms if form.does(model) and form.worth(model)]
 
     def form_for(self, model: Model, name: str) -> Form:
-        """The form of this name; OptionError if there is none, or if it cannot do this robot."""
+        """The form of this name; OptionError if there is none, or if it cannot serve this robot."""
         form = self.form(name)
         if not form.does(model):
             known = ", ".join(form.name for form in self.forms_for(model))
@@ -274,21 +270,20 @@ class Function:
 
 @dataclass(frozen=True)
 class Differentiated:
-    """How a function is a derivative: "vjp", "jvp" or "hvp" `of` another, `by` some of that one's inputs.
-
-    `inverse`: that of the other, if it has one; `coordinates`: whether q moves and has gradients in its nq
-    elements, else in its tangent space.
-    """
+    """How a function is the derivative (`mode`: "vjp", "jvp" or "hvp") of another one."""
 
     mode: str
     of: Function
     by: tuple[Argument, ...]
+    """The inputs of `of` with respect to which it is differentiated."""
     inverse: Function | None
+    """The inverse of `of`, if it has one."""
     coordinates: bool = False
+    """Whether gradients of q are in its nq elements; otherwise they are in its tangent space."""
 
 
 def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequence[Scalar]:
-    """An output over all degrees of freedom as one over those that are independent."""
+    """An output over all degrees of freedom as one over the independent ones."""
     if argument.kind == "matrix":
         rows = [output[k : k + model.nv] for k in range(0, len(output), model.nv)]
         return flat(model.coupling.folded_matrix(rows))
@@ -327,7 +322,7 @@ def cheap(
 def swept(
     name: str, source: str, outputs: Sequence[str], sweeps: Sequence[Sweep], over: Over = "all"
 ) -> Form:
-    """A form in one straight line of what sweeps give as these outputs."""
+    """A straight-line form: sweeps give these outputs."""
 
     def algorithm(reduced: ReducedModel, x: State) -> Outputs:
         given = straight(reduced, x).run(*sweeps)
@@ -353,7 +348,7 @@ def in_loops(
 
 
 def swept_in_loops(source: str, outputs: Sequence[str], sweeps: Sequence[Sweep], over: Over = "all") -> Form:
-    """A form in loops over bodies of what sweeps give as these outputs."""
+    """A form in loops over bodies: sweeps give these outputs."""
     return in_loops(source, lambda reduced: looped(reduced, outputs, *sweeps), over=over)
 
 

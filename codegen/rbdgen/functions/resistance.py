@@ -1,9 +1,9 @@
-"""Damping, friction, springs and rotors, added to what functions give: a text for every form.
+"""Damping, friction, springs and rotors, which are added to the outputs of functions.
 
-Every term acts on one degree of freedom and reads nothing but its own q, v and a, so that it is added to the
-outputs of a form, or taken from the torques that it is given, whatever its algorithm. Rotors also enter
-factors of M, which `body.armature` serves where they are made. The terms are those of
-`model/joints/resistance.py`; a function's row of the table names them.
+Every term acts on one degree of freedom and reads only its own q, v and a. It can therefore be added to the
+outputs of a form, or subtracted from its input torques, whatever the algorithm. Rotors also enter factors of
+M, through `body.armature`. The terms are those of `model/joints/resistance.py`; the row of a function names
+the terms that it needs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rbdgen.sweeps.tables import Rows
 
 
 class Motion(NamedTuple):
-    """How one degree of freedom moves, and the engine's functions."""
+    """The motion of one degree of freedom, and the elementary functions of the scalars in use."""
 
     q: Scalar
     v: Scalar
@@ -34,27 +34,28 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True)
 class Term:
-    """What resistance does at one degree of freedom. Called, it gives a number, structurally 0 without it.
-
-    `name`: of the table in loops; `fields`: what of the resistance it needs, where all that is not in
-    `SHAPES` is 0 there is none; `reads`: which of q, v and a it may need.
+    """A term of the resistance at one degree of freedom. A call gives its value, which is a plain 0 if it is
+    absent.
     """
 
     name: str
+    """The name of its table in loops."""
     value: Callable[[Resistance, Motion], Scalar]
     fields: tuple[str, ...]
+    """The fields of `Resistance` that it needs. It is absent if all of them but those in `SHAPES` are 0."""
     reads: str = ""
+    """Which of q, v and a it may need."""
 
     def __call__(self, joint: Resistance, x: Motion) -> Scalar:
         return self.value(joint, x)
 
     def acts(self, joint: Resistance) -> bool:
-        """Whether there is any at this joint."""
+        """Whether it is present at this joint."""
         return not all(is_zero(getattr(joint, name)) for name in self.fields if name not in SHAPES)
 
 
 SHAPES = ("smoothing", "reference")
-"""Fields that say how others act."""
+"""Fields that shape the effect of other fields and have none of their own."""
 
 
 def _torque(joint: Resistance, x: Motion) -> Scalar:
@@ -73,7 +74,7 @@ def _spring(joint: Resistance, x: Motion) -> Scalar:
 
 
 def _by_velocity(joint: Resistance, x: Motion) -> Scalar:
-    """s'(v) is 0 of the sign, else e^2 / sqrt(v^2 + e^2)^3."""
+    """d + f s'(v), where s'(v) is 0 for the sign, and otherwise e^2 / sqrt(v^2 + e^2)^3."""
     if is_zero(joint.friction) or is_zero(joint.smoothing):
         return joint.damping
     r = _steepness(joint, x)
@@ -81,7 +82,7 @@ def _by_velocity(joint: Resistance, x: Motion) -> Scalar:
 
 
 def _by_velocity_twice(joint: Resistance, x: Motion) -> Scalar:
-    """s''(v) is -3 e^2 v / sqrt(v^2 + e^2)^5."""
+    """f s''(v), where s''(v) = -3 e^2 v / sqrt(v^2 + e^2)^5."""
     if is_zero(joint.friction) or is_zero(joint.smoothing):
         return 0
     r = _steepness(joint, x)
@@ -116,16 +117,16 @@ rotor_torque = Term("rotors", lambda joint, x: mul(joint.armature, x.a), ("armat
 """A a."""
 
 by_position = Term("stiffness", lambda joint, _: joint.stiffness, ("stiffness",))
-"""The torque's derivative by q, k."""
+"""The derivative of the torque with respect to q: k."""
 
 by_velocity = Term("slopes", _by_velocity, _LOSSES, "v")
-"""Its derivative by v, d + f s'(v)."""
+"""The derivative of the torque with respect to v: d + f s'(v)."""
 
 by_velocity_twice = Term("bends", _by_velocity_twice, _LOSSES, "v")
-"""Its second derivative by v, f s''(v)."""
+"""The second derivative of the torque with respect to v: f s''(v)."""
 
 by_acceleration = Term("armature", lambda joint, _: joint.armature, ("armature",))
-"""A."""
+"""The derivative of the rotor torque with respect to a: A."""
 
 rotor_energy = Term("rotors", _rotor_energy, ("armature",), "v")
 """A v^2 / 2."""
@@ -136,19 +137,21 @@ spring_energy = Term("springs", _spring_energy, ("stiffness", "reference"), "q")
 
 @dataclass(frozen=True)
 class Added:
-    """What is added to an array, a number for a degree of freedom: to its element of a vector, to the
-    diagonal of a matrix, to a number. `array`: an output, or `tau`, from which it is taken."""
+    """A term that is added to an array: to an element of a vector for each degree of freedom, to the diagonal
+    of a matrix, or to a single number.
+    """
 
     array: str
+    """An output; or `tau`, from which the term is subtracted."""
     term: Term
 
     def place(self, size: int, nv: int, k: int) -> int:
-        """Where the element of degree of freedom k is, of so many."""
+        """The index of the element for degree of freedom k, in an array of this size."""
         return {nv: k, nv * nv: k * (nv + 1)}.get(size, 0)
 
 
 class Freedom(NamedTuple):
-    """A degree of freedom: its place in q, where its joint has one alone, its place in v, how it resists."""
+    """A degree of freedom: its index in q (if its joint has only one), its index in v, and its resistance."""
 
     q: int
     v: int
@@ -156,7 +159,7 @@ class Freedom(NamedTuple):
 
 
 def freedoms(model: Model) -> Iterator[Freedom]:
-    """Those that resist."""
+    """The degrees of freedom with resistance."""
     for body in model.bodies:
         joint = body.joint
         if joint.resistance.acts:
@@ -165,7 +168,7 @@ def freedoms(model: Model) -> Iterator[Freedom]:
 
 
 def terms_of(model: Model, term: Term, x: State) -> list[Scalar]:
-    """The term of every degree of freedom, 0 where nothing resists."""
+    """The term for every degree of freedom, 0 where there is no resistance."""
     found: list[Scalar] = [0] * model.nv
     for at, k, joint in freedoms(model):
         v, a = (values[k] if values else 0 for values in (x.v, x.a))
@@ -175,20 +178,20 @@ def terms_of(model: Model, term: Term, x: State) -> list[Scalar]:
 
 
 def less(model: Model, x: State) -> list[Scalar]:
-    """tau less damping, friction and springs: what is left for bodies and rotors."""
+    """tau minus damping, friction and springs: the torque that is left for bodies and rotors."""
     against = model.coupling.folded(terms_of(model, torque, x))
     return [sub(tau, own) for tau, own in zip(x.tau, against, strict=True)]
 
 
 class Slopes(NamedTuple):
-    """The derivatives of the torques that resist, by q and by v, one number a degree of freedom."""
+    """The derivatives of the resisting torques with respect to q and v, one number per degree of freedom."""
 
     by_q: Sequence[Scalar]
     by_v: Sequence[Scalar]
 
 
 def slopes(model: Model, x: State) -> Slopes:
-    """At a state; 0 where nothing resists."""
+    """The slopes at a state; 0 where there is no resistance."""
     return Slopes(terms_of(model, by_position, x), terms_of(model, by_velocity, x))
 
 
@@ -202,7 +205,7 @@ def add_to_diagonal(matrix: Sequence[list[Scalar]], values: Sequence[Scalar]) ->
 
 
 def with_added(model: Model, parts: Sequence[Added], outputs: Mapping[str, list[Scalar]], x: State) -> None:
-    """Add to the elements of outputs, in place."""
+    """Add the terms to the elements of outputs, in place."""
     for part in parts:
         elements = outputs[part.array]
         for k, value in enumerate(terms_of(model, part.term, x)):
@@ -211,7 +214,7 @@ def with_added(model: Model, parts: Sequence[Added], outputs: Mapping[str, list[
 
 
 def loops_with_added(reduced: ReducedModel, form: LoopedForm, parts: Sequence[Added]) -> LoopedForm:
-    """The loops, then those that add every part."""
+    """The loops of a form, followed by those that add every term."""
     for part in parts:
         chosen = [freedom for freedom in freedoms(reduced.model) if part.term.acts(freedom.joint)]
         loops = list(
@@ -222,7 +225,9 @@ def loops_with_added(reduced: ReducedModel, form: LoopedForm, parts: Sequence[Ad
 
 
 def loops_with_less(reduced: ReducedModel, form: LoopedForm) -> LoopedForm:
-    """First the torques less what resists, in a scratch array that the loops then read in place of tau."""
+    """The form with tau minus the resisting torques in place of tau. They are computed first, in a scratch
+    array.
+    """
     nv, chosen = reduced.nv, {freedom.v: freedom for freedom in freedoms(reduced.model)}
     if not any(torque.acts(freedom.joint) for freedom in chosen.values()):
         return form
@@ -245,16 +250,16 @@ def loops_with_less(reduced: ReducedModel, form: LoopedForm) -> LoopedForm:
 
 
 def _tables(form: LoopedForm, loops: Sequence[tuple[FormLoop, Rows]]) -> dict[str, tuple[float, ...]]:
-    """Those of a form and of added loops."""
+    """The tables of a form and of the added loops."""
     return {**form.tables, **{rows.name: rows.values for _, rows in loops if rows.varying}}
 
 
 def _loops(
     part: Added, chosen: Sequence[Freedom], nv: int, size: int, to: str
 ) -> Iterator[tuple[FormLoop, Rows]]:
-    """Loops over degrees of freedom that add a part and write the sum, and the table they read.
+    """Loops over degrees of freedom that add a term and write the sum, each with the table that it reads.
 
-    Friction of the two kinds takes different operations, so that each has its loop.
+    Smooth friction and the sign take different operations, so each has its own loop.
     """
     for smooth in (False, True):
         own = [freedom for freedom in chosen if smooth == (not is_zero(freedom.joint.smoothing))]
@@ -284,5 +289,5 @@ def _loop(part: Added, own: Sequence[Freedom], table: Rows, places: Sequence[int
 
 
 def model_of(robot: Any) -> Model:
-    """The model of what a form is traced on."""
+    """The model of the robot on which a form is traced."""
     return robot if isinstance(robot, Model) else robot.model

@@ -1,4 +1,4 @@
-"""Functions of robots whose joints set something against their motion."""
+"""Forms of functions for robots whose joints have damping, friction, springs or rotors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rbdgen.sweeps.loops import LoopedForm
 
 
 def resisting(function: Function) -> Function:
-    """The function with forms that know what joints set against their motion."""
+    """The function, with forms that include joint resistance."""
     inputs = {x.name for x in function.signature.inputs}
     taken = any(part.array in inputs for part in function.resistance)
     added = [part for part in function.resistance if part.array not in inputs]

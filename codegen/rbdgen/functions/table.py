@@ -1,4 +1,6 @@
-"""The table of functions: one row each. Command line, templates, loader, docs and tests iterate it."""
+"""The table of functions, one row each. The command line, templates, loader, docs and tests iterate over
+it.
+"""
 
 from __future__ import annotations
 
@@ -53,46 +55,48 @@ def _by_name(rows: tuple[Function, ...]) -> Mapping[str, Function]:
 
 
 TABLE: Final = _by_name(_ROWS)
-"""The functions of every robot."""
+"""Functions of every robot."""
 
 SECOND: Final = _by_name(second_derivatives.ROWS)
-"""Second derivatives, of every robot too, but with the cube of its degrees of freedom as their size."""
+"""Second derivatives. They apply to every robot, but their size is the cube of its degrees of freedom."""
 
 OF_CONFIGURATIONS: Final = _by_name(configurations.ROWS)
-"""Those of configurations, of every robot too, but no dynamics."""
+"""Functions of configurations. They apply to every robot, but are not dynamics."""
 
 OF_TRAJECTORIES: Final = _by_name(trajectories.ROWS)
-"""Those of trajectories: dynamics of every robot, and its configurations."""
+"""Functions of trajectories, which combine the dynamics of a robot and its configurations."""
 
 OF_FLOATING_BASES: Final = _by_name(world_aligned.ROWS)
-"""Those of robots with a floating base."""
+"""Functions of robots with a floating base."""
 
 OF_BASE: Final = _by_name((regressors.REGRESSOR_BASE,))
-"""Those of every robot whose shapes its numbers decide."""
+"""Functions of every robot with outputs whose size depends on the robot's numbers."""
 
 OF_PARAMETERS: Final = _by_name(sensitivities.ROWS)
-"""Those of robots some of whose numbers are inputs."""
+"""Functions of robots on which some parameters are inputs."""
 
 OF_LOOPS: Final = _by_name(loops.ROWS)
-"""Those of robots with closed loops."""
+"""Functions of robots with closed loops."""
 
 OF_FRAMES: Final = _by_name(kinematics.ROWS)
-"""Those of robots with chosen frames."""
+"""Functions of robots with chosen frames."""
 
 OF_CONTACTS: Final = _by_name((*contact_kinematics.ROWS, *contact_forward.ROWS, *contact_derivatives.ROWS))
-"""Those of robots with contacts."""
+"""Functions of robots with contacts."""
 
 OF_ANCHORED_CONTACTS: Final = _by_name((*contact_forward.ANCHORED, *contact_derivatives.ANCHORED))
-"""Those of robots all of whose contacts can be pulled to where they were put."""
+"""Functions of robots whose contacts can all be anchored, that is pulled to the points where they were
+made.
+"""
 
 OF_FLOATING_CONTACTS: Final = _by_name(contact_inverse.ROWS)
-"""Those of robots with contacts, a floating base and joints."""
+"""Functions of robots with contacts, a floating base and joints."""
 
 OF_STANCES: Final = _by_name(contact_inverse.OF_STANCE)
-"""The same, where contacts with the world can hold the base."""
+"""Functions of the same robots if contacts with the world can hold the base."""
 
 BY_INDEPENDENT: Final = _by_name(loops.BY_INDEPENDENT)
-"""Those of robots with closed loops whose independent velocities were named."""
+"""Functions of robots with closed loops whose independent velocities were named."""
 
 ALL: Final[Mapping[str, Function]] = MappingProxyType(
     {
@@ -115,7 +119,7 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
 
 
 _HELD: Final = [name for name, row in ALL.items() if row.of_contacts]
-"""All that are of contacts, and of any set of them."""
+"""All functions that depend on contacts, and therefore exist for every set of them."""
 
 
 _BEHIND: Final = re.compile(
@@ -125,16 +129,19 @@ _BEHIND: Final = re.compile(
 
 
 class _Family(NamedTuple):
-    """Functions of some robots: `of`: what, `has`: whether a robot has that, `otherwise`: what to do."""
+    """Functions of some robots."""
 
     functions: Mapping[str, Function]
     has: Callable[[Model], bool]
+    """Whether a robot has what the functions need."""
     of: str
+    """What they need, in words."""
     otherwise: str
+    """What a user can do about a robot that has not."""
 
 
 def _moves_joints(model: Model) -> bool:
-    """Whether a floating base carries any."""
+    """Whether the robot has a floating base that carries joints."""
     return model.is_floating and model.sizes["njoints"] > 0
 
 
@@ -171,8 +178,9 @@ _OF_SOME: Final = (
 
 
 def rows_of(model: Model) -> Mapping[str, Function]:
-    """The functions of a robot, none of whose numbers is an input; but for second derivatives, and for those
-    of configurations and trajectories."""
+    """All functions that fit a robot without parameters as inputs, but for those of second derivatives,
+    configurations and trajectories.
+    """
     own = {**TABLE, **OF_BASE}
     for family in _OF_SOME:
         own |= family.functions if family.has(model) else {}
@@ -184,7 +192,7 @@ def rows_of(model: Model) -> Mapping[str, Function]:
 
 
 def of_set(function: Function, chosen: ContactSet) -> Function:
-    """A function of contacts for those of a set alone."""
+    """A function of contacts, restricted to the contacts of a set."""
 
     def named(name: str) -> str:
         return f"{name}_{chosen.name}" if name in _HELD else name
@@ -207,16 +215,13 @@ def of_set(function: Function, chosen: ContactSet) -> Function:
 
 
 def sets_of(manifest: Mapping[str, Any]) -> list[ContactSet]:
-    """Those that a manifest tells of."""
+    """The contact sets that a manifest lists."""
     told = manifest.get("contact_sets", {})
     return [ContactSet(name, tuple(contacts)) for name, contacts in told.items()]
 
 
 def check_sets(sets: Iterable[ContactSet]) -> None:
-    """OptionError for a set whose functions would have the names of others, or of what is emitted for them.
-
-    Capitals make no difference: there are file systems that know none.
-    """
+    """OptionError if the functions of a set would have the names of other functions."""
     taken = {name: name for name in ALL}
     for chosen in sets:
         lower, what = chosen.name.lower(), f"contact set '{chosen.name}'"
@@ -233,9 +238,9 @@ def check_sets(sets: Iterable[ContactSet]) -> None:
 
 
 def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = ()) -> Function:
-    """The row of this name; OptionError if there is none, or if it is none of this robot's.
+    """The row of this name; OptionError if there is none, or if it does not fit this robot.
 
-    `sets`: those of contacts where no model is given.
+    `sets` are the contact sets if no model is given.
     """
     if not isinstance(name, str):
         raise OptionError(f"function {name!r} is no name; give one of the catalogue, such as 'rnea'")
@@ -256,7 +261,7 @@ def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = (
 
 
 def _instead(name: str) -> str:
-    """The names that are meant, as it seems; else all."""
+    """A hint with the names that the user may have meant; otherwise with all names."""
     directions = [f"{function}_{mode}" for function in ALL for mode in MODES]
     near = get_close_matches(name, [*ALL, *directions], n=3)
     if near:

@@ -1,1 +1,1 @@
-"""Moving in the space of configurations: the exponential map of q, its inverse, and their derivatives."""
+"""The exponential map of configurations (q moved by a velocity), its inverse, and their derivatives."""

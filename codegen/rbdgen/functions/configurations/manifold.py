@@ -1,7 +1,7 @@
 """Moving in the space of configurations, joint by joint: each joint type knows its own part of q.
 
-Joints that follow others have no part in q and v. Derivatives are taken in the tangent space, in which every
-joint has a block on the diagonal.
+Joints that follow others have no part in q and v. Derivatives are taken in the tangent space; each is block
+diagonal, with one block per joint.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from rbdgen.spatial.scalar import Scalar
 Vector: TypeAlias = Sequence[Scalar]
 Rows: TypeAlias = list[list[Scalar]]
 Blocked: TypeAlias = list[tuple[Joint, Rows]]
-"""A matrix of the tangent space by its blocks on the diagonal, one a joint; it is 0 elsewhere."""
+"""A matrix of the tangent space by its blocks on the diagonal, one per joint. It is 0 elsewhere."""
 
 
 def joints_of(model: Model) -> Iterator[Joint]:
-    """Those that follow no other."""
+    """The joints that follow no other."""
     return (body.joint for body in model.bodies if body.joint.follows is None)
 
 
@@ -32,7 +32,7 @@ def positions_of(joint: Joint, q: Vector) -> Vector:
 
 
 def integrated(model: Model, q: Vector, v: Vector, functions: Elementary) -> list[Scalar]:
-    """Where q comes to in one second at the velocity v."""
+    """The configuration that is reached from q in one second at the velocity v."""
     result: list[Scalar] = [0] * model.sizes["nq"]
     for joint in joints_of(model):
         moved = joint.type.integrate(positions_of(joint, q), joint.slice(v), functions)
@@ -50,7 +50,7 @@ def difference(model: Model, q0: Vector, q1: Vector, functions: Elementary) -> l
 
 
 def integrate_derivatives(model: Model, v: Vector, functions: Elementary) -> tuple[Blocked, Blocked]:
-    """How what `integrated` gives moves with q and with v; where q is makes no difference."""
+    """The derivatives of `integrated` with respect to q and v. They do not depend on q itself."""
 
     def blocks(joint: Joint, type: Turning) -> tuple[Rows, Rows]:
         moved = Exponential(type.motion(joint.slice(v)), functions)
@@ -62,7 +62,7 @@ def integrate_derivatives(model: Model, v: Vector, functions: Elementary) -> tup
 def difference_derivatives(
     model: Model, q0: Vector, q1: Vector, functions: Elementary
 ) -> tuple[Blocked, Blocked]:
-    """How what `difference` gives moves with q0 and with q1."""
+    """The derivatives of `difference` with respect to q0 and q1."""
 
     def blocks(joint: Joint, type: Turning) -> tuple[Rows, Rows]:
         displaced = type.displaced(positions_of(joint, q0), positions_of(joint, q1), functions)
@@ -75,7 +75,7 @@ def difference_derivatives(
 def _both(
     model: Model, blocks: Callable[[Joint, Turning], tuple[Rows, Rows]], first: int
 ) -> tuple[Blocked, Blocked]:
-    """Two matrices; `first`: the first one's entry of a joint whose v is the rate of its q."""
+    """The two matrices. For a joint whose v is the rate of its q, the blocks are `first` and 1."""
     made = [
         (joint, *(blocks(joint, joint.type) if isinstance(joint.type, Turning) else ([[first]], [[1]])))
         for joint in joints_of(model)
@@ -84,7 +84,7 @@ def _both(
 
 
 def _chosen(type: Turning, blocks: Blocks) -> Rows:
-    """The rows and columns of the joint type's own velocities."""
+    """The rows and columns that belong to the joint type's own velocities."""
     first, second = blocks
     upper = [[*a, *b] for a, b in zip(first, second, strict=True)]
     lower = [[*a, *b] for a, b in zip(ZERO_MATRIX, first, strict=True)]
@@ -93,7 +93,7 @@ def _chosen(type: Turning, blocks: Blocks) -> Rows:
 
 
 def filled(blocked: Blocked, size: int) -> list[Scalar]:
-    """Such a matrix with its zeros, row-major."""
+    """The whole matrix with its zeros, row-major."""
     rows: Rows = [[0] * size for _ in range(size)]
     for joint, block in blocked:
         for i, row in enumerate(block):

@@ -1,4 +1,4 @@
-"""The functions of configurations: how they move, and derivatives of that in the tangent space."""
+"""The functions of configurations: moving in their space, and the derivatives in the tangent space."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _integrate_derivatives(model: Model, x: State) -> Outputs:
 
 
 def _slower(x: Any) -> Any:
-    """A velocity that turns nothing by more than half a turn in a second."""
+    """A velocity that turns no joint by more than half a turn in a second."""
     return x["v"] / 8
 
 
@@ -119,4 +119,4 @@ DIFFERENCE_DERIVATIVES = Function(
 )
 
 ROWS = (INTEGRATE, DIFFERENCE, INTEGRATE_DERIVATIVES, DIFFERENCE_DERIVATIVES)
-"""Of every robot."""
+"""These apply to every robot."""

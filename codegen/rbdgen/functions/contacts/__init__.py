@@ -1,1 +1,1 @@
-"""Contacts: how they move, the dynamics that they constrain, and their forces."""
+"""Contacts: their motion, dynamics constrained by them, and their forces."""

@@ -1,8 +1,9 @@
-"""Contacts that are pulled to where they were put: J a + drift + mu lambda = - kp e - kd J v.
+"""Anchored contacts, which are pulled back to where they were made: J a + drift + mu lambda = -kp e - kd J v.
 
-An anchor is the pose of a contact when it was put, x0 and, of a frame, R0. e is x - x0 and, of axes, half the
-sum of r0_k x r_k over the columns of R0 and R: the sine of the angle from R0 to R, along its axis. Loops hold
-points alone; their x is that of end 1 less that of end 2, as their carrier sees it.
+The anchor of a contact is its pose when it was made: x0, and R0 for a frame. The error e is x - x0 and, for a
+frame, half the sum of r0_k x r_k over the columns of R0 and R. This is the axis of the rotation from R0 to R,
+times the sine of its angle. Closed loops can be anchored as points only; their x is the position of end 1
+minus that of end 2, seen from the last body that carries both.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from rbdgen.sweeps.inputs import State
 
 
 def pulled(x: State, apart: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
-    """- kp e - kd J v, of all rows."""
+    """-kp e - kd J v for all rows."""
     kp, kd = x.arrays["gains"]
     return [neg(add(mul(kp, e), mul(kd, rate))) for e, rate in zip(apart, rates, strict=True)]
 
@@ -31,7 +32,7 @@ def pulled(x: State, apart: Sequence[Scalar], rates: Sequence[Scalar]) -> list[S
 def anchors(
     contacts: Sequence[Contact], values: Sequence[Scalar]
 ) -> Iterator[tuple[Vector, tuple[Vector, ...]]]:
-    """x0 and, of a frame, the columns of R0."""
+    """x0 of every anchor, and the columns of R0 if it is a frame."""
     for contact in contacts:
         own, values = values[: contact.anchor], values[contact.anchor :]
         x0, *rows = vectors(own)
@@ -39,12 +40,12 @@ def anchors(
 
 
 def vectors(values: Sequence[Scalar]) -> list[Vector]:
-    """Every three numbers."""
+    """The numbers in groups of three."""
     return [Vector(*values[k : k + 3]) for k in range(0, len(values), 3)]
 
 
 def turned(before: Sequence[Vector], now: Sequence[Vector]) -> list[Scalar]:
-    """Half the sum of r0_k x r_k; of a point, which has no axes, nothing."""
+    """Half the sum of r0_k x r_k. It is empty for a point, which has no axes."""
     total = ZERO
     for r0, r in zip(before, now, strict=False):
         total = total + r0.cross(r)
@@ -52,7 +53,7 @@ def turned(before: Sequence[Vector], now: Sequence[Vector]) -> list[Scalar]:
 
 
 def apart(model: Model, q: Sequence[Coordinate], values: Sequence[Scalar]) -> list[Scalar]:
-    """e of all rows."""
+    """The errors e of all rows."""
     found: list[Scalar] = []
     position, rotation = map(vectors, contact_pose(model, q))
     for k, (x0, R0) in enumerate(anchors(model.contacts, values)):
@@ -61,7 +62,9 @@ def apart(model: Model, q: Sequence[Coordinate], values: Sequence[Scalar]) -> li
 
 
 def apart_in_own_axes(reduced: ReducedModel, contacts: Contacts, values: Sequence[Scalar]) -> list[Scalar]:
-    """The same, every row in its own axes: anchors in the world go out to the bodies that they hold."""
+    """The same with every row in its own axes. Anchors in the world are transformed to the bodies of their
+    contacts.
+    """
     placed = reduced.contacts_on(contacts.bodies)
     found: list[Scalar] = []
     for rows, one, (x0, R0) in zip(
@@ -85,7 +88,7 @@ def _on_body(
 
 
 def _between(reduced: ReducedModel, contacts: Contacts, rows: Rows, places: Sequence[PlacedFrame]) -> Vector:
-    """From end 2 of a loop to end 1, in the axes of its rows."""
+    """The vector from end 2 of a closed loop to end 1, in the axes of its rows."""
     carrier = rows.held.carrier
     first, second = (
         seen_from(contacts.bodies, reduced.model.path(carrier, place.parent)[1], place.translation)

@@ -1,7 +1,7 @@
-"""What functions of contacts take and give.
+"""Inputs and outputs that functions of contacts share.
 
-Rows stand contact by contact in the order given, linear, then angular, in world axes; of a loop in the
-axes of the last body that both of its ends hang on.
+Rows are ordered contact by contact as given; each contact has linear rows, then angular ones. They are in
+world axes; those of a closed loop are in the axes of the last body that carries both of its ends.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ LAMBDA = Argument(
 
 
 def rows(name: str, unit: str, meaning: str) -> Argument:
-    """A number for every row of every contact."""
+    """A vector with a number for every row of every contact."""
     return Argument(name, "values", ("nc",), unit, meaning)
 
 
 def jacobian(name: str, unit: str, meaning: str) -> Argument:
-    """A row for every row of every contact, a column for every degree of freedom."""
+    """A matrix with a row for every row of every contact, and a column for every degree of freedom."""
     return Argument(name, "columns", ("nc", "nv"), unit, meaning)

@@ -1,11 +1,11 @@
-"""Dynamics that contacts constrain, by articulated bodies: M is factored joint by joint, and stands nowhere.
+"""Dynamics constrained by contacts, with articulated bodies: M is factored joint by joint and never formed.
 
 One inward sweep of the articulated-body algorithm gives L, D and V of every joint (Featherstone 2008, table
-7.1). Unit forces in the contacts and tau - h go inward over the same joints, and leave L^-T J^T and
-L^-T (tau - h) there. The forces are eliminated last, see `multipliers.py`; one sweep outward gives a.
+7.1). Unit forces in the contacts and tau - h are carried inward over the same joints, which gives L^-T J^T
+and L^-T (tau - h). The contact forces are eliminated last, see `multipliers.py`. An outward sweep gives a.
 
-A floating base's linear velocity and gravity move all of the robot alike, so that they take no part: the
-unknown is a' = vdot + w x v - R^T g of the base, in which neither M, nor h, nor J, nor the drift knows them.
+The linear velocity of a floating base and gravity affect the whole robot alike, so both are left out. The
+unknown is a' = vdot + w x v - R^T g of the base; with it M, h, J and the drift depend on neither.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum
 
 
 def factor(body: Body, x: Given) -> Gives:
-    """L, 1 / D and V D^-1 of a joint; the inertia that its parent feels."""
+    """L, 1 / D and V D^-1 of a joint, and the inertia that its parent feels."""
     joint = factor_joint(x.inertia, body.subspace, body.armature)
     return {**hand_on(body, joint, x), "inverse_D": list(joint.D.inverse_diagonal), "V": joint.V}
 
@@ -52,7 +52,7 @@ FACTORS = Inward(
 
 
 def turning_base(body: Body, x: Given) -> Gives:
-    """A floating base that only turns, where there is no gravity."""
+    """A floating base that only rotates, without gravity."""
     motion = BodyMotion(ZERO, relative_motion(body, x.v).angular, ZERO)
     return {"motion": motion, "force": inertial_force(body.moments, motion)}
 
@@ -67,11 +67,11 @@ UPWARD = Outward(
     reads=("placement",),
     gives={"up": Vector},
 )
-"""Minus gravity, in the axes of every body."""
+"""The sweep that computes minus gravity in the axes of every body."""
 
 
 def pushed(body: Body, x: Given) -> Gives:
-    """One joint's t = L^-T (tau - S^T p); the bias force p that its parent feels."""
+    """t = L^-T (tau - S^T p) of one joint, and the bias force p that its parent feels."""
     t = back_substituted(x.L, [sub(tau, p) for tau, p in zip(x.tau, along_joint(body, x.force), strict=True)])
     rates = [mul(value, inverse) for value, inverse in zip(t, x.inverse_D, strict=True)]
     passed = with_joint_force(body, x.force + combination(x.V, rates), x.tau)
@@ -106,14 +106,14 @@ def delassus(reduced: ReducedModel, x: State) -> list[list[Scalar]]:
 
 
 def contact_forces(reduced: ReducedModel, x: State, *, held: bool = False) -> list[Scalar]:
-    """lambda; `held`: to anchors."""
+    """lambda; with `held`, for anchored contacts."""
     return _constrained(reduced.in_metres, x, held=held)[1]
 
 
 def contact_dynamics(
     reduced: ReducedModel, x: State, *, held: bool = False
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """a, and lambda; `held`: to anchors."""
+    """a and lambda; with `held`, for anchored contacts."""
     reduced = reduced.in_metres
     driver, forces, rates = _constrained(reduced, x, held=held)
     a = _accelerations(driver, rates)
@@ -143,7 +143,7 @@ def _constrained(
 
 
 def contact_impulse(reduced: ReducedModel, x: State) -> tuple[list[Scalar], list[Scalar]]:
-    """v after an impulse, and the impulse."""
+    """The velocity v after an impulse, and the impulse."""
     reduced = reduced.in_metres
     driver = straight(reduced, x)
     values, still = driver.run(VELOCITIES, FACTORS), [0] * reduced.nv
@@ -158,6 +158,6 @@ def contact_impulse(reduced: ReducedModel, x: State) -> tuple[list[Scalar], list
 
 
 def _accelerations(driver: Straight, rates: Sequence[Scalar]) -> list[Scalar]:
-    """L^-1 of rates, joint by joint from the root."""
+    """L^-1 times the rates, joint by joint from the root."""
     driver.values["a"], driver.kinds["a"] = list(rates), Scalar
     return list(driver.run(ACCELERATIONS)["a"])

@@ -1,8 +1,8 @@
-"""The same in chosen axes, from the ends of contacts up to the body that they are seen from.
+"""Contact kinematics in chosen axes, computed from the ends of contacts up to the body that carries both.
 
-A few vectors go from body to body, so no rotation is multiplied with another. The velocity of a point needs
-the bodies' angular velocities alone: it grows by w x p from body to body on the way up, and what goes down
-are the accelerations (Luh, Walker and Paul 1980).
+Only a few vectors go from body to body, so no two rotations are multiplied. The velocity of a point needs
+only the angular velocities of bodies: it gains w x p at each body on the way up. What goes down are the
+accelerations (Luh, Walker and Paul 1980).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ AT_REST = BodyMotion(ZERO, ZERO, ZERO)
 def contact_pose(
     reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Position and rotation of every contact, in m."""
+    """The position (m) and rotation of every contact."""
     reduced = reduced.in_metres
     poses = []
     for placed, frames in _with_ends(reduced, q):
@@ -41,7 +41,7 @@ def contact_pose(
 
 
 def contact_jacobian(reduced: ReducedModel, q: Sequence[Coordinate]) -> Rows:
-    """J, rows by nv, in m: columns go from body to body, which is the shorter way for points."""
+    """J, rows x nv, in m. Columns are carried from body to body, which takes fewer operations for points."""
     reduced = reduced.in_metres
     bodies = reduced.at(q)
     contacts = reduced.contacts_on(bodies)
@@ -53,8 +53,9 @@ def contact_jacobian(reduced: ReducedModel, q: Sequence[Coordinate]) -> Rows:
 def contact_jacobian_from_root(
     reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed
 ) -> Rows:
-    """The same: columns are at once in the axes of the root, which is the shorter way for frames; their
-    angular rows are columns of rotations."""
+    """The same matrix with columns computed directly in the axes of the root. This takes fewer operations for
+    frames, whose angular rows are columns of rotations.
+    """
     reduced = reduced.in_metres
     contacts, seen = [], []
     for placed, frames in _with_ends(reduced, q):
@@ -65,7 +66,7 @@ def contact_jacobian_from_root(
 
 
 Columns = dict[int, Motion]
-"""How an end moves at a rate of 1, by degrees of freedom."""
+"""The motion of an end at unit rate of each degree of freedom."""
 
 
 def _jacobian(
@@ -86,13 +87,13 @@ def _jacobian(
 def _with_ends(
     reduced: ReducedModel, q: Sequence[Coordinate]
 ) -> Iterator[tuple[PlacedContact, ReducedModel]]:
-    """Every contact, and the model with its ends as the chosen frames."""
+    """Every contact, and the model with the contact's ends as its chosen frames."""
     for placed, (_, *ends) in zip(reduced.contacts_on(reduced.at(q)), reduced.contacts, strict=True):
         yield placed, replace(reduced, frames=tuple(ends))
 
 
 def columns(bodies: Sequence[ReducedBody], end: PlacedFrame, root: int) -> Columns:
-    """Of the degrees of freedom below `root`, in its axes."""
+    """The columns of the degrees of freedom below `root`, in its axes."""
     found: Columns = {}
     i, p = end.parent, end.translation
     while i != root:
@@ -125,26 +126,25 @@ def contact_motion(reduced: ReducedModel, x: State) -> tuple[list[Scalar], list[
 
 
 def held_on(placed: PlacedContact, ends: Sequence[Motion]) -> list[Scalar]:
-    """The rows of a contact from motions of its ends in the axes of the body that it is seen from."""
+    """The rows of a contact, from motions of its ends in the axes of the body from which it is seen."""
     turn = placed.axes.rotation.to_child
     return held(placed.contact, [Motion(turn(end.angular), turn(end.linear)) for end in ends])
 
 
 @dataclass(frozen=True)
 class Seen:
-    """Bodies and their motions at a = 0 as one of them, or the world, sees what it carries.
-
-    `root`: that one; `v`: of the joints.
-    """
+    """Bodies and their motions at a = 0 relative to one of them, or to the world."""
 
     root: int
+    """The body that stands still, or WORLD."""
     bodies: Sequence[ReducedBody]
     motion: Sequence[BodyMotion]
     v: Sequence[Scalar]
+    """The velocities of the joints."""
 
     @classmethod
     def by(cls, root: int, reduced: ReducedModel, x: State) -> Seen:
-        """At a state."""
+        """The motions at a state."""
         driver: Straight = straight(reduced, x)
         still = None if root == WORLD else driver.bodies[root]
 
@@ -159,7 +159,7 @@ class Seen:
         return AT_REST if i == self.root else self.motion[i]
 
     def velocity(self, end: PlacedFrame) -> Motion:
-        """Of an end's point, and of its axes, in the axes of the root."""
+        """The velocity of an end's point, and the angular velocity of its axes, in the axes of the root."""
         own, i = self.of(end.parent), end.parent
         rate, w = own.w.cross(end.translation), own.w
         while i != self.root:
@@ -170,7 +170,7 @@ class Seen:
         return Motion(w, rate)
 
     def acceleration(self, end: PlacedFrame) -> Motion:
-        """The classical one of the same."""
+        """Their classical acceleration."""
         own, i = self.of(end.parent), end.parent
         a, wdot = own.a + own.U.apply(end.translation), own.wdot
         while i != self.root:

@@ -1,10 +1,10 @@
-"""Dynamics that contacts constrain, from M, J and the drift: the equations as they are written.
+"""Dynamics constrained by contacts from M, J and the drift, with the equations as they are written:
 
     M a + h = tau + J^T lambda,  J a + drift + mu lambda = 0,
     (J M^-1 J^T + mu 1) lambda = -drift - J M^-1 (tau - h)
 
-Featherstone 2008, section 8.5; impulses, section 11.7. On a model the textbook's algorithms give M, h, J and
-the drift, on a `ReducedModel` those on mass moments and from chosen axes.
+Featherstone 2008, section 8.5; section 11.7 for impulses. On a `Model`, the textbook's algorithms give M, h,
+J and the drift; on a `ReducedModel`, the algorithms on mass moments in chosen axes do.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def delassus(robot: Robot, x: State) -> Rows:
 
 
 def contact_dynamics(robot: Robot, x: State, *, held: bool = False) -> tuple[list[Scalar], list[Scalar]]:
-    """a of the independent degrees of freedom, and lambda; `held`: to anchors."""
+    """a of the independent degrees of freedom, and lambda; with `held`, for anchored contacts."""
     model, M = model_of(robot), inertia(robot, x)
     u = [sub(t, b) for t, b in zip(x.tau, bias(robot, x), strict=True)]
     J, weights = jacobian(robot, x), activity(model.contacts, x)
@@ -51,7 +51,7 @@ def contact_dynamics(robot: Robot, x: State, *, held: bool = False) -> tuple[lis
 
 
 def contact_impulse(robot: Robot, x: State) -> tuple[list[Scalar], list[Scalar]]:
-    """v after an impulse, and the impulse: J v_plus = -restitution J v."""
+    """The velocity after an impulse, and the impulse, such that J v_plus = -restitution J v."""
     model, M = model_of(robot), inertia(robot, x)
     (restitution,) = x.arrays["restitution"]
     v, back = list(x.v[: model.coupling.independent]), neg(add(1, restitution))
@@ -64,7 +64,7 @@ def contact_impulse(robot: Robot, x: State) -> tuple[list[Scalar], list[Scalar]]
 def pushed(
     model: Model, x: State, M: LDL, J: Rows, right: Sequence[Scalar], u: Sequence[Scalar]
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """M^-1 (u + J^T lambda) and lambda, so that J times it is `right` but for softness."""
+    """M^-1 (u + J^T lambda) and lambda, such that J times the former is `right`, up to softness."""
     soft = softness(model.contacts, x)
     forces = multipliers(M, J).forces(right, M.scale(M.back_substitute(u)), soft, x.naming)
     pushes = [dot(list(column), forces) for column in zip(*J, strict=True)]
@@ -72,14 +72,14 @@ def pushed(
 
 
 def inertia(robot: Robot, x: State) -> LDL:
-    """The factor of M, of the independent degrees of freedom."""
+    """The factor of M over the independent degrees of freedom."""
     if isinstance(robot, ReducedModel):
         return factored(robot.model, crba_composite(robot, x.q, x.naming), x.naming)
     return factored(robot, crba(robot, x.q, x.naming), x.naming)
 
 
 def bias(robot: Robot, x: State) -> list[Scalar]:
-    """h, over the same."""
+    """h over the independent degrees of freedom."""
     still = [0] * len(x.v)
     if isinstance(robot, ReducedModel):
         return robot.model.coupling.folded(rnea_classical(robot, x.q, x.v, still, None, x.naming))
@@ -87,7 +87,7 @@ def bias(robot: Robot, x: State) -> list[Scalar]:
 
 
 def jacobian(robot: Robot, x: State) -> Rows:
-    """J, over the same."""
+    """J over the independent degrees of freedom."""
     if isinstance(robot, ReducedModel):
         return list(map(robot.model.coupling.folded, climbing.contact_jacobian(robot, x.q)))
     return list(map(robot.coupling.folded, contact_jacobian(robot, x.q, x.naming)))
@@ -101,10 +101,10 @@ def motion(robot: Robot, x: State) -> tuple[list[Scalar], list[Scalar]]:
 
 
 def multipliers(M: LDL, J: Rows) -> Multipliers:
-    """Of all rows of J."""
+    """The multipliers for all rows of J."""
     return Multipliers([dict(enumerate(M.back_substitute(row))) for row in J], M.inverse_diagonal)
 
 
 def weighted(weights: Sequence[Scalar], J: Rows) -> Rows:
-    """Every row times its number."""
+    """Every row times its weight."""
     return [[mul(w, value) for value in row] for w, row in zip(weights, J, strict=True)]

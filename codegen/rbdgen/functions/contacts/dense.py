@@ -1,9 +1,10 @@
-"""The same in numbers, from M, h, J and the drift as Pinocchio or other functions have them.
+"""Dynamics constrained by contacts in numbers, from M, h, J and the drift by Pinocchio or by other functions.
 
     [M   -J^T] [  a   ]   [tau - h]
     [J    mu ] [lambda] = [-drift ]
 
-is solved as it stands, over any leading axes; what `active` says multiplies rows of J and of the right side.
+is solved as it stands, over any leading axes. Rows of J and of the right-hand side are multiplied by
+`active`.
 """
 
 from __future__ import annotations
@@ -18,23 +19,28 @@ from rbdgen.functions.function import Call, symmetric
 
 
 class Equations(NamedTuple):
-    """At a state: M (nv, nv), J (nc, nv), h (nv), J v and dJ/dt v (nc), and where contacts stand, position
-    (K, 3) and rotation (K, 3, 3); where there is no v only M and J."""
+    """The terms of the equations at a state. Without v there are only M and J."""
 
     M: Any
+    """(nv, nv)"""
     J: Any
+    """(nc, nv)"""
     h: Any = None
+    """(nv)"""
     velocity: Any = None
+    """J v, (nc)"""
     drift: Any = None
+    """dJ/dt v, (nc)"""
     pose: tuple[Any, Any] = (None, None)
+    """Of the contacts: position (K, 3) and rotation (K, 3, 3)."""
 
 
 Solve = Callable[[Equations, Mapping[str, Any]], Any]
-"""From the equations and a function's inputs, the contacts among them."""
+"""Computes results from the equations and from a function's inputs, which include the contacts."""
 
 
 def of_pinocchio(of: Solve) -> Callable[[Any, Any, Any, Mapping[str, Any]], Any]:
-    """By Pinocchio, as a row of the table wants it."""
+    """The field `pinocchio` of a row: the equations by Pinocchio."""
 
     def asked(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
         held = Contacts.at(pin, model, data, x)
@@ -49,7 +55,7 @@ def of_pinocchio(of: Solve) -> Callable[[Any, Any, Any, Mapping[str, Any]], Any]
 
 
 def of_functions(of: Solve) -> Callable[[Call, Mapping[str, Any]], Any]:
-    """By other functions of the robot, as a row of the table wants it."""
+    """The field `projected` of a row: the equations by other functions of the robot."""
 
     def projected(call: Call, x: Mapping[str, Any]) -> Any:
         M, J = call("crba"), call("contact_jacobian")
@@ -77,18 +83,18 @@ def forces(at: Equations, x: Mapping[str, Any]) -> Any:
 
 
 def held_dynamics(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The same, contacts pulled to anchors."""
+    """a and lambda for anchored contacts."""
     kp, kd = x["gains"][..., :1], x["gains"][..., 1:]
     return _solved(at, x, x["tau"] - at.h, -at.drift - kp * _apart(at, x) - kd * at.velocity)
 
 
 def held_forces(at: Equations, x: Mapping[str, Any]) -> Any:
-    """lambda of these."""
+    """lambda for anchored contacts."""
     return held_dynamics(at, x)[1]
 
 
 def _apart(at: Equations, x: Mapping[str, Any]) -> Any:
-    """How far contacts stand from their anchors, of all rows."""
+    """The errors of contacts from their anchors, for all rows."""
     found, left = [], x["anchor"]
     for k, contact in enumerate(x["contacts"]):
         now = at.pose[0][..., k, :], at.pose[1][..., k, :, :]
@@ -101,12 +107,12 @@ def _apart(at: Equations, x: Mapping[str, Any]) -> Any:
 
 
 def activity(x: Mapping[str, Any]) -> Any:
-    """What `active` says, for every row."""
+    """`active` for every row."""
     return np.repeat(x["active"], [contact.rows for contact in x["contacts"]], axis=-1)
 
 
 def impulse(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """v after an impulse, and the impulse."""
+    """The velocity v after an impulse, and the impulse."""
     change, found = _solved(at, x, 0 * x["v"], -(1 + x["restitution"]) * at.velocity)
     return x["v"] + change, found
 

@@ -1,20 +1,20 @@
 """Derivatives of forward dynamics in contact, solved column by column.
 
-Everything is said in the axes of the contacts' links: there the rows of a contact, its force and the external
-forces of the derivatives of inverse dynamics all turn with the body, so that nothing of them changes with q.
-At a and lambda of the same point, u one of q, v (in the tangent space) and tau, with dID at these forces and
-c = J a + drift at this a:
+All quantities are in the axes of the contacts' links. There the rows of a contact, its force, and the
+external forces in the derivatives of inverse dynamics turn with the body, so none of them changes with q. Let
+u be one of q, v (in the tangent space) and tau, dID the derivatives of inverse dynamics at these a and
+lambda, and c = J a + drift at this a. Then
 
     t = W^T b,  dlambda = C (-dc - Y t),  da = W (D^-1 t + Y^T dlambda),     b = dtau - dID
 
-where M = L^T D L (Featherstone 2008, section 6.5), W = L^-1, Y = J W D^-1, and C = (G + mu)^-1 with
-G = J M^-1 J^T is a product of such factors too. In world axes the force also turns with its link:
-R (dlambda + s x lambda), s the angular part of the column of J. Carpentier, Budhiraja and Mansard, RSS 2021,
-have the system that is solved here.
+where M = L^T D L (Featherstone 2008, section 6.5), W = L^-1, Y = J W D^-1, and C = (G + mu)^-1 with G = J
+M^-1 J^T is a product of such factors, too. In world axes, the force also turns with its link: R (dlambda + s
+x lambda), where s is the angular part of the column of J. The system that is solved here is that of
+Carpentier, Budhiraja and Mansard, RSS 2021.
 
-Loops: first all that does not depend on the column, then the same sparse products for every column; so
-neighbouring columns can be the lanes of a vector. The unknown of a floating base is its classical
-acceleration, in which its linear velocity does not appear (see `derivatives/factored.py`).
+A first straight line computes all that does not depend on the column. Then the same sparse products run for
+every column, so that neighbouring columns can be the lanes of a vector. The unknown of a floating base is its
+classical acceleration, which does not depend on its linear velocity (see `derivatives/factored.py`).
 """
 
 from __future__ import annotations
@@ -52,8 +52,10 @@ from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 
 def contact_aba_derivatives_columns(reduced: ReducedModel, *, held: bool = False) -> LoopedForm:
-    """The loops for outputs da_dq, da_dv, da_dtau (nv, nv) and dlambda_dq, dlambda_dv, dlambda_dtau (nc, nv)
-    of inputs q, v, tau, active, mu and (`held`) gains, anchor."""
+    """The loops for da_dq, da_dv, da_dtau (nv, nv) and dlambda_dq, dlambda_dv, dlambda_dtau (nc, nv).
+
+    Inputs are q, v, tau, active, mu and, with `held` (anchored contacts), gains and anchor.
+    """
     model, bases = reduced.model, floating_bases(reduced)
     nv, nc, count = model.coupling.independent, model.sizes["nc"], len(model.contacts)
     still = [] if held else known_columns(bases, KNOWN_BY_V)
@@ -99,11 +101,11 @@ def contact_aba_derivatives_columns(reduced: ReducedModel, *, held: bool = False
 
 
 class Solver:
-    """A column of the whole system, from what `prepare` gives.
+    """Solves for a column of the whole system, from what `prepare` gives.
 
-    `shared`: where lies what all columns read; `rows`: of the matrices whose columns they are, `zeros`: what
-    is 0 in every column of these; `felt`: for every row of a contact the degrees of freedom in which its row
-    of J L^-1 may be nonzero.
+    `shared` says where the arrays lie that all columns read. `rows` gives the number of rows of each matrix
+    of columns, and `zeros` the elements that are 0 in each of its columns. `felt` lists, for every row of a
+    contact, the degrees of freedom for which its row of J L^-1 may be nonzero.
     """
 
     def __init__(self, model: Model) -> None:
@@ -132,7 +134,9 @@ class Solver:
     def loop(
         self, name: str, trace: Callable[[Arrays], Arrays], read: Sequence[str], columns: Sequence[int]
     ) -> FormLoop:
-        """Columns of both outputs by q, v or tau; `read`: matrices whose columns it takes."""
+        """The loop over columns of both outputs by q, v or tau. `read` names the matrices whose columns it
+        reads.
+        """
         nv, nc = self.nv, self.nc
         return FormLoop(
             f"by_{name}",
@@ -147,7 +151,7 @@ class Solver:
         )
 
     def by_q(self, x: Arrays) -> Arrays:
-        """Its force also turns with its link."""
+        """A column by q; the force also turns with its link."""
         found = self.column(x, transposed_times(by_rows(self.ancestors, x["W"]), x["b_q"]), x["c_q"])
         forces = [add(own, turn) for own, turn in zip(found["l"], x["turned"], strict=True)]
         return {"x": found["x"], "l": self.to_world(x, forces)}
@@ -157,12 +161,12 @@ class Solver:
         return {"x": found["x"], "l": self.to_world(x, found["l"])}
 
     def by_tau(self, x: Arrays) -> Arrays:
-        """W^T times a unit vector is a row of W."""
+        """A column by tau: W^T times a unit vector is a row of W."""
         found = self.column(x, x["transposed_W"], [0] * len(self.felt))
         return {"x": found["x"], "l": self.to_world(x, found["l"])}
 
     def column(self, x: Arrays, t: Sequence[Scalar], c: Sequence[Scalar]) -> dict[str, list[Scalar]]:
-        """The column of both outputs, in the axes of the links: see the top."""
+        """The column of both outputs in the axes of the links, by the equations at the top of this file."""
         entries = iter(x["Y"])
         Y = [{k: next(entries) for k in dofs} for dofs in self.felt]
         missing = [
@@ -179,7 +183,9 @@ class Solver:
         }
 
     def to_world(self, x: Arrays, forces: Sequence[Scalar]) -> list[Scalar]:
-        """Forces with the world from their links' axes, those of loops as they are."""
+        """Forces of contacts with the world, from their links' axes to world axes; those of closed loops stay
+        as they are.
+        """
         rest, entries, found = iter(forces), iter(x["R"]), []
         for contact in self.contacts:
             parts = [Vector(*(next(rest) for _ in range(3))) for _ in range(contact.rows // 3)]
@@ -191,12 +197,12 @@ class Solver:
 
 
 def columns_of(array: str, rows: int, stride: int, columns: Sequence[int]) -> Access:
-    """Some columns of a row-major matrix with `stride` numbers a row, all at once."""
+    """Some columns of a row-major matrix with `stride` numbers per row, all at once."""
     return Access(array, tuple(i * stride + k for i in range(rows) for k in columns))
 
 
 def moving_dofs(model: Model, contact: Contact) -> set[int]:
-    """The degrees of freedom that move a contact, wherever the robot is."""
+    """The degrees of freedom that can move a contact."""
     groups = {i: g for g, members in enumerate(model.coupling.groups) for i, _ in members}
     root = model.seen_from(contact).body
     paths = (model.bodies[i].joint for end in contact.ends for i in model.path(root, end.body)[1])
@@ -204,7 +210,7 @@ def moving_dofs(model: Model, contact: Contact) -> set[int]:
 
 
 def prepare(reduced: ReducedModel, x: State, columns: Sequence[int], *, held: bool) -> Arrays:
-    """All that does not depend on the column; of right-hand sides these columns."""
+    """All that does not depend on the column, and the right-hand sides of these columns."""
     model, coupling, nv = reduced.model, reduced.model.coupling, reduced.model.nv
     s = System.of(reduced, x, held=held)
     b_q, b_v = torque_derivatives(reduced, s, x)
@@ -242,12 +248,12 @@ def prepare(reduced: ReducedModel, x: State, columns: Sequence[int], *, held: bo
     return {**given, **known_by_bases(reduced, bases, still, x.v)}
 
 
-# ---- floating bases, whose linear velocity enters only through the linear acceleration of their own, and
-# through contacts that are pulled
+# ---- floating bases: their linear velocity enters only through their own linear acceleration, and through
+# anchored contacts
 
 
 def of_bases(model: Model, still: Sequence[int]) -> dict[str, Access]:
-    """Where the columns lie that need no solve, of their positions and linear velocities."""
+    """Where the columns of floating bases' positions and linear velocities lie, which need no solve."""
     nv, nc = model.coupling.independent, model.sizes["nc"]
     return {
         "known": columns_of("da_dv", nv, nv, still),
@@ -257,8 +263,9 @@ def of_bases(model: Model, still: Sequence[int]) -> dict[str, Access]:
 
 
 def turning(nv: int, bases: Sequence[int], still: Sequence[int]) -> Access:
-    """The entries of floating bases' linear accelerations by their own velocities, but for columns that need
-    no solve."""
+    """The entries of floating bases' linear accelerations with respect to their own velocities, without the
+    columns in `still`, which need no solve.
+    """
     entries = ((own + i, own + k) for own in bases for i in range(3) for k in range(6))
     return Access("da_dv", tuple(i * nv + k for i, k in entries if k not in still))
 
@@ -266,7 +273,7 @@ def turning(nv: int, bases: Sequence[int], still: Sequence[int]) -> Access:
 def known_by_bases(
     reduced: ReducedModel, bases: Sequence[int], still: Sequence[int], v: Sequence[Scalar]
 ) -> Arrays:
-    """The same entries."""
+    """The values of these entries."""
     model = reduced.model
     nv = model.coupling.independent
     da_dv: Rows = [[0] * nv for _ in range(nv)]

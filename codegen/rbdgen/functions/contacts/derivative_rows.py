@@ -1,4 +1,4 @@
-"""Derivatives of forward dynamics that contacts constrain."""
+"""The rows of derivatives of forward dynamics constrained by contacts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rbdgen.signature import Signature
 
 
 def _held_by_torques(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """What torques do where all contacts hold."""
+    """Both sides of the constraint, differentiated by tau, with all contacts active."""
     by_torque = call("contact_aba_derivatives", active=np.ones_like(x["active"]))
     moved = call("contact_jacobian") @ by_torque.da_dtau
     return moved, -x["mu"][..., None] * by_torque.dlambda_dtau

@@ -1,12 +1,12 @@
-"""Derivatives of forward dynamics in contact, contacts in the axes of what they are seen from.
+"""Derivatives of forward dynamics in contact, in the axes of the bodies from which contacts are seen.
 
-M a + h = tau + J^T lambda and J a + d + mu lambda = 0 hold at every u, one of q, v and tau. So, with dID the
-derivative of inverse dynamics at fixed a and lambda, and dd that of J a + d at a fixed a, da and dlambda are
-what moves and holds in the same contacts:
+M a + h = tau + J^T lambda and J a + d + mu lambda = 0 hold at every value of u, which is one of q, v and tau.
+With dID the derivative of inverse dynamics at fixed a and lambda, and dd that of J a + d at fixed a, da and
+dlambda therefore solve a system of the same form:
 
     M da = dtau - dID + J^T dlambda,    J da + dd + mu dlambda = 0
 
-Carpentier, Budhiraja and Mansard, RSS 2021. dID has a part of the forces, -d(J^T lambda)/dq.
+Carpentier, Budhiraja and Mansard, RSS 2021. The contact forces contribute -d(J^T lambda)/dq to dID.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from rbdgen.sweeps.inputs import State
 def contact_aba_derivatives(model: Model, x: State, *, held: bool = False) -> Outputs:
     """da_dq, da_dv, da_dtau (nv, nv) and dlambda_dq, dlambda_dv, dlambda_dtau (nc, nv), row-major.
 
-    `held`: contacts are pulled to anchors, which adds kp e + kd J v to J a + d.
+    With `held`, contacts are anchored, which adds kp e + kd J v to J a + d.
     """
     coupling, n = model.coupling, model.coupling.independent
     a, forces = contact_dynamics(model, replace(x, tau=less(model, x)), held=held)
@@ -59,7 +59,7 @@ def contact_aba_derivatives(model: Model, x: State, *, held: bool = False) -> Ou
 
 
 def pull_derivatives(model: Model, x: State) -> tuple[Rows, Rows]:
-    """Of kp e + kd J v along q and by v."""
+    """The derivatives of kp e + kd J v along q and with respect to v."""
     rotation = vectors(contact_pose(model, x.q)[1])
     by_q: Rows = []
     by_v: Rows = []

@@ -1,17 +1,18 @@
-"""Inverse dynamics of a floating base, cheap: first the base is held still, then it is let go.
+"""Inverse dynamics of a floating base: first the base is fixed, then it is released.
 
-Held still it only turns, at its angular velocity: its origin has no acceleration less gravity. So neither
-its attitude nor its linear velocity enters, and the rest is `rnea_classical`. What is left at the base, a
-force F and a moment N, accelerates the robot as one body of mass m, first moment h and inertia J, and every
-joint feels its subtree carried along:
+A fixed base only rotates, at its angular velocity: the acceleration of its origin less gravity is zero.
+Therefore neither its attitude nor its linear velocity enters, and the algorithm is `rnea_classical`. This
+leaves a force F and a moment N at the base. They accelerate the robot as one rigid body of mass m, first
+moment h and inertia J, and every joint feels the inertia of its subtree:
 
     (J + [h x][h x]/m) wdot = -N + h x F/m,  a = -(F + wdot x h)/m,  tau_i += (I_i S_i) . X_i (wdot, a)
 
-with I_i the composite of joint i. Featherstone 2008, section 9.5, in another order.
+where I_i is the composite inertia at joint i. Featherstone 2008, section 9.5, in another order.
 
-Contacts that stand still say the base's acceleration themselves: by least squares it is K^-1 J_b^T W c,
-K = J_b^T W J_b, and the least forces that carry a wrench f at the base are W J_b K^-1 f. K is the inertia of
-masses W at the contacts' points, so that about their center it is a mass, and 3 x 3 numbers of what turns.
+Contacts at rest determine the acceleration of the base. With weights W and c, what the contacts'
+accelerations lack, its least-squares value is K^-1 J_b^T W c, where K = J_b^T W J_b. The least forces that
+carry a wrench f at the base are W J_b K^-1 f. K is the spatial inertia of point masses W at the contacts'
+points; about their center it is a mass and a 3 x 3 rotational inertia.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ from rbdgen.sweeps.sweep import BASE, Given
 
 @dataclass(frozen=True)
 class Solid:
-    """How forces about its origin accelerate a body that nothing holds."""
+    """A free rigid body, accelerated by forces about its origin."""
 
     moments: MassMoments
 
@@ -62,7 +63,7 @@ class Solid:
 
     @cached_property
     def _turning(self) -> LDL:
-        """J + [h x][h x]/m."""
+        """J + [h x][h x]/m, factored."""
         h = self.moments.first
         about_center = self.moments.second - Matrix.outer(h, h * self._per_mass)
         return ldl([list(row) for row in from_second_moment(about_center)])
@@ -75,10 +76,10 @@ class Solid:
 
 
 class Floating:
-    """A robot at a state, its base held still.
+    """A robot at a state with its base fixed.
 
-    `bodies`, `contacts`: at its position; `up`: minus gravity, in the base's axes; `motions`: of the bodies;
-    `subtrees`: the moments of all that hangs on a body, itself included.
+    `bodies` and `contacts` are placed at the state's position, `up` is minus gravity in the axes of the base,
+    `motions` has one motion per body, and `subtrees` the mass moments of each body's subtree.
     """
 
     def __init__(self, reduced: ReducedModel, x: State) -> None:
@@ -106,7 +107,7 @@ class Floating:
         return found
 
     def collected(self, on_bodies: Sequence[Force]) -> tuple[list[Scalar], Force]:
-        """The torques that move the bodies against these forces, and what is left at the base."""
+        """The torques that move the bodies against these forces, and the force that remains at the base."""
         forces = [
             inertial_force(body.moments, motion) - own
             for body, motion, own in zip(self.bodies, self.motions, on_bodies, strict=True)
@@ -123,7 +124,7 @@ class Floating:
         return tau, forces[0]
 
     def let_go(self, base: Motion, tau: list[Scalar]) -> None:
-        """Add to the torques what the base's acceleration takes, in place."""
+        """Add the torques for the base's acceleration, in place."""
         motions: list[Motion | None] = [base]
         for i, body in enumerate(self.bodies[1:], 1):
             above = None if body.parent == WORLD else motions[body.parent]
@@ -136,19 +137,19 @@ class Floating:
                 tau[k] = add(tau[k], carried.dot(unit))
 
     def seen(self, end: End, path: Sequence[int]) -> Motion:
-        """How an end accelerates, less gravity, in the axes before the path."""
+        """The acceleration of an end, less gravity, in the axes of the body before the path."""
         motion = self.motions[end.body]
         linear = motion.a + motion.U.apply(end.point)
         return Motion(inward(self.bodies, path, motion.wdot), inward(self.bodies, path, linear))
 
     def acceleration(self, base: Motion) -> list[Scalar]:
-        """The base's: vdot = a + R^T g - w x v, and wdot."""
+        """The acceleration of the base: vdot = a + R^T g - w x v, and wdot."""
         w, v = Vector(*self.x.v[3:BASE]), Vector(*self.x.v[:3])
         return [*(base.linear - self.up - w.cross(v)), *base.angular]
 
 
 def contact_rnea_floating(reduced: ReducedModel, x: State) -> Outputs:
-    """tau and a_base for lambda."""
+    """tau and a_base for given lambda."""
     robot = Floating(reduced, x)
     bodies, given = robot.bodies, [NO_FORCE] * reduced.nbodies
     parts = [held.force(x.arrays[LAMBDA.name]) for held in robot.contacts]
@@ -165,24 +166,24 @@ def contact_rnea_floating(reduced: ReducedModel, x: State) -> Outputs:
 
 
 class Support(NamedTuple):
-    """A contact that holds the base.
-
-    `end`: on a limb of it; `other`: of a loop, where that is on what hangs on the world beside the base;
-    `point`: in the base's axes; `share`: of its force, and of its moment if it has one.
-    """
+    """A contact that holds the base."""
 
     held: Held
     end: End
+    """The end on a limb of the base."""
     other: End | None
+    """The other end of a closed loop, if it is on a body that hangs on the world beside the base."""
     point: Vector
+    """Its position in the base's axes."""
     share: Sequence[Scalar]
+    """The weight of its force and, if it has one, that of its moment."""
 
 
 class Stance:
-    """The contacts that hold the base, all together.
+    """All contacts that hold the base.
 
-    `center`: the weighted mean of their points, from the base's origin; about it a wrench of the least forces
-    falls apart into a force and a moment, and `supports` have their points from there.
+    `center` is the weighted mean of their points, from the base's origin. About it the force and the moment
+    of a wrench are carried independently. The points of `supports` are relative to it.
     """
 
     def __init__(self, robot: Floating) -> None:
@@ -198,7 +199,7 @@ class Stance:
         return Motion(Vector(*self.turning.solve([*force.moment])), force.force * self.per_share)
 
     def base(self) -> Motion:
-        """The base's acceleration that leaves least of the contacts'."""
+        """The acceleration of the base that leaves the smallest accelerations of the contacts."""
         wanted = NO_FORCE
         for support in self.supports:
             own = self.robot.seen(support.end, support.end.path[1:])
@@ -214,7 +215,9 @@ class Stance:
         return Motion(turn(there.angular), turn(there.linear))
 
     def forces(self, wrench: Force) -> list[Force]:
-        """The least that carry a wrench at the base: at the contacts' points, in the base's axes."""
+        """The least forces that carry a wrench at the base, at the contacts' points and in the base's
+        axes.
+        """
         y = self._moved(Force(wrench.moment - self.center.cross(wrench.force), wrench.force))
         at_points = (
             Motion(y.angular, y.linear + y.angular.cross(support.point)) for support in self.supports
@@ -223,7 +226,7 @@ class Stance:
 
 
 def _second_moment(support: Support) -> Matrix:
-    """Of its weight at its point; moments have one of their own."""
+    """The second moment of a support's weight at its point, including that of the weight of its moment."""
     r, (share, *turning) = support.point, support.share
     spread = (IDENTITY * half(of_moment) for of_moment in turning)
     return sum(spread, Matrix.outer(r * share, r))
@@ -242,7 +245,7 @@ def _pull(support: Support, m: Motion) -> Force:
 
 
 def _supports(robot: Floating) -> Iterator[Support]:
-    """Loops between links of the base are none."""
+    """The contacts that hold the base. Closed loops between links of the base do not."""
     for held in robot.contacts:
         near = [end for end in held.ends if end.path[0] == 0]
         if held.carrier == WORLD and near:
@@ -253,7 +256,7 @@ def _supports(robot: Floating) -> Iterator[Support]:
 
 
 def contact_rnea_least_floating(reduced: ReducedModel, x: State) -> Outputs:
-    """tau, lambda and a_base for `share`; loops between links of the base carry nothing."""
+    """tau, lambda and a_base for `share`. Closed loops between links of the base carry no force."""
     robot = Floating(reduced, x)
     stance, bodies = Stance(robot), robot.bodies
     tau, left = robot.collected([NO_FORCE] * reduced.nbodies)

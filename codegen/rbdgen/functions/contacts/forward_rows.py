@@ -1,4 +1,4 @@
-"""Forward dynamics that contacts constrain, their forces and impulses."""
+"""The rows of forward dynamics constrained by contacts, of contact forces, and of impulses."""
 
 from __future__ import annotations
 
@@ -61,8 +61,11 @@ def _forms(
 
 
 def _operations(body: int, row: int = 0) -> Callable[[TreeSize], int]:
-    """Of M and its factor, of rows of L^-T J^T and their products; and so many for every body, and for every
-    body and row of a contact that it moves. Where there are `row`, G is factored."""
+    """The operations of M and its factor, of the rows of L^-T J^T and of their products.
+
+    `body` operations are added for every body, and `row` for every pair of a body and a contact row that it
+    moves. If there are `row`, G is also factored.
+    """
     return lambda size: (
         body * size.bodies
         + 48 * size.ancestors
@@ -74,7 +77,7 @@ def _operations(body: int, row: int = 0) -> Callable[[TreeSize], int]:
     )
 
 
-# ---- what holds between them
+# ---- identities
 
 
 def _times(matrix: Any, vector: Any) -> Any:
@@ -87,21 +90,21 @@ def _of_delassus(call: Call, _: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _of_motion(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """M a + h = tau + J^T lambda where all contacts hold."""
+    """Both sides of M a + h = tau + J^T lambda with all contacts active."""
     a, forces = call("contact_aba", active=1 + 0 * x["active"])
     push = np.swapaxes(call("contact_jacobian"), -1, -2)
     return call("rnea", a=a), x["tau"] + _times(push, forces)
 
 
 def _of_acceleration(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """J a + drift + mu lambda = 0 there."""
+    """Both sides of J a + drift = -mu lambda with all contacts active."""
     a, forces = call("contact_aba", active=1 + 0 * x["active"])
     moved = _times(call("contact_jacobian"), a) + call("contact_motion")[1]
     return moved, -x["mu"] * forces
 
 
 def _of_impulse(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """M (v_plus - v) = J^T impulse there."""
+    """Both sides of M (v_plus - v) = J^T impulse with all contacts active."""
     v_plus, impulse = call("contact_impulse", active=1 + 0 * x["active"])
     return _times(call("crba"), v_plus - x["v"]), _times(
         np.swapaxes(call("contact_jacobian"), -1, -2), impulse

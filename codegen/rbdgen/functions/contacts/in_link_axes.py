@@ -1,8 +1,8 @@
-"""Contacts in axes that turn with what they act on, so that nothing of them changes there but with motion.
+"""Contacts in axes that turn with the bodies on which they act, so that only motion changes their rows.
 
-A contact with the world is said in the axes of its link: its rows, its force, and that force on the link.
-A loop is said in those of the body that it is seen from; on its links its force turns, which
-`row_derivatives.py` knows.
+A contact with the world is expressed in the axes of its link: its rows, its force, and the force on the link.
+A closed loop is expressed in the axes of the body from which it is seen; its force turns relative to its
+links, which `row_derivatives.py` accounts for.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ from rbdgen.spatial.scalar import Naming, Scalar, mul
 from rbdgen.sweeps.inputs import State
 
 Anchor: TypeAlias = tuple[Vector, tuple[Vector, ...]]
-"""x0 and, of a frame, the columns of R0."""
+"""x0 and, for a frame, the columns of R0."""
 
 
 @dataclass(frozen=True)
 class LinkRows:
-    """A contact with the world at a state, in the axes of its link.
-
-    `path`: the columns of its point; `rotation`: from its link's axes to the world's; `position`: in these.
-    """
+    """A contact with the world at a state, in the axes of its link."""
 
     contact: Contact
     path: Path
+    """The columns of its point."""
     active: Scalar
     rotation: Matrix
+    """The rotation from its link's axes to the world's."""
     position: Vector
+    """Its position in world axes."""
     naming: Naming
 
     def jacobian(self, nv: int) -> Rows:
@@ -60,10 +60,11 @@ class LinkRows:
         return self.of(classical_acceleration(self.path, v, a, self.naming))
 
     def acceleration_derivatives(self, v: Sequence[Scalar], a: Sequence[Scalar]) -> tuple[Rows, Rows]:
-        """Of the spatial one, see `along` in `kinematics/derivatives.py`, and of w x v of the point.
+        """The derivatives of the spatial acceleration (see `along` in `kinematics/derivatives.py`) and of w x
+        v.
 
-        Both have products with the velocities on either side of the joint; those of the linear part are here
-        put together, as w of the point less what is below a body is that body's own.
+        Both contain products with velocities on either side of the joint. Those of the linear part are
+        combined here: w of the point minus the part below a body is the body's own w.
         """
         moving = rates(self.path, v, self.naming)
         above = before(gained(moving, a), self.naming, "a")
@@ -87,7 +88,7 @@ class LinkRows:
         return self.matrix(by_q, len(v)), self.matrix(by_v, len(v))
 
     def apart(self, anchor: Anchor) -> Motion:
-        """e, how far it is from its anchor; see `anchors.py`."""
+        """The error e from its anchor, see `anchors.py`."""
         x0, R0 = anchor
         own = self.rotation.T
         axes: Iterable[Scalar] = anchors.turned([own.apply(r0) for r0 in R0], IDENTITY.rows) if R0 else ZERO
@@ -99,7 +100,9 @@ class LinkRows:
         return self.of(self.apart(anchor) * kp + velocity(self.path, x.v) * kd)
 
     def pull_derivatives(self, x: State, anchor: Anchor) -> tuple[Rows, Rows]:
-        """Of the same along q and by v: what is seen from the link turns against it."""
+        """The derivatives of kp e + kd J v along q and with respect to v. The anchor turns relative to the
+        link.
+        """
         (kp, kd), e = x.arrays["gains"], self.apart(anchor)
         E = change_of_turn(self.rotation.T @ Matrix(*anchor[1]).T, IDENTITY) if anchor[1] else ZERO_MATRIX
 
@@ -115,14 +118,15 @@ class LinkRows:
         return self.matrix(by_q, len(x.v)), self.matrix(by_v, len(x.v))
 
     def force(self, forces: Sequence[Scalar]) -> Force:
-        """What acts on the body that carries the link, in its joint's frame."""
+        """The force on the body that carries the link, in the frame of its joint."""
         own = [mul(self.active, value) for value in forces]
         moment = Vector(*own[3:]) if own[3:] else ZERO
         return self.contact.first.placement.force_to_parent(Force(moment, Vector(*own[:3])))
 
     def turned(self, forces: Sequence[Scalar], nv: int) -> Rows:
-        """By how much forces change in the axes of the world where they stay in the link's, (rows, nv), seen
-        in the link's axes."""
+        """The change of forces in world axes when they are constant in the link's axes, (rows, nv), in the
+        link's axes.
+        """
         parts = [Vector(*forces[k : k + 3]) for k in range(0, len(forces), 3)]
         rows: Rows = [[0] * nv for _ in forces]
         for passed in self.path:
@@ -133,7 +137,7 @@ class LinkRows:
         return rows
 
     def matrix(self, columns: Sequence[Sequence[Motion]], nv: int) -> Rows:
-        """Its rows over all degrees of freedom, from a motion for each of those on its path."""
+        """The contact's rows over all degrees of freedom, from a motion for each of those on its path."""
         rows: Rows = [[0] * nv for _ in range(self.contact.rows)]
         for passed, own in zip(self.path, columns, strict=True):
             for dof, motion in enumerate(own, passed.joint.idx_v):
@@ -148,11 +152,11 @@ class LinkRows:
 
 
 TurningRows: TypeAlias = LinkRows | ContactRows
-"""Of a contact with the world, or of a loop."""
+"""The rows of a contact with the world, or of a closed loop."""
 
 
 def turning_rows(reduced: ReducedModel, x: State) -> list[TurningRows]:
-    """Of all contacts of a model, in m, at `active` of the state."""
+    """The rows of all contacts of a model, in m, weighted with the state's `active`."""
     reduced = reduced.in_metres
     found: list[TurningRows] = []
     for k, (contact, active) in enumerate(zip(reduced.model.contacts, x.arrays["active"], strict=True)):

@@ -1,6 +1,6 @@
-"""Inverse dynamics in contacts in numbers, from M, h, J and drift as Pinocchio or other functions have them.
+"""Inverse dynamics in contact in numbers, from M, h, J and the drift by Pinocchio or by other functions.
 
-Over any leading axes; least squares by Moore and Penrose's inverse.
+All functions work over any leading axes. Least squares use the Moore-Penrose inverse.
 """
 
 from __future__ import annotations

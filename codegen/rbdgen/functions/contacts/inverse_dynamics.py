@@ -1,13 +1,15 @@
-"""Inverse dynamics of a floating base while contacts stand still, from M, h, J and the drift.
+"""Inverse dynamics of a floating base with contacts at rest, from M, h, J and the drift.
 
     M a + h = [0; tau] + J^T lambda,  J a + drift = 0
 
-The base's six come first, b below, and carry no torque; joints j. With lambda known the base's rows give a_b,
-the joints' rows tau: Nakanishi, Mistry, Schaal, Inverse Dynamics Control with Floating Base and Constraints,
-ICRA 2007, eq. 10 and 11, their misprints put right (M12 M22^-1 for M22^-1 M21, and its inverse in 10).
+The first six rows belong to the base (b below) and have no torque; the others are those of the joints (j). If
+lambda is known, the base's rows give a_b, and the joints' rows give tau: Nakanishi, Mistry, Schaal, Inverse
+Dynamics Control with Floating Base and Constraints, ICRA 2007, eq. 10 and 11, with misprints corrected (M12
+M22^-1 for M22^-1 M21, and its inverse in eq. 10).
 
-More contacts than the base needs leave lambda open up to internal forces. `contact_control` takes what the
-torques of the sample before leave (eq. 6 and 17), `contact_rnea_least` the least, weighted.
+With more contacts than the base needs, lambda is determined only up to internal forces. `contact_control`
+takes the forces that the torques of the previous sample cause (eq. 6 and 17); `contact_rnea_least` takes the
+smallest weighted forces.
 """
 
 from __future__ import annotations
@@ -38,8 +40,10 @@ CRBA = resisting(inertia_matrix.CRBA)
 
 @dataclass(frozen=True)
 class Terms:
-    """Those of the equation of motion and of contacts, over the independent degrees of freedom: on a model
-    the textbook's, on a `ReducedModel` those on mass moments and from chosen axes."""
+    """The terms of the equation of motion and of contacts, over the independent degrees of freedom.
+
+    On a `Model` they are computed by the textbook's forms, on a `ReducedModel` by those on mass moments.
+    """
 
     robot: Model | ReducedModel
     x: State
@@ -77,7 +81,7 @@ class Terms:
 
 
 def contact_rnea(robot: Model | ReducedModel, x: State) -> Outputs:
-    """tau and a_base for lambda."""
+    """tau and a_base for given lambda."""
     terms = Terms(robot, x)
     f = terms.left(x.arrays["a_joints"], x.arrays[LAMBDA.name])
     a_base = solved([row[:BASE] for row in terms.M[:BASE]], list(map(neg, f[:BASE])))
@@ -85,8 +89,11 @@ def contact_rnea(robot: Model | ReducedModel, x: State) -> Outputs:
 
 
 def contact_rnea_least(robot: Model | ReducedModel, x: State) -> Outputs:
-    """tau, lambda and a_base: K = J_b^T W J_b, a_b = -K^-1 J_b^T W (J_j a_j + drift), lambda = W J_b K^-1 f_b
-    with f = M a + h, tau = f_j - J_j^T lambda."""
+    """tau, lambda and a_base from weighted least squares.
+
+    With K = J_b^T W J_b: a_b = -K^-1 J_b^T W (J_j a_j + drift), lambda = W J_b K^-1 f_b with f = M a + h, and
+    tau = f_j - J_j^T lambda.
+    """
     terms, a_joints = Terms(robot, x), x.arrays["a_joints"]
     weights = [weight for weight in x.arrays["share"] for _ in range(3)]
     of_base, of_joints = ([row[part] for row in terms.J] for part in (slice(BASE), slice(BASE, None)))
@@ -110,5 +117,5 @@ def product(A: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
 
 
 def solved(A: Rows, b: Sequence[Scalar]) -> list[Scalar]:
-    """A^-1 b of a symmetric A."""
+    """A^-1 b for a symmetric A."""
     return ldl(A).solve(b)

@@ -1,4 +1,4 @@
-"""Inverse dynamics of floating bases while contacts stand still."""
+"""The rows of inverse dynamics of floating bases with contacts at rest."""
 
 from __future__ import annotations
 
@@ -71,14 +71,15 @@ CONTACT_RNEA_LEAST = Function(
 )
 
 
-# ---- with the torques of the sample before
+# ---- with the torques of the previous sample
 
 
 def _with_forces_before(
     forces: Form, rnea: Callable[[Any, State], Outputs]
 ) -> Callable[[Any, State], Outputs]:
-    """tau and lambda: the forces that act in contacts by the torques before, then the torques that go with
-    them."""
+    """tau and lambda: first the contact forces that the previous torques cause, then the torques for these
+    forces.
+    """
 
     def trace(robot: Any, x: State) -> Outputs:
         before = replace(x, tau=[*[0] * BASE, *x.arrays["tau_previous"]])
@@ -124,4 +125,4 @@ CONTACT_CONTROL = Function(
 ROWS: tuple[Function, ...] = (CONTACT_RNEA, CONTACT_CONTROL)
 
 OF_STANCE: tuple[Function, ...] = (CONTACT_RNEA_LEAST,)
-"""Those that need contacts which alone hold the base."""
+"""Functions that need contacts which hold the base on their own."""

@@ -1,4 +1,4 @@
-"""How contacts move: where they stand, their Jacobian, velocity and drift."""
+"""The rows of contact kinematics: pose, Jacobian, velocity and drift."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CLIMBING = "the same in chosen axes, up from the contacts"
 
 
 def _asked(of: Callable[[Contacts], Any]) -> Callable[[Any, Any, Any, Mapping[str, Any]], Any]:
-    """What Pinocchio says of the contacts."""
+    """The field `pinocchio` of a row: an output computed from contacts by Pinocchio."""
     return lambda pin, model, data, x: of(Contacts.at(pin, model, data, x))
 
 

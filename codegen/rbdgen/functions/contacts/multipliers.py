@@ -1,12 +1,12 @@
-"""The forces in contacts as multipliers: G lambda = right, G = J M^-1 J^T, over rows of y = L^-T J^T.
+"""Contact forces as multipliers: G lambda = right with G = J M^-1 J^T, from rows of y = L^-T J^T.
 
-With M = L^T D L it is G = y D^-1 y^T, and M^-1 J^T lambda = L^-1 D^-1 y^T lambda. The forces are eliminated
-last, all at once, so that it is enough if all rows together are independent: a stretched leg alone has a
-singular G of its own.
+With M = L^T D L, G = y D^-1 y^T and M^-1 J^T lambda = L^-1 D^-1 y^T lambda. The forces are eliminated last
+and all at once, so it suffices that all rows together are independent: a stretched leg alone has a singular
+G.
 
-A contact that is not active has row 0 on both sides and 1 on the diagonal: its force is exactly 0, and all
-else is as without it. `mu` on the diagonal makes contacts comply: J a + drift + mu lambda = 0. Of a, that is
-one step of the proximal method (Carpentier, Budhiraja and Mansard, RSS 2021).
+A contact that is not active has a zero row on both sides and 1 on the diagonal: its force is exactly 0, and
+all other results are as without it. `mu` on the diagonal makes contacts compliant: J a + drift + mu lambda =
+0. For a, this is one step of the proximal method (Carpentier, Budhiraja and Mansard, RSS 2021).
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub
 from rbdgen.sweeps.inputs import State
 
 Entries = Mapping[int, Scalar]
-"""A row of y, by degrees of freedom; all others are 0."""
+"""A row of y by degrees of freedom; all others are 0."""
 
 
 @dataclass(frozen=True)
 class Multipliers:
-    """`y`: one a row of the contacts; `inverse_diagonal`: 1 / D, one a degree of freedom."""
+    """The system for contact forces."""
 
     y: Sequence[Entries]
+    """One row per contact row."""
     inverse_diagonal: Sequence[Scalar]
+    """1 / D, one number per degree of freedom."""
 
     @cached_property
     def scaled(self) -> list[Entries]:
@@ -37,7 +39,9 @@ class Multipliers:
         return [{k: mul(value, self.inverse_diagonal[k]) for k, value in row.items()} for row in self.y]
 
     def G(self, naming: Naming) -> list[list[Scalar]]:
-        """J M^-1 J^T, full symmetric; contacts that move apart from one another have exact zeros."""
+        """J M^-1 J^T, the full symmetric matrix. Contacts that move independently of each other have exact
+        zeros.
+        """
         n = len(self.y)
         G: list[list[Scalar]] = [[0] * n for _ in range(n)]
         for i, row in enumerate(self.y):
@@ -48,7 +52,7 @@ class Multipliers:
     def forces(
         self, right: Sequence[Scalar], rates: Sequence[Scalar], softness: Sequence[Scalar], naming: Naming
     ) -> list[Scalar]:
-        """(G + softness)^-1 (right - J M^-1 u), rates = D^-1 L^-T u."""
+        """(G + softness)^-1 (right - J M^-1 u), where rates = D^-1 L^-T u."""
         G, driven = self.G(naming), dict(enumerate(rates))
         for i, soft in enumerate(softness):
             G[i][i] = add(G[i][i], soft)
@@ -65,7 +69,7 @@ class Multipliers:
 
 
 def product(a: Entries, b: Entries) -> Scalar:
-    """Over the degrees of freedom that both have."""
+    """The scalar product over the degrees of freedom that both rows have."""
     total: Scalar = 0
     for k, value in a.items():
         if k in b:
@@ -74,11 +78,11 @@ def product(a: Entries, b: Entries) -> Scalar:
 
 
 def activity(contacts: Sequence[Contact], x: State) -> list[Scalar]:
-    """What `active` says, for every row."""
+    """`active` for every row."""
     return [w for contact, w in zip(contacts, x.arrays["active"], strict=True) for _ in range(contact.rows)]
 
 
 def softness(contacts: Sequence[Contact], x: State) -> list[Scalar]:
-    """What is added to the diagonal of G, for every row: mu + 1 - active."""
+    """What is added to the diagonal of G for every row: mu + 1 - active."""
     (mu,) = x.arrays["mu"]
     return [add(mu, sub(1, w)) for w in activity(contacts, x)]

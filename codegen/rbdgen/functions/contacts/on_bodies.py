@@ -1,7 +1,7 @@
-"""Where contacts act: their ends on the bodies of a reduced model, and the way there.
+"""Where contacts act: their ends on the bodies of a reduced model, and the paths to them.
 
-A contact's force is in the axes of its carrier: the world, or of a loop the last body that carries both of
-its ends. Only joints between there and an end feel it: all other entries of J^T lambda are 0.
+A contact's force is in the axes of its carrier, which is the world or, for a closed loop, the last body that
+carries both ends. Only joints between the carrier and an end feel it; all other entries of J^T lambda are 0.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from rbdgen.sweeps.bodies import along_joint, force_to_parent
 
 
 class End(NamedTuple):
-    """One end of a contact that moves.
-
-    `sign`: of the force on it; `path`: the bodies from behind the carrier out to it; `point`: in the axes of
-    the last of them.
-    """
+    """An end of a contact that moves relative to the carrier."""
 
     sign: int
+    """The sign of the contact's force on it."""
     path: tuple[int, ...]
+    """The bodies between the carrier (which is not included) and this end's body."""
     point: Vector
+    """Its position in the axes of the last body of the path."""
 
     @property
     def body(self) -> int:
@@ -35,24 +34,23 @@ class End(NamedTuple):
 
 @dataclass(frozen=True)
 class Held:
-    """A contact on bodies at a position.
-
-    `rows`: where its own stand in an array over those of all contacts; `axes`: theirs, on the `carrier`.
-    """
+    """A contact on bodies at a position."""
 
     rows: slice
+    """Its rows in an array over the rows of all contacts."""
     carrier: int
     axes: FactoredRotation
+    """The axes of its rows, on the `carrier`."""
     ends: tuple[End, ...]
 
     def force(self, values: Sequence[Scalar]) -> Force:
-        """Its own, of those of all contacts, in the axes of the reduced carrier."""
+        """Its force, taken from the values of all contacts, in the axes of the reduced carrier."""
         own = values[self.rows]
         return Force(*(self.axes.to_parent(Vector(*part)) for part in (own[3:], own[:3])))
 
 
 def held_contacts(reduced: ReducedModel, bodies: Sequence[ReducedBody]) -> list[Held]:
-    """The contacts in order."""
+    """The contacts of the model, in order."""
     found: list[Held] = []
     for placed in reduced.contacts_on(bodies):
         first, carrier = found[-1].rows.stop if found else 0, placed.axes.parent
@@ -67,37 +65,38 @@ def held_contacts(reduced: ReducedModel, bodies: Sequence[ReducedBody]) -> list[
 
 
 def outward(bodies: Sequence[ReducedBody], path: Sequence[int], v: Vector) -> Vector:
-    """A vector in the axes before the path, in those of its last body."""
+    """A vector given in the axes before the path, in the axes of the path's last body."""
     for i in path:
         v = bodies[i].rotation.to_child(v)
     return v
 
 
 def inward(bodies: Sequence[ReducedBody], path: Sequence[int], v: Vector) -> Vector:
-    """The other way."""
+    """A vector given in the axes of the path's last body, in the axes before the path."""
     for i in reversed(path):
         v = bodies[i].rotation.to_parent(v)
     return v
 
 
 def seen_from(bodies: Sequence[ReducedBody], path: Sequence[int], point: Vector) -> Vector:
-    """A point of the path's last body, from the origin before the path and in the axes there."""
+    """A point of the path's last body, relative to the origin before the path and in the axes there."""
     for i in reversed(path):
         point = bodies[i].translation + bodies[i].rotation.to_parent(point)
     return point
 
 
 def on_end(bodies: Sequence[ReducedBody], end: End, given: Force, before: int = 0) -> Force:
-    """What a force at the contact's point and a moment do to the body of an end, about its origin.
+    """The force about the origin of an end's body, from a force at the contact's point and a moment.
 
-    They are given in the axes of the carrier, or in those behind the path's first bodies, so many.
+    Both are given in the axes of the carrier or, with `before`, in those after so many first bodies of the
+    path.
     """
     n, f = (outward(bodies, end.path[before:], part) for part in (given.moment, given.force))
     return Force(end.point.cross(f) + n, f)
 
 
 def less_felt(bodies: Sequence[ReducedBody], path: Sequence[int], force: Force, tau: list[Scalar]) -> None:
-    """Take from torques, in place, what the joints of a path feel of a force on its last body."""
+    """Subtract from torques, in place, the torques of a path's joints for a force on its last body."""
     for i in reversed(path):
         body = bodies[i]
         for k, felt in enumerate(along_joint(body, force), body.joint.idx_v):

@@ -1,7 +1,7 @@
-"""What Pinocchio says of contacts, in rbdgen's terms, by the motions of frames on joints of its model.
+"""Pinocchio's kinematics of contacts in rbdgen's terms, from motions of frames on joints of its model.
 
-Aligned frames and classical accelerations are contacts with the world. A loop is seen from the joint a that
-carries both ends, by d = x1 - x2 and its rates in world axes:
+Contacts with the world are frames with world-aligned axes and classical accelerations. A closed loop is seen
+from the joint a that carries both ends; d = x1 - x2 and its rates are in world axes:
 
     (R_a^T d)' = R_a^T (d' - w_a x d),  (R_a^T d)'' = R_a^T (d'' - wdot_a x d - w_a x (2 d' - w_a x d))
 """
@@ -19,14 +19,14 @@ UNIVERSE = 0
 
 
 class Place(NamedTuple):
-    """An end of a contact: a joint of Pinocchio's, and a placement (SE3) on it."""
+    """An end of a contact: a joint of Pinocchio's model, and a placement (SE3) on it."""
 
     joint: int
     placement: Any
 
 
 class Held(NamedTuple):
-    """A contact: its name, how many rows it has, and its ends, one or (a loop) two."""
+    """A contact: its name, its number of rows, and its ends (two for a closed loop, otherwise one)."""
 
     name: str
     rows: int
@@ -34,30 +34,36 @@ class Held(NamedTuple):
 
 
 class Moving(NamedTuple):
-    """A place in world axes: where it stands, its Jacobian (6, nv), velocity and classical acceleration at
-    a = 0 (6), linear first."""
+    """A place in world axes."""
 
     R: Any
     x: Any
     J: Any
+    """(6, nv)"""
     velocity: Any
+    """(6), linear first."""
     drift: Any
+    """The classical acceleration at a = 0, (6), linear first."""
 
 
 @dataclass(frozen=True)
 class Contacts:
-    """The contacts at a state: `position` (K, 3), `rotation` (K, 3, 3), `J` (nc, nv), `velocity` and `drift`
-    (nc)."""
+    """The kinematics of contacts at a state."""
 
     position: Any
+    """(K, 3)"""
     rotation: Any
+    """(K, 3, 3)"""
     J: Any
+    """(nc, nv)"""
     velocity: Any
+    """(nc)"""
     drift: Any
+    """(nc)"""
 
     @classmethod
     def at(cls, pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Contacts:
-        """Those in `x["contacts"]`, at q and (0 where there is none) v."""
+        """The contacts of `x["contacts"]` at q and v (0 if there is no v)."""
         still = np.zeros(model.nv)
         pin.computeJointJacobians(model, data, x["q"])
         pin.forwardKinematics(model, data, x["q"], x.get("v", still), still)
@@ -97,7 +103,9 @@ def _common(model: Any, first: int, second: int) -> int:
 
 
 def _relative(first: Moving, second: Moving, a: Moving) -> Moving:
-    """One place as seen from another, in the axes of a; its rotation from the first to the second."""
+    """The motion of one place relative to another in the axes of a, and the rotation of the first one
+    relative to the second.
+    """
     d, w, wdot = first.x - second.x, a.velocity[3:], a.drift[3:]
     J, V, A = first.J - second.J, first.velocity - second.velocity, first.drift - second.drift
     turn = np.kron(np.eye(2), a.R.T)

@@ -1,11 +1,12 @@
-"""Where contacts stand and how they move, by columns.
+"""Poses and motions of contacts, from columns of Jacobians.
 
-A contact with the world is the motion of a place of the robot: its point, in world axes, and (of a frame) how
-its body turns. A loop is the motion of a place of one body against that of another, as seen from the last
-body a that carries both as if a stood still, in the axes of a: e = R_a^T (x1 - x2), w1 - w2. What moves a
-moves both alike, so its columns are exactly 0, also where the loop is open.
+A contact with the world is the motion of a place on the robot: that of its point, in world axes, and for a
+frame also the rotation of its body. A closed loop is the motion of a place on one body relative to a place on
+another, seen from the last body a that carries both, in the axes of a: e = R_a^T (x1 - x2), w1 - w2. Joints
+above a move both ends alike, so their columns are exactly 0, even if the loop is open.
 
-Ends are aligned frames of `kinematics`; both sides of a loop are subtracted. Accelerations are classical.
+Ends are world-aligned frames of `kinematics`, and the two ends of a closed loop are subtracted. Accelerations
+are classical.
 
 Featherstone, Rigid Body Dynamics Algorithms, 2008, sections 8.1 and 8.2.
 """
@@ -39,7 +40,9 @@ def contact_pose(
 
 
 def between(ends: Sequence[Transform]) -> Transform:
-    """The pose of a contact: of its only end; of a loop x1 - x2, and link 1 in the axes of link 2."""
+    """The pose of a contact. For a closed loop it is x1 - x2, and the rotation of link 1 in the axes of link
+    2.
+    """
     first, *second = ends
     for other in second:
         return Transform(other.rotation.T @ first.rotation, first.translation - other.translation)
@@ -52,7 +55,7 @@ def flattened(poses: Sequence[Transform]) -> tuple[list[Scalar], list[Scalar]]:
 
 
 def contact_jacobian(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> Rows:
-    """J, rows by nv: J v is the velocity of the contacts."""
+    """J, rows x nv: J v is the velocity of the contacts."""
     return jacobian_of(model, [paths(model, contact, q, naming) for contact in model.contacts])
 
 
@@ -80,7 +83,7 @@ def contact_motion(
 
 
 def paths(model: Model, contact: Contact, q: Sequence[Coordinate], naming: Naming) -> list[Path]:
-    """The columns of both ends, or of the only one."""
+    """The columns of each end."""
     ends = replace(model, frames=contact.ends)
     return columns(ends, q, "aligned", naming, model.seen_from(contact).body)
 
@@ -92,5 +95,5 @@ def held(contact: Contact, ends: Sequence[Motion]) -> list[Scalar]:
 
 
 def less(first: Scalar, *second: Scalar) -> Scalar:
-    """A value of the first end, less that of the second where there is one."""
+    """The value of the first end, minus that of the second end if there is one."""
     return sub(first, *second) if second else first

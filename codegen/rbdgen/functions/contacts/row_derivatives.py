@@ -1,8 +1,9 @@
-"""How the rows of a contact change with q and v, in the axes of the body that it is seen from.
+"""Derivatives of the rows of a contact with respect to q and v, in the axes of the body from which it is
+seen.
 
-The rows are those of `relative.py`, times `active`. A force that stands in these axes, lambda, has the
-torques J^T lambda, whose entry k is lambda (J e_k): their derivative by q is that of the contact's velocity
-at the unit velocity e_k.
+The rows are those of `relative.py`, times `active`. A force lambda that is constant in these axes has the
+torques J^T lambda, whose element k is lambda . (J e_k). Its derivative with respect to q is therefore that of
+the contact's velocity at the unit velocity e_k.
 """
 
 from __future__ import annotations
@@ -29,13 +30,15 @@ Rows = list[list[Scalar]]
 
 @dataclass(frozen=True)
 class ContactRows:
-    """The rows of a contact at a state: `ends`: the columns of each end of it; `active`: 1 where it holds, 0
-    where it does not; `position`: of its point, in these axes."""
+    """The rows of a contact at a state."""
 
     contact: Contact
     ends: Sequence[Path]
+    """The columns of each of its ends."""
     active: Scalar
+    """1 if the contact is active, else 0."""
     position: Vector
+    """The position of its point, in the axes of its rows."""
 
     def jacobian(self, nv: int) -> Rows:
         """J, (rows, nv)."""
@@ -51,7 +54,7 @@ class ContactRows:
         return [row[0] for row in self.matrix(of, 1)]
 
     def acceleration_derivatives(self, v: Sequence[Scalar], a: Sequence[Scalar]) -> tuple[Rows, Rows]:
-        """Of the same, along q and by v, at a fixed a."""
+        """The derivatives of the acceleration along q and with respect to v, at fixed a."""
         nv = len(v)
         by_q, by_v = (
             self.matrix(lambda path, which=which: classical_derivative(path, v, a, which), nv)  # type: ignore[misc]
@@ -60,7 +63,7 @@ class ContactRows:
         return by_q, by_v
 
     def torque_derivatives(self, forces: Sequence[Scalar], nv: int) -> Rows:
-        """d(J^T lambda)/dq at a fixed lambda, (nv, nv); `forces`: of these rows."""
+        """d(J^T lambda)/dq at fixed lambda, (nv, nv). `forces` are those of these rows."""
         dtau: Rows = [[0] * nv for _ in range(nv)]
         joints = {passed.joint.idx_v: passed.joint for path in self.ends for passed in path}
         for k in (k for joint in joints.values() for k in range(joint.idx_v, joint.idx_v + joint.nv)):
@@ -78,7 +81,10 @@ class ContactRows:
         return [add(mul(kp, e), mul(kd, rate)) for e, rate in zip(apart, moving, strict=True)]
 
     def pull_derivatives(self, x: State, E: Matrix) -> tuple[Rows, Rows]:
-        """Of kp e + kd J v along q and by v; e changes by J, and by E along turns, see `change_of_turn`."""
+        """The derivatives of kp e + kd J v along q and with respect to v.
+
+        The linear part of e changes by J, and its angular part by E times the rotation, see `change_of_turn`.
+        """
         nv, (kp, kd), J = len(x.v), x.arrays["gains"], self.jacobian(len(x.v))
         axes = zip(*J[3:], strict=True)
         turned = [list(row) for row in zip(*(E.apply(Vector(*column)) for column in axes), strict=True)]
@@ -88,14 +94,15 @@ class ContactRows:
         return by_q, [[mul(kd, value) for value in row] for row in J]
 
     def matrix(self, of: Callable[[Path], Sequence[Scalar]], nv: int) -> Rows:
-        """The rows that it holds, from a matrix (6, nv), row-major, of each end."""
+        """The rows of the contact, from a row-major matrix (6, nv) for each end."""
         sides = zip(*map(of, self.ends), strict=True)
         entries = [mul(self.active, less(*side)) for side in sides]
         return [entries[k : k + nv] for k in range(0, nv * self.contact.rows, nv)]
 
 
 def change_of_turn(before: Matrix, now: Matrix) -> Matrix:
-    """E: half the sum of r0_k x r_k over the columns of R0 and R changes by E w where R turns by w.
+    """E, which gives the change E w of half the sum of r0_k x r_k over the columns of R0 and R if R turns by
+    w.
 
     E = (tr(Q) 1 - Q) / 2 with Q = R R0^T.
     """
@@ -106,7 +113,7 @@ def change_of_turn(before: Matrix, now: Matrix) -> Matrix:
 
 
 def contact_rows(model: Model, x: State) -> list[ContactRows]:
-    """Of all contacts of a model, at `active` of the state."""
+    """The rows of all contacts of a model, weighted with the state's `active`."""
     positions = vectors(contact_pose(model, x.q, x.naming)[0])
     return [
         ContactRows(contact, paths(model, contact, x.q, x.naming), active, position)
@@ -115,14 +122,14 @@ def contact_rows(model: Model, x: State) -> list[ContactRows]:
 
 
 def reduced_contact_rows(reduced: ReducedModel, k: int, x: State) -> ContactRows:
-    """Of contact k, from chosen axes, in m."""
+    """The rows of contact k, computed in chosen axes, in m."""
     reduced = reduced.in_metres
     placed = reduced.contacts_on(reduced.at(x.q))[k]
     framed = replace(reduced, frames=reduced.contacts[k][1:])
     turn = placed.axes.rotation.to_child
 
     def seen(path: Path) -> Path:
-        """In the axes of its rows."""
+        """The path in the axes of the contact's rows."""
         return [
             Passed(joint, tuple(Motion(turn(S.angular), turn(S.linear)) for S in own)) for joint, own in path
         ]
@@ -133,7 +140,7 @@ def reduced_contact_rows(reduced: ReducedModel, k: int, x: State) -> ContactRows
 
 
 def classical_derivative(path: Path, v: Sequence[Scalar], a: Sequence[Scalar], which: int) -> list[Scalar]:
-    """Of A + w x V along q (`which` 0) or by v (1), (6, nv), row-major."""
+    """The derivative of A + w x V along q (`which` = 0) or with respect to v (1), (6, nv), row-major."""
     nv, V = len(v), velocity(path, v)
     dA = acceleration_derivatives(path, v, a, "aligned", nv)[which]
     dV = velocity_derivatives(path, v, "aligned", nv)[which]

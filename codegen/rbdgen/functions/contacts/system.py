@@ -1,4 +1,4 @@
-"""Forward dynamics in contact, solved in axes that turn with the contacts: what its derivatives need."""
+"""Forward dynamics in contact, solved in axes that turn with the contacts, as the derivatives need it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ from rbdgen.sweeps.inputs import State
 
 @dataclass(frozen=True)
 class System:
-    """M a + h = tau + J^T lambda and J a + d + mu lambda = 0 at a state, factored and solved.
-
-    `W`: L^-1 by rows; `inverse_diagonal`: of D; `Y`: J W D^-1; `admittance`: the factors of G + mu; `v`:
-    without the linear velocities of floating bases.
-    """
+    """M a + h = tau + J^T lambda and J a + d + mu lambda = 0 at a state, factored and solved."""
 
     rows: Sequence[TurningRows]
     W: Sequence[Mapping[int, Scalar]]
+    """The rows of L^-1."""
     inverse_diagonal: Sequence[Scalar]
+    """1 / D."""
     Y: Rows
+    """J W D^-1."""
     admittance: LDL
+    """The factors of G + mu."""
     v: Sequence[Scalar]
+    """Joint velocities without the linear velocities of floating bases."""
     a: Sequence[Scalar]
     forces: Sequence[Scalar]
 
@@ -90,14 +91,14 @@ def pull(own: TurningRows, anchor: Anchor, x: State) -> list[Scalar]:
 
 
 def pull_derivatives(own: TurningRows, anchor: Anchor, x: State) -> tuple[Rows, Rows]:
-    """Of the same along q and by v."""
+    """The derivatives of kp e + kd J v along q and with respect to v."""
     if isinstance(own, LinkRows):
         return own.pull_derivatives(x, anchor)
     return own.pull_derivatives(x, ZERO_MATRIX)
 
 
 def named(values: Sequence[Scalar], naming: Naming, label: str) -> list[Scalar]:
-    """A vector whose elements have names."""
+    """A vector with a name for each element."""
     return [naming(f"{label}[{k}]", value) for k, value in enumerate(values)]
 
 

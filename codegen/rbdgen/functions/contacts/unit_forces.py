@@ -1,11 +1,14 @@
-"""Rows of contacts on bodies in their own axes: how contacts move, and unit forces in them carried inward.
+"""Rows of contacts on bodies in their own axes: velocities and accelerations, and unit forces carried inward.
 
-Rows of a contact with the world stand in the axes of its body, where unit forces have most zeros, or in those
-of the world; rows of a loop in those of the body that carries both of its ends.
+Rows of a contact with the world are in the axes of its body, where unit forces have the most zeros, or in
+world axes. Rows of a closed loop are in the axes of the body that carries both ends.
 
-A unit force goes inward as bias forces do: at every joint it leaves y = L^-T S^T f, and goes on without
-V D^-1 y. What it leaves on its way is a row of L^-T J^T. The two forces of a loop hold each other up where
-they meet: there what they are by themselves is taken off, and what the joints below made of them goes on.
+A unit force in a row is carried inward in the same way as a bias force. At every joint it gives y = L^-T S^T
+f, and f - V D^-1 y goes on to the parent. The values y along the way are a row of L^-T J^T.
+
+A closed loop has two opposite unit forces, which meet at the body that carries both ends. If all joints were
+rigid they would cancel there. Their values for rigid joints are therefore subtracted, so that only the part
+that the joints below caused goes on.
 """
 
 from __future__ import annotations
@@ -39,21 +42,23 @@ AT_REST = BodyMotion(ZERO, ZERO, ZERO)
 
 
 def moved_on(body: Body, x: Given) -> Motion:
-    """One body's velocity from its parent's."""
+    """The velocity of a body from that of its parent."""
     return motion_to_child(body, x.parent) + relative_motion(body, x.v)
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A contact's: `axes`: theirs, for every end in the axes of its body; `own`: whether they are these."""
+    """The rows of a contact."""
 
     contact: Contact
     held: Held
     axes: tuple[Sequence[Vector], ...]
+    """The axes of the rows, for every end in the axes of its body."""
     own: bool
+    """Whether these are the body's own axes."""
 
     def of(self, motions: Sequence[Motion]) -> list[Scalar]:
-        """From motions of the ends' points, each in the axes of its body."""
+        """The rows from motions of the ends' points, each in the axes of its body."""
         found: list[Scalar] = [0] * self.contact.rows
         for end, axes, m in zip(self.held.ends, self.axes, motions, strict=True):
             parts = [m.linear, m.angular] if self.contact.kind == "frame" else [m.linear]
@@ -62,7 +67,7 @@ class Rows:
         return found
 
     def forces(self) -> list[list[Force]]:
-        """For every end a unit force of each row, about the origin of its body."""
+        """For every end, a unit force for each row, about the origin of the end's body."""
         found = []
         for end, axes in zip(self.held.ends, self.axes, strict=True):
             signed = [e * end.sign for e in axes]
@@ -72,9 +77,9 @@ class Rows:
 
 
 class Contacts:
-    """Those of a reduced model, on bodies at a state over which sweeps ran.
+    """The contacts of a reduced model, on bodies at a state over which sweeps ran.
 
-    `own`: whether rows of contacts with the world stand in the axes of their bodies.
+    `own` says whether rows of contacts with the world are in the axes of their bodies.
     """
 
     def __init__(self, reduced: ReducedModel, driver: Straight, *, own: bool = True) -> None:
@@ -91,7 +96,9 @@ class Contacts:
             self.rows.append(Rows(contact, held, tuple(axes), turned))
 
     def given(self, values: Sequence[Scalar]) -> list[Scalar]:
-        """Numbers of all rows in the axes that users know, those of the world or of a loop's carrier."""
+        """Values of all rows in the axes that users know: those of the world or of a closed loop's
+        carrier.
+        """
         found: list[Scalar] = []
         for rows in self.rows:
             own = values[rows.held.rows]
@@ -100,9 +107,9 @@ class Contacts:
         return found
 
     def accelerations(self) -> list[Scalar]:
-        """Of the contacts at qdd = 0 and, of floating bases, a' = 0.
+        """The accelerations of the contacts at qdd = 0 and, for floating bases, at a' = 0.
 
-        The bodies' `motion` has minus gravity in it, `up`, as if the world accelerated; contacts do not.
+        The bodies' `motion` includes minus gravity, `up`, as if the world accelerated. It is subtracted here.
         """
         values = self.driver.values
 
@@ -130,7 +137,7 @@ class Contacts:
         return [value for rows, motions in zip(self.rows, moving, strict=True) for value in rows.of(motions)]
 
     def _seen(self, end: End, still: Any, step: Callable[[Body, Given], Any]) -> Any:
-        """The motion of an end's body as its contact's carrier sees it, if that stood still."""
+        """The motion of an end's body relative to the carrier of its contact."""
         for i in end.path:
             joint = self.bodies[i].joint
             v = list(joint.slice(self.driver.inputs["v"]))
@@ -162,7 +169,7 @@ class Contacts:
         return found
 
     def _passed(self, i: int, force: Force, row: dict[int, Scalar]) -> Force:
-        """What the parent of body i feels; what the force leaves at the joint goes to the row."""
+        """The force that the parent of body i feels. The values y at the joint are added to the row."""
         body, values = self.bodies[i], self.driver.values
         y = back_substituted(values["L"][i], along_joint(body, force))
         row |= dict(enumerate(y, body.joint.idx_v))
@@ -170,7 +177,7 @@ class Contacts:
         return force_to_parent(body, with_joint_force(body, rest, [0] * body.joint.nv))
 
     def _by_themselves(self, ends: Sequence[End], forces: Sequence[Sequence[Force]]) -> list[Force]:
-        """What a loop's forces would be on its carrier if all joints between were rigid."""
+        """The sum of a closed loop's forces on its carrier if all joints between were rigid."""
         total = [NO_FORCE] * len(forces[0])
         for end, own in zip(ends, forces, strict=True):
             for n, force in enumerate(own):

@@ -1,13 +1,14 @@
-"""The Coriolis matrix C, every quantity in one frame.
+"""The Coriolis matrix C, with all quantities in one common frame.
 
 Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols for Rigid-Body
-Systems, 2021, with the B of Singh, Russell and Wensing, RA-L 2022. Degree of freedom j moves by S, with
-S' = v x S; I and B are of all that it moves. For i of a joint above,
+Systems, 2021, with the matrix B of Singh, Russell and Wensing, RA-L 2022. Let S_j be the motion of degree of
+freedom j, S'_j = v x S_j, and let I and B be the inertia and B of the subtree that j moves. Then for a degree
+of freedom i of a joint above,
 
     C_ij = S_i . (B S_j + I S'_j),  C_ji = S'_i . I S_j + S_i . B^T S_j
 
-and within a joint the first alone. Then C v = nle - gravity, and dM/dt = C + C^T. The frame is that of the
-derivatives of inverse dynamics, see `derivatives/one_frame.py`.
+and within a joint the first equation holds for all pairs. This C satisfies C v = nle - gravity and dM/dt = C
++ C^T. The common frame is that of the derivatives of inverse dynamics, see `derivatives/one_frame.py`.
 """
 
 from __future__ import annotations
@@ -40,20 +41,22 @@ from rbdgen.sweeps.sweep import Freedoms, Given, Gives, Inward, Outward, Pairs, 
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """A body in the common frame: where its axes are, and its velocity."""
+    """A body in the common frame: its pose and its velocity."""
 
     rotation: Matrix
     translation: Vector
     v: Motion
 
     def turned(self, rotation: FactoredRotation) -> Moving:
-        """The same with other axes of the body."""
+        """The same body with its axes rotated."""
         return Moving(Matrix(*map(rotation.to_parent, self.rotation)), self.translation, self.v)
 
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """The mass moments of a part, and its B as (Bt, l): B = [[Bt, 0], [-l x, 0]], l the linear momentum."""
+    """The mass moments of a subtree, and its B as (Bt, l): B = [[Bt, 0], [-l x, 0]] with the linear momentum
+    l.
+    """
 
     moments: MassMoments
     momentum: Vector
@@ -63,7 +66,7 @@ class Composite:
         return Composite(self.moments + other.moments, self.momentum + other.momentum, self.Bt + other.Bt)
 
     def turned(self, _: FactoredRotation) -> Composite:
-        """In the common frame it does not depend on a body's axes."""
+        """The same composite: in the common frame it does not depend on a body's axes."""
         return self
 
 
@@ -77,7 +80,7 @@ class Direction:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """I S, B S + I S', and of B^T S the angular part; the linear part is 0."""
+    """I S, B S + I S', and the angular part of B^T S (its linear part is 0)."""
 
     unit: Force
     moving: Force
@@ -85,7 +88,7 @@ class Column:
 
 
 def coriolis_sweeps(world: Callable[[Given], Moving] | None = None) -> tuple[Sweep, ...]:
-    """The sweeps that give `C` of v. `world`: how the world stands in the common frame."""
+    """The sweeps that compute `C` from v. `world` gives the pose of the world in the common frame."""
     outward = Outward(
         "outward",
         "motion",
@@ -102,19 +105,19 @@ def coriolis_sweeps(world: Callable[[Given], Moving] | None = None) -> tuple[Swe
 
 
 def step(body: Body, x: Given) -> Gives:
-    """A body's motion and composite, and the directions of its joint."""
+    """The motion and the composite of a body, and the directions of its joint."""
     return _moved(body, placed(body, x), x.parent.v, x)
 
 
 def base_step(body: Body, x: Given) -> Gives:
-    """Those of a floating base; its frame is the common one, in which the world stands still."""
+    """The same for a floating base, whose frame is the common one. The world does not move in it."""
     return _moved(body, NO_TRANSFORM, NO_MOTION, x)
 
 
 def _moved(body: Body, frame: Transform, v: Motion, x: Given) -> Gives:
     columns = [frame.motion_to_parent(S) for S in body.subspace]
     velocity = sum((S * rate for S, rate in zip(columns, x.v, strict=True)), v)
-    # a joint's own motion does not change the motion of its one degree of freedom
+    # the motion of a joint with one degree of freedom does not change its own S
     seen = velocity if len(columns) > 1 else v
     moments = in_common_frame(body.moments, *frame)
     momentum = moments.apply(velocity).force
@@ -126,7 +129,7 @@ def _moved(body: Body, frame: Transform, v: Motion, x: Given) -> Gives:
 
 
 def column(x: Given) -> Gives:
-    """What a degree of freedom takes."""
+    """The forces of a degree of freedom from which entries are computed."""
     S, rate, part = x.direction.S, x.direction.rate, x.composite
     B_S = Force(part.Bt.apply(S.angular), S.angular.cross(part.momentum))
     turning = part.Bt.T.apply(S.angular) + part.momentum.cross(S.linear)
@@ -139,16 +142,16 @@ def own(x: Given) -> Gives:
 
 
 def above(x: Given) -> Gives:
-    """Between a degree of freedom and one above it, both ways."""
+    """The two entries between a degree of freedom and one above it."""
     j, other = x.column, x.other.direction
     below = add(other.rate.dot(j.unit), j.turning.dot(other.S.angular))
     return {"C": other.S.dot(j.moving), "C_below": below}
 
 
 def coriolis(model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed) -> Rows:
-    """C(q, v), nv x nv; entries across branches are exactly 0. q: one coordinate a body.
+    """C(q, v), nv x nv. Entries between different branches are exactly 0. q has one coordinate per body.
 
-    N m s/rad between rotations, N s/m between translations, N s across.
+    Units are N m s/rad between rotations, N s/m between translations, and N s between the two.
     """
     first = model.bodies[0]
     R, p = first.transform(q[0]) if model.is_floating else Transform(IDENTITY, first.placement.translation)

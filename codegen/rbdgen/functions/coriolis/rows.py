@@ -1,4 +1,4 @@
-"""The function of the Coriolis matrix."""
+"""The row of the Coriolis matrix."""
 
 from __future__ import annotations
 
@@ -29,13 +29,17 @@ def _product(matrix: Any, vector: Any) -> Any:
 
 
 def _times_v(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Friction is odd in v, springs are in gravity."""
+    """Both sides of C v = nle - gravity. Friction is odd in v and cancels in the mean of v and -v; springs
+    are part of gravity.
+    """
     even = (call("nle") + call("nle", v=-x["v"])) / 2
     return _product(call("coriolis"), x["v"]), even - call("gravity")
 
 
 def _rate_of_M(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """dM/dt a, M's derivative along v: what ID's by q has more with a."""
+    """Both sides of (C + C^T) a = dM/dt a. The right one is the derivative of M along v: the part of dID/dq
+    that depends on a.
+    """
     C, (by_q, *_), (still, *_) = (
         call("coriolis"),
         call("rnea_derivatives"),

@@ -1,9 +1,10 @@
-"""Derivatives by external forces: Jacobians of all bodies.
+"""Derivatives with respect to external forces, which are Jacobians of all bodies.
 
-A force f on a body works f . J v, so that tau = ID(q, v, a) - J^T f and a = FD(q, v, tau) + M^-1 J^T f, both
-linear in f (Featherstone 2008, section 2.4, of power, and table 5.1). A row of J^T says how all bodies move
-where one joint alone moves at unit rate. A row of M^-1 J^T says how they move where the joints' rates are
-that row of M^-1. Either is one sweep outward: no column is solved for.
+A force f on a body has the power f . J v. Therefore tau = ID(q, v, a) - J^T f and a = FD(q, v, tau) + M^-1
+J^T f, which are both linear in f (Featherstone 2008, section 2.4 on power, and table 5.1). A row of J^T is
+the velocities of all bodies when one joint alone moves at unit rate. A row of M^-1 J^T is their velocities
+when the joint rates are the same row of M^-1. Either is computed by an outward sweep, without solving for
+columns.
 """
 
 from __future__ import annotations
@@ -26,21 +27,21 @@ from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 Seen: TypeAlias = Callable[[int, Motion], Motion]
-"""From the motion of a body in its axes to that in the frame of its joint."""
+"""Maps the index of a body and its motion in its own axes to the motion in the frame of its joint."""
 
 
 def unit_rates(nv: int, rate: Scalar) -> Rows:
-    """Every joint alone at this rate."""
+    """Rows of joint rates in each of which one joint alone moves, at this rate."""
     return [[rate if k == j else 0 for k in range(nv)] for j in range(nv)]
 
 
 def motions_by_rates(
     model: Model, q: Sequence[Coordinate], rates: Rows, naming: Naming = unnamed
 ) -> list[list[Scalar]]:
-    """For every row of joint rates a row with the velocities of all bodies, 6 numbers each.
+    """For every row of joint rates, a row with the velocities of all bodies, 6 numbers per body.
 
-    They are as in fext: in the frames of the joints, linear first, without hidden bodies. Those of bodies
-    that do not move are exactly 0.
+    The layout is that of fext: in the frames of the joints, linear part first, without hidden bodies.
+    Velocities of bodies that do not move are exactly 0.
     """
     return _motions(placed_bodies(model, q), model.visible, lambda _, motion: motion, rates, naming)
 
@@ -48,7 +49,7 @@ def motions_by_rates(
 def motions_by_rates_local(
     reduced: ReducedModel, q: Sequence[Coordinate], rates: Rows, naming: Naming = unnamed
 ) -> list[list[Scalar]]:
-    """The same in the bodies' own axes."""
+    """The same, computed in the bodies' own axes."""
     bodies = reduced.at(q)
 
     def seen(i: int, motion: Motion) -> Motion:
@@ -77,16 +78,16 @@ def _motions(
 
 
 def aba_fext_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
-    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, `da_dfext` of inputs q, v, tau, fext.
+    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, `da_dfext` from inputs q, v, tau, fext.
 
-    Those of `aba_derivatives_columns`, then a run for every row of M^-1.
+    These are the loops of `aba_derivatives_columns`, then one with a run for every row of M^-1.
     """
     model, form = reduced.model, aba_derivatives_columns(reduced)
     nv, width = model.coupling.independent, 6 * len(model.visible)
     angles = whole("angles", 2 * model.nbodies)
 
     def torques(x: State) -> Arrays:
-        """And the sines and cosines, which all runs share."""
+        """The first loop's results, and the sines and cosines that all later runs share."""
         return {**first.trace(x), "angles": [value for q_i in x.q for value in angle_of(q_i) or (0, 0)]}
 
     def motions(x: State) -> Arrays:
@@ -114,11 +115,13 @@ def aba_fext_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
 
 
 def _rows(count: int, width: int) -> tuple[int, ...]:
-    """Where the rows of a matrix begin."""
+    """The offsets of the rows of a matrix."""
     return tuple(width * k for k in range(count))
 
 
 def _other_trees(ancestors: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """For every degree of freedom those that do not feel it: M^-1 is 0 between trees of the world."""
+    """For every degree of freedom, those in other trees: M^-1 is 0 between trees that are joined by the world
+    alone.
+    """
     roots = [above[-1] if above else k for k, above in enumerate(ancestors)]
     return tuple(tuple(k for k, other in enumerate(roots) if other != root) for root in roots)

@@ -1,17 +1,17 @@
 """Derivatives of forward dynamics, solved column by column.
 
-dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24) on a `ReducedModel`,
-in loops: first M = L^T D L (Featherstone 2008, section 6.5), W = L^-1, qdd and dID/du; then the same sparse
-products
+dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24), on a `ReducedModel`
+and in loops. First come M = L^T D L (Featherstone 2008, section 6.5), W = L^-1, qdd and dID/du. Then the same
+sparse products
 
     x = W D^-1 W^T b
 
-for every column b of -dID/dq and -dID/dv, and x = W D^-1 w for M^-1, w every row of W. All columns take the
-same operations, so that neighbouring ones can be the lanes of a vector. W is as sparse as L: W_ij is nonzero
-only where j is i or an ancestor of i. Substitution with L would be one chain of dependent operations along
-every limb; the rows of a product do not depend on each other.
+run for every column b of -dID/dq and -dID/dv, and x = W D^-1 w for every row w of W gives M^-1. All columns
+take the same operations, so that neighbouring columns can be the lanes of a vector. W is as sparse as L: W_ij
+is nonzero only if j is i or an ancestor of i. A substitution with L would be a chain of dependent operations
+along every limb, whereas the rows of a product do not depend on each other.
 
-A floating base's linear velocity and its attitude enter only through its own linear acceleration: those
+A floating base's linear velocity and attitude enter only through the base's own linear acceleration; those
 columns are known without a solve.
 """
 
@@ -40,14 +40,14 @@ from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 Ancestors = Sequence[Sequence[int]]
-"""The dofs above every dof, nearest first."""
+"""The ancestors of every degree of freedom, nearest first."""
 
 Rows = Sequence[Mapping[int, Scalar]]
 """A sparse matrix: row i maps j to the entry."""
 
 
 def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
-    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
+    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, from inputs q, v, tau."""
     nv, ancestors = reduced.model.coupling.independent, reduced.model.elimination.ancestors
     related = related_dofs(ancestors)
     bases = floating_bases(reduced)
@@ -101,7 +101,9 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
 
 
 def related_dofs(ancestors: Ancestors) -> list[frozenset[int]]:
-    """For every dof k: itself, its ancestors and its descendants. Elsewhere column k of dID/du is zero."""
+    """For every degree of freedom k: itself, its ancestors and its descendants. Column k of dID/du is zero
+    elsewhere.
+    """
     related = [{k, *above} for k, above in enumerate(ancestors)]
     for k, above in enumerate(ancestors):
         for i in above:
@@ -110,11 +112,13 @@ def related_dofs(ancestors: Ancestors) -> list[frozenset[int]]:
 
 
 def limbs(ancestors: Ancestors, related: Sequence[frozenset[int]]) -> list[set[int]]:
-    """For every dof k the columns in which row k of W may be nonzero, the same ones for a whole limb.
+    """For every degree of freedom k, the columns in which row k of W may be nonzero; they are equal within a
+    limb.
 
-    A limb is all dofs with the same related ones, for example the joints of one leg. Its columns are its own
-    dofs and their ancestors. Row k is also zero at the dofs of its limb below k. These columns stay, so that
-    all rows of a limb take the same operations and can be lanes of one vector.
+    A limb is a set of degrees of freedom with the same related ones, for example the joints of one leg. Its
+    columns are its own degrees of freedom and their ancestors. Row k is also zero at those degrees of freedom
+    of its limb that are below k. These columns are kept, so that all rows of a limb take the same operations
+    and can be lanes of one vector.
     """
     limbs: dict[frozenset[int], set[int]] = {}
     for k, above in enumerate(ancestors):
@@ -123,7 +127,7 @@ def limbs(ancestors: Ancestors, related: Sequence[frozenset[int]]) -> list[set[i
 
 
 def without(nv: int, dofs: Set[int]) -> tuple[int, ...]:
-    """The other degrees of freedom."""
+    """All degrees of freedom but these."""
     return tuple(i for i in range(nv) if i not in dofs)
 
 
@@ -133,7 +137,7 @@ def _columns(array: str, rows: int, columns: Sequence[int]) -> Access:
 
 
 def of_bases(nv: int, bases: Sequence[int]) -> tuple[dict[str, Access], dict[str, Access]]:
-    """Where the columns of floating bases lie: those known, and what is added to those that are solved."""
+    """Where the columns of floating bases lie: those that are known, and the terms to add to solved ones."""
     known = {
         "known_dq": _columns("da_dq", nv, known_columns(bases, KNOWN_BY_Q)),
         "known_dv": _columns("da_dv", nv, known_columns(bases, KNOWN_BY_V)),
@@ -143,12 +147,12 @@ def of_bases(nv: int, bases: Sequence[int]) -> tuple[dict[str, Access], dict[str
 
 
 def turning_blocks(bases: Sequence[int]) -> list[tuple[int, int]]:
-    """The entries of floating bases' linear accelerations by their own angular velocities."""
+    """The entries of floating bases' linear accelerations with respect to their own angular velocities."""
     return [(base + row, base + k) for base in bases for row in range(3) for k in range(3, 6)]
 
 
 def _torques(reduced: ReducedModel, x: State, by_q: Sequence[int], by_v: Sequence[int]) -> Arrays:
-    """The inverse factor of M, the columns to be solved, and what is known of a floating base's."""
+    """The inverse factor of M, the columns to solve for, and the known columns of a floating base."""
     coupling, nv = reduced.model.coupling, reduced.model.coupling.independent
     factor = factored(reduced.model, crba_composite(reduced, x.q, x.naming), x.naming)
     W = [
@@ -177,7 +181,7 @@ def _torques(reduced: ReducedModel, x: State, by_q: Sequence[int], by_v: Sequenc
 
 
 def of_base_motions(reduced: ReducedModel, x: State, bases: Sequence[int]) -> Arrays:
-    """The columns of floating bases that are known without a solve, and what is added to the others."""
+    """The columns of floating bases that are known without a solve, and the terms to add to the others."""
     nv = reduced.model.coupling.independent
     da_dq, da_dv = ([[0] * nv for _ in range(nv)] for _ in range(2))
     add_base_terms(reduced, x.q, x.v, da_dq, da_dv)
@@ -209,5 +213,5 @@ def transposed_times(W: Rows, b: Sequence[Scalar]) -> list[Scalar]:
 
 
 def shifted(x: State) -> Arrays:
-    """The solved entries, and what is added."""
+    """The solved entries plus the terms to add."""
     return {"sum": [add(a, b) for a, b in zip(x.arrays["solved"], x.arrays["shift"], strict=True)]}

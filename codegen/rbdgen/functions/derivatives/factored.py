@@ -1,12 +1,12 @@
 """Derivatives of forward dynamics from one factor of M.
 
-dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24) on a `ReducedModel`.
-M = L^T D L from the composites that the derivatives of inverse dynamics are made of anyway, and
-M^-1 = W D^-1 W^T with W = L^-1. A column of dID/du is zero off the branch it belongs to, and so is L^-T times
-it: W D^-1 L^-T leaves out what M^-1 itself would multiply by zeros.
+dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24), on a `ReducedModel`.
+M = L^T D L is computed from composites that the derivatives of inverse dynamics need anyway, and M^-1 = W
+D^-1 W^T with W = L^-1. A column of dID/du is zero outside its branch, and so is L^-T times that column. The
+product W D^-1 L^-T therefore saves operations that M^-1 itself would spend on zeros.
 
-A floating base's linear velocity and its attitude enter only through its own linear acceleration,
-vdot + w x v - R^T g: those columns are known without solving for them.
+A floating base's linear velocity and attitude enter only through the base's own linear acceleration, vdot + w
+x v - R^T g; those columns are known without a solve.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rbdgen.spatial.ops import IDENTITY, Force
 from rbdgen.spatial.scalar import Naming, Scalar, neg, sub, unnamed
 
 KNOWN_BY_Q, KNOWN_BY_V = 6, 3
-"""How many columns of a floating base, the first ones, need no solve."""
+"""How many of a floating base's columns, counted from the first, need no solve: of dFD/dq and of dFD/dv."""
 
 
 def aba_derivatives_factored(
@@ -39,10 +39,10 @@ def aba_derivatives_factored(
     naming: Naming = unnamed,
     resistance: Slopes | None = None,
 ) -> ForwardDynamicsDerivatives:
-    """dFD/dq, dFD/dv and dFD/dtau over the independent degrees of freedom; arguments as in
-    `composite_moments`; `fext` turns with the bodies.
+    """dFD/dq, dFD/dv and dFD/dtau over the independent degrees of freedom; `fext` turns with the bodies.
 
-    tau: less what joints set against it, `resistance` its slopes.
+    Arguments are as in `composite_moments`. tau is without the torques of joint resistance, whose derivatives
+    are `resistance`.
     """
     coupling = reduced.model.coupling
     factor = factored(reduced.model, crba_composite(reduced, q, naming), naming)
@@ -80,18 +80,18 @@ def floating_bases(reduced: ReducedModel) -> list[int]:
 
 
 def known_columns(bases: Sequence[int], count: int) -> list[int]:
-    """The first ones of every floating base, which need no solve."""
+    """The first `count` columns of every floating base, which need no solve."""
     return [first + k for first in bases for k in range(count)]
 
 
 def without_base_translation(reduced: ReducedModel, v: Sequence[Scalar]) -> list[Scalar]:
-    """v with floating bases at linear velocity zero."""
+    """v with the linear velocities of floating bases set to zero."""
     still = known_columns(floating_bases(reduced), KNOWN_BY_V)
     return [0 if k in still else value for k, value in enumerate(v)]
 
 
 def _columns(reduced: ReducedModel, rows: Rows, count: int) -> list[tuple[bool, tuple[Scalar, ...]]]:
-    """The columns, and whether each is known."""
+    """The columns, and for each of them whether it is known."""
     known = known_columns(floating_bases(reduced), count)
     return [(k in known, column) for k, column in enumerate(zip(*rows, strict=True))]
 
@@ -99,7 +99,7 @@ def _columns(reduced: ReducedModel, rows: Rows, count: int) -> list[tuple[bool, 
 def add_base_terms(
     reduced: ReducedModel, q: Sequence[Coordinate], v: Sequence[Scalar], da_dq: Rows, da_dv: Rows
 ) -> None:
-    """What a floating base's attitude and linear velocity do to its vdot = a - w x v + R^T g."""
+    """Add the effect of a floating base's attitude and linear velocity on its vdot = a - w x v + R^T g."""
     for body, placed in zip(reduced.model.bodies, reduced.at(q), strict=True):
         if not body.floats:
             continue

@@ -1,10 +1,12 @@
 """Derivatives of forward dynamics from those of inverse dynamics.
 
 Carpentier and Mansard, RSS 2018, eq. 24: dFD/du = -M^-1 dID/du at a = FD(q, v, tau), and dFD/dtau = M^-1.
-A floating base's linear velocity is left out of dID and added at the end: M^-1 would divide the rounding of
-forces m w v by m l^2, and bodies 1e-13 m in size would keep two digits at 1 m/s.
-In loops: those of the sweeps for qdd, for dID/du at it and for M^-1, then one product of a row and a column,
-run for every entry. Scratch arrays of one name serve all three, one after the other.
+
+A floating base's linear velocity is left out of dID, and its effect is added at the end. Otherwise M^-1 would
+divide the rounding errors of forces m w v by m l^2, and bodies of 1e-13 m would keep two digits at 1 m/s.
+
+In loops, the sweeps for qdd, for dID/du and for M^-1 come first, then the product of a row and a column runs
+for every entry. The three share scratch arrays of the same name, one after the other.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ from rbdgen.sweeps.sweep import BASE
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
-    """nv x nv each; da_dq in the tangent space; da_dtau = M^-1."""
+    """The derivatives of forward dynamics, nv x nv each; da_dq is in the tangent space, and da_dtau =
+    M^-1.
+    """
 
     da_dq: Rows
     da_dv: Rows
@@ -62,7 +66,8 @@ def aba_derivatives(
 ) -> ForwardDynamicsDerivatives:
     """dFD/dq, dFD/dv and dFD/dtau over the independent degrees of freedom; arguments as in `aba`.
 
-    `fext` turns with the bodies. tau: less what joints set against it, `resistance` its slopes.
+    `fext` turns with the bodies. tau is without the torques of joint resistance, whose derivatives are
+    `resistance`.
     """
     coupling = model.coupling
     forward = aba if coupling.is_trivial else forward_dynamics_composite
@@ -82,7 +87,9 @@ def aba_derivatives(
 
 
 def add_base_velocity(joint: Joint, v: Sequence[Scalar], da_dv: Rows) -> None:
-    """What a floating base's velocity does to its vdot = a - w x v, a the classical acceleration."""
+    """Add the effect of a floating base's velocity on its vdot = a - w x v, where a is the classical
+    acceleration.
+    """
     own, rates = joint.idx_v, joint.slice(v)
     linear, w = Vector(*rates[:3]), Vector(*rates[3:])
     for k, e in enumerate(IDENTITY, own):
@@ -99,7 +106,7 @@ def negative_product(A: Rows, B: Rows) -> Rows:
 
 
 def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:
-    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
+    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, from inputs q, v, tau."""
     nv = reduced.nv
     accelerations = looped(reduced, ("a",), *forward_dynamics())
     torques = looped(reduced, OUTPUTS[:2], *derivatives(OUTPUTS[:2], beside=True))
@@ -129,7 +136,7 @@ def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:
 
 
 def _renamed(form: LoopedForm, names: Mapping[str, str]) -> LoopedForm:
-    """The same loops with other arrays in place of these."""
+    """The same loops with arrays replaced by the ones that `names` gives."""
 
     def moved(accesses: Mapping[str, Access]) -> dict[str, Access]:
         return {name: replace(at, array=names.get(at.array, at.array)) for name, at in accesses.items()}
@@ -154,7 +161,7 @@ def _product(nv: int, result: str, right: str) -> FormLoop:
 
 
 def _base_velocity(nv: int, joint: Joint) -> FormLoop:
-    """A floating base's linear velocity, added to the rows of its linear acceleration."""
+    """The effect of a floating base's velocity, added to the rows of its linear acceleration."""
     block = Access("da_dv", tuple(nv * row + k for row in range(3) for k in range(BASE)))
 
     def trace(x: State) -> Arrays:

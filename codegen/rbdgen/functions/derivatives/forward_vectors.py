@@ -1,11 +1,12 @@
 """Derivatives of forward dynamics with degrees of freedom, then columns, as the lanes of vectors.
 
-dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24). dID/du is that of
-`vectors`, all quantities in one frame, but bodies are placed once for all: without accelerations of joints
-they give composites, unit forces and the bias; chains of joints give qdd; then follows what qdd adds. Last
-come the columns of -M^-1 dID/dq, -M^-1 dID/dv and M^-1, chain by chain.
+dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24). dID/du is computed as
+in `vectors.py`, with all quantities in one frame, but bodies are placed once for all steps. Without joint
+accelerations they give the composites, the unit forces and the bias. Chains of joints then give qdd, and what
+qdd adds to motions and forces follows. Last come the columns of -M^-1 dID/dq, -M^-1 dID/dv and M^-1, chain by
+chain.
 
-A floating base's linear velocity and attitude are left out and added at the end, as in `columns`.
+A floating base's linear velocity and attitude are left out and added at the end, as in `columns.py`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ SOLVED: Final = ("dtau_dq", "dtau_dv")
 
 @dataclass(frozen=True, slots=True)
 class Forces:
-    """What entries are made of beside t1."""
+    """The forces of a degree of freedom, beside t1, from which entries are computed."""
 
     t2: Wrench
     turned: Wrench
@@ -52,7 +53,7 @@ class Forces:
 
 
 def rates(x: Given) -> Gives:
-    """Psi1, and what the joint adds to the acceleration without its own."""
+    """Psi1, and the joint's part of the acceleration for qdd = 0."""
     psi1 = x.velocity.cross(x.S)
     return {"psi1": psi1, "acceleration": psi1 * x.v}
 
@@ -70,7 +71,7 @@ LOADS = Freedoms("loads", loads, ("frame", "velocity", "acceleration", "moments"
 
 
 def unit_forces(x: Given) -> Gives:
-    """t1, the force of a unit acceleration of the joint, its torque, and the bias."""
+    """The force t1 of a unit acceleration of the joint, its torque, and the bias."""
     composite = x.load.composite(x.mass[0])
     t1 = composite.inertia.apply(x.S)
     own = add(x.S.dot(t1), x.armature[0])
@@ -86,7 +87,7 @@ UNIT_FORCES = Freedoms(
 
 
 def changes(x: Given) -> Gives:
-    """What qdd adds to the motion, and to the forces of those above."""
+    """What qdd adds to the acceleration of the body, and to the forces on its ancestors."""
     return {"change": x.S * x.a, "weight": x.unit.plain * x.a}
 
 
@@ -96,8 +97,8 @@ CHANGES = Freedoms("changes", changes, ("S", "a", "unit"), {"change": Motion, "w
 def columns(x: Given) -> Gives:
     """Psi2 and t2 to t4 at qdd.
 
-    The force on a subtree grows by what its bodies weigh that move with the one right above, and by the unit
-    forces of its own joints.
+    qdd changes the force on a subtree by the unit forces t1 of the subtree's joints, times their
+    accelerations, and by the composite inertia times the change of the parent's acceleration.
     """
     psi2 = (x.acceleration + x.change).cross(x.S) + x.velocity.cross(x.psi1)
     still = x.load.composite(x.mass[0])
@@ -120,7 +121,7 @@ def columns(x: Given) -> Gives:
 
 
 def entries(x: Given) -> Gives:
-    """Between a degree of freedom and one above it, both ways."""
+    """The two entries between a degree of freedom and one above it."""
     j, S, psi1, psi2, t1 = x.forces, x.other.S, x.other.psi1, x.other.psi2, x.unit.plain
     return {
         "dtau_dq": S.dot(j.turned.plain),
@@ -134,7 +135,7 @@ ENTRIES = Pairs("entries", entries, own_entries, ("forces", "unit"), ("S", "psi1
 
 
 def aba_derivatives_vectors(reduced: ReducedModel) -> LoopedForm:
-    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, of inputs q, v, tau."""
+    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, from inputs q, v, tau."""
     lanes, nv = FreedomLanes(reduced), reduced.nv
     chains = ChainLanes(lanes)
     _without_accelerations(lanes)
@@ -152,7 +153,7 @@ def aba_derivatives_vectors(reduced: ReducedModel) -> LoopedForm:
 
 
 def _without_accelerations(lanes: FreedomLanes) -> None:
-    """How all move if no joint accelerates, the composites, unit forces and the bias."""
+    """Add the loops for motions without joint accelerations, the composites, the unit forces and the bias."""
     floating = bool(lanes.first)
     numbers_of_bodies(lanes)
     rotors = terms_of(lanes.reduced.model, by_acceleration, State(()))[lanes.first :]
@@ -168,7 +169,7 @@ def _without_accelerations(lanes: FreedomLanes) -> None:
 
 
 def _with_accelerations(lanes: FreedomLanes) -> None:
-    """What qdd adds, and the derivatives of the torques."""
+    """Add the loops for what qdd changes, and for the derivatives of the torques."""
     floating = bool(lanes.first)
     lanes.freedoms(CHANGES)
     lanes.outward("change", "base_change" if floating else None)
@@ -184,7 +185,7 @@ def _with_accelerations(lanes: FreedomLanes) -> None:
 
 
 def _rows(lanes: FreedomLanes) -> FormLoop:
-    """The unit forces of every joint in a row, and behind them its bias less its torque."""
+    """A row for every joint: its unit force, followed by its bias minus its torque."""
     n, stride = lanes.count, lanes.stride
 
     def trace(x: State) -> Arrays:
@@ -208,7 +209,9 @@ def _rows(lanes: FreedomLanes) -> FormLoop:
 
 
 def _base(chains: ChainLanes) -> FormLoop:
-    """Minus the inverse of a floating base's inertia, b for its acceleration, and its block of dtau_dv."""
+    """Minus the inverse of a floating base's inertia, the right-hand side for its acceleration, and its block
+    of dtau_dv.
+    """
     reduced, nv = chains.lanes.reduced, chains.lanes.reduced.nv
     mass = sum((own.mass for own in reduced.moments[1:]), 0)
     roots = chains.on[ROOT]
@@ -243,7 +246,7 @@ def _base(chains: ChainLanes) -> FormLoop:
 
 
 def _diagonal(lanes: FreedomLanes) -> FormLoop:
-    """The entries of joints with themselves, with what resists there."""
+    """The entries of joints with themselves, including joint resistance."""
     nv, first, n, stride = lanes.reduced.nv, lanes.first, lanes.count, lanes.stride
 
     def trace(x: State) -> Arrays:
@@ -296,7 +299,7 @@ def _beside_base(lanes: FreedomLanes) -> list[FormLoop]:
 
 
 def _solves(chains: ChainLanes) -> tuple[list[FormLoop], list[FormLoop]]:
-    """The columns of torques' derivatives by the state, and those of -1."""
+    """The columns of the torques' derivatives with respect to the state, and those of the matrix -1."""
     lanes = chains.lanes
     nv, first = lanes.reduced.nv, lanes.first
     above = [{k, *those} for k, those in enumerate(lanes.reduced.ancestors)]
@@ -317,7 +320,7 @@ def _solves(chains: ChainLanes) -> tuple[list[FormLoop], list[FormLoop]]:
 
 
 def _by_base_force(lanes: FreedomLanes) -> list[FormLoop]:
-    """The columns of M^-1 of a floating base: its block is known, and M^-1 is symmetric."""
+    """The floating base's columns of M^-1: its block is known, and the rest follows from symmetry."""
     nv, six = lanes.reduced.nv, range(BASE)
     return [
         FormLoop(
@@ -337,7 +340,9 @@ def _by_base_force(lanes: FreedomLanes) -> list[FormLoop]:
 
 
 def _known(lanes: FreedomLanes) -> tuple[list[FormLoop], list[FormLoop]]:
-    """What a floating base's linear velocity and attitude do, and what is added to solved columns."""
+    """The effect of a floating base's linear velocity and attitude, and the terms to add to solved
+    columns.
+    """
     reduced, bases = lanes.reduced, [0]
     known, shift = of_bases(reduced.nv, bases)
     lanes.sizes["shift"] = 9

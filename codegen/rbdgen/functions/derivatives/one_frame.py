@@ -1,12 +1,13 @@
-"""Derivatives of inverse dynamics, every quantity in one frame.
+"""Derivatives of inverse dynamics, with all quantities in one common frame.
 
-Singh, Russell, Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial Vector
-Algebra, RA-L 2022, and Carpentier and Mansard, RSS 2018, Alg. 2-3. The frame: the axes of the world with the
-origin at the first joint; on a floating base the base's own frame, in which its six columns are unit
-vectors and its quaternion touches gravity only. Composite quantities are plain sums there.
+Singh, Russell, Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial Vector Algebra,
+RA-L 2022, and Carpentier and Mansard, RSS 2018, Alg. 2-3. The common frame has the axes of the world and its
+origin at the first joint. On a floating base it is the base's own frame, in which the base's six columns are
+unit vectors and its quaternion affects gravity only. In a common frame, composite quantities are plain sums.
 
-Outward the directions of all degrees of freedom and every body's composite; inward the composites of
-subtrees; then what each degree of freedom j takes, t1 to t4; last all entries between j and each one above.
+An outward sweep computes the directions of all degrees of freedom and every body's composite, an inward sweep
+the composites of subtrees. Then the forces t1 to t4 of each degree of freedom j follow, and last the entries
+between j and each degree of freedom above it.
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ OUTPUTS = ("dtau_dq", "dtau_dv", "dtau_da")
 
 
 class InverseDynamicsDerivatives(NamedTuple):
-    """nv x nv each; dtau_dq in the tangent space; dtau_da = M. Entries across branches are exactly 0."""
+    """The derivatives of inverse dynamics, nv x nv each; dtau_dq is in the tangent space, and dtau_da = M.
+
+    Entries between different branches are exactly 0.
+    """
 
     dtau_dq: Rows
     dtau_dv: Rows
@@ -55,7 +59,7 @@ class InverseDynamicsDerivatives(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """A body in the common frame: where its axes are, and its velocity and acceleration."""
+    """A body in the common frame: its pose, its velocity and its acceleration."""
 
     rotation: Matrix
     translation: Vector
@@ -63,16 +67,17 @@ class Moving:
     a: Motion
 
     def turned(self, rotation: FactoredRotation) -> Moving:
-        """The same with other axes of the body."""
+        """The same body with its axes rotated."""
         return Moving(Matrix(*map(rotation.to_parent, self.rotation)), self.translation, self.v, self.a)
 
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """A subtree's inertia as (m, h, Sigma), its force f, and the 6 x 6 B of Singh et al. as (Bt, l).
+    """The inertia of a subtree as (m, h, Sigma), its force f, and the 6 x 6 matrix B of Singh et al. as (Bt,
+    l).
 
-    Bt = -([w x] Sigma + [h x][v x]) summed over bodies, l the linear momentum:
-    B = [[Bt, 0], [-l x, 0]] from motion to force.
+    Bt = -([w x] Sigma + [h x][v x]), summed over bodies, and l is the linear momentum. B = [[Bt, 0], [-l x,
+    0]] maps motions to forces.
     """
 
     mass: Scalar
@@ -93,7 +98,7 @@ class Composite:
         )
 
     def turned(self, _: FactoredRotation) -> Composite:
-        """In the common frame it does not depend on a body's axes."""
+        """The same composite: in the common frame it does not depend on a body's axes."""
         return self
 
     @property
@@ -110,7 +115,7 @@ class Composite:
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """The motions of a degree of freedom j (Singh et al.); `velocity_column`: Psi1 + Sdot."""
+    """The motions of a degree of freedom j (Singh et al.); `velocity_column` is Psi1 + Sdot."""
 
     S: Motion
     psi1: Motion
@@ -120,7 +125,9 @@ class Direction:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The forces t1 to t4 of a degree of freedom j; of `t4` the angular part. `turned`: t3 + S x* f."""
+    """The forces t1 to t4 of a degree of freedom j. `t4` is the angular part alone; `turned` is t3 + S x*
+    f.
+    """
 
     t1: Force
     t2: Force
@@ -135,10 +142,11 @@ def derivatives(
     beside: bool = False,
     external: bool = False,
 ) -> tuple[Sweep, ...]:
-    """The sweeps that give the `outputs` of v and a. `world`: how the world stands in the common frame.
+    """The sweeps that compute the `outputs` from v and a.
 
-    `beside`: as seen by who moves beside a floating base, see `base_seen_beside`; `external`: of fext too,
-    forces that turn with their bodies.
+    `world` gives the motion of the world in the common frame. With `beside`, motion is seen from a frame that
+    translates with the floating base, see `base_seen_beside`. With `external`, the sweeps also read fext,
+    whose forces turn with their bodies.
     """
     outward = Outward(
         "outward",
@@ -162,12 +170,12 @@ def derivatives(
 
 
 def step(body: Body, x: Given) -> Gives:
-    """A body's motion and composite, and the directions of its joint."""
+    """The motion and the composite of a body, and the directions of its joint."""
     return moved(body, placed(body, x), x.parent.v, x.parent.a, x)
 
 
 def placed(body: Body, x: Given) -> Transform:
-    """Where a body stands in the common frame, from where its parent does."""
+    """The pose of a body in the common frame, from that of its parent."""
     R, p = x.parent.rotation, x.parent.translation
     return Transform(
         Matrix(*map(body.rotation.to_child, R)).named(x.naming, "R"),
@@ -176,15 +184,16 @@ def placed(body: Body, x: Given) -> Transform:
 
 
 def base_step(body: Body, x: Given) -> Gives:
-    """Those of a floating base; its frame is the common one, in which the world stands still."""
+    """The same for a floating base, whose frame is the common one. The world does not move in it."""
     upward = Motion(ZERO, body.rotation.to_child(x.upward))
     return moved(body, NO_TRANSFORM, NO_MOTION, upward, x)
 
 
 def moved(body: Body, frame: Transform, v: Motion, a: Motion, x: Given) -> Gives:
-    """What a body in this frame gives; v, a: of the parent.
+    """What a body gives in this frame; v and a are those of the parent.
 
-    Psi1 = v x S and Psi2 = a x S + v x Psi1 are of the parent's motion, S itself changes with the body's.
+    Psi1 = v x S and Psi2 = a x S + v x Psi1 use the parent's motion. S itself changes with the motion of the
+    body.
     """
     columns = [frame.motion_to_parent(S) for S in body.subspace]
     psi = [v.cross(S) for S in columns]
@@ -204,10 +213,11 @@ def moved(body: Body, frame: Transform, v: Motion, a: Motion, x: Given) -> Gives
 
 
 def base_seen_beside(body: Body, x: Given) -> Gives:
-    """A floating base as who moves beside it sees it: it turns, and has its classical acceleration.
+    """A floating base seen from a frame that translates with it: it rotates, and it accelerates by vdot + w x
+    v.
 
-    tau depends on the linear velocity by that acceleration alone, vdot + w x v. What v does there is left
-    out of dtau_dv, where it would be rounded beside what it cancels.
+    tau depends on the base's linear velocity through this classical acceleration alone. The effect of v on it
+    is left out of dtau_dv, because terms that cancel would leave rounding errors there.
     """
     linear, w = Vector(*x.v[:3]), Vector(*x.v[3:])
     classical = Vector(*x.a[:3]) + w.cross(linear)
@@ -218,9 +228,9 @@ def base_seen_beside(body: Body, x: Given) -> Gives:
 
 
 def own_composite(own: MassMoments, moving: Moving) -> Composite:
-    """One body's quantities in the common frame; its moments are in its own.
+    """The quantities of one body in the common frame; the moments are given in its own frame.
 
-    Its force is I a + v x* I v, and v x* I v is B v: the B of Singh et al. is made so.
+    The force of a body is I a + v x* I v, and v x* I v = B v by the definition of B by Singh et al.
     """
     v = moving.v
     common = in_common_frame(own, moving.rotation, moving.translation)
@@ -233,7 +243,7 @@ def own_composite(own: MassMoments, moving: Moving) -> Composite:
 
 
 def in_common_frame(own: MassMoments, R: Matrix, p: Vector) -> MassMoments:
-    """Moments of a body that stands so in the common frame."""
+    """The moments in the common frame of a body with this pose."""
     h = R.apply(own.first)
     shifted = h + p * own.mass
     sigma = R.congruence(own.second) + Matrix.outer(shifted, p) + Matrix.outer(p, h)
@@ -250,7 +260,7 @@ INWARD = Inward("inward", {"composite": Sum(Composite)}, lambda _, x: {"composit
 
 
 def column(x: Given) -> Gives:
-    """t1 to t4 of a degree of freedom, and its torque on the way."""
+    """t1 to t4 of a degree of freedom, and its torque as a by-product."""
     d, subtree = x.direction, x.composite
     inertia = subtree.inertia
     t1 = inertia.apply(d.S)
@@ -269,16 +279,16 @@ TORQUES = Freedoms("torques", column, ("direction", "composite"), {"tau": Scalar
 
 
 def own_entries(x: Given) -> Gives:
-    """Entries between degrees of freedom of one joint: their S turn with the body, so S x* f does not occur.
+    """Entries between degrees of freedom of one joint. Their S turn with the body, so S x* f does not occur.
 
-    For a joint of one degree of freedom S^T (S x* f) is 0 anyway.
+    For a joint with one degree of freedom S^T (S x* f) is 0 anyway.
     """
     S, j = x.other.direction.S, x.column
     return {"dtau_dq": S.dot(j.t3), "dtau_dv": S.dot(j.t2), "dtau_da": S.dot(j.t1)}
 
 
 def entries_above(x: Given) -> Gives:
-    """Between degree of freedom j and one above it, both ways."""
+    """The two entries between degree of freedom j and one above it."""
     j, other = x.column, x.other.direction
     return {
         "dtau_dq": other.S.dot(j.turned),
@@ -289,11 +299,11 @@ def entries_above(x: Given) -> Gives:
     }
 
 
-# ---- on a plain model, as the textbook has it
+# ---- on a plain model, as in the textbook
 
 
 class Rotation(NamedTuple):
-    """A rotation from a child's axes to its parent's that is a whole matrix."""
+    """A rotation from a child's axes to its parent's, as a full matrix."""
 
     matrix: Matrix
 
@@ -318,12 +328,12 @@ class PlacedBody(NamedTuple):
 
     @property
     def subspace(self) -> tuple[Motion, ...]:
-        """S."""
+        """The motion subspace S."""
         return self.joint.motion_subspace
 
 
 def placed_bodies(model: Model, q: Sequence[Coordinate]) -> list[PlacedBody]:
-    """All of them at joint coordinates q."""
+    """All bodies of a model at joint coordinates q."""
     return [PlacedBody.of(body, q_i) for body, q_i in zip(model.bodies, q, strict=True)]
 
 
@@ -336,8 +346,9 @@ def rnea_derivatives(
     naming: Naming = unnamed,
     beside: bool = False,
 ) -> InverseDynamicsDerivatives:
-    """dID/dq, dID/dv and M, and tau itself on the way; arguments as in `rnea`, `beside` as above;
-    `fext` turns with the bodies.
+    """dID/dq, dID/dv and M, and tau as a by-product; `fext` turns with the bodies.
+
+    Arguments are as in `rnea`; for `beside`, see `derivatives`.
     """
     first = model.bodies[0]
     R, p = first.transform(q[0]) if model.is_floating else Transform(IDENTITY, first.placement.translation)

@@ -1,4 +1,4 @@
-"""The derivatives of inverse and of forward dynamics."""
+"""The rows of the derivatives of inverse and forward dynamics."""
 
 from __future__ import annotations
 
@@ -116,7 +116,9 @@ def _forces(x: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _pinocchio_jacobians(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
-    """J^T of every joint, nv x joints x 6. Of a single freedom it gives a vector."""
+    """J^T of every joint, nv x joints x 6. For a joint with one degree of freedom Pinocchio gives a
+    vector.
+    """
     pin.computeJointJacobians(model, data, x["q"])
     Js = (pin.getJointJacobian(model, data, k, pin.LOCAL) for k in range(1, model.njoints))
     return np.stack([np.reshape(J, (6, model.nv)).T for J in Js], axis=1)
@@ -146,7 +148,7 @@ def _by_inverse_dynamics_with_forces(call: Call, _: object) -> Any:
 
 
 def _balance(call: Call, _: object) -> Any:
-    """How torques change at constant a, and what makes up for it."""
+    """The change of the torques at constant a, and what the change of a adds; both must cancel."""
     *by_state, M, by_fext = call("rnea_fext_derivatives", a=call("aba_fext"))
     da_dq, da_dv, _, da_dfext = call("aba_fext_derivatives")
     sides = M @ da_dq, M @ da_dv, np.einsum("kij,kjbc->kibc", M, da_dfext)

@@ -1,8 +1,9 @@
 """Derivatives of inverse dynamics with degrees of freedom as the lanes of vectors.
 
-The algorithm of `one_frame`: in one frame every quantity of a degree of freedom is made of what lies on its
-way to the root, or below it, by plain sums. So the steps between sums are the same for all, and neighbours
-share vectors. Beside a floating base, whose own motions are unit vectors, entries take next to nothing.
+The algorithm is that of `one_frame.py`. In one common frame, every quantity of a degree of freedom depends on
+plain sums over its ancestors or over its subtree. The steps between these sums are therefore equal for all
+degrees of freedom, and neighbours share vectors. The motions of a floating base are unit vectors, so its rows
+and columns take almost no operations.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ from rbdgen.sweeps.tables import Screw, screw
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What is summed over a subtree; its mass is a constant of the robot."""
+    """What is summed over a subtree. The mass is not included, because it is a constant of the robot."""
 
     first_moment: Vector
     second_moment: Symmetric
@@ -68,7 +69,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Wrench:
-    """A force in the order of a floating base's degrees of freedom."""
+    """A force in the order of a floating base's degrees of freedom: linear part first."""
 
     force: Vector
     moment: Vector
@@ -84,7 +85,7 @@ class Wrench:
 
 @dataclass(frozen=True, slots=True)
 class Forces:
-    """What entries are made of: a `Column` without t3."""
+    """The forces from which entries are computed: a `Column` without t3."""
 
     t1: Wrench
     t2: Wrench
@@ -102,7 +103,7 @@ class Forces:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """The same, and the entries in the columns of a floating base."""
+    """The same forces, and the entries in the columns of a floating base."""
 
     by_q: Wrench
     by_v: Wrench
@@ -114,22 +115,23 @@ class Beside:
 
 
 def axes(x: Given) -> Gives:
-    """S, and what it adds to the velocity."""
+    """S, and the joint's part of the velocity."""
     (own,) = Screw(*x.kinds).subspace
     S = x.frame.motion_to_parent(own)
     return {"S": S, "velocity": S * x.v}
 
 
 def rates(x: Given) -> Gives:
-    """Psi1, and what the joint adds to the acceleration."""
+    """Psi1, and the joint's part of the acceleration."""
     psi1 = x.velocity.cross(x.S)
     return {"psi1": psi1, "acceleration": x.S * x.a + psi1 * x.v}
 
 
 def loads(x: Given) -> Gives:
-    """Psi2 and the body's own part of the composites.
+    """Psi2, and the body's own part of the composites.
 
-    Of the body's own motion Psi2 is the same as of its parent's: what S adds crosses out.
+    Psi2 may be computed with the motion of the body instead of its parent's: the terms that the joint adds
+    cancel.
     """
     psi2 = x.acceleration.cross(x.S) + x.velocity.cross(x.psi1)
     moving = Moving(x.frame.rotation, x.frame.translation, x.velocity, x.acceleration)
@@ -147,7 +149,7 @@ LOADS = Freedoms(
 
 
 def direction(x: Given) -> Direction:
-    """Of a degree of freedom: twice Psi1 is Psi1 + Sdot where a joint has no other."""
+    """The directions of a degree of freedom. For a joint with one degree of freedom Psi1 + Sdot is 2 Psi1."""
     return Direction(x.S, x.psi1, x.psi2, x.psi1 * 2)
 
 
@@ -167,14 +169,14 @@ def columns(x: Given) -> Gives:
 
 
 def _base_directions(numbers: Sequence[Scalar]) -> list[Direction]:
-    """Those of a floating base, from its velocity and from upwards in its axes."""
+    """The directions of a floating base, from its velocity and the upward acceleration in its axes."""
     v, upward = of(Motion, numbers[:BASE]), Vector(*numbers[BASE:])
     shifts, turns = [Motion(ZERO, e) for e in IDENTITY], [Motion(e, ZERO) for e in IDENTITY]
     return [Direction(S, NO_MOTION, Motion(ZERO, upward).cross(S), v.cross(S)) for S in (*shifts, *turns)]
 
 
 def entries(x: Given) -> Gives:
-    """Between a degree of freedom and one above it, both ways."""
+    """The two entries between a degree of freedom and one above it."""
     return entries_above(Given(column=x.forces.column, other=Given(direction=direction(x.other))))
 
 
@@ -184,7 +186,7 @@ ENTRIES = Pairs(
 
 
 def rnea_derivatives_vectors(reduced: ReducedModel) -> LoopedForm:
-    """The loops for outputs `dtau_dq`, `dtau_dv`, `dtau_da`, nv x nv, of inputs q, v, a."""
+    """The loops for outputs `dtau_dq`, `dtau_dv`, `dtau_da`, nv x nv, from inputs q, v, a."""
     lanes = FreedomLanes(reduced)
     nv, floating = reduced.nv, bool(lanes.first)
     numbers_of_bodies(lanes)
@@ -209,7 +211,7 @@ def rnea_derivatives_vectors(reduced: ReducedModel) -> LoopedForm:
 
 
 def numbers_of_bodies(lanes: FreedomLanes) -> None:
-    """The tables of what kind joints are of, of moments, and of masses of subtrees."""
+    """Add the tables of joint kinds, of moments, and of the masses of subtrees."""
     reduced, skipped = lanes.reduced, 1 if lanes.first else 0
     lanes.table("kinds", [screw(body) for body in reduced.bodies[skipped:]])
     moments = reduced.moments[skipped:]
@@ -226,7 +228,9 @@ def _subtree_masses(parents: Sequence[int], masses: Sequence[Scalar]) -> list[Sc
 
 
 def placing(lanes: FreedomLanes, *, turning: bool = False) -> FormLoop:
-    """Where all bodies stand, one after the other, and how the base moves; `turning`: only that it turns."""
+    """A straight line that computes the poses of all bodies, and the motion of the base; with `turning`, only
+    its rotation.
+    """
     reduced, floating = lanes.reduced, bool(lanes.first)
     lanes.new("frame", Transform)
     lanes.sizes |= {"base_acceleration": BASE, **({"base": 9} if floating else {})}
@@ -266,9 +270,10 @@ def _beside_base(lanes: FreedomLanes) -> list[FormLoop]:
     """The rows and columns of a floating base."""
     nv, stride = lanes.reduced.nv, lanes.stride
     six, runs = range(BASE), tuple(range(lanes.count))
-    rows = ("dtau_da", "dtau_dv", "dtau_dq")  # of t1, t2 and t3, as S turned
+    rows = ("dtau_da", "dtau_dv", "dtau_dq")  # from t1, t2 and `turned`
     columns = ("dtau_dq", "dtau_dv", "dtau_da")
-    kept = {name: tuple(six) for name in columns} | {"dtau_dq": tuple(six[3:])}  # torques feel no shift
+    # torques do not depend on the base's position
+    kept = {name: tuple(six) for name in columns} | {"dtau_dq": tuple(six[3:])}
 
     return [
         FormLoop(
@@ -301,7 +306,7 @@ def _beside_base(lanes: FreedomLanes) -> list[FormLoop]:
 
 
 def _base_block(lanes: FreedomLanes) -> FormLoop:
-    """The entries of a floating base alone."""
+    """The entries between the degrees of freedom of a floating base."""
     nv, reduced, six = lanes.reduced.nv, lanes.reduced, range(BASE)
     mass = sum((own.mass for own in reduced.moments[1:]), 0)
 

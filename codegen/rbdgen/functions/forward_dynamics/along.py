@@ -1,10 +1,11 @@
-"""How fast the accelerations of forward dynamics change along a direction (q_dot, v_dot, tau_dot).
+"""The rate of change of forward dynamics along a direction (q_dot, v_dot, tau_dot):
 
     a_dot = M^-1 (tau_dot - dID)
 
-where dID is how fast the torques of inverse dynamics change while a is held. The motion at a is that of the
-bias forces and the change of acceleration that the last sweep of forward dynamics gives. The same sweeps, run
-on these torques without bias forces, are the product with M^-1; their articulated inertias are known.
+where dID is the rate of change of the torques of inverse dynamics at constant a. The motion at a is the
+motion for which the bias forces are computed, plus the change of acceleration from the last sweep of forward
+dynamics. The product with M^-1 is given by the same sweeps on these torques without bias forces. Their
+articulated-body inertias are known already.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from rbdgen.sweeps.straight import straight
 def acceleration_rates(reduced: ReducedModel, x: State) -> list[Scalar]:
     """a_dot of a = FD(q, v, tau, fext), in rad/s^3 or m/s^3.
 
-    x.arrays: `q_dot` in the tangent space, `v_dot`, `tau_dot` and `fext_dot`, those that are inputs.
+    x.arrays has `q_dot` (in the tangent space), `v_dot`, `tau_dot` and `fext_dot`, as far as they are inputs.
     """
     sweeps = straight(reduced, replace(x, tau=less(reduced.model, x)))
     values = sweeps.run(*forward_dynamics(x.fext is not None))

@@ -50,7 +50,9 @@ def velocity_terms(
     fext: Sequence[Force] | None,
     naming: Naming,
 ) -> tuple[list[Motion], list[Force]]:
-    """Pass 1: the drift c = v x vJ and the bias force p = v x* I v - f_ext of every body."""
+    """Pass 1: the velocity-product acceleration c = v x vJ and the bias force p = v x* I v - f_ext of every
+    body.
+    """
     velocity: list[Motion] = []
     drift: list[Motion] = []
     bias: list[Force] = []

@@ -1,9 +1,10 @@
-"""Forward dynamics: articulated bodies with the bias forces of inverse dynamics.
+"""Forward dynamics: the articulated-body algorithm with bias forces from inverse dynamics.
 
-The articulated-body algorithm (Featherstone 2008, table 7.1) on a `ReducedModel`. First the outward sweep of
-inverse dynamics runs at qdd = 0; it gives each body's bias force, with the terms of velocity and gravity. The
-unknown is then the change of acceleration against that motion. It has no drift c, so the products of c with
-the articulated inertia vanish, and the last sweep starts from zero at the root.
+This is the articulated-body algorithm (Featherstone 2008, table 7.1) on a `ReducedModel`. First the outward
+sweep of inverse dynamics runs at qdd = 0; it gives each body's bias force, including velocity and gravity
+terms. The unknown is then the change of acceleration relative to that motion. It has no velocity-product term
+c, so the products of c with articulated-body inertias vanish, and the last sweep starts from zero at the
+root.
 """
 
 from __future__ import annotations
@@ -29,21 +30,23 @@ from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum, Sweep
 
 
 def forward_dynamics(external: bool = False) -> tuple[Sweep, ...]:
-    """The sweeps that give `a` of v, tau and, where there are `external` forces, fext.
+    """The sweeps that compute `a` from v, tau and, with `external`, fext.
 
-    Between the last two `a` is D^-1 L^-T u, u = tau - S^T p.
+    Between the last two sweeps `a` holds D^-1 L^-T u with u = tau - S^T p.
     """
     return body_forces(accelerated=False, external=external), ARTICULATED, ACCELERATIONS
 
 
 def own_inertia(body: Body) -> ArticulatedInertia:
-    """That of the body alone."""
+    """The inertia of the body alone."""
     moments = body.moments
     return ArticulatedInertia.of(Inertia.from_second_moment(moments.mass, moments.first, moments.second))
 
 
 def hand_on(body: Body, factor: JointFactor, x: Given) -> Gives:
-    """V D^-1 and L, and the inertia that the parent feels: before it is turned, what lies along S is zero."""
+    """V D^-1 and L, and the inertia that the parent feels. Before it is rotated, its components along S are
+    zero.
+    """
     return {
         "scaled": factor.scaled,
         "L": factor.lower,
@@ -52,10 +55,10 @@ def hand_on(body: Body, factor: JointFactor, x: Given) -> Gives:
 
 
 def articulated(body: Body, x: Given) -> Gives:
-    """One joint's D^-1 L^-T u; the inertia and the bias force that its parent feels."""
+    """D^-1 L^-T u of one joint, and the inertia and bias force that its parent feels."""
     factor = factor_joint(x.inertia, body.subspace, body.armature)
     rates = factor.decoupled([sub(tau, p) for tau, p in zip(x.tau, along_joint(body, x.force), strict=True)])
-    # without rotors S^T p + S^T U (S^T U)^-1 (tau - S^T p) is tau
+    # without rotors S^T p + S^T U (S^T U)^-1 (tau - S^T p) = tau
     passed = with_joint_force(body, x.force + combination(factor.V, rates), x.tau)
     return {**hand_on(body, factor, x), "a": rates, "force": force_to_parent(body, passed)}
 
@@ -70,10 +73,10 @@ ARTICULATED = Inward(
 
 
 def acceleration(body: Body, x: Given) -> Gives:
-    """qdd = L^-1 (z - D^-1 V^T a'), z = D^-1 L^-T u and a' the parent's change of acceleration.
+    """qdd = L^-1 (z - D^-1 V^T a'), where z = D^-1 L^-T u and a' is the parent's change of acceleration.
 
-    Along the axes of S, D^-1 V^T is L: the components of the change there, a' + qdd, come first and qdd from
-    them.
+    Along coordinate axes of S, D^-1 V^T is L. The components a' + qdd along these axes are then computed
+    first, and qdd from them.
     """
     above = motion_to_child(body, x.parent)
     known = known_components(body)

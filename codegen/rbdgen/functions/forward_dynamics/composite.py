@@ -1,7 +1,7 @@
 """Forward dynamics by the inertia matrix, for robots on which it costs less than articulated bodies.
 
-M a = tau - nle over the independent degrees of freedom, M = L^T D L (Featherstone 2008, section 6.5). M and
-nle are those of all bodies, folded: see `model/coupling.py`.
+M a = tau - nle over the independent degrees of freedom, with M = L^T D L (Featherstone 2008, section 6.5). M
+and nle are folded from those of all joints, see `model/coupling.py`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""Forward dynamics: articulated bodies where joints follow others.
+"""Forward dynamics: articulated bodies for robots on which joints follow others.
 
-The articulated-body algorithm in the form of `bias.py`, for freedoms that move several joints. A freedom of
-one joint is released at that joint, as ever. One of several waits for the body that carries them all, while
-the other joints on the way there are released as they are met: see `subtree.py`. Without followers this is
-the articulated-body algorithm; if all freedoms waited for the world it would be M and its factor.
+This is the articulated-body algorithm in the form of `bias.py`, for freedoms (independent degrees of freedom)
+that may move several joints. A freedom that moves one joint is released, that is eliminated, at this joint. A
+freedom that moves several joints waits until the sweep reaches the last body that carries all of them, while
+other joints on the way are released as usual, see `subtree.py`. Without followers this is the
+articulated-body algorithm. If all freedoms waited for the world, it would be M and its factor.
 
 Constraint embedding: Jain, Robot and Multibody Dynamics, 2011; Chignoli, Wensing et al., Recursive Rigid-Body
-Dynamics Algorithms for Systems with Kinematic Loops, 2023. Their clusters make every freedom wait that has a
-joint between those of the group; here it is the group's own alone.
+Dynamics Algorithms for Systems with Kinematic Loops, 2023. Their clusters make every freedom with a joint
+between those of the group wait; here only the group's own freedom waits.
 """
 
 from __future__ import annotations
@@ -31,35 +32,38 @@ from rbdgen.sweeps.straight import Straight, straight
 from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum, Sweep
 
 Groups = Sequence[Sequence[Member]]
-"""For every freedom the degrees of freedom that it moves, and how many times as fast, its own first."""
+"""For every freedom, the degrees of freedom that it moves and their multipliers, with its own degree of
+freedom first.
+"""
 
 
 class Freedoms(NamedTuple):
-    """What the step at a body has to know of freedoms, by their numbers.
-
-    `moves`: those of each of the joint's degrees of freedom, and how many times as fast it is; `own`: whether
-    each has one, which moves it alone; `complete`: those of the joint whose other joints are all below it;
-    `met`: those of other joints, for which this is the last body that carries them all.
-    """
+    """What the step at a body needs to know about freedoms, which are given by their numbers."""
 
     moves: tuple[tuple[Member, ...], ...]
+    """For each degree of freedom of the joint, the freedoms that move it and their multipliers."""
     own: bool
+    """Whether each of the joint's degrees of freedom has one freedom, which moves nothing else."""
     complete: tuple[int, ...]
+    """Freedoms of this joint that are released after it has joined: their other joints are all below it."""
     met: tuple[int, ...]
+    """Freedoms of other joints for which this is the last body that carries them all."""
 
     def rates(self, y: Mapping[int, Scalar]) -> list[Scalar]:
-        """Of the joint's degrees of freedom."""
+        """The accelerations of the joint's degrees of freedom."""
         return [dot([k for _, k in move], [y[g] for g, _ in move]) for move in self.moves]
 
 
 class Changed(NamedTuple):
-    """A body's change of acceleration against that at qdd = 0; accelerations of the freedoms known there."""
+    """A body's change of acceleration relative to that at qdd = 0, and the accelerations of freedoms known
+    there.
+    """
 
     motion: Motion
     y: Mapping[int, Scalar]
 
     def named(self, naming: Naming, label: str) -> Changed:
-        """With a name for each number of the motion."""
+        """The same with a name for each number of the motion."""
         return self._replace(motion=self.motion.named(naming, label))
 
 
@@ -98,8 +102,9 @@ def released(reduced: ReducedModel, x: State, groups: Groups, *before: Sweep) ->
 
 
 def carrying_bodies(model: Model, groups: Groups) -> list[int]:
-    """For every freedom the last body that carries all the joints it moves, maybe that of one of them; or
-    WORLD."""
+    """For every freedom, the last body that carries all joints that it moves, or WORLD. A joint's own body
+    counts.
+    """
     body_of = {body.joint.idx_v + k: i for i, body in enumerate(model.bodies) for k in range(body.joint.nv)}
 
     def carrier(a: int, b: int) -> int:
@@ -110,7 +115,7 @@ def carrying_bodies(model: Model, groups: Groups) -> list[int]:
 
 
 def freedoms_at(model: Model, groups: Groups, carriers: Sequence[int]) -> list[Freedoms]:
-    """For every body. `carriers`: see `carrying_bodies`."""
+    """What each body needs to know about freedoms. For `carriers`, see `carrying_bodies`."""
     movers: list[list[Member]] = [[] for _ in range(model.nv)]
     for g, members in enumerate(groups):
         for k, multiple in members:
@@ -128,7 +133,9 @@ def freedoms_at(model: Model, groups: Groups, carriers: Sequence[int]) -> list[F
 
 
 def hand_on(body: Body, x: Given) -> Gives:
-    """What met at the body is released, then the joint joins, then what is complete is released."""
+    """Release the freedoms that met at the body, let the joint join, then release the freedoms that are
+    complete.
+    """
     freedoms: Freedoms = x.freedoms
     subtree, met, complete = x.subtree + Subtree(force=x.force), None, None
     if freedoms.met:
@@ -151,7 +158,9 @@ EMBEDDED = Inward(
 
 
 def accelerate(body: Body, x: Given) -> Gives:
-    """The same the other way round: the freedoms released at the joint, its motion, what met at the body."""
+    """The inverse order: the freedoms released at the joint, the motion of the joint, the freedoms that
+    met.
+    """
     freedoms: Freedoms = x.freedoms
     complete: Released | None = x.complete
     above, y = x.parent
@@ -170,7 +179,7 @@ def accelerate(body: Body, x: Given) -> Gives:
 
 
 def accelerations(met: Mapping[int, Scalar]) -> Outward:
-    """The sweep that gives `a`. `met`: the accelerations of the freedoms that met in the world."""
+    """The sweep that gives `a`. `met` has the accelerations of the freedoms that met in the world."""
     return Outward(
         "accelerations",
         "change",

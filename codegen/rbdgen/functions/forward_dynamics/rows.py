@@ -1,4 +1,4 @@
-"""The functions of forward dynamics."""
+"""The rows of forward dynamics."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What a subtree takes of its root's motion while freedoms that move joints in it still wait.
+"""The equations of motion of a subtree, seen from its root body, while some of its freedoms still wait.
 
-The force f = I a + sum F_g y_g + p of an acceleration a of the root and accelerations y_g of freedoms, and
-for each freedom that waits F_g^T a + sum H_gj y_j = u_g. A joint joins the freedom g that moves it k times as
-fast: F_g gets k I S, H_gj gets k S^T F_j, u_g gets -k S^T p. A freedom is released when all its joints have
-joined: y_g is eliminated from f and from what the others feel.
+For an acceleration a of the root body and accelerations y_g of the waiting freedoms, the force on the subtree
+is f = I a + sum_g F_g y_g + p, and each waiting freedom has F_g^T a + sum_j H_gj y_j = u_g. When a joint with
+multiplier k joins freedom g, k I S is added to F_g, k S^T F_j to H_gj, and -k S^T p to u_g. When all joints
+of a freedom have joined, it is released: y_g is eliminated from f and from the equations of the others.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class SubtreeInertia:
-    """I: mass moments of what is rigid, and what was handed on from where freedoms were released."""
+    """I: the mass moments of rigid parts, plus what was handed on from bodies where freedoms were
+    released.
+    """
 
     rigid: MassMoments = NOTHING
     articulated: ArticulatedInertia | None = None
 
     @cached_property
     def whole(self) -> ArticulatedInertia:
-        """Both together."""
+        """The sum of both."""
         m, h, sigma = self.rigid.mass, self.rigid.first, self.rigid.second
         own = ArticulatedInertia.of(Inertia.from_second_moment(m, h, sigma))
         return own if self.articulated is None else own + self.articulated
@@ -52,13 +54,13 @@ class SubtreeInertia:
         return self.rigid.apply(m) if self.articulated is None else self.whole.apply(m)
 
     def to_parent(self, body: Placed) -> SubtreeInertia:
-        """In the parent's axes, about the parent's origin."""
+        """The inertia in the parent's axes, about the parent's origin."""
         if self.articulated is None:
             return SubtreeInertia(self.rigid.rotated(body.rotation).translated(body.translation))
         return SubtreeInertia(articulated=inertia_to_parent(body, self.whole))
 
     def named(self, naming: Naming, label: str) -> SubtreeInertia:
-        """With a name for each of its numbers."""
+        """The same with a name for each of its numbers."""
         rigid = named(MassMoments, self.rigid, naming, f"{label}.I")
         if self.articulated is None:
             return SubtreeInertia(rigid)
@@ -66,35 +68,39 @@ class SubtreeInertia:
 
 
 class Released(NamedTuple):
-    """Freedoms that were eliminated, by their numbers: L y = rates - scaled^T a - sum crossing_j y_j.
+    """Freedoms that were eliminated: L y = rates - scaled^T a - sum_j crossing_j y_j.
 
-    `lower`: L below its diagonal, row by row, of their H = L^T D L; a: the acceleration of the body where
-    they were released; `crossing`: by the numbers of those that waited on.
+    Here a is the acceleration of the body at which they were released, and H = L^T D L.
     """
 
     freedoms: tuple[int, ...]
+    """Their numbers."""
     rates: list[Scalar]
     scaled: list[Force]
     lower: list[Scalar]
+    """L below its diagonal, row by row."""
     inverse_diagonal: Sequence[Scalar]
     crossing: Mapping[int, Sequence[Scalar]]
+    """For every freedom that kept waiting, its coefficients."""
 
     def known(self, y: Mapping[int, Scalar]) -> list[Scalar]:
-        """The right side of what is known without a: of y alone."""
+        """The part of the right-hand side that does not depend on a."""
         right = list(self.rates)
         for j, column in self.crossing.items():
             right = [sub(value, mul(z, y[j])) for value, z in zip(right, column, strict=True)]
         return right
 
     def accelerations(self, a: Motion, y: Mapping[int, Scalar]) -> dict[int, Scalar]:
-        """Theirs, by their numbers."""
+        """The accelerations of these freedoms, by their numbers."""
         right = [sub(value, a.dot(F)) for value, F in zip(self.known(y), self.scaled, strict=True)]
         return dict(zip(self.freedoms, forward_substituted(self.lower, right), strict=True))
 
 
 @dataclass(frozen=True)
 class Subtree:
-    """I, p, and F, H, u by the numbers of the freedoms that wait; H by pairs of them, the lower one first."""
+    """I, p, and the F, H and u of waiting freedoms by their numbers; H by pairs with the lower number
+    first.
+    """
 
     inertia: SubtreeInertia = SubtreeInertia()
     force: Force = NO_FORCE
@@ -112,7 +118,7 @@ class Subtree:
         )
 
     def joined(self, moves: Sequence[Member], S: Motion, rotor: Scalar, tau: Scalar) -> Subtree:
-        """With a joint's degree of freedom S, which moves with these freedoms, each so many times as fast."""
+        """The subtree after a degree of freedom S joined the freedoms `moves`, each with its multiplier."""
         U, left = self.inertia.apply(S), sub(tau, S.dot(self.force))
         own = add(S.dot(U), rotor)
         F, H, u = dict(self.F), dict(self.H), dict(self.u)
@@ -129,8 +135,11 @@ class Subtree:
     def released(
         self, freedoms: tuple[int, ...], joint: Body | None = None, tau: Sequence[Scalar] = ()
     ) -> tuple[Subtree, Released]:
-        """Without these freedoms. `joint`: of the body that they move, where they move no other; what is
-        handed on then has components along it that are known, such as the torques `tau`."""
+        """The subtree without these freedoms.
+
+        `joint` is the body that they move, if they move nothing else. The components along it of what is
+        handed on are then known, such as the torques `tau`.
+        """
         S, rotors = (joint.subspace, joint.armature) if joint else ((), ())
         H = [[self.H.get(_pair(i, j), 0) for j in freedoms] for i in freedoms]
         factor = JointFactor(S, tuple(self.F[g] for g in freedoms), ldl(H), rotors)
@@ -158,7 +167,7 @@ class Subtree:
         return subtree, Released(freedoms, rates, factor.scaled, factor.lower, diagonal, z)
 
     def to_parent(self, body: Placed) -> Subtree:
-        """In the parent's axes, about the parent's origin."""
+        """The subtree in the parent's axes, about the parent's origin."""
         return Subtree(
             self.inertia.to_parent(body),
             force_to_parent(body, self.force),
@@ -168,7 +177,7 @@ class Subtree:
         )
 
     def named(self, naming: Naming, label: str) -> Subtree:
-        """With a name for each of its numbers."""
+        """The same with a name for each of its numbers."""
         return Subtree(
             self.inertia.named(naming, label),
             self.force.named(naming, f"{label}.p"),
@@ -185,5 +194,5 @@ def _pair(i: int, j: int) -> tuple[int, int]:
 def _united(
     a: Mapping[Key, Value], b: Mapping[Key, Value], plus: Callable[[Value, Value], Value]
 ) -> dict[Key, Value]:
-    """Both; the sum where a key is in both."""
+    """The union of both; a key that is in both has the sum."""
     return {**a, **{key: plus(a[key], value) if key in a else value for key, value in b.items()}}

@@ -1,8 +1,11 @@
 """Plain calls beside calls with `out=`: what it costs that results come in memory of rbdgen's.
 
-`python -m benchmarks.plain_calls` (or `make bench-plain`) prints a table a robot. All of a row is measured in
-turns in one run, after one call: the least of many repetitions counts. "fresh" are plain calls without memory
-that earlier results gave back (`limit_memory(0)`).
+Calls of one state with lists, numbers, keywords and arrays of other types: what it costs to convert them.
+
+`python -m benchmarks.plain_calls` (or `make bench-plain`) prints two tables a robot. What stands in a row of
+the first one, and all rows of the second one, are measured in turns in one run, after one call: the least of
+many repetitions counts. "fresh" are plain calls without memory that earlier results gave back
+(`limit_memory(0)`).
 """
 
 from __future__ import annotations
@@ -10,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+import numpy as np
+from rich.console import Group
 from rich.table import Table
 
 from benchmarks.batch import inputs_of, least
@@ -25,13 +30,14 @@ from rbdgen.runtime.memory import MEMORY
 ROBOTS: Final = ("arm7", "humanoid30")
 FUNCTIONS: Final = ("minv", "rnea_derivatives", "aba_derivatives")
 STATES: Final = (1024, 16384)
+ONE_STATE: Final = ("rnea", "step")
 CALLS: Final = 4096
 """States, in so many calls of a repetition as that takes; at least one."""
 
 
 def main() -> None:
     """Measures the robots named, by default an arm and a humanoid."""
-    print_tables(__doc__, ROBOTS, measured)
+    print_tables(__doc__, ROBOTS, lambda *given: Group(measured(*given), converted(*given)))
 
 
 def measured(contest: Contest, repetitions: int) -> Table:
@@ -49,6 +55,46 @@ def measured(contest: Contest, repetitions: int) -> Table:
             row = f"{into:.1f}", f"{plain:.1f}", ratios[0], f"{fresh:.1f}", ratios[1]
             table.add_row(name, str(states), *row)
     return table
+
+
+def converted(contest: Contest, repetitions: int) -> Table:
+    """Microseconds a call of one state, by what is passed."""
+    library = build_library(
+        load_robot(contest.urdf, contest.base, mimic="independent"), Options.of(functions=ONE_STATE)
+    )
+    ways = ways_to_call(library)
+    best = dict.fromkeys(ways, float("inf"))
+    for _ in range(repetitions):
+        for name, way in ways.items():
+            best[name] = min(best[name], least(way, CALLS, 1))
+    table = Table(title=f"{contest.name}: microseconds a call of one state", caption=processor())
+    table.add_column("given")
+    table.add_column("us", justify="right")
+    for name, ns in best.items():
+        table.add_row(name, f"{ns / 1000:.2f}")
+    return table
+
+
+def ways_to_call(library: Library) -> dict[str, Callable[[], object]]:
+    """The same call of `rnea`, and of `step`, as users write it."""
+    rnea, step = (library.functions[name] for name in ONE_STATE)
+    q, v, a = arrays = [x[0].copy() for x in inputs_of(library, "rnea", 1)]
+    out, dt = np.empty_like(a), np.array(0.01, rnea.dtype)
+    lists = [x.tolist() for x in arrays]
+    single, whole = q.astype(np.float32), np.ones(q.shape, int)
+    return {
+        "rnea, arrays": lambda: rnea(q, v, a),
+        "rnea, arrays and out=": lambda: rnea(q, v, a, out=out),
+        "rnea, bound": rnea.bind(q, v, a),
+        "rnea, keywords": lambda: rnea(q=q, v=v, a=a),
+        "rnea, one list": lambda: rnea(lists[0], v, a),
+        "rnea, three lists": lambda: rnea(*lists),
+        "rnea, one array of float32": lambda: rnea(single, v, a),
+        "rnea, one array of integers": lambda: rnea(whole, v, a),
+        "rnea, one strided array": lambda: rnea(q[::-1], v, a),
+        "step, dt an array": lambda: step(q, v, a, dt),
+        "step, dt a number": lambda: step(q, v, a, 0.01),
+    }
 
 
 def times(library: Library, name: str, states: int, repetitions: int) -> list[float]:

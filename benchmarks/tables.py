@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
-from rich.console import Console
-from rich.table import Table
+from rich.console import Console, RenderableType
 
 from benchmarks.contestants import Contest, present
 
 
-def print_tables(about: str | None, robots: Sequence[str], measured: Callable[[Contest, int], Table]) -> None:
+def print_tables(
+    about: str | None, robots: Sequence[str], measured: Callable[[Contest, int], RenderableType]
+) -> None:
     """What `measured` gives of each robot named, by default of these; it takes the number of repetitions."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("robots", nargs="*", help=f"by default: {', '.join(robots)}")

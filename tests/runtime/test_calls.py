@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.toys import facts, toys
 
-from rbdgen.emit.package import PRIVATE
+from rbdgen.emit.package import PRIVATE, EmitOptions
 from rbdgen.emit.render import render
 from rbdgen.errors import ArrayTypeError, ArrayValueError
 from rbdgen.runtime import Library, open_library
@@ -68,23 +68,106 @@ def test_fit_arrays_are_quick(only_quick: Library) -> None:
     only_quick.torque(read_only, V)
 
 
-@pytest.mark.parametrize(
-    "q",
-    [
-        [0.3, -1.2],
-        Q.astype(">f8"),
-        Q.astype(np.float32),
-        np.ma.array(Q),
-        fortran(Q),
-        misaligned(Q),
-        np.array([Q, Q, Q])[::2],
-        np.array([0, 1]),
-    ],
-    ids=["list", "byte order", "float", "subclass", "strides", "misaligned", "some states", "integers"],
-)
-def test_what_c_cannot_read_is_left_to_the_careful_way(lib: Library, only_quick: Library, q: Any) -> None:
-    with pytest.raises(AssertionError, match="the careful way"):
-        only_quick.torque(q, V)
+class Several(tuple[Any, ...]):
+    """A sequence that is no plain tuple."""
+
+
+CONVERTED: dict[str, tuple[Any, Any]] = {
+    "list": ([0.3, -1.2], Q),
+    "tuple": ((0.3, -1.2), Q),
+    "list of scalars": (list(Q), Q),
+    "integers": ([1, -3], np.array([1.0, -3.0])),
+    "mixed": ([True, -1.2], np.array([1.0, -1.2])),
+    "not numbers": ([float("nan"), float("-inf")], np.array([np.nan, -np.inf])),
+    "whole doubles": ([2**53, -(2**53)], np.array([2.0**53, -(2.0**53)])),
+    "list of states": ([[0.3, -1.2], [1, 2]], np.array([Q, [1.0, 2.0]])),
+    "list of arrays": ([Q, Q], np.array([Q, Q])),
+    "byte order": (Q.astype(">f8"), Q),
+    "float": (Q.astype(np.float32), Q.astype(np.float32).astype(float)),
+    "half": (np.array([1, 2], np.float16), np.array([1.0, 2.0])),
+    "long double": (Q.astype(np.longdouble), Q),
+    "strides": (fortran(Q), Q),
+    "reversed": (Q[::-1], Q[::-1].copy()),
+    "misaligned": (misaligned(Q), Q),
+    "some states": (np.array([Q, V, Q])[::2], np.array([Q, Q])),
+    "of one number": (np.broadcast_to(0.3, (3, 2)), np.full((3, 2), 0.3)),
+    "array of integers": (np.array([0, 1]), np.array([0.0, 1.0])),
+    "unsigned": (np.array([2**64 - 1, 1], np.uint64), np.array([2.0**64, 1.0])),
+    "booleans": (np.array([True, False]), np.array([1.0, 0.0])),
+}
+
+
+@pytest.mark.parametrize(("given", "read"), CONVERTED.values(), ids=CONVERTED)
+def test_what_c_converts(only_quick: Library, given: Any, read: Any) -> None:
+    out = np.empty(read.shape)
+    np.testing.assert_array_equal(only_quick.torque(given, V), only_quick.torque(read, V))
+    np.testing.assert_array_equal(only_quick.torque(v=given, q=Q), only_quick.torque(Q, read))
+    assert only_quick.torque(given, given, out=out) is out
+    np.testing.assert_array_equal(out, only_quick.torque(read, read))
+
+
+LEFT: dict[str, Any] = {
+    "subclass": np.ma.array(Q),
+    "tuple of another type": Several((0.3, -1.2)),
+    "huge integers": [2**70, 1],
+    "text": "0.3",
+    "texts": ["0.3", "1"],
+    "complex": [1j, 0.0],
+    "objects": [None, 1.0],
+    "complex array": Q.astype(complex),
+    "times": Q.astype("m8[s]"),
+    "nothing": None,
+    "empty": [],
+    "one number": 0.5,
+    "a number of numpy's": np.float32(0.5),
+    "ragged": [[0.1], [0.1, 0.2]],
+    "too long": [0.1, 0.2, 0.3],
+    "column": Q[:, None],
+}
+
+
+@pytest.mark.parametrize("q", LEFT.values(), ids=LEFT)
+def test_what_c_leaves_to_the_careful_way(only_quick: Library, q: Any) -> None:
+    for arrays, named in (((q, V), {}), ((), {"q": q, "v": V}), ((V,), {"v": q})):
+        with pytest.raises(AssertionError, match="the careful way"):
+            only_quick.torque(*arrays, **named)
+
+
+def test_names_that_are_no_constants(lib: Library) -> None:
+    """What a program puts together is another text than that of the call, of the same letters."""
+    name = "".join(["q", ""])
+    np.testing.assert_array_equal(lib.torque(**{name: Q, "v": V}), lib.torque(Q, V))
+
+
+def test_integers_that_no_double_holds(lib: Library) -> None:
+    """They take the way that NumPy takes: to int64, then to double, or to float."""
+    np.testing.assert_array_equal(
+        lib.torque([2**53 + 1, 3], V), lib.torque(np.array([2**53 + 1, 3]).astype(float), V)
+    )
+
+
+def test_warnings_of_conversions_are_given_once(build_cache: Cache) -> None:
+    toolchain = Toolchain(find_compiler(), ("-O1", "-ffp-contract=off"), 2)
+    single = open_library(build(render(facts(), toys(), EmitOptions(real="float")), toolchain, build_cache))
+    for q in ([1e300, 0.0], np.array([1e300, 0.0])):
+        with pytest.warns(RuntimeWarning, match="overflow") as caught:
+            assert np.isnan(single.torque(q, V)).any()
+        assert len(caught) == 1
+        with pytest.raises(RuntimeWarning, match="overflow"):
+            single.torque(q, V)  # tests make errors of warnings
+
+
+@pytest.mark.parametrize("step", [2, -2])
+def test_what_is_converted_may_not_overlap_out_either(lib: Library, step: int) -> None:
+    block = np.zeros(4)
+    q = block[::step]
+    with pytest.raises(ArrayValueError, match="out for tau overlaps q"):
+        lib.torque(q, V, out=block[1:3])
+    whole = np.zeros(2, np.int64)
+    with pytest.raises(ArrayValueError, match="out for tau overlaps v"):
+        lib.torque(Q, whole, out=whole.view(float))
+    between = np.zeros(5)
+    np.testing.assert_array_equal(lib.torque(between[::4], V, out=between[1:3]), lib.torque(np.zeros(2), V))
 
 
 QS = np.stack([Q, Q + 1, Q - 1])
@@ -161,9 +244,11 @@ def test_no_reference_is_lost_or_kept(lib: Library) -> None:
     out = np.empty(2)
     pair = (np.empty((3, 2, 2)), np.empty((3, 2)))
     large = np.zeros((5000, 2))  # results in memory of the runtime's
+    numbers, single, strided, wrong = [0.25, 0.5], Q.astype(np.float32), QS[::2, ::-1], Q.astype(complex)
 
     def bound() -> None:
         lib.torque.bind(Q, V, out=out)()
+        lib.inertia.bind(QS, out=pair, threads=2)()
 
     calls = [
         lambda: lib.torque(Q, V),
@@ -176,8 +261,34 @@ def test_no_reference_is_lost_or_kept(lib: Library) -> None:
         lambda: lib.torque._quick(QS, VS[:2], None, 1),
         bound,
         lambda: lib.torque._quick(Q, V, [1.0], 1),
+        lambda: lib.torque(q=Q, v=V),
+        lambda: lib.torque(numbers, single, out=out),
+        lambda: lib.torque([Q, Q], strided),
+        lambda: lib.torque._quick(numbers, [1.0, None], None, 1),
+        lambda: lib.torque._quick(single, numbers, None, 1, a=numbers),
+        lambda: lib.torque._quick(single, strided, numbers, 1),
+        lambda: lib.torque._quick(wrong, V, None, 1),
     ]
-    kept = (Q, V, QS, VS, large, out, pair, *pair, None, NotImplemented, True, False, lib.inertia._tuple)
+    kept = (
+        Q,
+        V,
+        QS,
+        VS,
+        large,
+        numbers,
+        single,
+        strided,
+        wrong,
+        lib.torque.dtype,
+        out,
+        pair,
+        *pair,
+        None,
+        NotImplemented,
+        True,
+        False,
+        lib.inertia._tuple,
+    )
     for call in calls:
         call()
     gc.collect()
@@ -193,7 +304,7 @@ def test_no_reference_is_lost_or_kept(lib: Library) -> None:
 def test_bound_calls_read_anew_and_write_in_place(lib: Library) -> None:
     q = Q.copy()
     step = lib.torque.bind(q, V)
-    step()
+    assert step() is step.out
     first = step.out.copy()
     q[:] = 0.1
     step()
@@ -202,7 +313,7 @@ def test_bound_calls_read_anew_and_write_in_place(lib: Library) -> None:
     with pytest.raises(TypeError, match="takes no arguments"):
         step(q)
     several = lib.inertia.bind(q)
-    several()
+    assert several() is several.out
     np.testing.assert_array_equal(several.out.M, lib.inertia(q).M)
 
 
@@ -273,5 +384,5 @@ def test_without_the_module_of_quick_calls_all_is_as_before(lib: Library, tmp_pa
     slow = open_library(tmp_path)
     np.testing.assert_array_equal(slow.torque(Q, V), lib.torque(Q, V))
     step = slow.torque.bind(Q, V)
-    step()
+    assert step() is step.out
     np.testing.assert_array_equal(step.out, lib.torque(Q, V))

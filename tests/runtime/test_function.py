@@ -268,9 +268,12 @@ def test_bind_reads_the_inputs_as_they_are_then(lib: Library) -> None:
 
 def test_bind_of_states_and_of_several_outputs(lib: Library) -> None:
     q = np.random.default_rng(0).standard_normal((5, 2))
-    step = lib.torque.bind(q, V)
-    step()
-    close(step.out, lib.torque(q, V))
+    for threads in (1, 3):
+        step = lib.torque.bind(q, V, threads=threads)
+        assert step() is step.out
+        close(step.out, lib.torque(q, V))
+    empty = lib.torque.bind(q[:0], V)
+    assert empty().shape == (0, 2)
     matrices = lib.inertia.bind(q)
     matrices()
     close(matrices.out.M, lib.inertia(q).M)

@@ -137,7 +137,7 @@ def test_a_folder_not_compiled(tmp_path: Path) -> None:
 )
 def test_a_manifest_that_cannot_be_read(folder: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
-    message = r"not the manifest of a generated folder|its format is 1, this rbdgen opens 3"
+    message = r"not the manifest of a generated folder|its format is 1, this rbdgen opens 4"
     with pytest.raises(LoadError, match=rf"manifest\.json: ({message}); generate (it|the folder) again$"):
         open_library(tmp_path)
 

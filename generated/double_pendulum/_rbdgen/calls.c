@@ -1,5 +1,6 @@
-/* Quick calls: NumPy arrays of one state, or of many with the same leading axes, which C can read as they are. All other
-   arguments are converted in Python first. */
+/* Quick calls: NumPy arrays of real numbers, lists, tuples and numbers, for one state or for many with the same leading axes.
+   What C cannot read in place is converted first. Calls with anything else are left to Python, which converts it or says what
+   is wrong with it. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <string.h>
@@ -11,8 +12,10 @@
 #define MOST_ARRAYS 16
 #define MOST_AXES 3
 #define MOST_LEADING 30
+#define MOST_STEPS (MOST_ARRAYS + 2)
 #define MOST_THREADS 256
 #define CACHE_LINE 64
+#define EXACT_INTEGERS (1LL << 53) /* up to here every integer is a double */
 
 typedef void function(void *const *arrays);
 typedef void function_of_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps);
@@ -33,11 +36,14 @@ typedef struct {
     vectorcallfunc vectorcall;
     function *code;
     function_of_states *states;
-    Py_ssize_t grain, chunk;  /* least states that a thread takes at once of a shared batch; a thread's most in one call */
-    int type, inputs, arrays; /* the last counts outputs too */
-    PyTypeObject *results;    /* a named tuple, NULL for a single output */
-    Py_ssize_t large;         /* bytes of a result from which on it lies in a block */
-    PyObject *block;          /* a function of bytes: a block, a cache line longer, and whether it is fresh */
+    Py_ssize_t grain, chunk; /* least states that a thread takes at once of a shared batch; a thread's most in one call */
+    PyArray_Descr *dtype;
+    int inputs, arrays;    /* the last counts outputs too */
+    PyObject *names;       /* of the inputs, interned */
+    PyObject *defaults;    /* an array for each input that may be left out, None for the others */
+    PyTypeObject *results; /* a named tuple, NULL for a single output */
+    Py_ssize_t large;      /* bytes of a result from which on it lies in a block */
+    PyObject *block;       /* a function of bytes: a block, a cache line longer, and whether it is fresh */
     array_shape shapes[MOST_ARRAYS];
 } call_object;
 
@@ -45,20 +51,30 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     function *code;
+    function_of_states *states; /* NULL for one state */
+    Py_ssize_t threads, grain, count;
+    size_t steps[MOST_STEPS];
     void *pointers[MOST_ARRAYS];
     PyObject *arrays; /* keeps them alive */
     PyObject *out;
 } bound_object;
 
 /* Whether C can read the array in place. */
-static int fits(PyObject *value, int type, const array_shape *shape)
+static int readable(PyArrayObject *array, const PyArray_Descr *dtype)
 {
-    if (!PyArray_CheckExact(value))
-        return 0;
-    PyArrayObject *array = (PyArrayObject *)value;
+    return PyArray_TYPE(array) == dtype->type_num && PyArray_ISCARRAY_RO(array);
+}
+
+static int is_real(PyArrayObject *array)
+{
+    const int type = PyArray_TYPE(array);
+    return PyTypeNum_ISFLOAT(type) || PyTypeNum_ISINTEGER(type) || PyTypeNum_ISBOOL(type);
+}
+
+static int has_shape(PyArrayObject *array, const array_shape *shape)
+{
     const int leading = PyArray_NDIM(array) - shape->axes;
-    return PyArray_TYPE(array) == type && PyArray_ISCARRAY_RO(array) && leading >= 0
-        && PyArray_CompareLists(PyArray_DIMS(array) + leading, shape->shape, shape->axes);
+    return leading >= 0 && PyArray_CompareLists(PyArray_DIMS(array) + leading, shape->shape, shape->axes);
 }
 
 /* Whether an array that fits has these leading axes; the first one that has any sets them. */
@@ -70,25 +86,41 @@ static int leads(PyArrayObject *array, const array_shape *shape, leading_axes *l
     return axes == leading->axes && PyArray_CompareLists(PyArray_DIMS(array), leading->lengths, axes);
 }
 
-static int overlap(PyObject *a, PyObject *b)
+/* The memory that the array lies in: from `low` to before `high`. */
+static void extent(PyArrayObject *array, const char **low, const char **high)
 {
-    const char *first = PyArray_BYTES((PyArrayObject *)a), *second = PyArray_BYTES((PyArrayObject *)b);
-    return first < second + PyArray_NBYTES((PyArrayObject *)b) && second < first + PyArray_NBYTES((PyArrayObject *)a);
+    *low = *high = PyArray_BYTES(array);
+    *high += PyArray_ITEMSIZE(array);
+    for (int k = 0; k < PyArray_NDIM(array); ++k) {
+        const npy_intp last = (PyArray_DIM(array, k) - 1) * PyArray_STRIDE(array, k);
+        *(last < 0 ? low : high) += last;
+    }
+}
+
+/* Whether the k-th array may share memory with one of those before it. */
+static int overlaps(PyObject *const *arrays, int k)
+{
+    const char *low, *high, *other_low, *other_high;
+    extent((PyArrayObject *)arrays[k], &low, &high);
+    for (int i = 0; i < k; ++i) {
+        extent((PyArrayObject *)arrays[i], &other_low, &other_high);
+        if (low < other_high && other_low < high)
+            return 1;
+    }
+    return 0;
 }
 
 /* Whether results can be written to the k-th array, an output that must not overlap those before it. */
 static int writable(const call_object *self, PyObject *const *arrays, int k, const leading_axes *leading)
 {
     const array_shape *shape = &self->shapes[k];
-    if (!fits(arrays[k], self->type, shape) || !PyArray_ISWRITEABLE((PyArrayObject *)arrays[k]))
+    if (!PyArray_CheckExact(arrays[k]))
         return 0;
-    const int axes = PyArray_NDIM((PyArrayObject *)arrays[k]) - shape->axes;
-    if (axes != leading->axes || !PyArray_CompareLists(PyArray_DIMS((PyArrayObject *)arrays[k]), leading->lengths, axes))
+    PyArrayObject *array = (PyArrayObject *)arrays[k];
+    if (!readable(array, self->dtype) || !has_shape(array, shape) || !PyArray_ISWRITEABLE(array))
         return 0;
-    for (int i = 0; i < k; ++i)
-        if (overlap(arrays[k], arrays[i]))
-            return 0;
-    return 1;
+    const int axes = PyArray_NDIM(array) - shape->axes;
+    return axes == leading->axes && PyArray_CompareLists(PyArray_DIMS(array), leading->lengths, axes) && !overlaps(arrays, k);
 }
 
 /* The user's `out`, an array or a tuple of them, as the outputs among `arrays`; 0 where something does not fit. */
@@ -114,7 +146,7 @@ static PyObject *make_large(const call_object *self, int axes, const npy_intp *l
         return NULL;
     if (PyArg_ParseTuple(lent, "O!p", &PyArray_Type, &block, &new_memory)) {
         char *const first = PyArray_BYTES((PyArrayObject *)block);
-        array = PyArray_New(&PyArray_Type, axes, lengths, self->type, NULL, first + (-(size_t)first) % CACHE_LINE, 0,
+        array = PyArray_New(&PyArray_Type, axes, lengths, self->dtype->type_num, NULL, first + (-(size_t)first) % CACHE_LINE, 0,
                             NPY_ARRAY_CARRAY, NULL);
         *fresh |= new_memory;
     }
@@ -134,7 +166,7 @@ static int make(const call_object *self, PyObject **arrays, const leading_axes *
         memcpy(lengths + leading->axes, shape->shape, (size_t)shape->axes * sizeof *lengths);
         const int axes = leading->axes + shape->axes;
         const Py_ssize_t bytes = count * shape->size * PyArray_ITEMSIZE((PyArrayObject *)arrays[0]); /* all have one type */
-        arrays[k] = bytes < self->large ? PyArray_SimpleNew(axes, lengths, self->type)
+        arrays[k] = bytes < self->large ? PyArray_SimpleNew(axes, lengths, self->dtype->type_num)
                                         : make_large(self, axes, lengths, bytes, fresh);
         *fresh |= bytes < self->large;
         if (arrays[k] == NULL) {
@@ -166,36 +198,140 @@ static PyObject *packed(PyTypeObject *results, PyObject **outputs, int count)
     return result;
 }
 
-/* call(inputs..., out, threads): the outputs, or NotImplemented where something does not fit. `out` may be None. */
-static PyObject *call(PyObject *callable, PyObject *const *values, size_t flags, PyObject *names)
+/* A number of Python's, where a double holds it exactly. */
+static int read_number(PyObject *value, double *number)
 {
-    const call_object *self = (const call_object *)callable;
-    PyObject *arrays[MOST_ARRAYS];
+    if (PyFloat_CheckExact(value) || PyArray_IsScalar(value, Double)) {
+        *number = PyFloat_AS_DOUBLE(value);
+        return 1;
+    }
+    if (!PyLong_CheckExact(value) && !PyBool_Check(value))
+        return 0;
+    int overflow;
+    const long long integer = PyLong_AsLongLongAndOverflow(value, &overflow);
+    *number = (double)integer;
+    return !overflow && integer <= EXACT_INTEGERS && integer >= -EXACT_INTEGERS;
+}
+
+/* An array of such numbers, a sequence of them or a single one; NULL where something else is among them, or with an exception. */
+static PyObject *array_of_numbers(PyObject *value)
+{
+    const int single = !PyList_CheckExact(value) && !PyTuple_CheckExact(value);
+    npy_intp length = single ? 1 : PySequence_Fast_GET_SIZE(value);
+    PyObject *const *items = single ? &value : PySequence_Fast_ITEMS(value);
+    double number;
+    if (length == 0 || !read_number(items[0], &number))
+        return NULL;
+    PyObject *array = PyArray_SimpleNew(!single, &length, NPY_DOUBLE);
+    double *const numbers = array == NULL ? NULL : PyArray_DATA((PyArrayObject *)array);
+    for (npy_intp k = 0; array != NULL && k < length; ++k)
+        if (!read_number(items[k], &numbers[k]))
+            Py_CLEAR(array);
+    return array;
+}
+
+/* A list, a tuple or a number as an array; NULL where it is something else, or with an exception. */
+static PyObject *as_array(PyObject *value)
+{
+    PyObject *array = array_of_numbers(value);
+    if (array != NULL || PyErr_Occurred())
+        return array;
+    const int known = PyList_CheckExact(value) || PyTuple_CheckExact(value) || PyArray_IsScalar(value, Generic);
+    return known ? PyArray_FromAny(value, NULL, 0, 0, 0, NULL) : NULL;
+}
+
+/* What is given for each input, by its place or its name, else its default; 0 where one is missing or unknown. */
+static int gather(const call_object *self, PyObject *const *values, Py_ssize_t given, PyObject *names, PyObject **inputs)
+{
+    const Py_ssize_t named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+    if (given < 0 || given > self->inputs)
+        return 0;
+    for (Py_ssize_t i = 0; i < self->inputs; ++i)
+        inputs[i] = i < given ? values[i] : PyTuple_GET_ITEM(self->defaults, i);
+    for (Py_ssize_t k = 0; k < named; ++k) {
+        Py_ssize_t i = given;
+        while (i < self->inputs && PyTuple_GET_ITEM(self->names, i) != PyTuple_GET_ITEM(names, k))
+            ++i;
+        if (i == self->inputs)
+            return 0;
+        inputs[i] = values[given + 2 + k];
+    }
+    return 1;
+}
+
+/* The inputs, replaced by arrays of real numbers; those made for that are owned, and are the bits of `made`. 0 where something
+   does not fit. */
+static int as_arrays(const call_object *self, PyObject **inputs, unsigned *made)
+{
+    for (int i = 0; i < self->inputs; ++i) {
+        if (PyArray_CheckExact(inputs[i]) && readable((PyArrayObject *)inputs[i], self->dtype))
+            continue;
+        PyObject *array = PyArray_CheckExact(inputs[i]) ? Py_NewRef(inputs[i]) : as_array(inputs[i]);
+        if (array == NULL)
+            return 0;
+        inputs[i] = array;
+        *made |= 1u << i;
+        if (!is_real((PyArrayObject *)array))
+            return 0;
+    }
+    return 1;
+}
+
+/* The leading axes of all inputs, and each one's step from state to state; 0 where these do not fit. */
+static int lead(const call_object *self, PyObject *const *arrays, leading_axes *leading, size_t *steps)
+{
+    for (int i = 0; i < self->inputs; ++i) {
+        PyArrayObject *const array = (PyArrayObject *)arrays[i];
+        const array_shape *shape = &self->shapes[i];
+        if (!has_shape(array, shape))
+            return 0;
+        const int shared = PyArray_NDIM(array) == shape->axes;
+        if (!shared && !leads(array, shape, leading))
+            return 0;
+        steps[i] = shared ? 0 : (size_t)shape->size;
+    }
+    return leading->axes <= MOST_LEADING;
+}
+
+/* Those that were made, as C reads them; 0 with an exception. */
+static int convert(const call_object *self, PyObject **arrays, unsigned made)
+{
+    for (int i = 0; made >> i != 0; ++i) {
+        PyArrayObject *const array = (PyArrayObject *)arrays[i];
+        if ((made >> i & 1) == 0 || readable(array, self->dtype))
+            continue;
+        Py_INCREF(self->dtype); /* the next call takes it over */
+        PyObject *converted = PyArray_FromArray(array, self->dtype, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
+        if (converted == NULL)
+            return 0;
+        arrays[i] = converted;
+        Py_DECREF(array);
+    }
+    return 1;
+}
+
+/* NotImplemented: Python tries again, and tells what is wrong. */
+static PyObject *left_to_python(void)
+{
+    if (PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_Exception))
+            return NULL;
+        PyErr_Clear();
+    }
+    Py_RETURN_NOTIMPLEMENTED;
+}
+
+/* The outputs for what is given; `arrays`: the inputs, those made of them as above. */
+static PyObject *computed(const call_object *self, PyObject **arrays, PyObject *out, long threads, unsigned *made)
+{
     void *pointers[MOST_ARRAYS];
     size_t steps[MOST_ARRAYS];
     leading_axes leading = {0, self->shapes[0].shape};
-    if (PyVectorcall_NARGS(flags) != self->inputs + 2 || names != NULL || !PyLong_CheckExact(values[self->inputs + 1]))
-        Py_RETURN_NOTIMPLEMENTED;
-    int overflow;
-    const long threads = PyLong_AsLongAndOverflow(values[self->inputs + 1], &overflow);
-    if (overflow || threads < 1 || threads > MOST_THREADS)
-        Py_RETURN_NOTIMPLEMENTED;
-    for (int i = 0; i < self->inputs; ++i) {
-        const array_shape *shape = &self->shapes[i];
-        if (!fits(values[i], self->type, shape))
-            Py_RETURN_NOTIMPLEMENTED;
-        const int shared = PyArray_NDIM((PyArrayObject *)values[i]) == shape->axes;
-        if (!shared && !leads((PyArrayObject *)values[i], shape, &leading))
-            Py_RETURN_NOTIMPLEMENTED;
-        arrays[i] = values[i];
-        steps[i] = shared ? 0 : (size_t)shape->size;
-    }
-    if (leading.axes > MOST_LEADING)
-        Py_RETURN_NOTIMPLEMENTED;
+    if (!as_arrays(self, arrays, made) || !lead(self, arrays, &leading, steps))
+        return left_to_python();
     const npy_intp count = PyArray_MultiplyList(leading.lengths, leading.axes);
-    PyObject *const out = values[self->inputs];
-    if (count > threads * self->chunk || (out != Py_None && !take(out, self, arrays, &leading)))
-        Py_RETURN_NOTIMPLEMENTED;
+    if (count > threads * self->chunk || (out != Py_None && !take(out, self, arrays, &leading)) || !convert(self, arrays, *made))
+        return left_to_python();
     int fresh = 0;
     if (out == Py_None && make(self, arrays, &leading, count, &fresh) != 0)
         return NULL;
@@ -212,6 +348,26 @@ static PyObject *call(PyObject *callable, PyObject *const *values, size_t flags,
     return self->results == NULL ? arrays[self->inputs] : packed(self->results, arrays + self->inputs, self->arrays - self->inputs);
 }
 
+/* call(inputs..., out, threads, name=input...): the outputs, or NotImplemented where something does not fit. `out` may be None. */
+static PyObject *call(PyObject *callable, PyObject *const *values, size_t flags, PyObject *names)
+{
+    const call_object *self = (const call_object *)callable;
+    PyObject *arrays[MOST_ARRAYS];
+    const Py_ssize_t given = PyVectorcall_NARGS(flags) - 2;
+    if (!gather(self, values, given, names, arrays) || !PyLong_CheckExact(values[given + 1]))
+        Py_RETURN_NOTIMPLEMENTED;
+    int overflow;
+    const long threads = PyLong_AsLongAndOverflow(values[given + 1], &overflow);
+    if (overflow || threads < 1 || threads > MOST_THREADS)
+        Py_RETURN_NOTIMPLEMENTED;
+    unsigned made = 0;
+    PyObject *result = computed(self, arrays, values[given], threads, &made);
+    for (int i = 0; made >> i != 0; ++i)
+        if (made >> i & 1)
+            Py_DECREF(arrays[i]);
+    return result;
+}
+
 static PyObject *call_bound(PyObject *callable, PyObject *const *values, size_t flags, PyObject *names)
 {
     (void)values;
@@ -221,9 +377,12 @@ static PyObject *call_bound(PyObject *callable, PyObject *const *values, size_t 
     }
     const bound_object *self = (const bound_object *)callable;
     Py_BEGIN_ALLOW_THREADS
-    self->code(self->pointers);
+    if (self->states == NULL)
+        self->code(self->pointers);
+    else
+        self->states((int)self->threads, 0, (size_t)self->grain, (size_t)self->count, self->pointers, self->steps);
     Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    return Py_NewRef(self->out);
 }
 
 static int read_shape(PyObject *shape, array_shape *to)
@@ -243,20 +402,22 @@ static int read_shape(PyObject *shape, array_shape *to)
     return 0;
 }
 
-/* Call(address, address for many states, grain, chunk, dtype, shapes of the inputs, shapes of the outputs, named tuple or None,
-   bytes of large results, function that gives blocks) */
-static PyObject *new_call(PyTypeObject *type, PyObject *arguments, PyObject *names)
+/* Call(address, address for many states, grain, chunk, dtype, names of the inputs, their shapes, their defaults or None, shapes of
+   the outputs, named tuple or None, bytes of large results, function that gives blocks) */
+static PyObject *new_call(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     Py_ssize_t address, states, grain, chunk, large;
     PyArray_Descr *dtype;
-    PyObject *inputs, *outputs, *results, *block;
-    (void)names;
-    if (!PyArg_ParseTuple(arguments, "nnnnO!O!O!OnO", &address, &states, &grain, &chunk, &PyArrayDescr_Type, &dtype,
-                          &PyTuple_Type, &inputs, &PyTuple_Type, &outputs, &results, &large, &block))
+    PyObject *names, *inputs, *defaults, *outputs, *results, *block;
+    (void)keywords;
+    if (!PyArg_ParseTuple(arguments, "nnnnO!O!O!O!O!OnO", &address, &states, &grain, &chunk, &PyArrayDescr_Type, &dtype,
+                          &PyTuple_Type, &names, &PyTuple_Type, &inputs, &PyTuple_Type, &defaults, &PyTuple_Type, &outputs,
+                          &results, &large, &block))
         return NULL;
-    const Py_ssize_t count = PyTuple_GET_SIZE(inputs) + PyTuple_GET_SIZE(outputs);
-    if (count > MOST_ARRAYS || (results != Py_None && !PyType_Check(results))) {
-        PyErr_SetString(PyExc_ValueError, "too many arrays, or no type of the results");
+    const Py_ssize_t taken = PyTuple_GET_SIZE(inputs), count = taken + PyTuple_GET_SIZE(outputs);
+    if (count > MOST_ARRAYS || PyTuple_GET_SIZE(names) != taken || PyTuple_GET_SIZE(defaults) != taken
+        || (results != Py_None && !PyType_Check(results))) {
+        PyErr_SetString(PyExc_ValueError, "too many arrays, names or defaults of others, or no type of the results");
         return NULL;
     }
     call_object *self = (call_object *)type->tp_alloc(type, 0);
@@ -267,11 +428,13 @@ static PyObject *new_call(PyTypeObject *type, PyObject *arguments, PyObject *nam
     self->states = (function_of_states *)states;
     self->grain = grain;
     self->chunk = chunk;
-    self->type = dtype->type_num;
+    self->dtype = (PyArray_Descr *)Py_NewRef(dtype);
     self->large = large;
     self->block = Py_NewRef(block);
-    self->inputs = (int)PyTuple_GET_SIZE(inputs);
+    self->inputs = (int)taken;
     self->arrays = (int)count;
+    self->names = Py_NewRef(names);
+    self->defaults = Py_NewRef(defaults);
     self->results = results == Py_None ? NULL : (PyTypeObject *)Py_NewRef(results);
     for (int i = 0; i < self->arrays; ++i) {
         PyObject *shape = i < self->inputs ? PyTuple_GET_ITEM(inputs, i) : PyTuple_GET_ITEM(outputs, i - self->inputs);
@@ -283,17 +446,34 @@ static PyObject *new_call(PyTypeObject *type, PyObject *arguments, PyObject *nam
     return (PyObject *)self;
 }
 
-/* Bound(address, arrays, out): the arrays have been checked; `out` is handed back as an attribute. */
-static PyObject *new_bound(PyTypeObject *type, PyObject *arguments, PyObject *names)
+/* The numbers of a tuple; -1 with an exception. */
+static int read_steps(PyObject *numbers, size_t *steps)
 {
-    Py_ssize_t address;
-    PyObject *arrays, *out;
-    (void)names;
-    if (!PyArg_ParseTuple(arguments, "nO!O", &address, &PyTuple_Type, &arrays, &out))
+    if (PyTuple_GET_SIZE(numbers) > MOST_STEPS) {
+        PyErr_SetString(PyExc_ValueError, "too many steps");
+        return -1;
+    }
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(numbers); ++k) {
+        steps[k] = PyLong_AsSize_t(PyTuple_GET_ITEM(numbers, k));
+        if (PyErr_Occurred())
+            return -1;
+    }
+    return 0;
+}
+
+/* Bound(address, address for many states or 0, threads, grain, states, steps, arrays, out): the arrays have been checked; a call
+   gives `out`, which is an attribute too. */
+static PyObject *new_bound(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    Py_ssize_t address, states, threads, grain, count;
+    PyObject *steps, *arrays, *out;
+    (void)keywords;
+    if (!PyArg_ParseTuple(arguments, "nnnnnO!O!O", &address, &states, &threads, &grain, &count, &PyTuple_Type, &steps,
+                          &PyTuple_Type, &arrays, &out))
         return NULL;
-    const Py_ssize_t count = PyTuple_GET_SIZE(arrays);
-    for (Py_ssize_t i = 0; i < count; ++i)
-        if (count > MOST_ARRAYS || !PyArray_Check(PyTuple_GET_ITEM(arrays, i))) {
+    const Py_ssize_t length = PyTuple_GET_SIZE(arrays);
+    for (Py_ssize_t i = 0; i < length; ++i)
+        if (length > MOST_ARRAYS || !PyArray_Check(PyTuple_GET_ITEM(arrays, i))) {
             PyErr_SetString(PyExc_TypeError, "a bound call needs arrays");
             return NULL;
         }
@@ -302,16 +482,27 @@ static PyObject *new_bound(PyTypeObject *type, PyObject *arguments, PyObject *na
         return NULL;
     self->vectorcall = call_bound;
     self->code = (function *)address;
-    for (Py_ssize_t i = 0; i < count; ++i)
-        self->pointers[i] = PyArray_DATA((PyArrayObject *)PyTuple_GET_ITEM(arrays, i));
+    self->states = (function_of_states *)states;
+    self->threads = threads;
+    self->grain = grain;
+    self->count = count;
     self->arrays = Py_NewRef(arrays);
     self->out = Py_NewRef(out);
+    if (read_steps(steps, self->steps) != 0) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < length; ++i)
+        self->pointers[i] = PyArray_DATA((PyArrayObject *)PyTuple_GET_ITEM(arrays, i));
     return (PyObject *)self;
 }
 
 static void free_call(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
+    Py_XDECREF(((call_object *)self)->dtype);
+    Py_XDECREF(((call_object *)self)->names);
+    Py_XDECREF(((call_object *)self)->defaults);
     Py_XDECREF(((call_object *)self)->results);
     Py_XDECREF(((call_object *)self)->block);
     type->tp_free(self);

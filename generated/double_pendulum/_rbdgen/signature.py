@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import prod
 from typing import Final, Literal
 
-MANIFEST_FORMAT: Final = 3
+MANIFEST_FORMAT: Final = 4
 """Of manifest.json: raised when a folder written before can no longer be opened."""
 
 UPDATE: Final = "update"

@@ -8,6 +8,7 @@ from functools import partial
 from inspect import Signature
 from math import prod
 from operator import index
+from sys import intern
 from types import MappingProxyType
 from typing import Any
 
@@ -36,10 +37,14 @@ LANES = 16
 
 
 class Bound(partial[None]):
-    """A call with its arrays fixed: `bound()` reads the inputs as they are now and writes `bound.out`."""
+    """A call with fixed arrays: `bound()` reads the inputs as they are now and returns `bound.out`."""
 
     out: Any
     arrays: tuple[Array, ...]
+
+    def __call__(self) -> Any:
+        super().__call__()
+        return self.out
 
 
 @dataclass(frozen=True)
@@ -76,11 +81,12 @@ def pieces(operations: int) -> tuple[int, int]:
 class Function:
     """A compiled function: `tau = f(q, v, a)`.
 
-    Leading axes of the inputs broadcast; any real dtype and any strides are accepted, C reads `dtype`
-    without a copy where the array is in C order. Several outputs come as a named tuple. NaN passes
-    through. The global interpreter lock is released while C runs. Many states go through vectors, a state a
-    lane, with `threads=` by several threads; how many changes no bit of the results. A large result lies in
-    memory that an earlier one gave back and does not own it: `result.resize` refuses, `numpy.resize` copies.
+    Leading axes of the inputs broadcast. Arrays of any real dtype and any strides are accepted, and so are
+    lists and numbers; C reads arrays of `dtype` in C order in place and converts all others. Several outputs
+    come as a named tuple. NaN passes through. The global interpreter lock is released while C runs. Many
+    states go through vectors, a state a lane, with `threads=` by several threads; how many changes no bit of
+    the results. A large result lies in memory that an earlier one gave back and does not own it:
+    `result.resize` refuses, `numpy.resize` copies.
     `address` and `states_address` are where its C lies, for one state and for many; `identity` names it.
     `help` and editors show its arguments, see `documentation`.
 
@@ -105,7 +111,7 @@ class Function:
         self._elements = code.ffi.typeof(f"{real}[]")
         operations = max(1, facts["operations"]["total"])
         self._chunk, self._grain = pieces(operations)
-        self._names = tuple(argument.name for argument in signature.inputs)
+        self._names = tuple(intern(argument.name) for argument in signature.inputs)
         self._shapes = tuple(argument.shape for argument in signature.inputs)
         self._results = tuple(argument.shape for argument in signature.outputs)
         self._defaults = {
@@ -131,7 +137,7 @@ class Function:
         return function_of, (self._content.revive, self._content.packed, self.__name__)
 
     def _quick_way(self) -> Callable[..., Any]:
-        """A call in C for arrays that need no conversion; it gives NotImplemented for all others."""
+        """A call in C for arrays, lists and numbers; it gives NotImplemented where `_careful` must look."""
         if self._calls is None:
             return _not_quick
         quick: Callable[..., Any] = self._calls.Call(
@@ -140,24 +146,15 @@ class Function:
             self._grain,
             self._chunk,
             self.dtype,
+            self._names,
             self._shapes,
+            tuple(self._defaults.get(name) for name in self._names),
             self._results,
             self._tuple,
             LARGE,
             MEMORY.block,
         )
-        return self._completed(quick) if self._defaults else quick
-
-    def _completed(self, quick: Callable[..., Any]) -> Callable[..., Any]:
-        """A call that may leave out the last arrays, which have defaults."""
-        defaults, count = tuple(self._defaults.values()), len(self._names)
-
-        def call(*given: Any) -> Any:
-            *arrays, out, threads = given
-            left_out = defaults if len(arrays) == count - len(defaults) else ()
-            return quick(*arrays, *left_out, out, threads)
-
-        return call
+        return quick
 
     @property
     def sparsity(self) -> Any:
@@ -191,18 +188,18 @@ class Function:
         self, *arrays: npt.ArrayLike, out: Any = None, threads: int = 1, **named: npt.ArrayLike
     ) -> Any:
         """The outputs; `out`, an array or one for each output, is written to and given back."""
-        if not named:
-            results = self._quick(*arrays, out, threads)
-            if results is not NotImplemented:
-                return results
-        return self._careful(self.inputs(arrays, named), out, threads)
+        quick = self._quick
+        results = quick(*arrays, out, threads, **named) if named else quick(*arrays, out, threads)
+        if results is NotImplemented:
+            return self._careful(self.inputs(arrays, named), out, threads)
+        return results
 
     def bind(self, *arrays: Array, out: Any = None, threads: int = 1, **named: Array) -> Any:
         """A call without arguments for control loops: arrays are checked once, here.
 
         The inputs are read anew at every call, so none is converted: their dtype must be this function's,
-        in C order, their leading axes all the same or none. `out` is made if it is not given; `bound.out` is
-        what a call writes to.
+        in C order, their leading axes all the same or none. `out` is made if it is not given. Every call
+        writes to it and returns it: `tau = bound()`; `bound.out` is the same array, or the named tuple.
         """
         threads = self._threads(threads)
         inputs = self.inputs(arrays, named)
@@ -220,14 +217,15 @@ class Function:
                     f" expected {argument.shape} or {leading + argument.shape}"
                 )
         results, _ = self._outputs(out, inputs, leading)
-        if leading == () and self._calls is not None:
-            return self._calls.Bound(self.address, (*inputs, *results), self.packed(results))
         steps = [0 if array.shape == s else prod(s) for array, s in zip(inputs, self._shapes, strict=True)]
-        places = self._places([self._pointer(array) for array in (*inputs, *results)])
-        count = prod(leading)
-        bound = Bound(self._states, threads, False, self._grain, count, places, self._steps(steps))
-        bound.arrays = (*inputs, *results)
-        bound.out = self.packed(results)
+        arrays, packed = (*inputs, *results), self.packed(results)
+        if self._calls is not None:
+            states = self.states_address if leading else 0
+            plan = threads, self._grain, prod(leading), tuple(steps)
+            return self._calls.Bound(self.address, states, *plan, arrays, packed)
+        places = self._places([self._pointer(array) for array in arrays])
+        bound = Bound(self._states, threads, False, self._grain, prod(leading), places, self._steps(steps))
+        bound.arrays, bound.out = arrays, packed
         return bound
 
     def inputs(
@@ -244,9 +242,7 @@ class Function:
         for name in named:
             if name not in self._names[len(arrays) :]:
                 raise ArrayTypeError(f"{caller}: unexpected argument '{name}'; call {usage}")
-        left = self._names[len(arrays) :]
-        if self._defaults and not any(name in named or name not in left for name in self._defaults):
-            named = {**named, **self._defaults}
+        named = {**self._defaults, **named}
         missing = [name for name in self._names[len(arrays) :] if name not in named]
         if missing:
             raise ArrayTypeError(f"{caller}: {missing[0]} is missing; call {usage}")

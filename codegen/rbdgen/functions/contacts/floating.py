@@ -12,7 +12,7 @@ where I_i is the composite inertia at joint i. Featherstone 2008, section 9.5, i
 Contacts at rest determine the acceleration of the base. With weights W and c, what the contacts'
 accelerations lack, its least-squares value is K^-1 J_b^T W c, where K = J_b^T W J_b. The least forces that
 carry a wrench f at the base are W J_b K^-1 f. K is the spatial inertia of point masses W at the contacts'
-points; about their center it is a mass and a 3 x 3 rotational inertia.
+points; about their centre it is a mass and a 3 x 3 rotational inertia.
 """
 
 from __future__ import annotations

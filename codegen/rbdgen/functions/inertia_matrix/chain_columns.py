@@ -1,7 +1,8 @@
-"""The columns of M X = -B by chains of joints, neighbouring columns as the lanes of vectors; see `chains`.
+"""The columns of M X = -B by chains of joints, with neighbouring columns as the lanes of vectors; see
+`chains.py`.
 
-Columns of B are zero outside of some chains, those of derivatives outside of what lies above a joint or
-below it: vectors of columns skip the others on the way to the base.
+Columns of B are zero in the rows of some chains; those of derivatives are nonzero only above and below a
+joint. Vectors of columns skip the other chains on the way to the base.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rbdgen.sweeps.sweep import BASE
 
 
 class Run(NamedTuple):
-    """A column of a vector of them, at a chain."""
+    """One column of a vector of columns, at one chain."""
 
     chain: int
     vector: int
@@ -29,9 +30,8 @@ class Run(NamedTuple):
 
 @dataclass
 class ChainColumns:
-    """The loops that solve the columns from `first` on of the array `right` into the array `result`, nv x nv.
-
-    `nonzero`: whether a column may be other than zero in the rows of a chain.
+    """The loops that solve for the columns of the array `right`, from `first` on, into the array `result`, nv
+    x nv.
     """
 
     chains: ChainLanes
@@ -39,6 +39,7 @@ class ChainColumns:
     result: str
     first: int
     nonzero: Callable[[int, int], bool]
+    """Whether a column may be nonzero in the rows of a chain."""
 
     def __post_init__(self) -> None:
         self.nv = self.chains.lanes.reduced.nv
@@ -58,7 +59,7 @@ class ChainColumns:
                 sizes[name] = max(slots, sizes.get(name, 0))
 
     def loops(self) -> list[FormLoop]:
-        """To the base, and back."""
+        """The loops to the base and back."""
         on = self.chains.on
         loops: list[FormLoop] = []
         for level in reversed(self.chains.levels[1:]):
@@ -75,11 +76,11 @@ class ChainColumns:
         return loops
 
     def _moves(self, k: int) -> bool:
-        """Whether a chain, or the base, moves others."""
+        """Whether a chain, or the base, moves other chains."""
         return bool(self.chains.on[k]) and (self.chains.based or k != ROOT)
 
     def _passes(self, k: int) -> bool:
-        """Whether what a chain passes on meets something that moves."""
+        """Whether a chain has to hand on its force, because the chain that carries it moves."""
         return k != ROOT and self._moves(self.chains.chains[k].carrier)
 
     # ---- runs
@@ -92,12 +93,16 @@ class ChainColumns:
         return [Run(k, vector, lane, self.starts[vector] + lane) for lane in range(self.wide)]
 
     def _alone(self, runs: Sequence[Run]) -> tuple[int, ...]:
-        """Those whose column no vector has before: the last one begins earlier, to be whole."""
+        """The runs whose column is in no earlier vector. The last vector starts earlier than its turn, to be
+        full.
+        """
         fresh = [self.first + self.wide * v for v in range(len(self.starts))]
         return tuple(k for k, run in enumerate(runs) if run.column >= fresh[run.vector])
 
     def _by_size(self, chains: Sequence[int], related: bool) -> list[list[Run]]:
-        """The vectors of chains that are `related` to these, chains of one size together."""
+        """The vectors of those chains that are `related` to their columns (or are not), with chains of one
+        size together.
+        """
         found = []
         for alike in self.chains.alike(chains):
             pairs = [(k, v) for k in alike for v in range(len(self.starts)) if self._related(k, v) == related]
@@ -106,7 +111,7 @@ class ChainColumns:
         return found
 
     def _by_carried(self, k: int) -> list[list[Run]]:
-        """The vectors at what carries others, those together in which as many of these are related."""
+        """The vectors at a chain that carries others, grouped by the number of related chains on it."""
         groups: dict[int, list[Run]] = {}
         for v in range(len(self.starts)):
             if k == ROOT or self._related(k, v):
@@ -114,7 +119,7 @@ class ChainColumns:
         return list(groups.values())
 
     def _below(self, k: int, vector: int) -> list[int]:
-        """The chains on this one that pass something on."""
+        """The chains on this one that hand on a force."""
         return [c for c in self.chains.on[k] if self._related(c, vector)]
 
     # ---- what a run reads and writes
@@ -128,13 +133,13 @@ class ChainColumns:
         return Access(array, tuple(self.nv * i for i in range(chain.size)), tuple(offsets))
 
     def _solved(self, runs: Sequence[Run]) -> Access:
-        """What a chain's own b gives, vector by vector."""
+        """Where the results of a chain's own b are stored, vector by vector."""
         chains, count = self.chains.chains, self.chains.lanes.count
         offsets = (ROOM * (count * run.vector + chains[run.chain].joints[0]) + run.lane for run in runs)
         return Access("solved", tuple(ROOM * i for i in range(chains[runs[0].chain].size)), tuple(offsets))
 
     def _slot(self, array: str, runs: Sequence[Run], chains: Sequence[int]) -> Access:
-        """A force or a motion of these chains, all as deep, one a run."""
+        """A force or a motion for each run's chain; all these chains have the same depth."""
         depth = next(depth for depth, level in enumerate(self.chains.levels) if chains[0] in level)
         level = self.chains.levels[depth]
         offsets = (
@@ -168,7 +173,9 @@ class ChainColumns:
     # ---- loops
 
     def _inward(self, runs: Sequence[Run]) -> FormLoop:
-        """What a chain's own b gives, and what it passes on, with what those on it do."""
+        """The result of a chain's own b, and the force that it hands on together with those of the chains on
+        it.
+        """
         chain = self.chains.chains[runs[0].chain]
         forces = self._forces_below(runs)
 
@@ -204,7 +211,7 @@ class ChainColumns:
         )
 
     def _base(self, runs: Sequence[Run]) -> FormLoop:
-        """At a base."""
+        """The solution at a floating base."""
         forces = self._forces_below(runs)
         columns = tuple(run.column for run in runs)
         rows = tuple(self.nv * i for i in range(BASE))
@@ -233,7 +240,9 @@ class ChainColumns:
         )
 
     def _out(self, runs: Sequence[Run], related: bool) -> FormLoop:
-        """What joints do, on the way from the base; `related`: whether there is more than the base does."""
+        """The solution of joints, on the way from the base. If not `related`, only the carrier's motion adds
+        to it.
+        """
         chains, chain = self.chains, self.chains.chains[runs[0].chain]
         moves, inner = self._moves(chain.carrier), self._moves(runs[0].chain)
         carriers = [chains.chains[run.chain].carrier for run in runs]

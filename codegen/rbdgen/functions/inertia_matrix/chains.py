@@ -1,16 +1,18 @@
-"""M x = -b by articulated bodies, a whole chain of joints at a time, right sides as the lanes of vectors.
+"""M x = -b by articulated bodies, one chain of joints at a time, with right-hand sides as the lanes of
+vectors.
 
-Featherstone 2008, chapter 7, where a joint may have any number of degrees of freedom: a chain of joints
-without a fork, such as a leg, is one joint. With C the block of M of a chain, that of its articulated bodies
-where other chains hang on its end, U the forces on what carries it of unit accelerations of its joints, and
-a the acceleration of what carries it:
+This is Featherstone 2008, chapter 7, with joints of any number of degrees of freedom: an unbranched chain of
+joints, such as a leg, is treated as one joint. Let C be the block of M of a chain (computed with
+articulated-body inertias where other chains hang on its end), U the forces on the carrier of the chain at
+unit accelerations of its joints, and a the acceleration of the carrier:
 
-    x = -C^-1 b + K a,   K = -C^-1 U^T        what the joints do
-    f = K^T b                                 what it passes on of b to what carries it
-    U K                                       what that one's inertia changes by
+    x = -C^-1 b + K a,   K = -C^-1 U^T        the accelerations of the joints
+    f = K^T b                                 the part of b that is handed on to the carrier
+    U K                                       the change of the carrier's inertia
 
-All in one frame, so that a and f are the same numbers all along a tree. The base is the last chain, of six
-unit motions. What depends on no right side is computed once; then columns of right sides are lanes.
+All quantities are in one common frame, so a and f have the same values along a tree. The base is the last
+chain, with six unit motions. All that does not depend on a right-hand side is computed once; then columns of
+right-hand sides are lanes.
 """
 
 from __future__ import annotations
@@ -29,32 +31,38 @@ from rbdgen.sweeps.loops import Arrays, FormLoop
 from rbdgen.sweeps.sweep import BASE
 
 ROOM: Final = WIDE
-"""Numbers of a row: six of a force or of K, one of the right side of qdd."""
+"""The width of a row: six numbers of a force or of K, and one of the right-hand side of qdd, padded to a
+vector.
+"""
 
 ROOT: Final = -1
-"""What carries a chain that no other one carries."""
+"""The carrier of a chain that no other chain carries."""
 
 LINEAR_FIRST: Final = (3, 4, 5, 0, 1, 2)
-"""A motion's numbers in the order of a base's degrees of freedom, and back."""
+"""The components of a motion in the order of a base's degrees of freedom; the permutation is its own
+inverse.
+"""
 
 Rows = Sequence[Sequence[Scalar]]
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Joints without a fork, counted as lanes; `carrier`: the number of the chain that carries it."""
+    """An unbranched chain of joints, which are counted as lanes. `carrier` is the number of the chain that
+    carries it.
+    """
 
     joints: range
     carrier: int
 
     @property
     def size(self) -> int:
-        """Degrees of freedom."""
+        """The number of degrees of freedom."""
         return len(self.joints)
 
 
 def chains_of(parents: Sequence[int]) -> list[Chain]:
-    """The chains of a tree of joints, every one behind its carrier."""
+    """The chains of a tree of joints. Every chain comes after its carrier."""
     children = [[k for k, above in enumerate(parents) if above == j] for j in range(len(parents))]
     found: list[Chain] = []
     of: dict[int, int] = {}
@@ -71,11 +79,11 @@ def chains_of(parents: Sequence[int]) -> list[Chain]:
 
 @dataclass
 class ChainLanes:
-    """The loops of a robot's chains, on the arrays of `lanes`.
+    """The loops over a robot's chains, on the arrays of `lanes`.
 
-    They read, of every joint, `S`, `unit` (its force at a unit acceleration), `own` (its entry on M's
-    diagonal) and a row of `rows`: the six numbers of `unit`, and b for qdd. `C` has the blocks of M one
-    chain after the other. `on`: the chains on a chain; `levels`: the chains by how many carry them.
+    They read for every joint `S`, `unit` (its force at unit acceleration), `own` (its entry on the diagonal
+    of M) and a row of `rows`: the six numbers of `unit`, and b for qdd. `C` has the blocks of M, one chain
+    after the other. `on` lists the chains that a chain carries, and `levels` lists the chains by their depth.
     """
 
     lanes: FreedomLanes
@@ -99,7 +107,9 @@ class ChainLanes:
     # ---- blocks of M
 
     def blocks(self) -> list[FormLoop]:
-        """The entries of M between joints of a chain, in rows of lanes, then into their places."""
+        """The entries of M between joints of a chain, computed in rows of lanes and then copied to their
+        places.
+        """
         lanes = self.lanes
         wide = min(WIDE, lanes.count)
         firsts = {chain.joints[0] for chain in self.chains}
@@ -141,31 +151,31 @@ class ChainLanes:
         )
 
     def _place(self, below: int, above: int) -> int:
-        """Where the entry of two joints of a chain lies in C."""
+        """The index in C of the entry for two joints of a chain."""
         k = next(k for k, chain in enumerate(self.chains) if below in chain.joints)
         first, size = self.chains[k].joints[0], self.chains[k].size
         return self.places[k] + size * (below - first) + above - first
 
     def _six(self, array: str, order: Iterable[int], joints: Sequence[int]) -> Access:
-        """The six numbers of a joint a run."""
+        """The six numbers of one joint in each run."""
         return Access(array, tuple(self.lanes.stride * c for c in order), tuple(joints))
 
-    # ---- what depends on no right side
+    # ---- what does not depend on right-hand sides
 
     def factor(self) -> list[FormLoop]:
-        """-C^-1, K and U K of all chains, those first that carry none."""
+        """-C^-1, K and U K of all chains. Chains that carry no others come first."""
         inner = [k for k in reversed(range(len(self.chains))) if self.on[k]]
         ends = [k for k in range(len(self.chains)) if not self.on[k]]
         loops = [loop for alike in self.alike(ends) for loop in self._factor_ends(alike)]
         return [*loops, *map(self._factor_inner, inner)]
 
     def alike(self, chains: Sequence[int]) -> list[list[int]]:
-        """Those that have as many joints together."""
+        """The chains, grouped by their number of joints."""
         sizes = dict.fromkeys(self.chains[k].size for k in chains)
         return [[k for k in chains if self.chains[k].size == size] for size in sizes]
 
     def _factor_ends(self, alike: Sequence[int]) -> list[FormLoop]:
-        """Of chains of one size that carry none; the numbers of a row are lanes."""
+        """The factors of chains of one size that carry no others. The numbers of a row are lanes."""
         size = self.chains[alike[0]].size
         places = tuple(self.places[k] for k in alike)
         whole_block = tuple(range(size**2))
@@ -203,7 +213,7 @@ class ChainLanes:
         return [inverses, coupling]
 
     def _factor_inner(self, k: int) -> FormLoop:
-        """Of a chain that carries others: they change the inertia of its end."""
+        """The factors of a chain that carries others, which change the inertia of its end."""
         chain, carried = self.chains[k], self.on[k]
         n = chain.size
         row_of_joint = Access("rows", tuple(ROOM * j + c for j in chain.joints for c in range(BASE + 1)))
@@ -255,7 +265,7 @@ class ChainLanes:
         )
 
     def back(self, k: int) -> Access:
-        """U K of a chain, and the force of b at qdd behind it."""
+        """U K of a chain, followed by the force that it hands on for qdd."""
         at = BASE * ROOM * k
         return Access("back", tuple(at + ROOM * i + j for i in range(BASE) for j in range(BASE + 1)))
 
@@ -264,13 +274,15 @@ class ChainLanes:
         return Access("S", tuple(self.lanes.stride * c + j for j in joints for c in LINEAR_FIRST))
 
     def base_inverse(self, inertia: Rows, backs: Sequence[Rows]) -> list[Scalar]:
-        """Of a base that carries all: minus the inverse of what it weighs. `inertia`: lower triangle."""
+        """Minus the inverse of the articulated-body inertia of a base, whose own `inertia` is given as a
+        lower triangle.
+        """
         return _minus_inverse(
             [[add(inertia[i][j], total(b[i][j] for b in backs)) for j in range(i + 1)] for i in range(BASE)]
         )
 
     def accelerations(self) -> FormLoop:
-        """qdd, from that of the base on."""
+        """The straight line that computes qdd, starting with that of the base."""
         lanes, nv = self.lanes, self.lanes.reduced.nv
         inner = [j for k, chain in enumerate(self.chains) for j in chain.joints if self.on[k]]
         roots = self.on[ROOT]
@@ -310,12 +322,12 @@ class ChainLanes:
 
 
 def split(values: Sequence[Scalar], width: int) -> list[list[Scalar]]:
-    """Rows of so many numbers."""
+    """The values in rows of this width."""
     return [list(values[k : k + width]) for k in range(0, len(values), width)]
 
 
 def triangle(values: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Rows that grow by one."""
+    """The values in rows that grow by one."""
     rest, rows = list(values), list[list[Scalar]]()
     while rest:
         rows.append([rest.pop(0) for _ in range(len(rows) + 1)])
@@ -323,7 +335,7 @@ def triangle(values: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def _lower(size: int) -> tuple[int, ...]:
-    """The elements of a square matrix on its diagonal and below."""
+    """The elements of a square matrix on its diagonal and below it."""
     return tuple(size * i + j for i in range(size) for j in range(i + 1))
 
 
@@ -333,7 +345,7 @@ def times(rows: Rows, vector: Sequence[Scalar]) -> list[Scalar]:
 
 
 def total(values: Iterable[Scalar]) -> Scalar:
-    """The sum."""
+    """The sum of the values."""
     found: Scalar = 0
     for value in values:
         found = add(found, value)
@@ -341,17 +353,17 @@ def total(values: Iterable[Scalar]) -> Scalar:
 
 
 def _minus_inverse(lower: Rows) -> list[Scalar]:
-    """Of a symmetric positive definite matrix, given below its diagonal; row-major."""
+    """Minus the inverse of a symmetric positive definite matrix given as a lower triangle, row-major."""
     n = range(len(lower))
     H = [[lower[max(i, j)][min(i, j)] for j in n] for i in n]
     return [neg(value) for row in inverse(ldl(H)) for value in row]
 
 
 def _column(rows: int) -> tuple[int, ...]:
-    """A number of every row."""
+    """One element in each of so many rows."""
     return tuple(ROOM * i for i in range(rows))
 
 
 def six_of(rows: int) -> tuple[int, ...]:
-    """The first six numbers of every row."""
+    """The first six elements of each of so many rows."""
     return tuple(ROOM * i + c for i in range(rows) for c in range(BASE))

@@ -10,9 +10,9 @@ from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
 
 
 def crba(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[list[Scalar]]:
-    """M(q), nv x nv, full symmetric; entries between dofs on different branches are exactly 0.
+    """M(q), nv x nv, full symmetric. Entries between degrees of freedom on different branches are exactly 0.
 
-    kg m^2 between rotations, kg between translations, kg m across.
+    Units are kg m^2 between rotations, kg between translations, and kg m between the two.
     """
     transforms = [body.transform(q_i) for body, q_i in zip(model.bodies, q, strict=True)]
     composite = [body.inertia for body in model.bodies]

@@ -1,8 +1,9 @@
-"""The inverse of the joint-space inertia matrix, two ways.
+"""The inverse of the joint-space inertia matrix, computed in two ways.
 
-`minv_recursive`: Carpentier, Analytical Inverse of the Joint Space Inertia Matrix, LAAS 2018, with the three
-faults of its first listing mended: Minv[i, i] is set before it is used, the force passed to the parent adds
-to the parent's, and the outward pass runs over all columns from i on.
+`minv_recursive`: Carpentier, Analytical Inverse of the Joint Space Inertia Matrix, LAAS 2018, with three
+errors of its first listing corrected: Minv[i, i] is set before it is used, the force that goes to the parent
+is added to the parent's, and the outward pass runs over all columns from i on.
+
 `minv_factored`: CRBA, sparse L^T D L (Featherstone 2008, section 6.5), and the inverse along the tree.
 """
 
@@ -23,8 +24,9 @@ from rbdgen.sweeps.records import named
 def minv_recursive(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[list[Scalar]]:
     """M(q)^-1, nv x nv, full symmetric.
 
-    Meaning, at v = 0 without gravity: F_i tau is ABA's articulated bias force of body i, and row i times tau
-    after the inward pass is D_i^-1 u_i; P_i tau is a_i for a tau that is zero before i.
+    The quantities have these meanings at v = 0 without gravity: F_i tau is the articulated bias force of body
+    i in the ABA; row i times tau after the inward pass is D_i^-1 u_i; and P_i tau is a_i for a tau that is
+    zero before i.
     """
     transforms = [body.transform(q_i) for body, q_i in zip(model.bodies, q, strict=True)]
     Minv: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
@@ -101,7 +103,7 @@ def minv_factored(model: Model, q: Sequence[Coordinate], naming: Naming = unname
 
 
 def factored(model: Model, M: Sequence[Sequence[Scalar]], naming: Naming = unnamed) -> LDL:
-    """The factor of M, over all degrees of freedom, folded to those that are independent."""
+    """The factor of M, which is given over all degrees of freedom and folded to the independent ones."""
     elimination = model.elimination
     return ldl(model.coupling.folded_matrix(M), elimination.ancestors, naming, elimination.order)
 
@@ -112,7 +114,7 @@ def inverse(factor: LDL) -> list[list[Scalar]]:
 
 
 def unit_lower_inverse(factor: LDL) -> list[dict[int, Scalar]]:
-    """W = L^-1 by rows; row i is nonzero only at i, which is 1, and its ancestors."""
+    """W = L^-1 by rows. Row i is nonzero only at i, where it is 1, and at the ancestors of i."""
     W: list[dict[int, Scalar]] = [{} for _ in factor.lower]
     for i in factor.order:
         row: dict[int, Scalar] = {i: 1}
@@ -127,7 +129,7 @@ def unit_lower_inverse(factor: LDL) -> list[dict[int, Scalar]]:
 
 
 def weighted_square(W: Sequence[dict[int, Scalar]], weights: Sequence[Scalar]) -> list[list[Scalar]]:
-    """W diag(weights) W^T, full symmetric, of sparse rows with W_ii = 1."""
+    """W diag(weights) W^T, full symmetric, from sparse rows with W_ii = 1."""
     n = len(W)
     scaled = [{k: mul(value, weights[k]) for k, value in row.items()} for row in W]
     H: list[list[Scalar]] = [[0] * n for _ in range(n)]

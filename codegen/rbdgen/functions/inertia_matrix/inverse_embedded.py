@@ -1,8 +1,9 @@
-"""The inverse of the joint-space inertia matrix by articulated bodies where joints follow others.
+"""The inverse of the joint-space inertia matrix by articulated bodies, for robots on which joints follow
+others.
 
-As `minv_hybrid`: the inward sweep of forward dynamics factors M = L^T D L, and a row of W = L^-1 is what a
-unit torque on a freedom leaves for those that are released after it, on the way to the root.
-Minv = W D^-1 W^T.
+As in `minv_hybrid`, the inward sweep of forward dynamics factors M = L^T D L. Row g of W = L^-1 consists of
+the effects of a unit torque on freedom g on the freedoms that are released after it, on the way to the root.
+Then Minv = W D^-1 W^T.
 """
 
 from __future__ import annotations
@@ -27,21 +28,22 @@ from rbdgen.sweeps.inputs import State
 
 @dataclass
 class Load:
-    """What is left of a unit torque on its way to the root: a force on the body where it is, and torques on
-    freedoms that wait. `row`: what those that were released felt of it, a row of W."""
+    """What remains of a unit torque on its way to the root: a force on the current body, and torques on
+    waiting freedoms. `row` collects the effects on released freedoms, which are a row of W.
+    """
 
     u: dict[int, Scalar]
     force: Force = NO_FORCE
     row: dict[int, Scalar] = field(default_factory=dict)
 
     def join(self, body: Jointed, freedoms: Freedoms) -> None:
-        """The freedoms of the joint feel the force."""
+        """Add the effect of the force on the freedoms of the joint."""
         for move, S in zip(freedoms.moves, body.subspace, strict=True):
             for g, k in move:
                 self.u[g] = sub(self.u.get(g, 0), mul(k, S.dot(self.force)))
 
     def release(self, freedoms: Released) -> None:
-        """These freedoms give way to it."""
+        """Release these freedoms, that is eliminate them."""
         felt = back_substituted(freedoms.lower, [self.u.get(g, 0) for g in freedoms.freedoms])
         self.row |= dict(zip(freedoms.freedoms, felt, strict=True))
         self.force = self.force + combination(freedoms.scaled, felt)
@@ -52,7 +54,7 @@ class Load:
 def minv_embedded(
     reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed
 ) -> list[list[Scalar]]:
-    """M(q)^-1 of the independent degrees of freedom, full symmetric."""
+    """M(q)^-1 over the independent degrees of freedom, full symmetric."""
     groups = reduced.model.coupling.groups
     bodies, at_world = released(reduced, State(q, tau=[0] * reduced.nv, naming=naming), groups)
     given, inverse_D = bodies.values, [0] * len(groups)
@@ -72,7 +74,7 @@ def _row(
     at_world: Released,
     naming: Naming,
 ) -> dict[int, Scalar]:
-    """The row of W of freedom g, which is released at the body `carrier`."""
+    """The row of W for freedom g, which is released at the body `carrier`."""
     load, i = Load({g: 1}), carrier
     while i != WORLD:
         body, freedoms, complete = bodies[i], given["freedoms"][i], given["complete"][i]

@@ -1,11 +1,13 @@
-"""The inverse of the joint-space inertia matrix on a reduced model, two ways.
+"""The inverse of the joint-space inertia matrix on a reduced model, computed in two ways.
 
 `minv_hybrid`, for trees: the inward sweep of the articulated-body algorithm yields W = L^-1 of M = L^T D L
-directly. A unit torque at dof j reaches an ancestor's joint i with the component f_z; then W_ji = -f_z. With
-D of the same sweep Minv = W D^-1 W^T: Minv_ij is the sum over common joints k of W_ik W_jk / D_k. A joint of
-several degrees of freedom has S^T U = L^T D L and W_ji = -(L^-T S^T f)^T. No sweep outward over columns.
+directly. A unit torque at degree of freedom j reaches the joint i of an ancestor with a component f_z along
+the joint; then W_ji = -f_z. With D of the same sweep, Minv = W D^-1 W^T, so Minv_ij is the sum of W_ik W_jk /
+D_k over the common ancestors k. A joint with several degrees of freedom has S^T U = L^T D L and W_ji = -(L^-T
+S^T f)^T. There is no outward sweep over columns.
 
-`minv_composite`, for short chains: CRBA by composites, sparse L^T D L and the inverse along the tree.
+`minv_composite`, for short chains: CRBA with composite mass moments, sparse L^T D L, and the inverse along
+the tree.
 """
 
 from __future__ import annotations
@@ -33,8 +35,11 @@ from rbdgen.sweeps.sweep import BASE_LOWER, Climb, Given, Gives, Inward, Sum
 
 
 def factor(body: Body, x: Given) -> Gives:
-    """L and 1 / D of a joint, its own block of W, and what a unit torque at each of its degrees of freedom
-    leaves: the force U D^-1 e_k, whose power along a joint without rotors is 1 for k, 0 for others."""
+    """L and 1 / D of a joint, its own block of W, and the forces that unit torques at the joint leave for the
+    parent.
+
+    The force for degree of freedom k is U D^-1 e_k. Without rotors its component along the joint is e_k.
+    """
     joint = factor_joint(x.inertia, body.subspace, body.armature)
     W, n = unit_lower_inverse(joint.D), range(len(body.subspace))
     units = [[int(j == k) for j in n] for k in n]
@@ -49,14 +54,14 @@ def factor(body: Body, x: Given) -> Gives:
 
 
 def response(above: Jointed, x: Given) -> Gives:
-    """The entries of W at a joint above."""
+    """The entries of W at the joint of an ancestor."""
     return {"W_below": [neg(value) for value in back_substituted(x.L, along_joint(above, x.force))]}
 
 
 def remainder(above: Jointed, x: Given) -> Force:
-    """The force of a unit torque that goes on from there to the root.
+    """The force of a unit torque that goes on from an ancestor to the root.
 
-    Along that joint it is zero where no rotor holds the joint: it moves freely.
+    Its components along a joint without rotors are zero, because the joint moves freely.
     """
     rest = x.force + combination(x.scaled, x.W_below)
     return with_joint_force(above, rest, [0] * len(above.subspace))
@@ -82,13 +87,13 @@ INVERSE_FACTOR = (
         base_reads=("L",),
     ),
 )
-"""The sweeps that give `W`, nv x nv, and `inverse_D`."""
+"""The sweeps that compute `W`, nv x nv, and `inverse_D`."""
 
 
 def minv_hybrid(
     reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed, lanes: Lanes = ALONE
 ) -> list[list[Scalar | None]]:
-    """M(q)^-1, nv x nv, full symmetric; entries between roots' trees are exactly 0.
+    """M(q)^-1, nv x nv, full symmetric. Entries between trees on the world are exactly 0.
 
     With `lanes`, the rows of `between_limbs` follow.
     """
@@ -102,9 +107,10 @@ def minv_hybrid(
 def between_limbs(
     reduced: ReducedModel, W: Sequence[dict[int, Scalar]], weights: Sequence[Scalar], lanes: Lanes
 ) -> list[list[Scalar | None]]:
-    """W diag(weights) W^T between a limb in every lane and those 1, 2, ... lanes further, nv rows for each.
+    """W diag(weights) W^T between the limb in each lane and the limbs 1, 2, ... lanes ahead, with nv rows for
+    each.
 
-    None stands for what is not between limbs, and for entries that another one mirrors.
+    None stands for entries that are not between limbs, and for entries that are mirror images of others.
     """
     limbs = [body.joint for i, body in enumerate(reduced.bodies) if i in lanes.bodies]
     inside = {k for joint in limbs for k in range(joint.idx_v, joint.idx_v + joint.nv)}
@@ -130,7 +136,7 @@ def between_limbs(
 
 
 def minv_looped(reduced: ReducedModel) -> LoopedForm:
-    """The loops for output `Minv`, nv x nv, of input q: the same W and D, then a column a run."""
+    """The loops for output `Minv`, nv x nv, from input q: the same W and D, then one column per run."""
     nv, ancestors = reduced.nv, reduced.ancestors
 
     def product(x: State) -> Mapping[str, Sequence[Scalar]]:
@@ -156,7 +162,7 @@ def minv_looped(reduced: ReducedModel) -> LoopedForm:
 def scaled_product(
     W: Sequence[Mapping[int, Scalar]], inverse_D: Sequence[Scalar], y: Sequence[Scalar]
 ) -> list[Scalar]:
-    """W D^-1 y, W by sparse rows."""
+    """W D^-1 y, with W by sparse rows."""
     z = [mul(value, inverse) for value, inverse in zip(y, inverse_D, strict=True)]
     return [dot(list(row.values()), [z[j] for j in row]) for row in W]
 

@@ -1,9 +1,9 @@
 """The joint-space inertia matrix from composite mass moments.
 
-The composite-rigid-body algorithm (Featherstone 2008, table 6.2) on a `ReducedModel`: a composite is
-(m, h, Sigma), moved to the parent by planar rotations and h' = h + m p, Sigma' = Sigma + h' p^T + p h^T. The
-force of a unit acceleration about z, for example, is read off as n = (-Sigma_xz, -Sigma_yz, Sigma_xx +
-Sigma_yy), f = (-h_y, h_x, 0).
+This is the composite-rigid-body algorithm (Featherstone 2008, table 6.2) on a `ReducedModel`. A composite is
+(m, h, Sigma). It is moved to the parent by planar rotations and by h' = h + m p, Sigma' = Sigma + h' p^T + p
+h^T. Forces of unit accelerations can be read off: for a rotation about z, n = (-Sigma_xz, -Sigma_yz, Sigma_xx
++ Sigma_yy) and f = (-h_y, h_x, 0).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from rbdgen.sweeps.sweep import Climb, Given, Gives, Inward, Sum
 
 
 def unit_forces(body: Jointed, subtree: MassMoments) -> list[Force]:
-    """What a unit acceleration of each of a joint's degrees of freedom takes: I S."""
+    """The forces I S at unit acceleration of each of a joint's degrees of freedom."""
     return [subtree.apply(S) for S in body.subspace]
 
 
 def composite(body: Body, x: Given) -> Gives:
-    """A subtree's mass moments, handed on to the parent; what unit accelerations of its joint take."""
+    """The mass moments of a subtree, for the parent, and the forces at unit accelerations of its joint."""
     forces = unit_forces(body, x.composite)
     moved = x.composite.rotated(body.rotation).translated(body.translation)
     own = [along_joint(body, force) for force in forces]
@@ -38,7 +38,7 @@ def composite(body: Body, x: Given) -> Gives:
 
 
 def felt(above: Jointed, x: Given) -> Gives:
-    """The entries of M with an ancestor's joint: S^T f, f the unit force moved there."""
+    """The entries of M with an ancestor's joint: S^T f, where f is the unit force carried to the ancestor."""
     entries = along_joint(above, x.force)
     return {"M": entries, "M_below": entries}
 
@@ -54,14 +54,14 @@ INERTIA_MATRIX = (
     ),
     Climb("ancestors", "force", force_to_parent, felt, gives=("M", "M_below")),
 )
-"""The sweeps that give `M`."""
+"""The sweeps that compute `M`."""
 
 
 def crba_composite(
     reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed
 ) -> list[list[Scalar]]:
-    """M(q), nv x nv, full symmetric; entries between dofs on different branches are exactly 0.
+    """M(q), nv x nv, full symmetric. Entries between degrees of freedom on different branches are exactly 0.
 
-    kg m^2 between rotations, kg between translations, kg m across.
+    Units are kg m^2 between rotations, kg between translations, and kg m between the two.
     """
     return straight(reduced, State(q, naming=naming)).run(*INERTIA_MATRIX)["M"]

@@ -1,4 +1,4 @@
-"""The functions of the joint-space inertia matrix."""
+"""The rows of the joint-space inertia matrix and its inverse."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The inverse of the joint-space inertia matrix with its columns as the lanes of vectors.
 
-W and D are those of `minv_hybrid`, Minv = W D^-1 W^T. Entry (i, j) is a sum over the degrees of freedom that
-i and j have above them, themselves among them. Eight neighbouring columns share a vector, and a row and eight
-columns have a path from the root in common: the sum over one path is one straight line, run for every row and
-every eight columns that share it. What is left of the diagonal mirrors what is right of it.
+W and D are those of `minv_hybrid`, and Minv = W D^-1 W^T. Entry (i, j) is a sum over the common ancestors of
+i and j, where each counts as its own ancestor. Eight neighbouring columns share a vector, and a row and such
+a block of columns have a path from the root in common. The sum over one path is one straight line, which runs
+for every row and block that share the path. Entries left of the diagonal are copied from those right of it.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from rbdgen.sweeps.straight import straight
 Path = tuple[int, ...]
 
 MOST: Final = 128
-"""Columns, beyond which two more matrices on the stack, of 128 KiB each, would be too much for a thread."""
+"""Columns. With more, two further matrices on the stack would exceed 128 KiB each, too much for a thread."""
 
 
 def columns_fill(model: Model) -> bool:
-    """Whether there are columns enough for a vector, and not too many."""
+    """Whether there are enough columns to fill a vector, and not too many."""
     return WIDE <= model.nv <= MOST
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """The degrees of freedom in blocks of `wide` neighbours, named by their first; the last block may overlap
-    the one before.
+    """The degrees of freedom in blocks of `wide` neighbours, named by the first one. The last block may
+    overlap the previous one.
 
-    A chain is what follows one another without a branching. A block meets a chain if it has degrees of
-    freedom of the chain or below.
+    A chain is a sequence of degrees of freedom without a branch. A block meets a chain if it has degrees of
+    freedom of the chain or below it.
     """
 
     reduced: ReducedModel
@@ -57,7 +57,7 @@ class Blocks:
 
     @cached_property
     def chains(self) -> list[range]:
-        """Of every degree of freedom the chain that it is in."""
+        """For every degree of freedom, the chain that contains it."""
         parents = self.reduced.model.parent_dof
         first: list[int] = []
         for k, above in enumerate(parents):
@@ -71,13 +71,15 @@ class Blocks:
         return any(j == top or top in ancestors[j] for j in range(block, block + self.wide))
 
     def path(self, i: int, block: int) -> Path:
-        """The chains that i is in or below and that the block meets, from the root on."""
+        """The degrees of freedom of the chains that contain i or lie above it and that the block meets, from
+        the root on.
+        """
         own = {*self.reduced.ancestors[i], *self.chains[i]}
         return tuple(k for k in sorted(own) if self.meets(k, block))
 
     @cached_property
     def by_path(self) -> dict[Path, list[tuple[int, int]]]:
-        """Every path, and the rows and blocks on the diagonal or right of it that have it in common."""
+        """For every path, the rows and blocks that share it, for blocks on the diagonal or right of it."""
         found = defaultdict(list)
         for block in self.firsts:
             for i in range(block + self.wide):
@@ -86,26 +88,26 @@ class Blocks:
 
     @cached_property
     def met(self) -> list[tuple[int, int]]:
-        """Every degree of freedom with the blocks that meet its chain: where vectors of W^T are read."""
+        """Pairs of a degree of freedom and a block that meets its chain: there vectors of W^T are read."""
         return [(k, block) for k in range(self.reduced.nv) for block in self.firsts if self.meets(k, block)]
 
     def lanes(self, row: int, block: int) -> list[int]:
-        """Places of a block in a row of a matrix."""
+        """The indices of a block in a row of a matrix."""
         return [self.reduced.nv * row + block + lane for lane in range(self.wide)]
 
     def vectors(self, array: str, rows: Sequence[int], at: Iterable[tuple[int, int]]) -> Access:
-        """Run by run these rows of a matrix, in blocks of the rows and blocks named."""
+        """Where these rows of a matrix lie, run by run, for the blocks at (row, block)."""
         offsets = (place for row, block in at for place in self.lanes(row, block))
         return Access(array, tuple(self.reduced.nv * k for k in rows), tuple(offsets))
 
     def numbers(self, array: str, rows: Sequence[int], columns: Iterable[int]) -> Access:
-        """The same of one column for all lanes of a block."""
+        """The same with one column for all lanes of a block."""
         offsets = (column for column in columns for _ in range(self.wide))
         return Access(array, tuple(self.reduced.nv * k for k in rows), tuple(offsets))
 
 
 def minv_vectors(reduced: ReducedModel) -> LoopedForm:
-    """The loops for output `Minv`, nv x nv, of input q."""
+    """The loops for output `Minv`, nv x nv, from input q."""
     blocks, size = Blocks(reduced), reduced.nv**2
     products = [_product(blocks, path, at) for path, at in blocks.by_path.items()]
     loops = (_clear(blocks), _factor(reduced), _scale(blocks), *products, *_mirror(blocks))
@@ -114,13 +116,13 @@ def minv_vectors(reduced: ReducedModel) -> LoopedForm:
 
 
 def _clear(blocks: Blocks) -> FormLoop:
-    """Zeros where vectors of W^T are read."""
+    """Zeros wherever vectors of W^T are read."""
     zeros = blocks.vectors("W", (0,), blocks.met)
     return FormLoop("clear", lambda _: {"zero": [0]}, {"zero": zeros}, count=len(zeros.offsets))
 
 
 def _factor(reduced: ReducedModel) -> FormLoop:
-    """W^T, and 1 / D."""
+    """W^T and 1 / D."""
     nv, entries = reduced.nv, [(i, k) for i, above in enumerate(reduced.ancestors) for k in (i, *above)]
 
     def trace(x: State) -> Arrays:
@@ -147,7 +149,7 @@ def _scale(blocks: Blocks) -> FormLoop:
 
 
 def _product(blocks: Blocks, path: Path, at: Sequence[tuple[int, int]]) -> FormLoop:
-    """Entries of rows and blocks that have this path in common."""
+    """The entries of rows and blocks that share this path."""
     row = blocks.numbers("W", path, [i for i, _ in at])
     block = blocks.vectors("scaled", path, [(0, block) for _, block in at])
     entries = blocks.vectors("Minv", (0,), at)
@@ -161,7 +163,7 @@ def _product(blocks: Blocks, path: Path, at: Sequence[tuple[int, int]]) -> FormL
 
 
 def _mirror(blocks: Blocks) -> list[FormLoop]:
-    """What is left of the diagonal: within the blocks on it, then blocks as a whole."""
+    """Entries left of the diagonal: first within the blocks on it, then whole blocks."""
     every, firsts, wide = range(blocks.wide), blocks.firsts, blocks.wide
     right = [(max(0, min(row, block - wide)), block) for block in firsts for row in range(0, block, wide)]
     full, half = [(i, j) for i in every for j in every], [(i, j) for j in every for i in range(j)]
@@ -172,7 +174,7 @@ def _mirror(blocks: Blocks) -> list[FormLoop]:
 def _transposed(
     blocks: Blocks, at: Sequence[tuple[int, int]], entries: Sequence[tuple[int, int]]
 ) -> FormLoop:
-    """Entries (i, j) of the squares that begin at these rows and columns, copied to where they mirror."""
+    """Entries (i, j) of the squares that start at these rows and columns, copied to their mirror images."""
     nv = blocks.reduced.nv
     right = Access(
         "Minv", tuple(nv * i + j for i, j in entries), tuple(nv * row + column for row, column in at)

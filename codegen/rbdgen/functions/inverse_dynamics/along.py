@@ -1,17 +1,18 @@
-"""How fast the torques of inverse dynamics change along a direction (q_dot, v_dot, a_dot).
+"""The rate of change of the torques of inverse dynamics along a direction (q_dot, v_dot, a_dot).
 
-All is as seen in the axes of its body, in which S and the moments do not change; d is the change. (phi, lam)
-is S q_dot and (w_J, u) is S v; a prime is the parent's in the body's axes, the rest is as in `classical.py`.
-In place of dwdot a body hands on g = dwdot - w x dw:
+All quantities are in the axes of their body, in which S and the moments are constant; d denotes a rate of
+change along the direction. (phi, lam) is S q_dot and (w_J, u) is S v. A prime marks a quantity of the parent
+in the body's axes; all else is as in `classical.py`. Instead of dwdot, a body hands on g = dwdot - w x dw:
 
     dw = dw' + w' x phi + dw_J
     g  = g' - U'^T phi + (2 dw - dw_J) x w_J + dwdot_J
-       = g' - U^T phi + 2 dw' x w_J + dwdot_J, where the joint has one axis
+       = g' - U^T phi + 2 dw' x w_J + dwdot_J, if the joint has one axis
     dU = [g x] + 2 [w x][dw x]
     da = da' + dU' p + a' x phi + U' lam + 2 (dw - dw_J) x u + 2 w' x du + dw_J x u + w_J x du + dudot
 
-where a' is taken at the body's origin. What a joint hands on turns with it: df + (phi, lam) x* f.
-The program itself, differentiated, takes more: of dwdot, and of the sums w dw^T + dw w^T in dU.
+where a' is taken at the body's origin. The force that a joint hands on turns with it: df + (phi, lam) x* f.
+Differentiation of the straight-line code takes more operations: for dwdot, and for the sums w dw^T + dw w^T
+in dU.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ from rbdgen.sweeps.records import named
 from rbdgen.sweeps.straight import Straight, straight
 
 SLOPES = {"q": by_position, "v": by_velocity, "a": by_acceleration}
-"""Of what resists at a joint, by what moves there."""
+"""The partial derivatives of joint resistance with respect to q, v and a."""
 
 
 class JointMotion(NamedTuple):
-    """S v, and along the direction S q_dot, S v_dot and S a_dot, in a body's axes."""
+    """S v, and S q_dot, S v_dot and S a_dot for the direction, in a body's axes."""
 
     velocity: Motion
     step: Motion
@@ -55,7 +56,9 @@ class JointMotion(NamedTuple):
 
 @dataclass(frozen=True)
 class MotionRate:
-    """How fast a body's motion changes, in its axes: da, 2 dw and g = dwdot - w x dw; `w`: its own."""
+    """The rate of change of a body's motion, in its axes: da, 2 dw and g = dwdot - w x dw. `w` is the body's
+    own.
+    """
 
     a: Vector
     twice_w: Vector
@@ -74,7 +77,7 @@ class MotionRate:
 def torque_rates(reduced: ReducedModel, x: State) -> list[Scalar]:
     """tau_dot of tau = ID(q, v, a, fext) over the independent degrees of freedom, in N m/s or N/s.
 
-    x.arrays: `q_dot` in the tangent space, `v_dot`, `a_dot` and `fext_dot`, those that are inputs.
+    x.arrays has `q_dot` (in the tangent space), `v_dot`, `a_dot` and `fext_dot`, as far as they are inputs.
     """
     sweeps = straight(reduced, x)
     sweeps.run(*inverse_dynamics(bool(x.v), bool(x.a), x.fext is not None))
@@ -82,8 +85,9 @@ def torque_rates(reduced: ReducedModel, x: State) -> list[Scalar]:
 
 
 def rates_at(reduced: ReducedModel, x: State, sweeps: Straight) -> list[Scalar]:
-    """The same of every degree of freedom, where sweeps gave every body's `motion`, and in `force` what it
-    takes and all below it."""
+    """The same over all degrees of freedom, for sweeps that gave the `motion` of every body and in `force`
+    the force on its subtree.
+    """
     bodies, values, still = sweeps.bodies, sweeps.values, [0] * reduced.nv
     along = {of: reduced.model.coupling.extended(x.arrays[of + DOT]) for of in SLOPES if of + DOT in x.arrays}
     joints = [
@@ -119,7 +123,7 @@ def rates_at(reduced: ReducedModel, x: State, sweeps: Straight) -> list[Scalar]:
 def motion_rate(
     body: ReducedBody, above: BodyMotion, above_rate: MotionRate, motion: BodyMotion, joint: JointMotion
 ) -> MotionRate:
-    """One body's from its parent's."""
+    """The rate of a body's motion from that of its parent."""
     a, w, wdot = carried(body, above)
     velocity, step, dv, da = joint
     to_child = body.rotation.to_child
@@ -148,7 +152,9 @@ def motion_rate(
 def handed_on(
     bodies: Sequence[ReducedBody], force: Sequence[Force], rates: list[Force], steps: Sequence[Motion]
 ) -> list[Scalar]:
-    """How fast S^T f changes. `force`: what a body takes and all below it; `rates`: of its own alone."""
+    """The rate of S^T f. `force` is the force on a body's subtree, `rates` the rates of the forces on each
+    body alone.
+    """
     tau_dot: list[Scalar] = [0] * sum(body.joint.nv for body in bodies)
     for i in reversed(range(len(bodies))):
         body = bodies[i]

@@ -1,8 +1,8 @@
-"""Inverse dynamics with classical accelerations and no linear velocities.
+"""Inverse dynamics with classical accelerations and without linear velocities.
 
-Newton and Euler's equations with mass moments (m, h, Sigma) about the origin of each frame of a
+These are the Newton-Euler equations with mass moments (m, h, Sigma) about the origin of each frame of a
 `ReducedModel`. With U = [wdot x] + w w^T - |w|^2 1, a point r of a body has the acceleration a + U r, so that
-F = m a + U h and N = h x a + 2 vee(U Sigma): of the origin only the acceleration is needed, never a
+F = m a + U h and N = h x a + 2 vee(U Sigma). Only the acceleration of the origin is needed, never its
 velocity. (Luh, Walker and Paul 1980; the matrix U as in Khalil and Dombre 2002, ch. 9.)
 """
 
@@ -26,15 +26,14 @@ from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum
 
 @dataclass(frozen=True)
 class BodyMotion:
-    """How a body moves, in its axes.
-
-    `a`: the origin's classical acceleration less gravity; `w`, `wdot`: angular velocity and acceleration;
-    `U`: see the top.
-    """
+    """The motion of a body, in its axes."""
 
     a: Vector
+    """The classical acceleration of the origin, minus gravity."""
     w: Vector
+    """The angular velocity."""
     wdot: Vector
+    """The angular acceleration."""
 
     @cached_property
     def U(self) -> Matrix:
@@ -47,7 +46,7 @@ class BodyMotion:
 
 @dataclass(frozen=True)
 class Still:
-    """The motion of a body where nothing moves."""
+    """The motion of a body on a robot at rest."""
 
     a: Vector
 
@@ -56,8 +55,10 @@ class Still:
 
 
 class Accelerated(Protocol):
-    """What an inertial force is linear in: `a` and `U` as in `BodyMotion`, and `squares`, of which
-    U_yy - U_zz = squares_z - squares_y, cyclic."""
+    """What the inertial force is linear in: `a` and `U` as in `BodyMotion`, and `squares`.
+
+    U_yy - U_zz = squares_z - squares_y, and so on cyclically.
+    """
 
     @property
     def a(self) -> Vector: ...
@@ -72,15 +73,15 @@ class Accelerated(Protocol):
 def inverse_dynamics(
     moving: bool = True, accelerated: bool = True, external: bool = False
 ) -> tuple[Outward, Inward]:
-    """The sweeps that give `tau` of v, a and fext.
+    """The sweeps that compute `tau` from v, a and fext.
 
-    Without `accelerated` there is no a, without `moving` no v, without `external` no fext.
+    Without `accelerated` there is no a, without `moving` no v, and without `external` no fext.
     """
     return body_forces(moving, accelerated, external), HAND_ON
 
 
 def body_forces(moving: bool = True, accelerated: bool = True, external: bool = False) -> Outward:
-    """Every body's `motion`, and the `force` that it takes: its moment is about the body's origin."""
+    """The sweep that computes the `motion` of every body, and the `force` on it about its origin."""
     reads = [name for name, read in (("v", moving), ("a", accelerated), ("fext", external)) if read]
     return Outward(
         "outward",
@@ -93,17 +94,17 @@ def body_forces(moving: bool = True, accelerated: bool = True, external: bool = 
 
 
 def step(body: Body, x: Given) -> Gives:
-    """One body's motion from its parent's, and the force that it takes."""
+    """The motion of a body from that of its parent, and the force on it."""
     motion = moved(body, x)
     force = inertial_force(body.moments, motion)
     return {"motion": motion, "force": force if x.fext is None else force - x.fext}
 
 
 def moved(body: Body, x: Given) -> BodyMotion:
-    """One body's motion from its parent's.
+    """The motion of a body from that of its parent.
 
-    With the joint's own velocity (w_J, u): w = w' + w_J, wdot = wdot' + w' x w_J + wdot_J and
-    a = a' + 2 w' x u + w_J x u + udot, where a prime is the parent's.
+    With the joint's velocity (w_J, u), w = w' + w_J, wdot = wdot' + w' x w_J + wdot_J and a = a' + 2 w' x u +
+    w_J x u + udot, where a prime marks the parent's motion at the body's origin.
     """
     a, w, wdot = carried(body, x.parent)
     own, rate = relative_motion(body, x.v), relative_motion(body, x.a)
@@ -115,14 +116,14 @@ def moved(body: Body, x: Given) -> BodyMotion:
 
 
 def carried(body: Placed, above: BodyMotion) -> tuple[Vector, Vector, Vector]:
-    """a, w and wdot of the parent's point at the body's origin, in the body's axes."""
+    """a, w and wdot of the parent at the body's origin, in the body's axes."""
     at_origin = above.a + above.U.apply(body.translation)
     to_child = body.rotation.to_child
     return to_child(at_origin), to_child(above.w), to_child(above.wdot)
 
 
 def hand_on(body: Body, x: Given) -> Gives:
-    """One joint's torque; its force goes on to the parent."""
+    """The torque of a joint; its force goes on to the parent."""
     return {"tau": along_joint(body, x.force), "force": force_to_parent(body, x.force)}
 
 
@@ -137,7 +138,7 @@ HAND_ON = Inward(
 
 
 def acceleration_matrix(x: Vector, b: Vector, c: Vector) -> Matrix:
-    """[x x] + [b x][c x] = [x x] + c b^T - (b . c) 1; U where x is wdot, b and c are w."""
+    """[x x] + [b x][c x] = [x x] + c b^T - (b . c) 1. This is U for x = wdot and b = c = w."""
     xx, yy, zz = entry_by_entry(b, c)
     xy, xz, yz = mul(c.x, b.y), mul(c.x, b.z), mul(c.y, b.z)
     yx, zx, zy = mul(c.y, b.x), mul(c.z, b.x), mul(c.z, b.y)
@@ -149,7 +150,7 @@ def acceleration_matrix(x: Vector, b: Vector, c: Vector) -> Matrix:
 
 
 def entry_by_entry(b: Vector, c: Vector) -> Vector:
-    """The products of their components."""
+    """The element-wise product."""
     return Vector(mul(b.x, c.x), mul(b.y, c.y), mul(b.z, c.z))
 
 
@@ -187,9 +188,9 @@ def rnea_classical(
 ) -> list[Scalar]:
     """tau = ID(q, v, a), in N m or N.
 
-    q: one coordinate a body; v, a: nv velocities and accelerations; fext: the external force on every
-    body, in its joint's own frame. Terms of v or a given as the number 0 vanish: nonlinear effects and
-    gravity torques are this function at a = 0 and at v = a = 0.
+    q has one coordinate per body, v and a have nv elements, and fext is the external force on every body, in
+    its joint's own frame. Terms with elements of v or a that are the number 0 vanish: this function gives
+    nonlinear effects at a = 0 and gravity torques at v = a = 0.
     """
     x = State(q, v, a, fext=fext, naming=naming)
     return straight(reduced, x).run(*inverse_dynamics(external=fext is not None))["tau"]

@@ -23,8 +23,8 @@ def rnea(
 ) -> list[Scalar]:
     """tau = ID(q, v, a), in N m or N.
 
-    q: one coordinate a body; v, a: nv velocities and accelerations; fext: the external force on every
-    body, in its own frame.
+    q has one coordinate per body, v and a have nv elements, and fext is the external force on every body, in
+    its own frame.
     """
     transforms = [body.transform(q_i) for body, q_i in zip(model.bodies, q, strict=True)]
     velocity: list[Motion] = []
@@ -48,7 +48,7 @@ def step_outward(
     v: Sequence[Scalar],
     a: Sequence[Scalar],
 ) -> tuple[Motion, Motion]:
-    """Velocity and acceleration of a body from its parent's: v = X v_p + vJ, a = X a_p + S qdd + v x vJ."""
+    """The velocity and acceleration of a body: v = X v_p + vJ, a = X a_p + S qdd + v x vJ."""
     parent_v, parent_a = NO_MOTION, Motion(ZERO, -model.gravity)
     if body.parent != WORLD:
         parent_v, parent_a = velocity[body.parent], acceleration[body.parent]
@@ -61,7 +61,7 @@ def step_outward(
 def collect_inward(
     model: Model, transforms: Sequence[Transform], force: list[Force], naming: Naming = unnamed
 ) -> list[Scalar]:
-    """tau_i = S_i^T f_i with the forces of all descendants passed on to f_i."""
+    """tau_i = S_i^T f_i, where f_i includes the forces on all descendants."""
     tau: list[Scalar] = [0] * model.nv
     for i in reversed(range(model.nbodies)):
         body = model.bodies[i]
@@ -83,7 +83,7 @@ def joint_motion(joint: Joint, rates: Sequence[Scalar]) -> Motion:
 def nonlinear_effects(
     model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
 ) -> list[Scalar]:
-    """C(q, v) v + g(q): the torques that hold qdd = 0."""
+    """C(q, v) v + g(q): the torques at which qdd = 0."""
     return rnea(model, q, v, [0] * model.nv, naming=naming)
 
 

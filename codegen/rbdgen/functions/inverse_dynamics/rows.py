@@ -1,4 +1,4 @@
-"""The functions of inverse dynamics."""
+"""The rows of inverse dynamics."""
 
 from __future__ import annotations
 

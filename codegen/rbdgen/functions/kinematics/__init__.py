@@ -1,1 +1,1 @@
-"""Named frames: where they are, how they move, their Jacobians and the derivatives of their motion."""
+"""Named frames: placements, velocities and accelerations, Jacobians, and derivatives of frame motion."""

@@ -1,13 +1,13 @@
-"""Jacobians of frames by their columns: how a frame moves with every joint above it.
+"""Jacobians of frames by columns: the motion of a frame with every joint above it.
 
-Three conventions say in which coordinates a motion of a frame is written:
+A motion of a frame is given in one of three conventions:
 
     local    in the frame's axes, at its origin
     aligned  in the axes of the world, at the frame's origin
     world    in the axes of the world, at the world's origin
 
-From the root, a column is seen from the world. From the tip, it is seen from the frame, which is the shorter
-way to the frame's own axes.
+A walk from the root computes columns in world axes. A walk from the tip computes them in the frame's axes,
+which takes fewer operations for local columns.
 
 Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 2 and section 4.5.
 """
@@ -30,14 +30,16 @@ CONVENTIONS: tuple[Convention, ...] = ("local", "world", "aligned")
 
 
 class Passed(NamedTuple):
-    """A joint between the world and a frame: the frame's motion at a rate of 1, one a degree of freedom."""
+    """A joint between the world and a frame: the frame's motion at unit rate of each of its degrees of
+    freedom.
+    """
 
     joint: Joint
     columns: tuple[Motion, ...]
 
 
 Path: TypeAlias = list[Passed]
-"""From the root to a frame."""
+"""The joints from the root to a frame."""
 
 
 def columns(
@@ -47,9 +49,9 @@ def columns(
     naming: Naming = unnamed,
     root: int = WORLD,
 ) -> list[Path]:
-    """The columns of every chosen frame; q: one coordinate a body.
+    """The columns of every chosen frame; q has one coordinate per body.
 
-    `root`: a body that carries all of them and takes the world's part, or the world.
+    `root` is the world, or a body that carries all these frames and takes the place of the world.
     """
     bodies, frames = in_world(model, q, naming, root)
     paths = []
@@ -71,7 +73,7 @@ def columns_from_root(
     naming: Naming = unnamed,
     root: int = WORLD,
 ) -> list[Path]:
-    """The same, aligned or of the world, in m."""
+    """The same columns in world axes (aligned or world), in m."""
     seen = FromRoot.at(reduced, q, naming, root)
     paths = []
     for k, frame in enumerate(seen.frames):
@@ -89,13 +91,13 @@ def columns_from_root(
 
 
 def columns_from_tip(reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[Path]:
-    """The same, local, in m."""
+    """The same columns in local axes, in m."""
     reduced = reduced.in_metres
     bodies = reduced.at(q)
     paths = []
     for k, frame in enumerate(reduced.frames_on(bodies)):
         path: Path = []
-        # the frame's axes and origin, seen from one body after the other
+        # the frame's axes and origin, in the axes of one body after the other
         axes, p = [frame.rotation.to_parent(e) for e in IDENTITY], frame.translation
         for i in reversed(reduced.model.path(WORLD, frame.parent)[1]):
             body = bodies[i]
@@ -108,14 +110,14 @@ def columns_from_tip(reduced: ReducedModel, q: Sequence[Coordinate], naming: Nam
 
 
 def seen_along(axes: Sequence[Vector], p: Vector, S: Motion) -> Motion:
-    """A motion at the point p, its components along axes; e . (w x p) is w . (p x e)."""
+    """The motion S at the point p, as components along `axes`: e . (w x p) = w . (p x e)."""
     w, v = S.angular, S.linear
     linear = (add(e.dot(v), w.dot(p.cross(e))) for e in axes)
     return Motion(Vector(*(e.dot(w) for e in axes)), Vector(*linear))
 
 
 def named(path: Path, naming: Naming, frame: int) -> Path:
-    """The columns of a frame with names."""
+    """The columns of a frame, with names."""
     return [
         Passed(
             joint,
@@ -126,7 +128,7 @@ def named(path: Path, naming: Naming, frame: int) -> Path:
 
 
 def rows(path: Path, values: Sequence[Sequence[Motion]], nv: int) -> list[Scalar]:
-    """A matrix (6, nv), row-major, from a motion for each degree of freedom of every joint passed."""
+    """A matrix (6, nv), row-major, from a motion for each degree of freedom of every joint of the path."""
     matrix: list[list[Scalar]] = [[0] * nv for _ in range(6)]
     for passed, own in zip(path, values, strict=True):
         for dof, motion in enumerate(own, passed.joint.idx_v):
@@ -136,5 +138,5 @@ def rows(path: Path, values: Sequence[Sequence[Motion]], nv: int) -> list[Scalar
 
 
 def jacobian(path: Path, nv: int) -> list[Scalar]:
-    """J (6, nv), row-major: J v is the velocity of the frame, linear first."""
+    """J (6, nv), row-major: J v is the velocity of the frame, with the linear rows first."""
     return rows(path, [passed.columns for passed in path], nv)

@@ -1,17 +1,17 @@
 """The rate of a frame's Jacobian, and the derivatives of its velocity and acceleration.
 
-In the coordinates of the columns S, one frame for all bodies: V and A the frame's, v_p and a_p those of the
-body above the joint, v_b of the body below it. The frame carries its coordinates along. Of its motion m they
-take m_c = m where they are local, m_c = (0, v) where they are aligned, and 0 where they are the world's. Seen
-in them
+All quantities are in the coordinates of the columns S, which are the same for all bodies. V and A are those
+of the frame, v_p and a_p those of the body above the joint, and v_b that of the body below it. The
+coordinates may move with the frame: for a motion m of the frame they move by m_c = m (local), m_c = (0, v)
+(aligned), or 0 (world). The components in these coordinates change by
 
     dS/dt    = (v_b - V_c) x S
     dV/dq    = v_p x S + (S - S_c) x V                             along S, in the tangent space
     dA/dq    = a_p x S + (v_p - V) x (v_p x S) + (S - S_c) x A
     dA/dv    = v_p x S + (v_b - V) x S,    dV/dv = dA/da = S
 
-Carpentier and Mansard, RSS 2018, section III.D, has the local ones. They are derivatives of the vectors that
-`frame_velocity_...` and `frame_acceleration_...` return, so that aligned ones follow the frame's origin.
+Carpentier and Mansard, RSS 2018, section III.D, has the local ones. These are derivatives of the vectors that
+`frame_velocity_...` and `frame_acceleration_...` return, so aligned ones follow the frame's origin.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ def acceleration_derivatives(
 
 
 def along(S: Motion, above: Motion, onward: Motion, convention: Convention) -> Motion:
-    """m_p x S + (S - S_c) x m, for a motion m of the frame: m_p is `above`, and `onward` is m - m_p.
+    """m_p x S + (S - S_c) x m for a motion m of the frame, where m_p is `above` and m - m_p is `onward`.
 
-    The terms that cancel are left out: of what turns S, of what turns its axis, and of what shifts it.
+    Terms that cancel are left out.
     """
     if convention == "local":
         return above.cross(S)

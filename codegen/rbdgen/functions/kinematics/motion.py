@@ -1,7 +1,8 @@
 """Velocities and accelerations of frames from the columns of their Jacobians, without gravity.
 
-All is said in the coordinates of the columns, one frame for all bodies: the velocity of a body is a sum of
-J v, its acceleration that of its parent, and J a + v x J v (Featherstone 2008, section 2.11).
+All quantities are in the coordinates of the columns, which are the same for all bodies. The velocity of a
+body is a sum of terms J v; its acceleration is that of its parent plus J a + v x J v (Featherstone 2008,
+section 2.11).
 """
 
 from __future__ import annotations
@@ -16,30 +17,29 @@ from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 
 @dataclass(frozen=True)
 class Rates:
-    """A joint between the world and a frame, and velocities in the coordinates of its columns.
-
-    `above`: of the body above the joint; `own`: of the body below against that; `rest`: of the frame against
-    the body below.
-    """
+    """A joint between the world and a frame, and velocities in the coordinates of its columns."""
 
     passed: Passed
     above: Motion
+    """The velocity of the body above the joint."""
     own: Motion
+    """The velocity of the body below the joint relative to the body above it."""
     rest: Motion
+    """The velocity of the frame relative to the body below the joint."""
 
     @property
     def below(self) -> Motion:
-        """Of the body below the joint."""
+        """The velocity of the body below the joint."""
         return self.above + self.own
 
     @property
     def onward(self) -> Motion:
-        """Of the frame against the body above the joint."""
+        """The velocity of the frame relative to the body above the joint."""
         return self.rest + self.own
 
 
 def rates(path: Path, v: Sequence[Scalar], naming: Naming = unnamed) -> list[Rates]:
-    """For every joint passed."""
+    """The rates at every joint of the path."""
     own = [combined(passed, v) for passed in path]
     named = zip(path, before(own, naming, "v"), own, behind(own, naming, "u"), strict=True)
     return [Rates(*values) for values in named]
@@ -54,7 +54,7 @@ def combined(passed: Passed, values: Sequence[Scalar]) -> Motion:
 
 
 def before(parts: Sequence[Motion], naming: Naming, name: str) -> list[Motion]:
-    """For every part the sum of those before it."""
+    """For every part, the sum of those before it."""
     sums = [NO_MOTION]
     for k, part in enumerate(parts):
         sums.append((sums[-1] + part).named(naming, f"{name}[{k}]"))
@@ -62,12 +62,12 @@ def before(parts: Sequence[Motion], naming: Naming, name: str) -> list[Motion]:
 
 
 def behind(parts: Sequence[Motion], naming: Naming, name: str) -> list[Motion]:
-    """For every part the sum of those behind it."""
+    """For every part, the sum of those after it."""
     return before(parts[::-1], naming, name)[::-1]
 
 
 def gained(moving: Sequence[Rates], a: Sequence[Scalar]) -> list[Motion]:
-    """By how much the acceleration of the body below each joint exceeds that of the body above."""
+    """The acceleration of the body below each joint, minus that of the body above."""
     return [combined(x.passed, a) + x.above.cross(x.own) for x in moving]
 
 
@@ -92,7 +92,7 @@ def acceleration(path: Path, v: Sequence[Scalar], a: Sequence[Scalar], naming: N
 def classical_acceleration(
     path: Path, v: Sequence[Scalar], a: Sequence[Scalar], naming: Naming = unnamed
 ) -> Motion:
-    """That of the point itself: the spatial one, and w x v."""
+    """The acceleration of the point itself: the spatial acceleration plus w x v."""
     return of_point(acceleration(path, v, a, naming), velocity(path, v))
 
 
@@ -103,9 +103,9 @@ def of_point(acceleration: Motion, velocity: Motion) -> Motion:
 
 
 def drift(path: Path, v: Sequence[Scalar], convention: Convention, naming: Naming = unnamed) -> Motion:
-    """dJ/dt v, the rate of V at a = 0: the acceleration, less what the coordinates' own motion takes.
+    """dJ/dt v: the rate of V at a = 0. The motion of the coordinates themselves is subtracted.
 
-    Spatial in local coordinates and those of the world, classical in aligned ones.
+    It is a spatial acceleration in local and world coordinates, and a classical one in aligned coordinates.
     """
     moving, V = rates(path, v, naming), velocity(path, v)
     still = total([x.above.cross(x.own) for x in moving])

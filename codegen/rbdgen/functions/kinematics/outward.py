@@ -1,8 +1,9 @@
-"""Velocities and accelerations of frames from body to body, each in its own axes, without gravity.
+"""Velocities and accelerations of frames, computed from body to body in the bodies' own axes, without
+gravity.
 
-From the body that carries a frame they go to the frame's axes, or up to those of the world, whose way is the
-shorter one for a few vectors: no rotation is multiplied with another. Where the classical acceleration is
-asked for, no velocity of a point is needed (Luh, Walker and Paul 1980).
+The motion of the body that carries a frame is rotated to the frame's axes, or up the tree to world axes. For
+a few vectors this takes fewer operations than to multiply rotations. If the classical acceleration is wanted,
+no velocity of a point is needed (Luh, Walker and Paul 1980).
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from rbdgen.sweeps.sweep import Given, Gives, Outward
 
 @dataclass(frozen=True)
 class Moving:
-    """A body's velocity and spatial acceleration, in its axes at its origin."""
+    """The velocity and spatial acceleration of a body, in its axes and at its origin."""
 
     velocity: Motion
     acceleration: Motion
 
 
 def moved(body: Body, x: Given) -> Gives:
-    """A body's motion from its parent's: v = X v_p + S qd, a = X a_p + S qdd + v x S qd."""
+    """The motion of a body from that of its parent: v = X v_p + S qd, a = X a_p + S qdd + v x S qd."""
     own = relative_motion(body, x.v)
     v = motion_to_child(body, x.parent.velocity)
     a = motion_to_child(body, x.parent.acceleration) + relative_motion(body, x.a) + v.cross(own)
@@ -47,7 +48,7 @@ SPATIAL = Outward(
     reads=("placement", "v", "a"),
     gives={"motion": Moving},
 )
-"""The sweep that gives every body's `motion`."""
+"""The sweep that computes the `motion` of every body."""
 
 CLASSICAL = replace(
     SPATIAL,
@@ -55,12 +56,14 @@ CLASSICAL = replace(
     world=lambda _: BodyMotion(ZERO, ZERO, ZERO),
     gives={"motion": BodyMotion},
 )
-"""The same with the classical acceleration of its origin."""
+"""The same sweep with the classical acceleration of each body's origin."""
 
 
 class Frames:
-    """The chosen frames of a reduced model at a state, on bodies whose motion one of the sweeps gives; a is 0
-    where a function does not take it."""
+    """The chosen frames of a reduced model at a state. One of the sweeps computes the motion of the bodies.
+
+    a is 0 for functions that do not take it.
+    """
 
     def __init__(self, reduced: ReducedModel, x: State, sweep: Outward) -> None:
         driver = straight(reduced.in_metres, x)
@@ -75,15 +78,17 @@ class Frames:
         return [self.seen(x, self.motion[x.parent].velocity, convention) for x in self.frames]
 
     def accelerations(self, convention: Convention) -> list[Motion]:
-        """Spatial ones."""
+        """The spatial accelerations."""
         return [self.seen(x, self.motion[x.parent].acceleration, convention) for x in self.frames]
 
     def classical_from_spatial(self, convention: Convention) -> list[Motion]:
-        """Of points, by their velocities."""
+        """The classical accelerations, from spatial ones and velocities."""
         return list(map(of_point, self.accelerations(convention), self.velocities(convention)))
 
     def classical(self, convention: Convention) -> list[Motion]:
-        """Of the frames' origins, by the sweep `CLASSICAL`; not of the world's."""
+        """The classical accelerations of the frames' origins, from the sweep `CLASSICAL`; not for convention
+        world.
+        """
         found = []
         for x in self.frames:
             own: BodyMotion = self.motion[x.parent]
@@ -92,20 +97,22 @@ class Frames:
         return found
 
     def seen(self, frame: PlacedFrame, m: Motion, convention: Convention) -> Motion:
-        """A motion of a frame's body in these coordinates."""
+        """A motion of a frame's body in the coordinates of this convention."""
         if convention == "world":
             return self.climbed(frame, m, shifted=True)
         at = Motion(m.angular, m.linear + m.angular.cross(frame.translation))
         return self.turned(frame, at, convention)
 
     def turned(self, frame: PlacedFrame, m: Motion, convention: Convention) -> Motion:
-        """A motion in the axes of a frame's body, in the frame's or in those of the world."""
+        """A motion in the axes of a frame's body, rotated to the frame's axes or to those of the world."""
         if convention == "local":
             return Motion(frame.rotation.to_child(m.angular), frame.rotation.to_child(m.linear))
         return self.climbed(frame, m)
 
     def climbed(self, frame: PlacedFrame, m: Motion, *, shifted: bool = False) -> Motion:
-        """A motion in the axes of a frame's body, in those of the world; `shifted`: and at its origin."""
+        """A motion in the axes of a frame's body, rotated to world axes; if `shifted`, also taken at the
+        world's origin.
+        """
         i = frame.parent
         while i != WORLD:
             body = self.bodies[i]

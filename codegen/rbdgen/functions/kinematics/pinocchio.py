@@ -1,8 +1,8 @@
-"""What Pinocchio says of frames, in rbdgen's terms: the frames are those that were added to its model.
+"""Pinocchio's results for frames in rbdgen's terms. The frames are those that were added to its model.
 
-Its derivatives of aligned velocities keep the point where it is, where ours follow the frame's origin. Its
-derivatives of accelerations by q are wrong in world and aligned coordinates where a joint of several degrees
-of freedom hangs below another (Pinocchio 4.1); so its local ones are turned.
+Pinocchio's derivatives of aligned velocities keep the point fixed, whereas ours follow the frame's origin.
+Its derivatives of accelerations with respect to q are wrong in world and aligned coordinates if a joint with
+several degrees of freedom is below another joint (Pinocchio 4.1); its local ones are rotated instead.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OfFrame = Callable[["Seen", int], Any]
 
 
 class Seen:
-    """Pinocchio's model at a state, and in which coordinates it is asked."""
+    """Pinocchio's model at a state, and the coordinates in which results are asked for."""
 
     def __init__(self, pin: Any, model: Any, data: Any, x: Mapping[str, Any], convention: Convention) -> None:
         self.pin, self.model, self.data, self.convention = pin, model, data, convention
@@ -43,11 +43,11 @@ class Seen:
         return [k for k, frame in enumerate(self.model.frames) if frame.type == operational]
 
     def asked(self, name: str, frame: int) -> Any:
-        """What its function of this name gives."""
+        """The result of Pinocchio's function of this name."""
         return getattr(self.pin, name)(self.model, self.data, frame, self.coordinates)
 
     def columns(self, name: str, frame: int) -> Any:
-        """The same, (6, nv): Pinocchio gives a vector where nv is 1."""
+        """The same as an array (6, nv). Pinocchio gives a vector if nv is 1."""
         return self.asked(name, frame).reshape(6, -1)
 
     def velocity_derivatives(self, frame: int) -> tuple[Any, Any]:
@@ -75,7 +75,7 @@ class Seen:
         return by_q + np.array(turned).T, by_v, by_a
 
     def _turned(self, S: Any, a: Any) -> Any:
-        """S x a; of S alone what turns, where coordinates follow the frame's origin."""
+        """S x a. If coordinates follow the frame's origin, only the rotation in S counts."""
         if self.convention == "world":
             return self.pin.Motion(S).cross(a).vector
         return np.concatenate([np.cross(S[3:], a.linear), np.cross(S[3:], a.angular)])
@@ -89,7 +89,7 @@ def frame_placement(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> An
 
 
 def each_frame(convention: Convention, of_frame: OfFrame) -> Reference:
-    """One array, or several, over the frames."""
+    """A reference that gives one array or several, over the frames."""
 
     def reference(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
         seen = Seen(pin, model, data, x, convention)

@@ -1,6 +1,6 @@
-"""Where bodies and frames stand in the world.
+"""Placements of bodies and frames in the world.
 
-The cheap form goes from the root to the frames: the rows of a body's R are those of its parent, each turned
+The cheap form goes from the root to the frames. The rows of a body's R are those of its parent, each rotated
 by the factors of the rotation between the two.
 """
 
@@ -19,9 +19,10 @@ from rbdgen.spatial.scalar import Naming, unnamed
 def in_world(
     model: Model, q: Sequence[Coordinate], naming: Naming = unnamed, root: int = WORLD
 ) -> tuple[list[Transform], list[Transform]]:
-    """The placements of all bodies, and those of the chosen frames; q: one coordinate a body.
+    """The placements of all bodies and of the chosen frames; q has one coordinate per body.
 
-    `root`: a body in whose axes to see what it carries, frames on it too; the rest is seen from the world.
+    If `root` is a body, what it carries (including frames on it) is given in its axes; the rest is in world
+    axes.
     """
     bodies: list[Transform] = []
     for i, (body, q_i) in enumerate(zip(model.bodies, q, strict=True)):
@@ -34,24 +35,24 @@ def in_world(
 
 @dataclass(frozen=True)
 class FromRoot:
-    """Bodies and chosen frames of a reduced model, as seen in the axes of the world; lengths in m.
-
-    `R`: from the axes of every body to those of the world; `p`: its origin; `step`: from the parent's origin
-    to it; `root`: a body in whose axes all that it carries is seen, or the world.
-    """
+    """Bodies and chosen frames of a reduced model in world axes; lengths are in m."""
 
     bodies: Sequence[ReducedBody]
     frames: Sequence[PlacedFrame]
     R: Sequence[Matrix]
+    """The rotation from the axes of every body to those of the world."""
     p: Sequence[Vector]
+    """The origin of every body."""
     step: Sequence[Vector]
+    """The vector from the parent's origin to the body's."""
     root: int = WORLD
+    """The world, or a body in whose axes all that it carries is given."""
 
     @classmethod
     def at(
         cls, reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed, root: int = WORLD
     ) -> FromRoot:
-        """At one coordinate a body."""
+        """The placements at joint coordinates q, one per body."""
         reduced = reduced.in_metres
         bodies = reduced.at(q)
         R: list[Matrix] = []
@@ -67,22 +68,22 @@ class FromRoot:
         return cls(bodies, reduced.frames_on(bodies), R, p, steps, root)
 
     def placements(self) -> list[Transform]:
-        """Of the frames."""
+        """The placements of the frames."""
         return [Transform(turned(self.above(x), x), self.origin(x) + self.lever(x)) for x in self.frames]
 
     def above(self, frame: PlacedFrame) -> Matrix:
-        """R of what carries a frame."""
+        """R of the body that carries a frame."""
         return IDENTITY if frame.parent in (WORLD, self.root) else self.R[frame.parent]
 
     def origin(self, frame: PlacedFrame) -> Vector:
-        """Where the body that carries a frame has its origin."""
+        """The origin of the body that carries a frame."""
         return ZERO if frame.parent in (WORLD, self.root) else self.p[frame.parent]
 
     def lever(self, frame: PlacedFrame) -> Vector:
-        """From that origin to the frame's."""
+        """The vector from that origin to the frame's origin."""
         return self.above(frame).apply(frame.translation)
 
 
 def turned(R: Matrix, body: ReducedBody | PlacedFrame) -> Matrix:
-    """R of what stands in a frame with this R."""
+    """R of a body or frame whose parent has this R."""
     return Matrix(*map(body.rotation.to_child, R))

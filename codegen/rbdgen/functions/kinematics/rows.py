@@ -1,4 +1,4 @@
-"""The functions of frames, one of each for every convention; only robots with chosen frames have them."""
+"""The rows of functions of frames, one for each convention. Only robots with chosen frames have them."""
 
 from __future__ import annotations
 
@@ -46,11 +46,13 @@ _RATE, _RATE_2 = "m/s, rad/s", "m/s^2, rad/s^2"
 # ---- forms
 
 OfFrame = Callable[[Path, State, int], Outputs]
-"""A frame's part of every output, from its columns and the number of degrees of freedom."""
+"""Computes a frame's part of every output, from its columns, the state and the number of degrees of
+freedom.
+"""
 
 
 def _by_columns(x: Convention, of_frame: OfFrame) -> list[Form]:
-    """The textbook's form, and the cheap one from the end that is nearer to the coordinates."""
+    """The textbook's form, and the cheap one that starts at the end nearer to the coordinates."""
 
     def outputs(paths: list[Path], state: State, nv: int) -> Outputs:
         return _joined([of_frame(path, state, nv) for path in paths])
@@ -82,7 +84,7 @@ def _placements(placements: Sequence[Transform]) -> Outputs:
 
 
 def _joined(frames: Sequence[Outputs]) -> Outputs:
-    """The outputs, of all frames, from those of every frame."""
+    """The outputs of all frames from those of each frame."""
     return [flat(parts) for parts in zip(*frames, strict=True)]
 
 
@@ -302,7 +304,9 @@ def _times(J: Any, v: Any) -> Any:
 
 
 def _grows(x: Convention, **terms: tuple[int, int]) -> Callable[[TreeSize], int]:
-    """Operations for a body that moves any frame, and for one that moves a frame, over all frames."""
+    """An estimate of operations: a number for each body that moves any frame, and one for each pair of a
+    frame and a body that moves it.
+    """
     carrier, frame = terms[x]
     return lambda size: carrier * size.carriers + frame * size.frames
 

@@ -1,1 +1,3 @@
-"""Closed loops: what they keep at zero, its Jacobian, its drift."""
+"""Closed loops: their constraint residual, its Jacobian and its drift, and dynamics by independent
+velocities.
+"""

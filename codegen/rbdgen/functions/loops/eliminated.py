@@ -1,22 +1,23 @@
-"""The dynamics of a robot in closed loops by its independent velocities.
+"""The dynamics of a robot with closed loops, by its independent velocities.
 
-Where loops are closed, Jc v = 0 says the dependent velocities v_d of the independent ones v_i:
+When loops are closed, Jc v = 0 determines the dependent velocities v_d from the independent ones v_i:
 
     v = G v_i,  a = G a_i + g,  G_d = -Jd^+ Ji,  g_d = -Jd^+ gamma,
 
-Jd and Ji the columns of Jc, gamma its drift. Forces of loops do no work on such motions, so that
+where Jd and Ji are columns of Jc, and gamma is its drift. The constraint forces do no work on such motions,
+so
 
     M_i = G^T M G,  tau_i = G^T ID(q, G v_i, G a_i + g),
 
-and M_i a_i + G^T ID(q, G v_i, g) = tau_i is forward dynamics: as where joints follow others, see
-`model/coupling.py`, but G depends on q. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapters 3 and 8;
-Jain, Robot and Multibody Dynamics, 2011 (constraint embedding).
+and forward dynamics is M_i a_i + G^T ID(q, G v_i, g) = tau_i. This is as for joints that follow others (see
+`model/coupling.py`), but G depends on q. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapters 3 and
+8; Jain, Robot and Multibody Dynamics, 2011 (constraint embedding).
 
 `loop_aba_embedded` is the articulated-body algorithm with such joints: every velocity waits for the body that
-carries its loop.
+carries its closed loop.
 
-Jd^+ takes all rows of Jc, by least squares: it is singular only where the independent velocities do not say
-the others, whichever rows repeat what others say.
+Jd^+ uses all rows of Jc, by least squares. It is singular only if the independent velocities do not determine
+the others, no matter which rows are redundant.
 """
 
 from __future__ import annotations
@@ -44,15 +45,16 @@ Rows = list[list[Scalar]]
 
 @dataclass(frozen=True)
 class Eliminated:
-    """The loops of a robot at a state; vectors are over the elements of v, those named `_i` over the
-    independent ones."""
+    """The closed loops of a robot at a state. Vectors are over the elements of v; those named `_i` are over
+    the independent ones.
+    """
 
     model: Model
     x: State
 
     @cached_property
     def dependent(self) -> list[int]:
-        """Elements of v."""
+        """The dependent elements of v."""
         return [k for k in range(self.model.coupling.independent) if k not in self.model.independent]
 
     @cached_property
@@ -63,7 +65,7 @@ class Eliminated:
 
     @cached_property
     def _factor(self) -> Orthogonal:
-        """That of Jd."""
+        """The factor of Jd."""
         return orthogonal([self._jacobian[k] for k in self.dependent])
 
     @cached_property
@@ -80,8 +82,9 @@ class Eliminated:
 
     @property
     def groups(self) -> list[list[Member]]:
-        """For every independent velocity the degrees of freedom that move with it, and how many times as
-        fast, its own first."""
+        """For every independent velocity, the degrees of freedom that move with it and their multipliers, its
+        own first.
+        """
         own, found = self.model.coupling.groups, []
         for i, column in zip(self.model.independent, self.columns, strict=True):
             led = [(d, value) for d, value in zip(self.dependent, column, strict=True) if not is_zero(value)]
@@ -89,7 +92,7 @@ class Eliminated:
         return found
 
     def whole(self, independent: Sequence[Scalar], dependent: Sequence[Scalar]) -> list[Scalar]:
-        """A vector of its parts."""
+        """A vector over all elements of v from its independent and dependent parts."""
         numbers = (*self.model.independent, *self.dependent)
         found = dict(zip(numbers, (*independent, *dependent), strict=True))
         return [found[k] for k in range(len(numbers))]
@@ -115,7 +118,7 @@ class Eliminated:
         return [add(tau[k], dot(column, below)) for k, column in pairs]
 
     def folded_matrix(self, M: Rows) -> Rows:
-        """G^T M G of a symmetric M, M_ii + M_id G_d + G_d^T (M_di + M_dd G_d); both halves are the same."""
+        """G^T M G of a symmetric M: M_ii + M_id G_d + G_d^T (M_di + M_dd G_d). Only one half is computed."""
         independent, dependent = self.model.independent, self.dependent
         below = [[M[d][i] for d in dependent] for i in independent]
         felt = [
@@ -176,14 +179,14 @@ def loop_crba(tree: OfTree, robot: Any, x: State) -> Rows:
 
 
 def loop_aba(tree: OfTree, robot: Any, x: State) -> list[Scalar]:
-    """a_i, of M_i a_i = tau_i less the torques at a_i = 0."""
+    """a_i from M_i a_i = tau_i minus the torques at a_i = 0."""
     bias = loop_rnea(tree, robot, x, [0] * len(model_of(robot).independent))
     left = [sub(tau, b) for tau, b in zip(x.arrays["tau_i"], bias, strict=True)]
     return ldl(loop_crba(tree, robot, x), naming=x.naming).solve(left)
 
 
 def loop_aba_embedded(reduced: ReducedModel, x: State) -> list[Scalar]:
-    """a_i by articulated bodies: where joints follow others, but as G says."""
+    """a_i by articulated bodies: dependent joints follow the independent ones with the multipliers in G."""
     model, loops = reduced.model, Eliminated(reduced.model, x)
     extended = model.coupling.extended
     v = loops.velocities(x.arrays["v_i"])

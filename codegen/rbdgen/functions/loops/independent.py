@@ -1,8 +1,8 @@
-"""Which rows of closed loops say all, and which velocities, in numbers: by ranks where the loops are closed.
+"""Independent rows and velocities of closed loops, found numerically by ranks in closed positions.
 
-A planar four-bar that is closed by a frame has six rows, of which three repeat what others say. The rank is
-that of most closed positions; in single ones, such as a stretched four-bar, it is less, which no choice of
-rows mends.
+A planar four-bar that is closed by a frame has six rows, of which three are redundant. The rank is that of
+most closed positions. It is lower in single ones, such as a stretched four-bar, which no choice of rows can
+avoid.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from rbdgen.sweeps.inputs import coordinates
 _Array = npt.NDArray[np.float64]
 
 STARTS = 64
-"""Random positions that Newton's method starts from."""
+"""The number of random positions from which Newton's method starts."""
 
 STEPS = 60
 
 LONGEST_STEP = 0.5
-"""Of all velocities together, in rad or m: far from closed loops a full step leads astray."""
+"""The norm of a step over all velocities, in rad or m: far from a solution, full steps may lead astray."""
 
 ENOUGH = 8
-"""Closed positions; once there are as many, no more are looked for."""
+"""Once there are so many closed positions, no more are sought."""
 
 CLOSED = 1e-10
-"""In rad or m, or in lengths of the robot where that is longer: a loop that is open by less is closed."""
+"""In rad or m, or in lengths of the robot if it is longer than 1 m: a loop with a smaller gap is closed."""
 
 DEPENDENT = 1e-7
-"""A singular value below this, relative to the largest, is 0."""
+"""A singular value that is smaller than this, relative to the largest, counts as 0."""
 
 
 def independent_rows(model: Model) -> tuple[int, ...] | None:
-    """As many rows of `loop_jacobian` as its rank is, independent in closed positions, in order.
+    """As many rows of `loop_jacobian` as its rank, independent in closed positions, in order.
 
-    Chosen by a QR factorisation with pivoting. None where no closed position was found.
+    They are chosen by a QR factorisation with pivoting. None if no closed position was found.
     """
     q = closed_positions(model)
     if not len(q):
@@ -56,7 +56,9 @@ def independent_rows(model: Model) -> tuple[int, ...] | None:
 
 
 def moved_by_loops(model: Model) -> list[int]:
-    """The elements of v that loops know: of joints between their frames, or of those that these follow."""
+    """The elements of v that affect closed loops: those of joints between their frames, or of joints that
+    these follow.
+    """
     paths = [model.path(loop.first.body, loop.second.body) for loop in model.loops]
     joints = [model.bodies[i].joint for path in paths for part in path for i in part]
     moved = {joint.idx_v + k for joint in joints for k in range(joint.nv)}
@@ -65,7 +67,7 @@ def moved_by_loops(model: Model) -> list[int]:
 
 
 def are_determined(model: Model, dependent: Sequence[int]) -> bool:
-    """Whether these elements of v follow from all others, in most closed positions."""
+    """Whether these elements of v follow from all others in most closed positions."""
     if not dependent:
         return True
     columns = _jacobians(model, closed_positions(model))[:, :, list(dependent)]
@@ -81,7 +83,7 @@ def closed_positions(model: Model) -> _Array:
         step = -(np.linalg.pinv(_jacobians(model, q), rcond=DEPENDENT) @ _open(model, q)[..., None])[..., 0]
         longest = np.maximum(np.linalg.norm(step, axis=1, keepdims=True) / LONGEST_STEP, 1)
         q = model.manifold.integrate(q, step / longest)
-        if enough:  # and this last step has squared their errors
+        if enough:  # this last step has also squared their errors
             break
     return q[_is_closed(model, q)]
 
@@ -90,20 +92,20 @@ def _is_closed(model: Model, q: _Array) -> npt.NDArray[np.bool_]:
     closed = np.abs(_open(model, q)).max(axis=1) < CLOSED * max(1.0, _length(model))
     for loop in model.loops:
         R = walk(model, loop, _coordinates(model, q))[1].rotation
-        if loop.kind == "frame":  # half a turn is not closed
+        if loop.kind == "frame":  # the residual is also 0 at half a turn, which is not closed
             closed = closed & (np.asarray(R.trace(), float) > 0)
     return np.asarray(closed)
 
 
 def _length(model: Model) -> float:
-    """Of everything in a row, in m."""
+    """The sum of all lengths of the robot, in m."""
     anchors = [anchor.placement for loop in model.loops for anchor in (loop.first, loop.second)]
     placements = [*(body.placement for body in model.bodies), *anchors]
     return sum(float(abs(x)) for placement in placements for x in placement.translation)
 
 
 def _pivots(jacobian: _Array, rank: int) -> tuple[int, ...]:
-    """The rows that a QR factorisation of the transpose takes: the longest of what is left, each time."""
+    """The rows that a QR factorisation of the transpose picks: each time the longest of what is left."""
     left, rows = jacobian.copy(), []
     for _ in range(rank):
         longest = int(np.argmax(np.linalg.norm(left, axis=1)))
@@ -114,14 +116,14 @@ def _pivots(jacobian: _Array, rank: int) -> tuple[int, ...]:
 
 
 def _least(jacobians: _Array, rows: tuple[int, ...]) -> float:
-    """How far these rows are from being dependent, in the worst of the positions."""
+    """The distance of these rows from being dependent, in the worst of the positions."""
     if not rows:
         return 0.0
     return float(np.linalg.svd(jacobians[:, list(rows)], compute_uv=False)[:, -1].min())
 
 
 def _coordinates(model: Model, q: _Array) -> list[Coordinate]:
-    """One array over positions for each number."""
+    """Coordinates with an array over positions for each number."""
     return coordinates(model, list(q.T), np.cos, np.sin)
 
 

@@ -1,13 +1,13 @@
 """Closed loops at the levels of position, velocity and acceleration.
 
-A loop holds frame 2 in frame 1. All is said of frame 2 as seen from frame 1, in the axes of frame 1: the walk
-goes from frame 1 up to the last body that carries both, and from there down to frame 2. What is above that
-body moves both frames alike and takes no part, so its columns are exactly 0.
+A closed loop holds frame 2 in frame 1. All quantities are those of frame 2 relative to frame 1, in the axes
+of frame 1. The walk goes from frame 1 up to the last body that carries both, and from there down to frame 2.
+Joints above that body move both frames alike, so their columns are exactly 0.
 
 Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 8; his rows are these in other axes.
 
-Rows of a frame: twist of frame 2 against frame 1 at the origin of frame 1, linear first: X_1^-1 (J_2 - J_1).
-Rows of a point: the velocity of the origin of frame 2 as seen from frame 1.
+Rows of a frame: the twist of frame 2 relative to frame 1 at the origin of frame 1, linear first: X_1^-1 (J_2
+- J_1). Rows of a point: the velocity of the origin of frame 2 relative to frame 1.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from rbdgen.spatial.scalar import Naming, Scalar, sub, unnamed
 
 
 class Passed(NamedTuple):
-    """A joint on the walk: where its body stands in frame 1, and whether the walk goes down to it (1) or
-    up from it (-1)."""
+    """A joint on the walk, the placement of its body in frame 1, and the direction: 1 if the walk goes down
+    to the body, -1 if it goes up from it.
+    """
 
     joint: Joint
     at: Transform
     sign: int
 
     def seen(self, m: Motion) -> Motion:
-        """The motion m of the joint as one of what follows on the walk, at and in frame 1."""
+        """The motion of all that follows on the walk for a motion m of the joint, in frame 1."""
         return self.at.motion_to_parent(m) * self.sign
 
 
 def walk(model: Model, loop: Loop, q: Sequence[Coordinate]) -> tuple[list[Passed], Transform]:
-    """The joints from frame 1 to frame 2, and where frame 2 stands in frame 1."""
+    """The joints from frame 1 to frame 2, and the placement of frame 2 in frame 1."""
     up, down = model.path(loop.first.body, loop.second.body)
     at = loop.first.placement.inverse
     passed = []
@@ -52,10 +53,10 @@ def walk(model: Model, loop: Loop, q: Sequence[Coordinate]) -> tuple[list[Passed
 
 
 def loop_position(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[Scalar]:
-    """What loops keep at zero, 3 or 6 rows each: R_1^T (p_2 - p_1), in m, and sin(angle) axis.
+    """The residuals of closed loops, 3 or 6 rows each: R_1^T (p_2 - p_1), in m, and sin(angle) axis.
 
-    The angle is that by which frame 2 is turned in frame 1. Its sine is also 0 at half a turn, where the
-    loop is not closed. One number a row; q: one coordinate a body.
+    The angle is the rotation of frame 2 relative to frame 1. Its sine is also 0 at half a turn, where the
+    loop is not closed. There is one number per row; q has one coordinate per body.
     """
     rows: list[Scalar] = []
     for k, loop in enumerate(model.loops):
@@ -67,9 +68,9 @@ def loop_position(model: Model, q: Sequence[Coordinate], naming: Naming = unname
 
 
 def loop_jacobian(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[list[Scalar]]:
-    """Jc, rows by nv: Jc v is the velocity of frame 2 as seen from frame 1, linear first, m/s and rad/s.
+    """Jc, rows x nv: Jc v is the velocity of frame 2 relative to frame 1, linear first, in m/s and rad/s.
 
-    Of a point it is the rate of `loop_position` everywhere, of a frame where the loop is closed.
+    For a point it is the rate of `loop_position` everywhere, for a frame only where the loop is closed.
     """
     rows: list[list[Scalar]] = []
     for k, loop in enumerate(model.loops):
@@ -87,9 +88,9 @@ def loop_jacobian(model: Model, q: Sequence[Coordinate], naming: Naming = unname
 def loop_drift(
     model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
 ) -> list[Scalar]:
-    """dJc/dt v, so that Jc a + drift = 0 holds loops at the level of accelerations, m/s^2, rad/s^2.
+    """dJc/dt v in m/s^2 and rad/s^2: Jc a + drift = 0 holds closed loops at the level of accelerations.
 
-    A column of Jc is fixed to its body, which moves as the joints passed before it tell.
+    A column of Jc is fixed to its body, which moves with the joints before it on the walk.
     """
     rows: list[Scalar] = []
     for k, loop in enumerate(model.loops):
@@ -107,7 +108,7 @@ def loop_drift(
 
 
 def held(loop: Loop, T: Transform, m: Motion) -> list[Scalar]:
-    """The rows of a motion of frame 2: of its origin alone, or of all of it."""
+    """The rows of a motion of frame 2: those of its origin alone, or all six."""
     if loop.kind == "point":
         return [*(m.linear + m.angular.cross(T.translation))]
     return [*m.linear, *m.angular]

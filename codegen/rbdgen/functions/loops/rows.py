@@ -1,6 +1,6 @@
-"""The functions of closed loops; only robots that have one have them.
+"""The rows of functions of closed loops. Only robots with closed loops have them.
 
-Those by independent velocities are only of robots for which it was said which velocities these are.
+Functions by independent velocities exist only for robots whose independent velocities were named.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rbdgen.sweeps.inputs import State
 
 
 def _form(trace: Callable[[Model, State], Outputs]) -> Form:
-    """Columns of joints that follow others are folded already."""
+    """The form of a kinematic function, with columns that are folded already."""
     source = "frame 2 as seen from frame 1; Featherstone 2008, chapter 8"
     return Form("relative", source, trace, over="independent")
 
@@ -117,7 +117,7 @@ _CHEAP = OfTree((_RNEA, _RNEA.form("classical")), (_CRBA, _CRBA.form("moments"))
 
 
 def _forms(trace: Callable[[OfTree, Model | ReducedModel, State], Outputs]) -> tuple[Form, ...]:
-    """On the textbook's functions of the tree, and on the cheap ones."""
+    """The forms with the textbook's functions of the tree, and with the cheap ones."""
     source = "dependent velocities eliminated; Featherstone 2008, chapters 3 and 8"
     return (
         Form("embedded", source, lambda model, x: trace(_TEXTBOOK, model, x), over="independent"),

@@ -1,8 +1,8 @@
 """Kinetic and potential energy.
 
-Featherstone, Rigid Body Dynamics Algorithms, 2008, section 2.13: T is the sum of v_i . I_i v_i / 2, U that of
--m_i g . c_i, 0 for a mass at the world's origin. The cheap forms take the same sums over a `ReducedModel`;
-what was moved to the world has no T, and a constant U.
+Featherstone, Rigid Body Dynamics Algorithms, 2008, section 2.13: T is the sum of v_i . I_i v_i / 2, and U is
+the sum of -m_i g . c_i, which is 0 for a mass at the world's origin. The cheap forms compute the same sums
+over a `ReducedModel`. Mass that was moved to the world has no T and a constant U.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rbdgen.sweeps.sweep import Given, Gives, Outward
 def kinetic_energy(
     model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
 ) -> Scalar:
-    """T, in J: q, one coordinate a body; v, nv velocities."""
+    """T in J. q has one coordinate per body, v has nv elements."""
     total: Scalar = 0
     velocity: list[Motion] = []
     for i, (body, q_i) in enumerate(zip(model.bodies, q, strict=True)):
@@ -37,7 +37,7 @@ def kinetic_energy(
 
 
 def potential_energy(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> Scalar:
-    """U, in J: q, one coordinate a body."""
+    """U in J. q has one coordinate per body."""
     total: Scalar = 0
     placed: list[Transform] = []
     for body, q_i in zip(model.bodies, q, strict=True):
@@ -50,14 +50,14 @@ def potential_energy(model: Model, q: Sequence[Coordinate], naming: Naming = unn
 
 
 def half(value: Scalar) -> Scalar:
-    """Exact for integers and rationals."""
+    """Half of the value, which is exact for integers and rationals."""
     return Fraction(value) / 2 if isinstance(value, (int, Fraction)) else value / 2
 
 
 def moved(body: Body, x: Given) -> Gives:
-    """A body's velocity from its parent's, and its kinetic energy.
+    """The velocity of a body from that of its parent, and its kinetic energy.
 
-    T = v . (m v / 2 + w x h) + w . J w / 2, the halves taken of the constants.
+    T = v . (m v / 2 + w x h) + w . J w / 2, where the constants are halved.
     """
     velocity = motion_to_child(body, x.parent) + relative_motion(body, x.v)
     w, v, moments = velocity.angular, velocity.linear, body.moments
@@ -66,7 +66,7 @@ def moved(body: Body, x: Given) -> Gives:
 
 
 def _half_turning(moments: MassMoments, w: Vector) -> Vector:
-    """A vector whose product with w is w . J w / 2: by the upper triangle of J alone."""
+    """A vector whose scalar product with w is w . J w / 2, from the upper triangle of J alone."""
     J = moments.rotational
     return Vector(
         add(mul(half(J[0].x), w.x), add(mul(J[0].y, w.y), mul(J[0].z, w.z))),
@@ -85,12 +85,12 @@ KINETIC = Outward(
     gives={"velocity": Motion},
     totals={"T": lambda _: 0},
 )
-"""The sweep that gives `T` of v."""
+"""The sweep that computes `T` from v."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """Gravity as a body sees it: `upward`, -g in its axes, and `potential`, -g . p of its origin p."""
+    """Gravity at a body: `upward` is -g in its axes, and `potential` is -g . p for its origin p."""
 
     upward: Vector
     potential: Scalar
@@ -114,4 +114,4 @@ POTENTIAL = Outward(
     gives={"field": Field},
     totals={"U": lambda x: x.upward.dot(x.still)},
 )
-"""The sweep that gives `U`."""
+"""The sweep that computes `U`."""

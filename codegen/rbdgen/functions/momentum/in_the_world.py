@@ -1,10 +1,11 @@
-"""Centre of mass and centroidal momentum, every quantity in the axes of the world, about its origin.
+"""Centre of mass and centroidal momentum, with all quantities in world axes and about the world's origin.
 
 Wensing and Orin, Improved Computation of the Humanoid Centroidal Dynamics, IJHR 2016. Degree of freedom j
-moves by S, with S' = v x S of its body; I is the inertia of all that it moves. A unit velocity has momentum
-h = I S, whose rate is I' S + I S'. Moved to the centre of mass c, h is a column of A_g.
+moves by S, with S' = v x S for the velocity v of its body; I is the inertia of the subtree that j moves. At
+unit velocity the momentum is h = I S, and its rate is I' S + I S'. With moments taken about the center of
+mass c, h is a column of A_g.
 
-The spin of rotors has no part in it, as in Pinocchio; M and the kinetic energy know it.
+The spin of rotors is not included, as in Pinocchio. M and the kinetic energy include it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Rows = list[list[Scalar]]
 
 
 def total_mass(model: Model) -> Scalar:
-    """Of all bodies that move, in kg; ModelError where it is 0."""
+    """The mass of all moving bodies, in kg; ModelError if it is 0."""
     mass: Scalar = 0
     for body in model.bodies:
         mass = add(mass, body.inertia.mass)
@@ -44,16 +45,18 @@ def total_mass(model: Model) -> Scalar:
 
 @dataclass(frozen=True)
 class Moving:
-    """A body in the world: where, its velocity and acceleration, the motions S of its joint and their rates
-    S', its inertia and its momentum, and the rate of its inertia, as that of one of no mass."""
+    """A body in the world."""
 
     placement: Transform
     v: Motion
     a: Motion
     columns: Sequence[Motion]
+    """The motions S of its joint."""
     column_rates: Sequence[Motion]
+    """Their rates S'."""
     inertia: Inertia
     inertia_rate: Inertia
+    """The rate of its inertia, as an inertia whose mass is 0."""
 
     @property
     def momentum(self) -> Force:
@@ -71,7 +74,7 @@ def moving(
     a: Sequence[Scalar] = (),
     naming: Naming = unnamed,
 ) -> list[Moving]:
-    """All bodies in the world, without gravity; at rest where v or a is not given."""
+    """All bodies in the world, without gravity. v and a are 0 if they are not given."""
     v, a = v or [0] * model.nv, a or [0] * model.nv
     found: list[Moving] = []
     for body, q_i in zip(model.bodies, q, strict=True):
@@ -97,14 +100,14 @@ def moving(
 
 
 def inertia_rate(inertia: Inertia, v: Motion) -> Inertia:
-    """d/dt of h = int r dm and Sigma = int r r^T dm, with r' = v + w x r; of m it is 0."""
+    """The rates of h = int r dm and Sigma = int r r^T dm, with r' = v + w x r; that of m is 0."""
     h = inertia.first_moment
     half = Matrix.skew(v.angular) @ inertia.second_moment + Matrix.outer(v.linear, h)
     return Inertia.from_second_moment(0, inertia.apply(v).force, half + half.T)
 
 
 def moved_by(model: Model, own: Sequence[Inertia]) -> list[Inertia]:
-    """For every body the sum over it and all that hang on it."""
+    """For every body, the sum over its subtree."""
     sums = list(own)
     for i in reversed(range(model.nbodies)):
         if (parent := model.bodies[i].parent) != WORLD:
@@ -116,27 +119,27 @@ def moved_by(model: Model, own: Sequence[Inertia]) -> list[Inertia]:
 
 
 def com(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[Scalar]:
-    """c = h / m, in m, in world axes. What is fixed to the world has no part in it."""
+    """c = h / m in world axes, in m. Mass that is fixed to the world is not included."""
     return [*_center(model, moving(model, q, naming=naming))]
 
 
 def com_velocity(
     model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
 ) -> list[Scalar]:
-    """dc/dt, in m/s: linear momentum by mass."""
+    """dc/dt in m/s: linear momentum divided by mass."""
     return [*_velocity(model, moving(model, q, v, naming=naming))]
 
 
 def com_acceleration(
     model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], a: Sequence[Scalar], naming: Naming = unnamed
 ) -> list[Scalar]:
-    """The second derivative of c, in m/s^2: force by mass, no gravity."""
+    """The second derivative of c in m/s^2: force divided by mass, without gravity."""
     forces = (body.momentum_rate.force for body in moving(model, q, v, a, naming=naming))
     return [*(sum(forces, ZERO) * reciprocal(total_mass(model)))]
 
 
 def com_jacobian(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> Rows:
-    """3 x nv: dc/dt = J v."""
+    """J, 3 x nv: dc/dt = J v."""
     per_mass = reciprocal(total_mass(model))
     columns = _columns(model, moving(model, q, naming=naming))
     return rows_of(model, [[*(column.force * per_mass)] for column in columns])
@@ -152,13 +155,13 @@ def _velocity(model: Model, bodies: Sequence[Moving]) -> Vector:
     return rate
 
 
-# ---- momentum about it
+# ---- momentum about the centre of mass
 
 
 def centroidal_momentum(
     model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
 ) -> list[Scalar]:
-    """h_g, in N s and N m s: linear, then angular about c, both in world axes."""
+    """h_g in N s and N m s: linear, then angular about c, both in world axes."""
     bodies = moving(model, q, v, naming=naming)
     total = sum((body.momentum for body in bodies), NO_FORCE)
     return _linear_first(about(_center(model, bodies), total))
@@ -194,7 +197,7 @@ def about(c: Vector, momentum: Force) -> Force:
 
 
 def _columns(model: Model, bodies: Sequence[Moving]) -> list[Force]:
-    """The momentum of a unit velocity of each degree of freedom, about the world's origin."""
+    """The momentum about the world's origin at unit velocity of each degree of freedom."""
     inertias = moved_by(model, [body.inertia for body in bodies])
     return [inertia.apply(S) for body, inertia in zip(bodies, inertias, strict=True) for S in body.columns]
 
@@ -204,7 +207,9 @@ def _linear_first(momentum: Force) -> list[Scalar]:
 
 
 def rows_of(model: Model, columns: Sequence[Sequence[Scalar]]) -> Rows:
-    """The matrix of columns that come in the order of the bodies; joints that follow others stand last."""
+    """The matrix with these columns, which are given in the order of the bodies. Joints that follow others
+    are last.
+    """
     order = [k for body in model.bodies for k in range(body.joint.idx_v, body.joint.idx_v + body.joint.nv)]
     placed = dict(zip(order, columns, strict=True))
     return [list(row) for row in zip(*(placed[k] for k in range(model.nv)), strict=True)]

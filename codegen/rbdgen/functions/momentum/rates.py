@@ -1,4 +1,6 @@
-"""How bodies turn, and how their origins move as seen from their parents', in the bodies' own axes."""
+"""Angular velocities of bodies, and velocities of their origins relative to their parents, in the bodies'
+axes.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from rbdgen.sweeps.bodies import relative_motion
 
 
 def angular_velocities(bodies: Sequence[ReducedBody], v: Sequence[Scalar], naming: Naming) -> list[Vector]:
-    """Of all bodies, each in its axes."""
+    """The angular velocities of all bodies, each in its own axes."""
     found: list[Vector] = []
     for i, body in enumerate(bodies):
         own = relative_motion(body, body.joint.slice(v)).angular
@@ -22,7 +24,9 @@ def angular_velocities(bodies: Sequence[ReducedBody], v: Sequence[Scalar], namin
 
 
 def origin_rates(bodies: Sequence[ReducedBody], w: Sequence[Vector], v: Sequence[Scalar]) -> list[Vector]:
-    """The rate of p, from each parent's origin to its body's, in the parent's axes: w x p + R u."""
+    """For each body, the rate of p (from its parent's origin to its own) in the parent's axes: w x p + R
+    u.
+    """
     found: list[Vector] = []
     for body in bodies:
         u = relative_motion(body, body.joint.slice(v)).linear
@@ -33,5 +37,7 @@ def origin_rates(bodies: Sequence[ReducedBody], w: Sequence[Vector], v: Sequence
 
 
 def turning(w: Vector, S: Motion) -> Motion:
-    """dS/dt of a motion that turns with its body, in the body's axes, less the motion of its origin."""
+    """dS/dt of a motion that turns with its body, in the body's axes, without the effect of its origin's
+    motion.
+    """
     return Motion(w.cross(S.angular), w.cross(S.linear))

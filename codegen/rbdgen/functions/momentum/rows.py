@@ -1,4 +1,4 @@
-"""The functions of energy, of the centre of mass, and of momentum about it."""
+"""The rows of energy, of the centre of mass, and of centroidal momentum."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ from rbdgen.sweeps.inputs import State
 
 
 def _pinocchio_kinetic_energy(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
-    """Rotors apart: Pinocchio 4.1 leaves out those of helical joints."""
+    """The kinetic energy with rotors computed separately: Pinocchio 4.1 leaves out those of helical
+    joints.
+    """
     armature = model.armature.copy()
     model.armature = 0 * armature
     bodies = pin.computeKineticEnergy(model, data, x["q"], x["v"])
@@ -38,7 +40,7 @@ def _pinocchio_kinetic_energy(pin: Any, model: Any, data: Any, x: Mapping[str, A
 
 
 def _columns(matrix: Any, rows: int = 6) -> Any:
-    """One column alone comes without its axis."""
+    """A matrix; Pinocchio gives a single column without its axis."""
     return np.reshape(matrix, (rows, -1))
 
 
@@ -54,7 +56,7 @@ def _vector(name: str, unit: str, meaning: str) -> Argument:
 
 
 def _linear_rows(call: Call, _: object) -> tuple[Any, Any]:
-    """The mass is the one factor between all of them."""
+    """Both sides, which differ only by the mass."""
     linear, J = call("centroidal_matrix")[:, :3], call("com_jacobian")
     return linear, _mass(linear, J) * J
 
@@ -65,14 +67,14 @@ def _mass(linear: Any, J: Any) -> float:
 
 
 def _force(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The mass as above; the linear rows of dh_g/dt are what drives the centre of mass."""
+    """Both sides: the linear rows of dh_g/dt, and the mass (found as above) times the acceleration."""
     Ag, J = call("centroidal_matrix"), call("com_jacobian")
     rate = _times(Ag, x["a"]) + _times(call("centroidal_matrix_rate"), x["v"])
     return rate[:, :3], _mass(Ag[:, :3], J) * call("com_acceleration")
 
 
 def _traced(algorithm: Callable[..., Any], inputs: str, **options: bool) -> Callable[[Any, State], Outputs]:
-    """How an algorithm is run that takes these inputs and gives a vector or rows."""
+    """How to trace an algorithm that takes these inputs and gives a vector or rows."""
 
     def trace(robot: Any, x: State) -> Outputs:
         found = algorithm(robot, *(getattr(x, name) for name in inputs), naming=x.naming, **options)
@@ -231,7 +233,7 @@ CENTROIDAL_MATRIX_RATE = Function(
     "dA_g/dt, as in dh_g/dt = A_g a + dA_g/dt v",
     _forms(in_the_world.centroidal_matrix_rate, subtrees.centroidal_matrix_rate, "qv"),
     operations=lambda size: 530 * size.bodies,
-    # its computeCentroidalMapTimeVariation takes the velocity of c from another call, of any state
+    # its computeCentroidalMapTimeVariation takes the velocity of c from an earlier call at any other state
     pinocchio=lambda pin, model, data, x: _columns(pin.dccrba(model, data, x["q"], x["v"])),
     identities=(
         Identity(

@@ -1,15 +1,17 @@
 """Centre of mass and centroidal momentum in the bodies' own axes, with mass moments.
 
-The moments m, h and Sigma of all that a joint moves go from body to parent as in the joint-space inertia
-matrix. A motion S takes the momentum I S of them; seen from the centre of mass c, such a column only turns on
-its way into the world. So r = c - p, from a body's origin to c, goes from the root to every body.
+The moments m, h and Sigma of the subtree that a joint moves go from body to parent as in the joint-space
+inertia matrix. A motion S has the momentum I S. If it is taken about the centre of mass c, such a column is
+only rotated on its way to world axes. Therefore r = c - p, the vector from a body's origin p to c, goes from
+the root to every body.
 
-Rates are those of vectors in the world, written in a body's axes. With r' the velocity of a point less that
-of the body's origin, l = int r' dm is the rate of h; that of Sigma is int r' r^T dm plus its transpose.
+Rates are those of vectors in the world, expressed in a body's axes. With r' the velocity of a point relative
+to the body's origin, l = int r' dm is the rate of h, and the rate of Sigma is int r' r^T dm plus its
+transpose.
 
-The root is a floating base that carries all, so that nothing cancels far from the world's origin; else it is
-the world. On a fixed base constants come back that no joint feels: the whole mass, and the first moment of
-what stands still.
+The root is a floating base that carries all bodies, so that nothing cancels far from the world's origin;
+otherwise it is the world. On a fixed base, constants are added back that no joint feels: the whole mass, and
+the first moment of what does not move.
 """
 
 from __future__ import annotations
@@ -58,13 +60,15 @@ class Point:
         return Point(add(self.mass, other.mass), self.first + other.first)
 
     def to_parent(self, body: ReducedBody) -> Point:
-        """Seen from the parent's origin, in its axes."""
+        """The same about the parent's origin, in the parent's axes."""
         return Point(self.mass, body.rotation.to_parent(self.first) + body.translation * self.mass)
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The mass moments of a part, and l and d Sigma/dt; see the top."""
+    """The mass moments of a part, and the rates l (`first`) and d Sigma/dt (`second`) as defined at the
+    top.
+    """
 
     moments: MassMoments
     first: Vector
@@ -75,7 +79,9 @@ class Rates:
         return Rates(self.moments + other.moments, self.first + other.first, second)
 
     def to_parent(self, body: ReducedBody, p_rate: Vector) -> Rates:
-        """Seen from the parent; `p_rate`: of p, from its origin to this one, in its axes."""
+        """The same for the parent. `p_rate` is the rate of the vector from its origin to this one, in its
+        axes.
+        """
         R, p = body.rotation, body.translation
         turned = self.moments.rotated(R)
         first = R.to_parent(self.first) + p_rate * turned.mass
@@ -100,7 +106,7 @@ def both_ways(a: Vector, b: Vector) -> Matrix:
 class Whole:
     """A reduced model at a position, and sums over it.
 
-    `root`: see the top, WORLD for the world; `mass`: of all that moves.
+    `root` is a floating base that carries all bodies, or WORLD, and `mass` is that of all that moves.
     """
 
     def __init__(self, reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> None:
@@ -112,9 +118,9 @@ class Whole:
         self.bodies = reduced.at(q)
 
     def subtrees(self, own: Sequence[T], to_parent: Callable[[int, T], T]) -> tuple[list[T], T]:
-        """For every body the sum over it and all that hang on it, in its axes; and that of the robot.
+        """For every body the sum over its subtree, in its axes, and the sum over the robot.
 
-        `to_parent`: takes what body i has to its parent.
+        `to_parent` takes a value of body i to its parent.
         """
         sums, total = list(own), None
         for i in reversed(range(len(sums))):
@@ -129,17 +135,17 @@ class Whole:
         return sums, total
 
     def in_world(self, v: Vector, i: int) -> Vector:
-        """A vector in the axes of body i, or of the root's, in those of the world."""
+        """A vector given in the axes of body i or of the root, in world axes."""
         while i != WORLD:
             v, i = self.bodies[i].rotation.to_parent(v), self.bodies[i].parent
         return v
 
     def turned(self, i: int, v: Vector) -> Vector:
-        """A vector in the axes of body i, in those of its parent."""
+        """A vector given in the axes of body i, in those of its parent."""
         return self.bodies[i].rotation.to_parent(v)
 
     def orientations(self) -> list[Matrix]:
-        """Of the bodies' axes in the world."""
+        """The rotations from the bodies' axes to world axes."""
         found: list[Matrix] = []
         for i, body in enumerate(self.bodies):
             above = IDENTITY if body.parent == WORLD else found[body.parent]
@@ -148,7 +154,9 @@ class Whole:
         return found
 
     def seen_from_bodies(self, at_root: Vector, step: Callable[[int, Vector], Vector]) -> list[Vector]:
-        """A vector for every body, from that of the root: `step` makes that of body i from its parent's."""
+        """A vector for every body, starting with that of the root: `step` computes body i's from its
+        parent's.
+        """
         found: list[Vector] = []
         for i, body in enumerate(self.bodies):
             above = at_root if body.parent == WORLD else found[body.parent]
@@ -160,7 +168,7 @@ class Whole:
 
 
 def per_mass(reduced: ReducedModel) -> ReducedModel:
-    """The same robot with a mass of 1, lengths in m: first moments are those of the centre of mass."""
+    """The same robot with a mass of 1 and lengths in m: its first moment is its centre of mass."""
     scale = reciprocal(mul(total_mass(reduced.model), reduced.unit_length))
     return replace(
         reduced,
@@ -173,7 +181,7 @@ def per_mass(reduced: ReducedModel) -> ReducedModel:
 
 
 def com(reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[Scalar]:
-    """c, in m, in world axes."""
+    """c in world axes, in m."""
     whole = Whole(per_mass(reduced), q, naming)
     c = whole.in_world(_center(whole, _points(whole)[1].first), whole.root)
     return [*c] if whole.root == WORLD else [*(c + whole.bodies[whole.root].translation)]
@@ -182,7 +190,7 @@ def com(reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed
 def com_velocity(
     reduced: ReducedModel, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
 ) -> list[Scalar]:
-    """dc/dt, in m/s."""
+    """dc/dt in m/s."""
     whole = Whole(per_mass(reduced), q, naming)
     linear = [momentum.force for momentum in _momenta(whole, v)]
     return [*whole.in_world(whole.subtrees(linear, whole.turned)[1], whole.root)]
@@ -195,7 +203,7 @@ def com_acceleration(
     a: Sequence[Scalar],
     naming: Naming = unnamed,
 ) -> list[Scalar]:
-    """The second derivative of c, in m/s^2."""
+    """The second derivative of c in m/s^2."""
     whole = Whole(per_mass(reduced), q, naming)
     given = straight(whole.reduced, State(q, v, a, naming=naming)).run(body_forces())
     forces = [force.force for force in given["force"]]
@@ -205,7 +213,9 @@ def com_acceleration(
 def com_jacobian(
     reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed, carried: bool = False
 ) -> Rows:
-    """3 x nv: dc/dt = J v. `carried`: columns turn from body to body, which is cheaper near the root."""
+    """J, 3 x nv: dc/dt = J v. With `carried`, columns are rotated from body to body, which is cheaper near
+    the root.
+    """
     whole = Whole(per_mass(reduced), q, naming)
     R = [] if carried else whole.orientations()
     columns = []
@@ -223,12 +233,12 @@ def _points(whole: Whole) -> tuple[list[Point], Point]:
 
 
 def _center(whole: Whole, first: Vector) -> Vector:
-    """The first moment of the robot, seen from its root, with what stands still on a fixed base."""
+    """The first moment of the robot about its root. On a fixed base it includes what does not move."""
     return first + whole.reduced.still if whole.root == WORLD else first
 
 
 def _momenta(whole: Whole, v: Sequence[Scalar]) -> list[Force]:
-    """Of every body by itself, about its origin."""
+    """The momentum of each single body about its origin."""
     velocities: list[Motion] = []
     for body in whole.bodies:
         above = NO_MOTION if body.parent == WORLD else motion_to_child(body, velocities[body.parent])
@@ -236,13 +246,13 @@ def _momenta(whole: Whole, v: Sequence[Scalar]) -> list[Force]:
     return [body.moments.apply(own) for body, own in zip(whole.bodies, velocities, strict=True)]
 
 
-# ---- momentum about it
+# ---- momentum about the centre of mass
 
 
 def centroidal_momentum(
     reduced: ReducedModel, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
 ) -> list[Scalar]:
-    """h_g, in N s and N m s: linear, then angular about c, both in world axes."""
+    """h_g in N s and N m s: linear, then angular about c, both in world axes."""
     whole = Whole(reduced.of_momentum, q, naming)
     _, total = whole.subtrees(_momenta(whole, v), lambda i, f: force_to_parent(whole.bodies[i], f))
     r = _center(whole, _points(whole)[1].first) * reciprocal(whole.mass)
@@ -296,7 +306,7 @@ def _own_rates(own: MassMoments, w: Vector) -> Rates:
 def _rate_about(
     whole: Whole, i: int, part: Rates, r: tuple[Vector, Vector], S: tuple[Motion, Motion]
 ) -> Force:
-    """The rate of `_about`; r and S with theirs."""
+    """The rate of `_about`. r and S are given together with their rates."""
     if i == whole.root:
         moments, at, turn = part.moments, r[0], S[0].angular
         turning = from_second_moment(moments.second - Matrix.outer(moments.first, at))
@@ -308,9 +318,9 @@ def _rate_about(
 
 
 def _about(whole: Whole, i: int, part: MassMoments, r: Vector, S: Motion) -> Force:
-    """The momentum of a unit velocity of body i's joint along S, about c."""
+    """The momentum about c at unit velocity of body i's joint along S."""
     if i == whole.root:
-        # h = m r, so that its linear motion has no angular momentum there
+        # h = m r, so a linear motion has no angular momentum about c
         turning = from_second_moment(part.second - Matrix.outer(part.first, r))
         return Force(turning.apply(S.angular), S.linear * whole.mass + S.angular.cross(part.first))
     column = part.apply(S)
@@ -318,6 +328,6 @@ def _about(whole: Whole, i: int, part: MassMoments, r: Vector, S: Motion) -> For
 
 
 def _in_world(whole: Whole, R: Matrix, momentum: Force) -> list[Scalar]:
-    """Linear, then angular."""
+    """The momentum in world axes: linear, then angular."""
     linear = R.apply(momentum.force) * reciprocal(whole.reduced.unit_length)
     return [*linear, *R.apply(momentum.moment)]

@@ -1,1 +1,1 @@
-"""Functions that are linear in inertial parameters, as matrices to multiply them with."""
+"""Regressors: functions that are linear in inertial parameters, as the matrices that multiply these."""

@@ -1,9 +1,9 @@
-"""Base parameters: the combinations of inertial parameters that torques depend on, and no more.
+"""Base parameters: the smallest set of combinations of inertial parameters on which torques depend.
 
-A column of the regressor that is a sum of others is left out, and its parameter goes to theirs:
-tau = Y pi = Yb (R pi), where Yb has some columns of Y. Gautier, Numerical calculation of the base inertial
-parameters of robots, 1991. Which columns depend on which is found in Y at random states, bodies from the root
-on, so that what a joint does not feel goes to the parent, as in Khalil and Dombre 2002, ch. 9.
+A column of the regressor that is a linear combination of others is left out, and its parameter is added to
+theirs: tau = Y pi = Yb (R pi), where Yb has some columns of Y. Gautier, Numerical calculation of the base
+inertial parameters of robots, 1991. Dependent columns are found in Y at random states. Bodies are taken from
+the root on, so that what a joint does not feel is added to the parent, as in Khalil and Dombre 2002, ch. 9.
 """
 
 from __future__ import annotations
@@ -24,18 +24,22 @@ Array = npt.NDArray[Any]
 STATES: Final = 40
 
 DEPENDENT: Final = 1e-9
-"""A column less its projection on others is a sum of them below this fraction of its length."""
+"""A column is a combination of others if the rest after projection is smaller than this fraction of its
+length.
+"""
 
 ROUNDING: Final = 1e-13
-"""A column's part of another below this fraction of that one is rounding."""
+"""A coefficient below this fraction of the expressed column's length is rounding."""
 
 FIRST: Final = ("mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyz", "Izz", "Iyy", "m")
-"""Of one body: those that come first stay, those behind go to them and to the parent."""
+"""The order in which a body's parameters are tried. Earlier ones are kept; later ones are added to them or to
+the parent's.
+"""
 
 
 @lru_cache(maxsize=8)
 def base_parameters(model: Model) -> BaseParameters:
-    """Those of a robot."""
+    """The base parameters of a robot."""
     W = _stacked(model)
     columns = _independent(W)
     matrix = _expressed(W, columns)
@@ -45,7 +49,7 @@ def base_parameters(model: Model) -> BaseParameters:
 
 
 def _stacked(model: Model) -> Array:
-    """Regressors at random states, one below the other."""
+    """Regressors at random states, stacked."""
     rng, coupling = np.random.default_rng(0), model.coupling
     q = list(model.manifold.random(rng, (STATES,)).T)
     v, a = (list(rng.standard_normal((coupling.independent, STATES))) for _ in range(2))
@@ -55,7 +59,7 @@ def _stacked(model: Model) -> Array:
 
 
 def _independent(W: Array) -> list[int]:
-    """The columns that are no sum of those before them, the largest of which is far above rounding."""
+    """The columns that are not combinations of earlier ones and are well above rounding."""
     lengths = np.linalg.norm(W, axis=0)
     order = [10 * body + NAMES.index(name) for body in range(W.shape[1] // 10) for name in FIRST]
     basis = np.empty((W.shape[0], 0))
@@ -64,7 +68,7 @@ def _independent(W: Array) -> list[int]:
         if lengths[k] <= DEPENDENT * lengths.max():
             continue
         rest = W[:, k] / lengths[k]
-        for _ in range(2):  # once leaves the rounding of the first projection
+        for _ in range(2):  # the second projection removes the rounding errors of the first
             rest = rest - basis @ (basis.T @ rest)
         size = np.linalg.norm(rest)
         if size > DEPENDENT:
@@ -74,7 +78,7 @@ def _independent(W: Array) -> list[int]:
 
 
 def _expressed(W: Array, columns: list[int]) -> Array:
-    """R: every column of W by these; what is only rounding is 0."""
+    """R: every column of W as a combination of these columns. Rounding is cleared to 0."""
     lengths = np.linalg.norm(W, axis=0)
     chosen = lengths[columns]
     scaled = W[:, columns] / chosen

@@ -1,6 +1,6 @@
-"""Regressors, from the equations of motion of bodies with one parameter that is 1.
+"""Regressors, from the equations of motion of bodies with one parameter equal to 1.
 
-Every body has ten columns, in the order of `model/inertial_parameters.py`, in its own frame. Torques are
+Every body has ten columns, in the order of `model/inertial_parameters.py` and in its own frame. Torques are
 tau = Y pi, energies T = K pi and U = P pi: Atkeson, An and Hollerbach 1986; Khalil and Dombre 2002, ch. 9.
 """
 
@@ -24,7 +24,7 @@ def regressor(
     a: Sequence[Scalar],
     naming: Naming = unnamed,
 ) -> list[list[Scalar]]:
-    """Y, nv x 10 nbodies: every body's unit forces, carried to all joints above it."""
+    """Y, nv x 10 nbodies: the forces of each body's unit parameters, carried to all joints above it."""
     transforms = [body.transform(q_i) for body, q_i in zip(model.bodies, q, strict=True)]
     velocity: list[Motion] = []
     acceleration: list[Motion] = []
@@ -61,7 +61,7 @@ def kinetic_regressor(
 
 
 def kinetic_coefficients(velocity: Motion) -> list[Scalar]:
-    """Those of m, m c and J in T = m v.v / 2 + m c . (v x w) + w . J w / 2."""
+    """The coefficients of m, m c and J in T = m v.v / 2 + m c . (v x w) + w . J w / 2."""
     w, v = velocity.angular, velocity.linear
     turning = [half(mul(w[i], w[i])) if i == j else mul(w[i], w[j]) for i, j in ENTRIES]
     return [half(v.dot(v)), *v.cross(w), *turning]

@@ -1,9 +1,9 @@
-"""What torques take of a body's moments: rows of the regressor, in the body's axes.
+"""The torques per unit of a body's moments: rows of the regressor, in the body's axes.
 
-What a joint does not feel of its body (`JointType.split`) acts on the joints above as if it were the
-parent's: its columns are sums of the parent's, with constant factors. On a revolute joint about z these are
-m, m c_z and Ixx + Iyy, so that forces of seven columns are carried up, not of ten. The same regroups inertial
-parameters: Khalil and Dombre 2002, ch. 9.
+The moments of its body that a joint does not feel (`JointType.split`) act on the joints above as if they were
+the parent's. Their columns are sums of the parent's columns with constant factors. On a revolute joint about
+z these are m, m c_z and Ixx + Iyy, so that the forces of only seven columns, rather than ten, are carried up.
+The same property regroups inertial parameters: Khalil and Dombre 2002, ch. 9.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ IYY: Final = NAMES.index("Iyy")
 
 _UNITS: Final = tuple(map(MassMoments.of, UNIT_INERTIAS))
 _ROD: Final = MassMoments(0, ZERO, Matrix.diagonal(0, 0, 1))
-"""With Sigma_zz = 1, which is Ixx = Iyy = 1."""
+"""Moments with Sigma_zz = 1, which is Ixx = Iyy = 1."""
 
 
 @dataclass(frozen=True)
 class Coefficients:
-    """A torque's coefficients of m, of h and of J's entries.
+    """A torque's coefficients of m, of h and of the entries of J.
 
-    `second`: those of Sigma's diagonal, which say the same as those of J's diagonal do.
+    `second` are its coefficients of the diagonal of Sigma, an equivalent of those of the diagonal of J.
     """
 
     mass: Scalar
@@ -41,7 +41,7 @@ class Coefficients:
     second: Vector
 
     def of(self, own: MassMoments) -> Scalar:
-        """The torque that the moments take, a diagonal in the form that has more zeros."""
+        """The torque for these moments. Of the two diagonals, the one with more zeros is used."""
         sigma = [own.second[k][k] for k in range(3)]
         largest = max(map(magnitude, sigma))
         J = [cleared(x, largest) if is_number(x) else x for x in entries(own.rotational)]
@@ -53,7 +53,7 @@ class Coefficients:
         return add(total, dot([J[k] for k in (1, 3, 4)], [self.rotational[k] for k in (1, 3, 4)]))
 
     def slid(self, r: Scalar) -> Coefficients:
-        """Those of moments about the point r z, in the same axes."""
+        """The coefficients of moments about the point r z, in the same axes."""
         if is_zero(r):
             return self
         (x, y, z), (_, _, _, xz, yz, _) = self.first, self.rotational
@@ -64,7 +64,10 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class Unfelt:
-    """What a joint does not feel, in the parent's axes: columns alone, and the sum of Ixx and Iyy."""
+    """What a joint does not feel of its body, in the parent's axes.
+
+    `alone` has single columns, and `rod` is the sum of Ixx and Iyy if it is unfelt.
+    """
 
     alone: Mapping[int, MassMoments]
     rod: MassMoments | None
@@ -81,7 +84,7 @@ class Unfelt:
         return [k for k in range(10) if k not in self.alone and not (self.rod and k == IYY)]
 
     def completed(self, values: Mapping[int, Scalar], parent: Coefficients | None) -> Coefficients:
-        """All columns from those carried and from the parent's; None where there are none of the parent."""
+        """All columns, from those that were carried and those of the parent (None if there is none)."""
 
         def handed(moments: MassMoments) -> Scalar:
             return 0 if parent is None else parent.of(moments)
@@ -97,7 +100,7 @@ class Unfelt:
 
 
 def _handed_on(body: AlignedBody, own: MassMoments) -> MassMoments | None:
-    """Moments in the parent's axes of which the joint feels nothing, else None."""
+    """The moments in the parent's axes if the joint feels nothing of them, else None."""
     felt, moved = body.joint.type.split(own)
     nothing = all(map(is_zero, (felt.mass, *felt.first, *(x for row in felt.second for x in row))))
     return in_parent(body, moved) if moved is not None and nothing else None

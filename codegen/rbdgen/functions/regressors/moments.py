@@ -1,9 +1,8 @@
-"""Regressors on a `ReducedModel`: what motions there take of every parameter.
+"""Regressors on a `ReducedModel`: the forces per unit of every parameter.
 
-With U = [wdot x] + w w^T - |w|^2 1 and the classical acceleration a of the origin, less gravity, the force of
-a body with m = 1 is (0, a), with m c = e_k it is (e_k x a, U e_k). With Ixx = 1 the moment is
-(wdot_x, w_z w_x, -w_x w_y), with Ixy = 1 it is (-U_zx, U_zy, w_x^2 - w_y^2), cyclic; pairs are (moment,
-force).
+With U = [wdot x] + w w^T - |w|^2 1 and the classical acceleration a of the origin, minus gravity, the force
+of a body as (moment, force) is (0, a) for m = 1, and (e_k x a, U e_k) for m c = e_k. The moment is (wdot_x,
+w_z w_x, -w_x w_y) for Ixx = 1, and (-U_zx, U_zy, w_x^2 - w_y^2) for Ixy = 1; others follow cyclically.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from rbdgen.sweeps.straight import straight
 
 
 def regressor(reduced: ReducedModel, x: State) -> list[list[Scalar]]:
-    """Y, nv x 10 nbodies, of q, v and a."""
+    """Y, nv x 10 nbodies, from q, v and a."""
     reduced = reduced.in_metres
     driver = straight(reduced, x)
     motions = driver.run(body_forces())["motion"]
@@ -55,9 +54,9 @@ def _coefficients(
     parent: Mapping[int, Coefficients],
     naming: Naming,
 ) -> dict[int, Coefficients]:
-    """What the torques of body i and of all above it take of its moments, by degree of freedom.
+    """The torques of body i and its ancestors per unit of body i's moments, by degree of freedom.
 
-    `parent`: what they take of the parent's.
+    `parent` has those per unit of its parent's moments.
     """
     units = unit_forces(in_own_axes(bodies[i], motion))
     forces = {column: _in_axes_of_equations(bodies[i], units[column]) for column in unfelt.carried}
@@ -85,7 +84,7 @@ def in_own_axes(body: ReducedBody, motion: BodyMotion) -> BodyMotion:
 
 
 def _in_axes_of_equations(body: ReducedBody, force: Force) -> Force:
-    """The opposite way, of a force."""
+    """The inverse rotation, applied to a force."""
     if body.lag is None:
         return force
     turned = PlanarRotation(Z, *body.lag).apply
@@ -93,21 +92,21 @@ def _in_axes_of_equations(body: ReducedBody, force: Force) -> Force:
 
 
 def unit_forces(motion: BodyMotion) -> list[Force]:
-    """The force that each of the ten parameters takes, in their order."""
+    """The force for each of the ten parameters at 1, in their order."""
     a, w, wdot, U = motion.a, motion.w, motion.wdot, motion.U
     lifting = [Force(e.cross(a), column) for e, column in zip(IDENTITY, U.T, strict=True)]
     return [Force(ZERO, a), *lifting, *(Force(_turning(w, wdot, i, j), ZERO) for i, j in ENTRIES)]
 
 
 def _turning(w: Vector, wdot: Vector, i: int, j: int) -> Vector:
-    """J wdot + w x J w, where entry (i, j) of J is 1, and so is (j, i)."""
+    """J wdot + w x J w, where J has 1 at (i, j) and (j, i), and 0 elsewhere."""
     k = 3 - i - j
     moment: list[Scalar] = [0, 0, 0]
     if i == j:
         y, z = (i + 1) % 3, (i + 2) % 3
         moment[i], moment[y], moment[z] = wdot[i], mul(w[z], w[i]), neg(mul(w[i], w[y]))
     else:
-        # i, j, k cyclic, or j, i, k
+        # (i, j, k) is a cyclic permutation of the axes, or (j, i, k) is
         sign = 1 if j == (i + 1) % 3 else -1
         product = sub(mul(w[i], w[i]), mul(w[j], w[j]))
         moment[k] = mul(sign, product)
@@ -117,7 +116,7 @@ def _turning(w: Vector, wdot: Vector, i: int, j: int) -> Vector:
 
 
 def kinetic_regressor(reduced: ReducedModel, x: State) -> list[Scalar]:
-    """K, 10 nbodies, of q and v."""
+    """K, 10 nbodies, from q and v."""
     driver = straight(reduced, x)
     velocities = driver.run(KINETIC)["velocity"]
     coefficients: list[Scalar] = []
@@ -129,7 +128,7 @@ def kinetic_regressor(reduced: ReducedModel, x: State) -> list[Scalar]:
 
 
 def potential_regressor(reduced: ReducedModel, x: State) -> list[Scalar]:
-    """P, 10 nbodies, of q."""
+    """P, 10 nbodies, from q."""
     driver = straight(reduced, x)
     fields = driver.run(POTENTIAL)["field"]
     unit = reduced.unit_length

@@ -1,4 +1,4 @@
-"""The functions that are linear in inertial parameters."""
+"""The rows of functions that are linear in inertial parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PARAMETERS = "columns: m, m c, Ixx Ixy Iyy Ixz Iyz Izz of every body about its 
 
 
 def _pinocchio_regressor(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
-    """Of a single joint it gives a vector."""
+    """Pinocchio's regressor, which is a vector for a single degree of freedom."""
     Y = pin.computeJointTorqueRegressor(model, data, x["q"], x["v"], x["a"])
     return np.reshape(Y, (model.nv, -1))
 
@@ -88,7 +88,7 @@ ROWS = (REGRESSOR, KINETIC_REGRESSOR, POTENTIAL_REGRESSOR)
 
 
 def _base_columns(model: Model, Y: Any) -> Outputs:
-    """Yb, some columns of Y, over the independent degrees of freedom."""
+    """Yb, a choice of columns of Y, over the independent degrees of freedom."""
     columns = base_parameters(model).columns
     return [[row[k] for row in model.coupling.folded_rows(Y) for k in columns]]
 

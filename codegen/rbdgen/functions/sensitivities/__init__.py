@@ -1,1 +1,1 @@
-"""Derivatives by parameters of the robot that stay inputs."""
+"""Derivatives with respect to parameters of the robot that stay inputs."""

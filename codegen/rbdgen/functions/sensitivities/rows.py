@@ -1,7 +1,7 @@
-"""Derivatives of inverse and forward dynamics by the robot's parameters; only where some stay inputs.
+"""The rows of derivatives of inverse and forward dynamics with respect to parameters that stay inputs.
 
-By reverse differentiation of the traced outputs, through the table: dFD/dp of ABA itself takes fewer
-operations than the product -M^-1 dID/dp.
+They use reverse differentiation of the traced outputs, through the parameter table. dFD/dp of ABA itself
+takes fewer operations than the product -M^-1 dID/dp.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ P = Argument("p", "parameters", ("np",), "SI", "parameters of the robot, those t
 
 
 def _differentiated(function: Function, reduced: ReducedModel, x: State) -> Outputs:
-    """Of a function's first cheap form for the robot: a row an element of its output."""
+    """The derivatives of a function's first cheap form for the robot: one row per element of its output."""
     row = resisting(function)
     form = next(form for form in row.forms_for(reduced.model) if form.reduced and form.loops is None)
     (output,) = row.trace(form, reduced, x)

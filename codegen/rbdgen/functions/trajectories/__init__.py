@@ -1,1 +1,1 @@
-"""A robot's motion in time: steps of integration, and their derivatives."""
+"""Integration steps in time, and their derivatives."""

@@ -1,4 +1,6 @@
-"""The functions of trajectories: a form for every straight form of forward dynamics and its derivatives."""
+"""The rows of integration steps: a form for every straight-line form of forward dynamics and its
+derivatives.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def _stepping(step: Callable[[Model, State, Forward], Outputs], method: str) -> 
 
 
 def _differentiated() -> Iterator[Form]:
-    """Beside the derivatives the acceleration itself, by the first form, whose parts they share."""
+    """The forms of the derivatives. The acceleration is computed by the first form, whose parts it shares
+    with them.
+    """
     for form in _DERIVATIVES.forms:
         if form.loops is None:
 
@@ -100,4 +104,4 @@ STEP_DERIVATIVES = Function(
 )
 
 ROWS = (STEP, STEP_RK4, STEP_DERIVATIVES)
-"""Of every robot."""
+"""These apply to every robot."""

@@ -1,8 +1,8 @@
-"""Steps of integration on the manifold of configurations, by forward dynamics in any of its forms.
+"""Integration steps on the manifold of configurations, with forward dynamics in any of its forms.
 
-The semi-implicit method of Euler: v' = v + h FD(q, v, tau), q' = q exp(h v'). The classical method of Runge
-and Kutta, of fourth order also where motions do not commute: q = q0 exp(u), and u' = v + [u, v] / 2 +
-[u, [u, v]] / 12 for small u (Munthe-Kaas, High order Runge-Kutta methods on manifolds, 1999).
+The semi-implicit Euler method is v' = v + h FD(q, v, tau), q' = q exp(h v'). The classical Runge-Kutta method
+is of fourth order even where motions do not commute: q = q0 exp(u), and u' = v + [u, v] / 2 + [u, [u, v]] /
+12 for small u (Munthe-Kaas, High order Runge-Kutta methods on manifolds, 1999).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Vector = Sequence[Scalar]
 Matrix = list[list[Scalar]]
 
 Forward = Callable[[State], Vector]
-"""Forward dynamics: a of a state."""
+"""Forward dynamics: the acceleration a at a state."""
 
 
 def time_step(x: State) -> Scalar:
-    """The only input of a step that is of no joint."""
+    """The time step, which is the only input that is not a vector of joints."""
     ((step,),) = x.arrays.values()
     return step
 
@@ -43,7 +43,7 @@ def semi_implicit_step(model: Model, x: State, forward: Forward) -> list[Vector]
 
 
 def runge_kutta_step(model: Model, x: State, forward: Forward) -> list[Vector]:
-    """The next q and v, all of them at the same torques."""
+    """The next q and v; the torques are constant over the step."""
     h = time_step(x)
     v = list(x.v[: model.sizes["nv"]])
     half = mul(0.5, h)
@@ -66,7 +66,7 @@ def _moved(model: Model, x: State, u: Vector, v: Vector) -> State:
 
 
 def _in_chart(model: Model, u: Vector, v: Vector) -> list[Scalar]:
-    """The rate of u, where q0 exp(u) moves with v."""
+    """The rate of u when q0 exp(u) moves with v."""
     result = list(v)
     for joint in joints_of(model):
         if isinstance(joint.type, Turning):
@@ -78,7 +78,7 @@ def _in_chart(model: Model, u: Vector, v: Vector) -> list[Scalar]:
 
 
 def _weighted(values: Sequence[Vector]) -> list[Scalar]:
-    """Of the rule of Simpson, but for its sixth."""
+    """The sum with the weights of Simpson's rule, without the factor 1/6."""
     return [add(add(a, d), mul(2, add(b, c))) for a, b, c, d in zip(*values, strict=True)]
 
 
@@ -92,7 +92,7 @@ def times(a: Vector, factor: Scalar) -> list[Scalar]:
 
 
 class ByState(NamedTuple):
-    """The derivatives of forward dynamics, by rows: of a by q, v and tau."""
+    """The derivatives of forward dynamics, by rows, with respect to q, v and tau."""
 
     q: Sequence[Vector]
     v: Sequence[Vector]
@@ -104,7 +104,7 @@ def semi_implicit_derivatives(
 ) -> tuple[Matrix, Matrix]:
     """A and B of the semi-implicit step, by rows, in the tangent space of q.
 
-    With J_q and J_v of the exponential map at h v': dv' = h da + dv, dq' = J_q dq + J_v h dv'.
+    With J_q and J_v of the exponential map at h v', dv' = h da + dv and dq' = J_q dq + J_v h dv'.
     """
     nv, h = model.sizes["nv"], time_step(x)
     v = plus(x.v[:nv], acceleration, h)
@@ -123,7 +123,7 @@ def semi_implicit_derivatives(
 
 
 def _product(blocked: Blocked, rows: Matrix) -> Matrix:
-    """A matrix of blocks on the diagonal times one by rows."""
+    """A block-diagonal matrix times a matrix by rows."""
     result: Matrix = [[] for _ in rows]
     for joint, block in blocked:
         own = list(zip(*rows[joint.idx_v : joint.idx_v + joint.nv], strict=True))

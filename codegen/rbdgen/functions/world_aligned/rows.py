@@ -1,4 +1,4 @@
-"""The functions of world-aligned coordinates; only robots with a floating base have them."""
+"""The rows of functions in world-aligned coordinates. Only robots with a floating base have them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SOURCE = "Nakanishi et al., IJRR 2008, eq. 18-30"
 
 
 def _turn(pin: Any, model: Any, data: Any, q: Any) -> Any:
-    """T, with R of the base."""
+    """T, with the rotation R of the base."""
     pin.forwardKinematics(model, data, q)
     T = np.eye(model.nv)
     T[:3, :3] = T[3:6, 3:6] = data.oMi[1].rotation

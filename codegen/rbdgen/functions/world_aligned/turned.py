@@ -1,15 +1,15 @@
 """M and C v + g of a floating base in world-aligned coordinates.
 
-A floating base moves here by nu = [dp/dt, w] in world axes; v has both in its own axes. Joints are as ever.
-With R the base's rotation and T = diag(R, R, 1),
+The velocity of the floating base is nu = [dp/dt, w] in world axes here, whereas v has both in the base's own
+axes. Joints are as usual. With the base's rotation R and T = diag(R, R, 1),
 
     nu = T v,  dnu/dt = T (a + [w x v; 0; 0]),  M_w dnu/dt + h_w = T tau
     M_w = T M T^T,  h_w = T ID(q, v, [v x w; 0; 0])
 
 Nakanishi, Cory, Mistry, Peters, Schaal, Operational Space Control: A Theoretical and Empirical Comparison,
-IJRR 2008, eq. 18-30, with the joints behind the base and linear before angular.
+IJRR 2008, eq. 18-30, with the joints after the base, and linear before angular.
 
-h_w does not depend on how fast the base glides, so the cheap form leaves that velocity out.
+h_w does not depend on the base's linear velocity, which the cheap form leaves out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BASE = 6
 
 
 def crba_world(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> Rows:
-    """M_w, nv x nv: T M T^T, by blocks of three."""
+    """M_w, nv x nv: T M T^T, by 3 x 3 blocks."""
     M = crba(model, q, naming)
     R, _ = model.bodies[0].transform(q[0])
     columns = [_turned(R, list(column)) for column in zip(*M, strict=True)]
@@ -42,7 +42,7 @@ def crba_world(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) 
 def nle_world(
     model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
 ) -> list[Scalar]:
-    """h_w: T ID at the acceleration that keeps nu."""
+    """h_w: T ID at the acceleration that keeps nu constant."""
     R, _ = model.bodies[0].transform(q[0])
     keeping = Vector(*v[:3]).cross(Vector(*v[3:6]))
     return _turned(R, rnea(model, q, v, [*keeping, *[0] * (model.nv - 3)], naming=naming))
@@ -57,7 +57,7 @@ def _turned(R: Matrix, column: list[Scalar]) -> list[Scalar]:
 
 
 def crba_world_moments(reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> Rows:
-    """M_w: h and J of the robot turn, its mass does not; a joint's column turns as the force that it is."""
+    """M_w: h and J of the robot are rotated, its mass is not. A joint's column is rotated as a force."""
     M = crba_composite(reduced, q, naming)
     rotation = reduced.at(q)[0].rotation
     h = rotation.to_parent(Vector(M[5][1], M[3][2], M[4][0]))
@@ -78,7 +78,7 @@ def crba_world_moments(reduced: ReducedModel, q: Sequence[Coordinate], naming: N
 def nle_world_classical(
     reduced: ReducedModel, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
 ) -> list[Scalar]:
-    """h_w, of a base that only turns."""
+    """h_w, computed for a base that only rotates."""
     tau = rnea_classical(reduced, q, [0, 0, 0, *v[3:]], [0] * reduced.nv, naming=naming)
     turn = reduced.at(q)[0].rotation.to_parent
     return [*turn(Vector(*tau[:3])), *turn(Vector(*tau[3:BASE])), *tau[BASE:]]

@@ -19,7 +19,7 @@ from support.rationals import Rationals
 from support.robots import robot
 
 from rbdgen.description.urdf import parse_urdf
-from rbdgen.functions.coriolis.local import coriolis_local
+from rbdgen.functions.coriolis.local import CORIOLIS_MATRIX
 from rbdgen.functions.coriolis.one_frame import coriolis
 from rbdgen.functions.derivatives.by_forces import motions_by_rates, motions_by_rates_local, unit_rates
 from rbdgen.functions.derivatives.factored import aba_derivatives_factored
@@ -127,7 +127,8 @@ PAIRS = {
         lambda m, x: flat(*aba_derivatives(m, x.q, x.v, x.a, x.fext)),
     ),
     "coriolis": Pair(
-        lambda r, x: flat(coriolis_local(r, x.q, x.v)), lambda m, x: flat(coriolis(m, x.q, x.v))
+        lambda r, x: flat(straight(r, Inputs(x.q, x.v)).run(*CORIOLIS_MATRIX)["C"]),
+        lambda m, x: flat(coriolis(m, x.q, x.v)),
     ),
     "com": Pair(lambda r, x: subtrees.com(r, x.q), lambda m, x: in_the_world.com(m, x.q)),
     "com velocity": Pair(

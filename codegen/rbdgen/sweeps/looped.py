@@ -174,7 +174,9 @@ class Looped:
         )
 
         def trace(x: State) -> Arrays:
-            record = sweep.carry(bodies.placed(x), of(kind, x.arrays["record"]))
+            record = sweep.carry(
+                bodies.placed(x), of(kind, x.arrays["record"]), self.layout.given(x, sweep.carry_reads)
+            )
             given, joint = self.layout.given(x, sweep.reads), bodies.joint(x, "above")
             setattr(given, sweep.carries, record)
             gives = sweep.step(joint, given)
@@ -188,6 +190,7 @@ class Looped:
             trace,
             {
                 **bodies.joints(below),
+                **self.layout.reads(sweep.carry_reads, below),
                 **({"above": bodies.kinds.place(above)} if bodies.kinds.varying else {}),
                 **self.layout.reads(sweep.reads, above),
                 "record": own,
@@ -206,7 +209,9 @@ class Looped:
         bodies, runs = self.bodies, self.bodies.outward
 
         def trace(x: State) -> Arrays:
-            record = sweep.carry(bodies.placed(x), of(kind, x.arrays["record"]))
+            record = sweep.carry(
+                bodies.placed(x), of(kind, x.arrays["record"]), self.layout.given(x, sweep.carry_reads)
+            )
             given = self.layout.base_given(x, sweep.reads, sweep.base_reads)
             setattr(given, sweep.carries, turned(kind.kind, record, bodies.root))
             return self.layout.flat(x, sweep.step(bodies.base(x.q), given))
@@ -215,7 +220,8 @@ class Looped:
             f"{sweep.name}_base",
             trace,
             {
-                **bodies.joints([bodies.branches[k][-1] for k in runs]),
+                **bodies.joints(lowest := [bodies.branches[k][-1] for k in runs]),
+                **self.layout.reads(sweep.carry_reads, lowest),
                 **self.layout.base_reads(sweep.base_reads),
                 "record": self.layout.access(sweep.carries, runs),
             },

@@ -90,7 +90,7 @@ class Straight:
             for j in range(body.joint.idx_v, body.joint.idx_v + body.joint.nv):
                 i, record = below, self.values[sweep.carries][j]
                 while (above := self.bodies[i].parent) != WORLD:
-                    record = sweep.carry(self.bodies[i], record)
+                    record = sweep.carry(self.bodies[i], record, self._given(i, sweep.carry_reads))
                     label = f"{sweep.carries}[{j},{above}]"
                     record = named(self.kinds[sweep.carries], record, self.naming, label)
                     x = self._given(above, sweep.reads)

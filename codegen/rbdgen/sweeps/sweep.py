@@ -26,8 +26,9 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
+from rbdgen.spatial.ops import Force
 from rbdgen.spatial.scalar import Scalar, add
-from rbdgen.sweeps.bodies import Body, Placed
+from rbdgen.sweeps.bodies import Body, Placed, force_to_parent
 from rbdgen.sweeps.records import Kind, Total
 
 INPUTS = ("v", "a", "tau")
@@ -132,7 +133,7 @@ class Climb:
     name: str
     carries: str
     """The name of the record, which an earlier sweep gave."""
-    carry: Callable[[Placed, Any], Any]
+    carry: Callable[[Any, Any, Given], Any]
     """Carries the record one step up, into the axes of the parent."""
     step: Step
     """Computes matrix entries at the ancestor from the record and what it reads there."""
@@ -146,6 +147,13 @@ class Climb:
     """What is read at the ancestor."""
     base_reads: Sequence[str] = ()
     """What of this is read at a floating base."""
+    carry_reads: Sequence[str] = ()
+    """What `carry` reads of the body that the record leaves."""
+
+
+def carry_force(body: Placed, force: Force, _: Given) -> Force:
+    """The `carry` of a climb whose record is a force, which acts on the parent unchanged."""
+    return force_to_parent(body, force)
 
 
 @dataclass(frozen=True)
@@ -185,6 +193,6 @@ Sweep: TypeAlias = Outward | Inward | Climb | Freedoms | Pairs
 
 def names_read(sweep: Sweep) -> set[str]:
     """All names that a sweep reads from earlier ones."""
-    fields = ("reads", "base_reads", "other_reads", "sums")
+    fields = ("reads", "base_reads", "carry_reads", "other_reads", "sums")
     read = {name for field in fields for name in getattr(sweep, field, None) or ()}
     return read | {sweep.carries} if isinstance(sweep, Climb) else read

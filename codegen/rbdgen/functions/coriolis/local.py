@@ -6,57 +6,86 @@ in velocities: here l2 and K2 are l = int r' dm and K = int r' r^T dm, without t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from rbdgen.functions.derivatives.local import Column, Subtree
-from rbdgen.functions.derivatives.one_frame import Rows
-from rbdgen.functions.momentum.rates import angular_velocities, origin_rates, turning
-from rbdgen.model.joints import Coordinate
-from rbdgen.model.model import WORLD
+from rbdgen.functions.coriolis.one_frame import Direction
+from rbdgen.functions.derivatives.local import Column, Subtree, carry
+from rbdgen.functions.momentum.rates import origin_rate, turning
 from rbdgen.model.moments import MassMoments
-from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import NO_FORCE, Force, Matrix, Motion, Vector
-from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
-from rbdgen.sweeps.records import named
+from rbdgen.model.reduce import ReducedBody
+from rbdgen.spatial.ops import NO_FORCE, ZERO, Force, Matrix, Vector
+from rbdgen.spatial.scalar import add
+from rbdgen.sweeps.bodies import relative_motion
+from rbdgen.sweeps.records import Each, Entry
+from rbdgen.sweeps.sweep import Climb, Given, Gives, Inward, Outward, Sum
 
 
-def coriolis_local(
-    reduced: ReducedModel, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
-) -> Rows:
-    """C(q, v), nv x nv; arguments as in `coriolis`."""
-    bodies = reduced.at(q)
-    w = angular_velocities(bodies, v, naming)
-    p_rates = origin_rates(bodies, w, v)
-    S_rates = [[turning(w[i], S) for S in body.subspace] for i, body in enumerate(bodies)]
-    subtrees = [_own(body.moments, own) for body, own in zip(bodies, w, strict=True)]
-    C: Rows = [[0] * reduced.nv for _ in range(reduced.nv)]
-    for j in reversed(range(len(bodies))):
-        body, subtree = bodies[j], subtrees[j]
-        for k, (S, rate) in enumerate(zip(body.subspace, S_rates[j], strict=True), body.joint.idx_v):
-            column, at = _column(subtree, S, rate), j
-            for row, S_row in enumerate(body.subspace, body.joint.idx_v):
-                C[row][k] = S_row.dot(column.by_v)
-            while (parent := bodies[at].parent) != WORLD:
-                column = column.to_parent(bodies[at], p_rates[at])
-                column = named(Column, column, naming, f"column[{k},{parent}]")
-                at = parent
-                above = zip(bodies[at].subspace, S_rates[at], strict=True)
-                for i, (S_i, rate_i) in enumerate(above, bodies[at].joint.idx_v):
-                    C[i][k] = S_i.dot(column.by_v)
-                    C[k][i] = add(rate_i.dot(column.by_a), column.row.dot(S_i.angular))
-        if body.parent != WORLD:
-            whole = subtrees[body.parent] + subtree.to_parent(body, p_rates[j])
-            subtrees[body.parent] = named(Subtree, whole, naming, f"subtree[{body.parent}]")
-    return C
+def step(body: ReducedBody, x: Given) -> Gives:
+    """A body's angular velocity, the directions of its joint, the rate of its origin, and its composites."""
+    w = body.rotation.to_child(x.parent) + relative_motion(body, x.v).angular
+    return {
+        "w": w,
+        "direction": [Direction(S, turning(w, S)) for S in body.subspace],
+        "rate": origin_rate(body, x.parent, x.v),
+        "subtree": own_subtree(body.moments, w),
+    }
 
 
-def _own(own: MassMoments, w: Vector) -> Subtree:
+def own_subtree(own: MassMoments, w: Vector) -> Subtree:
+    """The composites of one body alone."""
     return Subtree(own, NO_FORCE, w.cross(own.first), Matrix.skew(w) @ own.second)
 
 
-def _column(subtree: Subtree, S: Motion, rate: Motion) -> Column:
-    """I S; I S' with the momentum that turns; and what ancestors' changes meet."""
-    moments, Q = subtree.moments, subtree.Q
-    turning = Force(Q.apply(S.angular), S.angular.cross(subtree.l2))
+def own_entries(body: ReducedBody, x: Given) -> Gives:
+    """The entries between the degrees of freedom of one joint; the columns that its ancestors see."""
+    columns = [own_column(direction, x.subtree) for direction in x.direction]
+    return {
+        "C": [S.dot(column.by_v) for S in body.subspace for column in columns],
+        "column": columns,
+        "subtree": x.subtree.to_parent(body, x.rate),
+    }
+
+
+def own_column(direction: Direction, subtree: Subtree) -> Column:
+    """I S; I S' with the momentum that turns; and what changes of the ancestors meet."""
+    S, moments, Q = direction.S, subtree.moments, subtree.Q
+    turned = Force(Q.apply(S.angular), S.angular.cross(subtree.l2))
     row = Q.T.apply(S.angular) + subtree.l2.cross(S.linear)
-    return Column(moments.apply(S), moments.apply(rate) + turning, NO_FORCE, row)
+    return Column(moments.apply(S), moments.apply(direction.rate) + turned, NO_FORCE, row)
+
+
+def entries_above(_: object, x: Given) -> Gives:
+    """The entries between a degree of freedom and those of a joint above it, both ways."""
+    return {
+        "C": [above.S.dot(x.column.by_v) for above in x.direction],
+        "C_below": [
+            add(above.rate.dot(x.column.by_a), x.column.row.dot(above.S.angular)) for above in x.direction
+        ],
+    }
+
+
+CORIOLIS_MATRIX = (
+    Outward(
+        "outward",
+        "w",
+        step,
+        world=lambda _: ZERO,
+        reads=("placement", "moments", "v"),
+        gives={"w": Vector, "direction": Each(Direction), "rate": Vector, "subtree": Subtree},
+    ),
+    Inward(
+        "inward",
+        {"subtree": Sum(Subtree)},
+        own_entries,
+        reads=("placement", "direction", "rate"),
+        gives={"C": Entry, "column": Each(Column)},
+    ),
+    Climb(
+        "climb",
+        "column",
+        carry,
+        entries_above,
+        gives=("C", "C_below"),
+        reads=("direction",),
+        carry_reads=("rate",),
+    ),
+)
+"""The sweeps that give `C`, nv x nv, of v; its entries between branches are exactly 0."""

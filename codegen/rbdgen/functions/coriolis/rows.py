@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdgen.functions.coriolis.local import coriolis_local
+from rbdgen.functions.coriolis.local import CORIOLIS_MATRIX
 from rbdgen.functions.coriolis.one_frame import coriolis, coriolis_sweeps
 from rbdgen.functions.function import (
     Call,
@@ -16,9 +16,9 @@ from rbdgen.functions.function import (
     Identity,
     Q,
     V,
-    cheap,
     flat,
     square,
+    swept,
     swept_in_loops,
 )
 from rbdgen.signature import Signature
@@ -57,11 +57,7 @@ CORIOLIS = Function(
             "Echeandia and Wensing, 2021",
             lambda model, x: [flat(coriolis(model, x.q, x.v, x.naming))],
         ),
-        cheap(
-            "local",
-            "the same in the bodies' own axes, mass moments",
-            lambda reduced, x: [flat(coriolis_local(reduced, x.q, x.v, x.naming))],
-        ),
+        swept("local", "the same in the bodies' own axes, mass moments", ("C",), CORIOLIS_MATRIX),
         swept_in_loops("one_frame in loops over bodies and pairs of freedoms", ("C",), coriolis_sweeps()),
     ),
     operations=lambda size: 460 * size.bodies + 31 * size.ancestors,

@@ -14,18 +14,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rbdgen.functions.derivatives.one_frame import InverseDynamicsDerivatives
-from rbdgen.functions.inverse_dynamics.classical import BodyMotion, body_forces, carried
+from rbdgen.functions.derivatives.one_frame import OUTPUTS, InverseDynamicsDerivatives
+from rbdgen.functions.inverse_dynamics.classical import BodyMotion, carried, inertial_force, moved
 from rbdgen.model.joints import Coordinate
-from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedBody, ReducedModel
 from rbdgen.spatial.ops import ZERO, Force, Matrix, Motion, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, add, neg, unnamed
 from rbdgen.sweeps.bodies import along_joint, force_to_parent, relative_motion
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.records import named
-from rbdgen.sweeps.straight import Straight, straight
+from rbdgen.sweeps.records import Each, Entry
+from rbdgen.sweeps.straight import straight
+from rbdgen.sweeps.sweep import Climb, Given, Gives, Inward, Outward, Sum, Sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,38 +127,57 @@ def rnea_derivatives_local(
 ) -> InverseDynamicsDerivatives:
     """dID/dq, dID/dv and M, and tau itself on the way; arguments as in `rnea_classical`.
 
-    `fext` turns with the bodies.
+    The external forces `fext` turn with the bodies.
     """
-    return derivatives_on(straight(reduced, State(q, v, a, fext=fext, naming=naming)))
+    x = State(q, v, a, fext=fext, naming=naming)
+    values = straight(reduced, x).run(*derivatives_in_own_axes(external=fext is not None))
+    return InverseDynamicsDerivatives(*(values[name] for name in (*OUTPUTS, "tau")))
 
 
-def derivatives_on(line: Straight) -> InverseDynamicsDerivatives:
-    """The same on bodies at a state; forces of `line.fext` are in the axes of the bodies."""
-    bodies, v, naming, nv = line.bodies, line.inputs["v"], line.naming, line.nv
-    given = line.run(body_forces(external=line.fext is not None))
-    motions = given["motion"]
-    directions = [directions_of(body, motions, v, line.world.upward, i) for i, body in enumerate(bodies)]
-    rates = [origin_rate(body, motions, v) for body in bodies]
-    subtrees = [own_subtree(*own) for own in zip(bodies, motions, given["force"], strict=True)]
-    dq, dv, M = ([[0] * nv for _ in range(nv)] for _ in range(3))
-    result = InverseDynamicsDerivatives(dq, dv, M, [0] * nv)
-    for j in reversed(range(len(bodies))):
-        body, subtree = bodies[j], subtrees[j]
-        for k, value in enumerate(along_joint(body, subtree.force), body.joint.idx_v):
-            result.tau[k] = naming(f"tau[{k}]", value)
-        columns = [own_column(direction, subtree) for direction in directions[j]]
-        fill_own(body, columns, result)
-        for k, (direction, own) in enumerate(zip(directions[j], columns, strict=True), body.joint.idx_v):
-            column, i = with_turned_force(own, direction.S, subtree.force), j
-            while (parent := bodies[i].parent) != WORLD:
-                column = column.to_parent(bodies[i], rates[i])
-                column = named(Column, column, naming, f"column[{k},{parent}]")
-                i = parent
-                fill_above(bodies[i], k, column, directions[i], result)
-        if body.parent != WORLD:
-            whole = subtrees[body.parent] + subtree.to_parent(body, rates[j])
-            subtrees[body.parent] = named(Subtree, whole, naming, f"subtree[{body.parent}]")
-    return result
+def derivatives_in_own_axes(external: bool = False) -> tuple[Sweep, ...]:
+    """The sweeps that give `dtau_dq`, `dtau_dv`, `dtau_da` and `tau` of v, a and (if `external`) fext."""
+    outward = Outward(
+        "outward",
+        "motion",
+        step,
+        world=lambda x: BodyMotion(x.upward, ZERO, ZERO),
+        reads=("placement", "moments", "upward", "v", "a", *(("fext",) if external else ())),
+        gives={"motion": BodyMotion, "direction": Each(Direction), "rate": Vector, "subtree": Subtree},
+    )
+    return outward, INWARD, CLIMB
+
+
+# ---- outward
+
+
+def step(body: ReducedBody, x: Given) -> Gives:
+    """A body's motion, the directions of its joint, the rate of its origin, and its own composites."""
+    motion = moved(body, x)
+    force = inertial_force(body.moments, motion)
+    return {
+        "motion": motion,
+        "direction": directions_of(body, x.parent, x.v, motion),
+        "rate": origin_rate(body, x.parent, x.v),
+        "subtree": own_subtree(body, motion, force if x.fext is None else force - x.fext),
+    }
+
+
+def directions_of(
+    body: ReducedBody, parent: BodyMotion, v: Sequence[Scalar], motion: BodyMotion
+) -> list[Direction]:
+    """The directions of all degrees of freedom of a joint."""
+    if body.joint.type.one_axis:
+        return [along_axis(body.subspace[0], motion)]
+    above = BodyMotion(*carried(body, parent))
+    own = relative_motion(body, v)
+    return [in_any_way(S, above, own, motion.w) for S in body.subspace]
+
+
+def origin_rate(body: ReducedBody, parent: BodyMotion, v: Sequence[Scalar]) -> Vector:
+    """2 p', where p leads from the parent's origin to this one, in the parent's axes: 2 w x p + 2 R u."""
+    own = relative_motion(body, v).linear * 2
+    slid: Vector = body.axis * own.z if body.joint.type.one_axis else body.rotation.to_parent(own)
+    return (parent.w * 2).cross(body.translation) + slid
 
 
 def own_subtree(body: ReducedBody, motion: BodyMotion, force: Force) -> Subtree:
@@ -168,25 +187,7 @@ def own_subtree(body: ReducedBody, motion: BodyMotion, force: Force) -> Subtree:
     return Subtree(own, force, twice.cross(own.first), Matrix.skew(twice) @ own.second)
 
 
-def origin_rate(body: ReducedBody, motions: Sequence[BodyMotion], v: Sequence[Scalar]) -> Vector:
-    """2 p', p from the parent's origin to this one, in its axes: 2 w x p + 2 R u."""
-    if body.parent == WORLD:
-        return ZERO
-    own = relative_motion(body, body.joint.slice(v)).linear * 2
-    slid: Vector = body.axis * own.z if body.joint.type.one_axis else body.rotation.to_parent(own)
-    return (motions[body.parent].w * 2).cross(body.translation) + slid
-
-
-def directions_of(
-    body: ReducedBody, motions: Sequence[BodyMotion], v: Sequence[Scalar], upward: Vector, i: int
-) -> list[Direction]:
-    """Of all of a joint's degrees of freedom; `upward`: what the world accelerates by."""
-    if body.joint.type.one_axis:
-        return [along_axis(body.subspace[0], motions[i])]
-    parent = BodyMotion(upward, ZERO, ZERO) if body.parent == WORLD else motions[body.parent]
-    above = BodyMotion(*carried(body, parent))
-    own = relative_motion(body, body.joint.slice(v))
-    return [in_any_way(S, above, own, motions[i].w) for S in body.subspace]
+# ---- inward
 
 
 def own_column(direction: Direction, subtree: Subtree) -> Column:
@@ -211,27 +212,62 @@ def with_turned_force(own: Column, S: Motion, force: Force) -> Column:
     return replace(own, by_q=own.by_q + S.cross_force(force))
 
 
-def fill_own(body: ReducedBody, columns: Sequence[Column], result: InverseDynamicsDerivatives) -> None:
-    """The entries between the degrees of freedom of one joint."""
-    for j, column in enumerate(columns, body.joint.idx_v):
-        for i, S in enumerate(body.subspace, body.joint.idx_v):
-            result.dtau_da[i][j] = S.dot(column.by_a)
-            result.dtau_dv[i][j] = S.dot(column.by_v)
-            result.dtau_dq[i][j] = S.dot(column.by_q)
+def own_entries(body: ReducedBody, x: Given) -> Gives:
+    """The entries between the degrees of freedom of one joint; the columns that its ancestors see."""
+    columns = [own_column(direction, x.subtree) for direction in x.direction]
+    return {
+        "tau": along_joint(body, x.subtree.force),
+        "dtau_dq": [S.dot(column.by_q) for S in body.subspace for column in columns],
+        "dtau_dv": [S.dot(column.by_v) for S in body.subspace for column in columns],
+        "dtau_da": [S.dot(column.by_a) for S in body.subspace for column in columns],
+        "column": [
+            with_turned_force(column, S, x.subtree.force)
+            for column, S in zip(columns, body.subspace, strict=True)
+        ],
+        "subtree": x.subtree.to_parent(body, x.rate),
+    }
 
 
-def fill_above(
-    above: ReducedBody,
-    j: int,
-    column: Column,
-    directions: Sequence[Direction],
-    result: InverseDynamicsDerivatives,
-) -> None:
-    """The entries between degree of freedom j and those of a joint above it; `column` at that joint."""
-    for i, direction in enumerate(directions, above.joint.idx_v):
-        S, psi1 = direction.S, direction.psi1
-        result.dtau_da[i][j] = result.dtau_da[j][i] = S.dot(column.by_a)
-        result.dtau_dv[i][j] = S.dot(column.by_v)
-        result.dtau_dq[i][j] = S.dot(column.by_q)
-        result.dtau_dv[j][i] = add(column.row.dot(S.angular), direction.by_velocity.dot(column.by_a))
-        result.dtau_dq[j][i] = add(direction.psi2.dot(column.by_a), column.row.dot(psi1.angular))
+INWARD = Inward(
+    "inward",
+    {"subtree": Sum(Subtree)},
+    own_entries,
+    reads=("placement", "direction", "rate"),
+    gives={"tau": Scalar, **dict.fromkeys(OUTPUTS, Entry), "column": Each(Column)},
+)
+
+
+# ---- from every body to its ancestors
+
+
+def carry(body: ReducedBody, column: Column, x: Given) -> Column:
+    """The column of a degree of freedom at the parent of this body."""
+    return column.to_parent(body, x.rate)
+
+
+def entries_above(_: object, x: Given) -> Gives:
+    """The entries between a degree of freedom and those of a joint above it, both ways."""
+    column, inertial = x.column, [direction.S.dot(x.column.by_a) for direction in x.direction]
+    return {
+        "dtau_da": inertial,
+        "dtau_da_below": inertial,
+        "dtau_dv": [above.S.dot(column.by_v) for above in x.direction],
+        "dtau_dq": [above.S.dot(column.by_q) for above in x.direction],
+        "dtau_dv_below": [
+            add(column.row.dot(above.S.angular), above.by_velocity.dot(column.by_a)) for above in x.direction
+        ],
+        "dtau_dq_below": [
+            add(above.psi2.dot(column.by_a), column.row.dot(above.psi1.angular)) for above in x.direction
+        ],
+    }
+
+
+CLIMB = Climb(
+    "climb",
+    "column",
+    carry,
+    entries_above,
+    gives=(*OUTPUTS, *(f"{name}_below" for name in OUTPUTS)),
+    reads=("direction",),
+    carry_reads=("rate",),
+)

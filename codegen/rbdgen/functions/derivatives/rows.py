@@ -21,7 +21,7 @@ from rbdgen.functions.derivatives.forward import (
     aba_derivatives_looped,
 )
 from rbdgen.functions.derivatives.forward_vectors import aba_derivatives_vectors
-from rbdgen.functions.derivatives.local import rnea_derivatives_local
+from rbdgen.functions.derivatives.local import derivatives_in_own_axes, rnea_derivatives_local
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives, rnea_derivatives
 from rbdgen.functions.derivatives.vectors import rnea_derivatives_vectors
 from rbdgen.functions.function import (
@@ -39,6 +39,7 @@ from rbdgen.functions.function import (
     flat,
     in_loops,
     square,
+    swept,
     swept_in_loops,
     symmetric,
 )
@@ -182,7 +183,7 @@ RNEA_DERIVATIVES = Function(
     "analytical derivatives of inverse dynamics",
     (
         Form("one_frame", _ONE_FRAME, _one_frame),
-        cheap("local", _LOCAL, _local),
+        swept("local", _LOCAL, OUTPUTS, derivatives_in_own_axes()),
         swept_in_loops("one_frame in loops over bodies and pairs of freedoms", OUTPUTS, derivatives()),
         in_loops(
             "one_frame, degrees of freedom as lanes",

@@ -25,13 +25,13 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import back_substituted
 from rbdgen.spatial.ops import Force
 from rbdgen.spatial.scalar import Naming, Scalar, dot, mul, neg, unnamed
-from rbdgen.sweeps.bodies import Body, Jointed, along_joint, force_to_parent, with_joint_force
+from rbdgen.sweeps.bodies import Body, Jointed, along_joint, with_joint_force
 from rbdgen.sweeps.inputs import ALONE, Lanes, State
 from rbdgen.sweeps.looped import looped
 from rbdgen.sweeps.loops import FormLoop, LoopedForm
 from rbdgen.sweeps.records import Each, Entry
 from rbdgen.sweeps.straight import straight
-from rbdgen.sweeps.sweep import BASE_LOWER, Climb, Given, Gives, Inward, Sum
+from rbdgen.sweeps.sweep import BASE_LOWER, Climb, Given, Gives, Inward, Sum, carry_force
 
 
 def factor(body: Body, x: Given) -> Gives:
@@ -79,7 +79,7 @@ INVERSE_FACTOR = (
     Climb(
         "responses",
         "force",
-        force_to_parent,
+        carry_force,
         response,
         gives=("W_below",),
         onward=remainder,

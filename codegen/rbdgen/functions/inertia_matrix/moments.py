@@ -15,11 +15,11 @@ from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Force
 from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
-from rbdgen.sweeps.bodies import Body, Jointed, along_joint, force_to_parent
+from rbdgen.sweeps.bodies import Body, Jointed, along_joint
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.records import Each, Entry
 from rbdgen.sweeps.straight import straight
-from rbdgen.sweeps.sweep import Climb, Given, Gives, Inward, Sum
+from rbdgen.sweeps.sweep import Climb, Given, Gives, Inward, Sum, carry_force
 
 
 def unit_forces(body: Jointed, subtree: MassMoments) -> list[Force]:
@@ -52,7 +52,7 @@ INERTIA_MATRIX = (
         gives={"M": Entry, "force": Each(Force)},
         base_gives={"M": Entry},
     ),
-    Climb("ancestors", "force", force_to_parent, felt, gives=("M", "M_below")),
+    Climb("ancestors", "force", carry_force, felt, gives=("M", "M_below")),
 )
 """The sweeps that compute `M`."""
 

@@ -24,16 +24,21 @@ def angular_velocities(bodies: Sequence[ReducedBody], v: Sequence[Scalar], namin
 
 
 def origin_rates(bodies: Sequence[ReducedBody], w: Sequence[Vector], v: Sequence[Scalar]) -> list[Vector]:
-    """For each body, the rate of p (from its parent's origin to its own) in the parent's axes: w x p + R
-    u.
+    """For each body, the rate of p, from the origin of its parent to its own, in the parent's axes."""
+    return [
+        origin_rate(body, ZERO if body.parent == WORLD else w[body.parent], body.joint.slice(v))
+        for body in bodies
+    ]
+
+
+def origin_rate(body: ReducedBody, above: Vector, v: Sequence[Scalar]) -> Vector:
+    """The rate of p for one body: w x p + R u.
+
+    `above` is the parent's angular velocity w, and the joint's velocities `v` move the origin at u.
     """
-    found: list[Vector] = []
-    for body in bodies:
-        u = relative_motion(body, body.joint.slice(v)).linear
-        slid = body.axis * u.z if body.joint.type.one_axis else body.rotation.to_parent(u)
-        turned = ZERO if body.parent == WORLD else w[body.parent].cross(body.translation)
-        found.append(turned + slid)
-    return found
+    u = relative_motion(body, v).linear
+    slid: Vector = body.axis * u.z if body.joint.type.one_axis else body.rotation.to_parent(u)
+    return above.cross(body.translation) + slid
 
 
 def turning(w: Vector, S: Motion) -> Motion:

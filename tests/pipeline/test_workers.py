@@ -18,7 +18,8 @@ def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_results_are_in_the_order_of_the_tasks() -> None:
     names, ended = ["first", "second", "third"], list[str]()
-    assert in_parallel(check_robot_name, {name: name for name in names}, ended.append) == names
+    results = in_parallel(check_robot_name, {name: name for name in names}, ended.append)
+    assert list(results.items()) == [(name, name) for name in names]
     assert sorted(ended) == sorted(names)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from rbdgen.emit.c.trigonometry import angle_count
 from rbdgen.emit.contexts import CFunction, CRobot, function_context, robot_context
 from rbdgen.emit.names import casadi_name
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
@@ -26,6 +28,11 @@ class FolderFunction:
     shown: CFunction
     tested: CGolden
     float_error: float | None
+
+    @cached_property
+    def most_angles(self) -> int:
+        """The most angles whose sine or cosine one straight line of the function needs."""
+        return max((angle_count(loop.kernel) for loop in self.source.printed.loops), default=0)
 
 
 @dataclass(frozen=True)

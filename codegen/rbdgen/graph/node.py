@@ -99,8 +99,10 @@ class Graph:
 
     def with_lanes(self) -> bytearray:
         """Whether each node's value has lanes."""
-        flat = [argument.lanes > 1 for argument in self.inputs for _ in range(argument.size)]
         found = bytearray(len(self.nodes))
+        if self.lanes == 1:
+            return found
+        flat = [argument.lanes > 1 for argument in self.inputs for _ in range(argument.size)]
         for index, (op, args, value) in enumerate(self.nodes):
             if op == "input":
                 found[index] = flat[int(value)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -59,10 +59,22 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
     axes = search(robot.model) if options.savings else None
     progress("searched body axes")
     table = design_table(robot, axes, options) if options.params else None
-    tasks = {name: (robot, name, axes, options, table) for name in options.functions}
-    designed = in_parallel(design_function, tasks, lambda name: progress(f"designed {name}"))
+    designed = _designed(robot, axes, options, table, lambda name: progress(f"designed {name}"))
     finished = designed if table is None else with_update(designed, table)
     return [in_stages(function) for function in finished] if options.trig == "builtin" else finished
+
+
+def _designed(
+    robot: Robot, axes: BodyAxes | None, options: Options, table: Table | None, done: Callable[[str], None]
+) -> list[FunctionSource]:
+    """All functions in the order of the options, the longest begun first: one of them alone would leave all
+    cores but one without work at the end."""
+    longest_first = sorted(
+        options.functions, key=lambda name: -lookup(name, robot.model).estimate(robot.model)
+    )
+    tasks = {name: (robot, name, axes, options, table) for name in longest_first}
+    designed = in_parallel(design_function, tasks, done)
+    return [designed[name] for name in options.functions]
 
 
 def in_stages(function: FunctionSource) -> FunctionSource:
@@ -217,8 +229,7 @@ def count(robot: Robot, functions: Sequence[str], progress: Progress = silent) -
     check_budget(robot.model, functions, options.budget)
     axes = search(robot.model)
     progress("searched body axes")
-    tasks = {name: (robot, name, axes, options, None) for name in functions}
-    chosen = in_parallel(design_function, tasks, lambda name: progress(f"counted {name}"))
+    chosen = _designed(robot, axes, options, None, lambda name: progress(f"counted {name}"))
     return {function.name: (f"{function.form} ({function.axes})", function.cost) for function in chosen}
 
 

@@ -23,8 +23,8 @@ from rbdgen.resources import package_root
 
 def in_parallel(
     work: Callable[[Any], Any], tasks: Mapping[str, Any], done: Callable[[str], None]
-) -> list[Any]:
-    """The results in the tasks' order; the last tasks, usually the longest, are begun first.
+) -> dict[str, Any]:
+    """The results by the tasks' names, in the order of the tasks, in which they are begun too.
 
     `work` is a function of a module of rbdgen; `done(name)` is called here as each one ends. An exception of
     `work` is raised here.
@@ -35,16 +35,14 @@ def in_parallel(
         for name, task in tasks.items():
             results[name] = work(task)
             done(name)
-        return list(results.values())
+        return results
     processes = [_start() for _ in range(workers)]
     try:
         with ThreadPoolExecutor(workers) as pool:
             idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
             for process in processes:
                 idle.put(process)
-            futures = {
-                pool.submit(_remote, idle, work, task): name for name, task in reversed(list(tasks.items()))
-            }
+            futures = {pool.submit(_remote, idle, work, task): name for name, task in tasks.items()}
             try:
                 for future in as_completed(futures):
                     results[futures[future]] = future.result()
@@ -56,7 +54,7 @@ def in_parallel(
     finally:
         for process in processes:
             _end(process)
-    return [results[name] for name in tasks]
+    return {name: results[name] for name in tasks}
 
 
 def _start() -> subprocess.Popen[bytes]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rbdgen.emit.c.lanes import vectors_of
-from rbdgen.emit.c.trigonometry import angle_count
 from rbdgen.emit.folder import Folder, FolderFunction
 
 
@@ -35,5 +34,4 @@ def calls_sincos(folder: Folder, functions: Iterable[FolderFunction]) -> bool:
 
 def most_angles(functions: Iterable[FolderFunction]) -> int:
     """The most angles whose sine or cosine one straight line of the functions needs."""
-    kernels = (loop.kernel for function in functions for loop in function.source.printed.loops)
-    return max((angle_count(kernel) for kernel in kernels), default=0)
+    return max((function.most_angles for function in functions), default=0)

@@ -9,8 +9,7 @@ nodes again, in which equal nodes are one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cheaper
@@ -66,6 +65,15 @@ class Forest:
             for argument in self._graph.inputs
             for x in builder.input(argument.name, argument.size, argument.lanes)
         ]
+        function = {
+            "inv": builder.reciprocal,
+            "sin": builder.sine,
+            "cos": builder.cosine,
+            "sqrt": builder.square_root,
+            "sign": builder.signum,
+            "join": builder.joined,
+            "turn": builder.turned,
+        }
         edges: dict[int, int] = {}
         for node in self._in_order():
             if node in self.sums:
@@ -78,16 +86,7 @@ class Forest:
                 edge = builder.number(self._source.constants[node])
             else:
                 op, operand = self._source.nodes[node]
-                function = {
-                    "inv": builder.reciprocal,
-                    "sin": builder.sine,
-                    "cos": builder.cosine,
-                    "sqrt": builder.square_root,
-                    "sign": builder.signum,
-                    "join": builder.joined,
-                    "turn": builder.turned,
-                }[op]
-                edge = function(edges[operand >> 1] ^ (operand & 1))
+                edge = function[op](edges[operand >> 1] ^ (operand & 1))
             edges[node] = edge
         for node, text in self._source.labels.items():
             if node in edges:
@@ -140,9 +139,9 @@ class Forest:
         return uses
 
     def _count_uses(self) -> dict[int, int]:
-        uses: dict[int, int] = {}
-        for node in self._in_order():
-            uses.setdefault(node, 0)
+        order = self._in_order()
+        uses = dict.fromkeys(order, 0)
+        for node in order:
             for edge in self._operands(node):
                 uses[edge >> 1] += 1
         for _, _, elements in self._outputs:
@@ -151,27 +150,29 @@ class Forest:
         return uses
 
     def _operands(self, node: int) -> Sequence[int]:
-        if node in self.sums:
-            return self.sums[node]
-        if node in self.products:
-            return self.products[node]
-        operands: tuple[Any, ...] = self._source.nodes[node][1:]
-        return operands
+        operands: Sequence[int] | None = self.sums.get(node)
+        if operands is None:
+            operands = self.products.get(node)
+        return self._source.nodes[node][1:] if operands is None else operands
 
-    def _in_order(self) -> Iterator[int]:
+    def _in_order(self) -> list[int]:
         """The nodes that the outputs need, operands first."""
-        done: set[int] = set()
+        order: list[int] = []
+        begun = bytearray(self._next)
         stack = [edge >> 1 for _, _, elements in reversed(self._outputs) for edge in reversed(elements)]
         while stack:
-            node = stack[-1]
-            waiting = [] if node in done else [e >> 1 for e in self._operands(node) if e >> 1 not in done]
-            if waiting:
-                stack += reversed(waiting)
-                continue
-            stack.pop()
-            if node not in done:
-                done.add(node)
-                yield node
+            node = stack.pop()
+            if node < 0:  # all that it needs is done
+                order.append(~node)
+            elif not begun[node]:
+                begun[node] = 1
+                waiting = [edge >> 1 for edge in self._operands(node) if not begun[edge >> 1]]
+                if waiting:
+                    waiting.append(~node)
+                    stack += reversed(waiting)
+                else:
+                    order.append(node)
+        return order
 
     def _close_sum(self, terms: Sequence[int], builder: Builder, edges: dict[int, int]) -> int:
         total = ZERO
@@ -181,11 +182,12 @@ class Forest:
 
     def _close_product(self, factors: Sequence[int], builder: Builder, edges: dict[int, int]) -> int:
         """Constants come last, as one: the product of the others may have a twin."""
+        constants = builder.constants
         constant = ONE
         product = ONE
         for factor in sorted(factors):
             edge = edges[factor >> 1]
-            if builder.constant_value(edge) is None:
+            if edge >> 1 not in constants:
                 product = builder.product(product, edge)
             else:
                 constant = builder.product(constant, edge)

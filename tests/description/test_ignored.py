@@ -11,7 +11,10 @@ from support.robots import BUNDLED
 from rbdgen.cli import main
 from rbdgen.cli.tables import MOST_WARNINGS, folded
 from rbdgen.description.ignored import MOST
+from rbdgen.description.schema import Mimic
 from rbdgen.description.urdf import parse_urdf, read_urdf
+from rbdgen.errors import DescriptionError
+from rbdgen.model.build import build_robot
 
 BODY = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
 TORQUES = "ignored: add these torques yourself"
@@ -42,6 +45,10 @@ def transmission(inside: str) -> str:
         ("<drake:damping/>", f"joint 'j' has <damping>; {ELEMENT}"),
         ('<origin xzy="1 2 3"/>', f"<origin> of joint 'j' has an attribute xzy; {ATTRIBUTE}"),
         ('<origin drake:xyz="1 2 3"/>', f"<origin> of joint 'j' has an attribute xyz; {ATTRIBUTE}"),
+        (
+            "<dynamics><spring_stiffness>3</spring_stiffness><x>0</x></dynamics>",
+            f"<dynamics> of joint 'j' has spring_stiffness 3; {TORQUES}",
+        ),
         ("<dynamics/>", None),
         ('<dynamics damping="0.5"/>', None),  # the model tells, which may use it
         ('<dynamics damping="0" friction="0.0"/>', None),
@@ -116,6 +123,49 @@ def test_in_a_link(element: str, told: str | None) -> None:
             f"<gazebo> of 'b' has turnGravityOff 1; {GAZEBO}",
         ),
         ('<gazebo><joint name="loop" type="revolute"/></gazebo>', f"<gazebo> has joint; {GAZEBO}"),
+        ("<gazebo><static>true</static></gazebo>", f"<gazebo> has static true; {GAZEBO}"),
+        (
+            '<gazebo reference="b"><inertial><fluid_added_mass><xx>1.5</xx><xy>0</xy></fluid_added_mass>'
+            "</inertial></gazebo>",
+            f"<gazebo> of 'b' has fluid_added_mass; {GAZEBO}",
+        ),
+        (
+            '<gazebo reference="b"><inertial auto="true"><density>900</density></inertial></gazebo>',
+            f"<gazebo> of 'b' has inertial true, density 900; {GAZEBO}",
+        ),
+        (
+            '<gazebo reference="b"><velocity_decay><linear>0.1</linear></velocity_decay></gazebo>',
+            f"<gazebo> of 'b' has velocity_decay; {GAZEBO}",
+        ),
+        (
+            '<gazebo reference="j"><axis><dynamics><spring_reference>0.2</spring_reference>'
+            "<spring_stiffness>3</spring_stiffness></dynamics></axis></gazebo>",
+            f"<gazebo> of 'j' has spring_reference 0.2, spring_stiffness 3; {GAZEBO}",
+        ),
+        (
+            '<gazebo reference="j"><dynamics><damping>3</damping></dynamics></gazebo>',
+            f"<gazebo> of 'j' has damping 3; {GAZEBO}",
+        ),
+        (
+            '<gazebo reference="j"><axis><mimic joint="k"><multiplier>3</multiplier></mimic></axis></gazebo>',
+            f"<gazebo> of 'j' has mimic; {GAZEBO}",
+        ),
+        (
+            '<gazebo><plugin filename="gz-sim-hydrodynamics-system" name="gz::sim::systems::Hydrodynamics"/>'
+            '<plugin filename="gz_ros2_control-system"/></gazebo>',
+            f"<gazebo> has plugin gz::sim::systems::Hydrodynamics gz-si...; {GAZEBO}",
+        ),
+        (
+            '<gazebo><plugin name="p" filename="libmimic.so"><mimicJoint>j</mimicJoint></plugin></gazebo>',
+            f"<gazebo> has plugin p libmimic.so; {GAZEBO}",
+        ),
+        (
+            '<gazebo reference="b"><static>0</static><velocity_decay/><inertial><fluid_added_mass><xx>0</xx>'
+            "</fluid_added_mass></inertial><axis><dynamics><damping>0.0</damping></dynamics></axis>"
+            "<collision><surface><friction>1</friction></surface></collision><plugin filename='camera'/>"
+            "</gazebo>",
+            None,
+        ),
         (
             '<gazebo reference="b"><turnGravityOff>false</turnGravityOff><gravity>true</gravity><mu1>1</mu1>'
             '<springStiffness>0</springStiffness><sensor name="s"/><plugin name="p"/></gazebo>',
@@ -128,6 +178,75 @@ def test_in_a_link(element: str, told: str | None) -> None:
 def test_in_a_robot(element: str, told: str | None) -> None:
     expected = () if told is None else (f"r.urdf:8: {told}",)
     assert parse_urdf(urdf(robot=element), "r.urdf").warnings == expected
+
+
+CONTROL = '<ros2_control name="c" type="system"><joint name="{}"{}>{}</joint></ros2_control>'
+
+K = (
+    f'<link name="c">{BODY}</link><joint name="k" type="continuous"><parent link="a"/><child link="c"/>'
+    "{}</joint>"
+)
+
+
+def param(name: str, value: str) -> str:
+    return f'<param name="{name}">{value}</param>'
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        (param("mimic", "j"), Mimic("j", 1.0, 0.0)),
+        (param("mimic", " j ") + param("multiplier", "-2"), Mimic("j", -2.0, 0.0)),
+        (param("offset", "\n0.5\n") + param("mimic", "j"), Mimic("j", 1.0, 0.5)),
+        (param("multiplier", "two"), None),  # of nothing
+        (param("mimic", ""), None),
+        ("", None),
+    ],
+)
+def test_a_follower_of_ros2_control_is_read(params: str, expected: Mimic | None) -> None:
+    description = parse_urdf(urdf(robot=K.format("") + CONTROL.format("k", "", params)), "r.urdf")
+    assert [joint.mimic for joint in description.joints] == [None, expected]
+    assert description.warnings == ()
+    assert build_robot(description).joint_names == (("j", "k") if expected is None else ("j",))
+
+
+@pytest.mark.parametrize(
+    ("control", "mimic", "told"),
+    [
+        (CONTROL.format("k", "", param("mimic", "j")), '<mimic joint="j"/>', None),
+        (CONTROL.format("k", ' mimic="true"', ""), '<mimic joint="j"/>', None),
+        (
+            CONTROL.format("k", "", param("mimic", "j")),
+            '<mimic joint="j" multiplier="3"/>',
+            "<ros2_control>: joint 'k' mimics otherwise than above; ignored: 3 'j' + 0 is used",
+        ),
+        (
+            CONTROL.format("k", ' mimic="false"', ""),
+            '<mimic joint="j" offset="0.5"/>',
+            "<ros2_control>: joint 'k' has mimic false; ignored: 1 'j' + 0.5 is used",
+        ),
+        (
+            CONTROL.format("x", "", param("mimic", "j")),
+            "",
+            "<ros2_control>: 'x', which mimics 'j', is no moving joint; ignored",
+        ),
+        (
+            '<gazebo><plugin filename="libmimic.so"><mimicJoint>k</mimicJoint></plugin></gazebo>',
+            '<mimic joint="j"/>',
+            None,
+        ),
+    ],
+)
+def test_what_ros2_control_says_otherwise_is_told(control: str, mimic: str, told: str | None) -> None:
+    warnings = parse_urdf(urdf(robot=K.format(mimic) + control), "r.urdf").warnings
+    assert warnings == (() if told is None else (f"r.urdf:8: {told}",))
+
+
+@pytest.mark.parametrize("what", ["multiplier", "offset"])
+def test_a_follower_of_ros2_control_by_no_number(what: str) -> None:
+    control = CONTROL.format("k", "", param("mimic", "j") + param(what, "nan"))
+    with pytest.raises(DescriptionError, match=f"r.urdf:8: {what} of param '{what}' is 'nan'"):
+        parse_urdf(urdf(robot=K.format("") + control), "r.urdf")
 
 
 def test_a_default_namespace_is_that_of_urdf() -> None:

@@ -98,6 +98,10 @@ class Document:
             return default
         return self._finite(element, name, self.attribute(element, name))
 
+    def number_of(self, element: etree._Element, what: str) -> float:
+        """A finite number that is the element's text; `what` it is, for messages."""
+        return self._finite(element, what, element.text or "")
+
     def optional_number(self, element: etree._Element, name: str) -> float | None:
         return self.number(element, name) if name in element.attrib else None
 

@@ -2,13 +2,14 @@
 
 Gears, motors and springs would change the torques; of damping and friction the model tells. Names that URDF
 does not know are told as well: `<orgin>` for `<origin>` leaves a joint at the wrong place. Nothing is said of
-what never enters the dynamics: geometry, materials, contacts, sensors, plugins, limits, safety controllers,
-calibration.
+what never enters the dynamics: geometry, materials, contacts, sensors, limits, safety controllers,
+calibration, and plugins but those that are known to change how bodies move.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -57,15 +58,56 @@ _GEARS: Mapping[str, Sequence[float]] = {
     "motorInertia": (0,),
     "motor_inertia": (0,),
 }
-_GAZEBO: Mapping[str, Sequence[float]] = {
-    "implicitSpringDamper": (0,),
-    "springStiffness": (0,),
-    "dampingFactor": (0,),
+_GAZEBO: Mapping[str, Sequence[float | None]] = {
+    # of the model
+    "static": (0,),
+    "joint": (),  # closes a chain
+    "link": (),
+    "model": (),
+    "include": (),
+    # of a link
     "turnGravityOff": (0,),
     "gravity": (1,),
     "kinematic": (0,),
-    "joint": (),  # closes a chain
+    "enable_wind": (0,),
+    "dampingFactor": (0,),
+    "velocity_decay": (0, None),
+    "inertial": (0, None),  # its attribute auto
+    "mass": (),
+    "inertia": (),
+    "density": (),
+    "fluid_added_mass": (0, None),
+    # of a joint
+    "implicitSpringDamper": (0,),
+    "implicit_spring_damper": (0,),
+    "cfmDamping": (0,),
+    "cfm_damping": (0,),
+    "springStiffness": (0,),
+    "spring_stiffness": (0,),
+    "springReference": (0,),
+    "spring_reference": (0,),
+    "damping": (0,),
+    "friction": (0,),
+    "max_force": (0,),
+    "mimic": (),
+    "gearbox_ratio": (),
+    "thread_pitch": (),
+    "screw_thread_pitch": (),
 }
+"""Of SDFormat's elements, and of those that a URDF's <gazebo> has for them. None: no number."""
+
+_OPAQUE = frozenset(
+    """
+    audio_sink audio_source battery collision gripper light material particle_emitter plugin projector sensor
+    visual
+    """.split()  # noqa: SIM905  (a list would take a screen)
+)
+"""Elements inside <gazebo> that are no settings of the dynamics, whatever they hold."""
+
+_PLUGIN = re.compile(
+    "added.?mass|buoyan|fluid|hydrodynamic|lift.?drag|mimic|spring|underwater|uuv|wind", re.IGNORECASE
+)
+"""In the names of plugins that change the dynamics of bodies or couple joints."""
 
 MOST = 1000
 """No robot has so many of a kind; a file of millions would fill the memory with warnings."""
@@ -80,13 +122,14 @@ def ignored_warnings(
     kinds = (
         _dynamics(document, elements, joints),
         _transmissions(document, joints),
-        _gazebo(document),
+        _gazebo(document, joints),
         _unknown(document, document.root, "robot"),
     )
-    return [warning for kind in kinds for warning in _first(kind)]
+    return [warning for kind in kinds for warning in first_of(kind)]
 
 
-def _first(warnings: Iterator[str]) -> Iterator[str]:
+def first_of(warnings: Iterator[str]) -> Iterator[str]:
+    """At most MOST of them, and that there are more."""
     yield from islice(warnings, MOST)
     if (more := next(warnings, None)) is not None:
         yield f"{more}, and so is more below it"
@@ -103,6 +146,11 @@ def _dynamics(
             f"{escaped(name, 20)} {escaped(value, 20)}"
             for name, value in ((str(name), str(value)) for name, value in dynamics.items())
             if name not in ("damping", "friction") and not name.startswith(_XML) and _number(value) != 0
+        ]
+        values += [
+            f"{escaped(etree.QName(inner).localname, 20)} {escaped(_value(inner), 20)}"
+            for inner in dynamics.iterchildren("*")
+            if _number(_value(inner)) != 0
         ]
         if values:
             what = f"<dynamics> of joint {quoted(joint.name)} has {_listed(values)}"
@@ -123,26 +171,51 @@ def _transmissions(document: Document, joints: Sequence[Joint]) -> Iterator[str]
             yield document.warning(line_of(element), f"{what}; {what_was_done}")
 
 
-def _gazebo(document: Document) -> Iterator[str]:
+def _gazebo(document: Document, joints: Sequence[Joint]) -> Iterator[str]:
+    followers = {joint.name for joint in joints if joint.mimic is not None}
     for element in document.children(document.root, "gazebo"):
-        if values := _settings(element, _GAZEBO):
+        values = [*_settings(_inside(element), _GAZEBO), *_plugins(element, followers)]
+        if values:
             reference = element.get("reference")
             of = "" if reference is None else f" of {quoted(reference)}"
             what = f"<gazebo>{of} has {_listed(values)}"
             yield document.warning(line_of(element), f"{what}; ignored: settings of Gazebo are not read")
 
 
-def _settings(
-    elements: Iterator[etree._Element] | etree._Element, neutral: Mapping[str, Sequence[float]]
-) -> list[str]:
-    """Name and value of the settings among these elements that are not neutral."""
+def _inside(element: etree._Element) -> Iterator[etree._Element]:
+    """All that an element holds but what is opaque."""
+    stack = list(element.iterchildren("*", reversed=True))
+    while stack:
+        inner = stack.pop()
+        if etree.QName(inner).localname not in _OPAQUE:
+            yield inner
+            stack.extend(inner.iterchildren("*", reversed=True))
+
+
+def _plugins(element: etree._Element, followers: Collection[str]) -> Iterator[str]:
+    """The plugins that change the dynamics, but those that move a joint which follows another anyway."""
+    for plugin in element.iter("{*}plugin"):
+        name = f"{plugin.get('name', '')} {plugin.get('filename', '')}"
+        moved = plugin.findtext("{*}mimicJoint", "").strip()
+        if _PLUGIN.search(name) and moved not in followers:
+            yield f"plugin {escaped(name.strip(), 40)}"
+
+
+def _settings(elements: Iterator[etree._Element], neutral: Mapping[str, Sequence[float | None]]) -> list[str]:
+    """Name and value of the settings among these elements that are not neutral, with all that these hold."""
     found = []
     for element in elements:
         name = etree.QName(element).localname
-        value = (element.get("value") or element.text or "").strip()
-        if name in neutral and _number(value) not in neutral[name]:
-            found.append(f"{name} {escaped(value, 20)}".rstrip())
+        if name in neutral:
+            value = _value(element)
+            held = [element] if name == "inertial" else [x for x in element.iter("*") if len(x) == 0]
+            if any(_number(_value(inner)) not in neutral[name] for inner in held):
+                found.append(f"{name} {escaped(value, 20)}".rstrip())
     return found
+
+
+def _value(element: etree._Element) -> str:
+    return (element.get("value") or element.get("auto") or element.text or "").strip()
 
 
 def _unknown(document: Document, element: etree._Element, tag: str) -> Iterator[str]:

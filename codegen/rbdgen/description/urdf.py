@@ -16,8 +16,9 @@ from lxml import etree
 
 from rbdgen.description.document import Document, line_of, parse, read_bytes
 from rbdgen.description.form import require_urdf
-from rbdgen.description.ignored import ignored_warnings
+from rbdgen.description.ignored import first_of, ignored_warnings
 from rbdgen.description.quoting import quoted
+from rbdgen.description.ros2_control import with_followers
 from rbdgen.description.schema import (
     Description,
     Inertial,
@@ -71,7 +72,8 @@ def describe(document: Document, raw: bytes) -> Description:
         raise document.error(line_of(document.root), f"robot {quoted(name)} has no links", "add a <link>")
     links = tuple(_link(document, element) for element in link_elements)
     joint_elements = document.children(document.root, "joint")
-    joints = with_rotors(document, [_joint(document, element) for element in joint_elements])
+    read = with_rotors(document, [_joint(document, element) for element in joint_elements])
+    joints, of_control = with_followers(document, read)
     return Description(
         name=name,
         links=links,
@@ -81,6 +83,7 @@ def describe(document: Document, raw: bytes) -> Description:
         sha256=hashlib.sha256(raw).hexdigest(),
         warnings=(
             *_axis_warnings(document, joint_elements, joints),
+            *first_of(iter(of_control)),
             *inertia_warnings(document.path, links),
             *_missing_inertial_warnings(document, link_elements, links, joints),
             *ignored_warnings(document, joint_elements, joints),

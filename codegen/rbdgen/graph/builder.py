@@ -1,18 +1,18 @@
-"""Expressions that become a graph as they are written, simplified on the way.
+"""Expressions that become a graph as they are written, and are simplified on the way.
 
-A `Builder` keeps every distinct operation once (hash-consing) under signed edges: an edge is the integer
-2 node + sign, so that negation flips its last bit and costs nothing, as in and-inverter graphs. With
-sums stored up to sign, a - b, b - a and -(a + b) need no node beyond their positive twins, and `lower`
-decides at the end which of two signs each value is computed with.
+A `Builder` stores every distinct operation once (hash-consing) and refers to it by signed edges. An edge is
+the integer 2 node + sign, so that a negation flips its last bit and costs nothing, as in and-inverter graphs.
+Sums are stored up to their sign, so a - b, b - a and -(a + b) share one node with their opposites. At the end
+`lower` decides with which sign each value is computed.
 
-Nodes of a builder, arguments are edges, `+` an edge of positive sign:
+Nodes of a builder are listed below. Their arguments are edges; `+` marks an edge of positive sign.
 
     const                   magnitude in `constants`, never negative; node 0 is 0, node 1 is 1
     input                   flat position in `positions`
     add   a+ b              b of either sign; add a+ a+ is a doubling
     mul   a+ b+             a constant comes first
     sq cos sin sign join turn inv   a+
-                            inv is 1 / a; `lower` joins x inv(a) to x / a where inv(a) has no other use
+                            inv is 1 / a; `lower` merges x inv(a) into x / a if inv(a) has no other use
     sqrt  a                 of either sign
 """
 
@@ -34,7 +34,7 @@ from rbdgen.graph.node import Graph, Input
 
 
 class Builder:
-    """The operations built so far, each one once. Methods that take and return edges serve the passes."""
+    """The operations built so far, each stored once. Methods that take and return edges serve the passes."""
 
     def __init__(self) -> None:
         self.inputs: list[Input] = []
@@ -44,14 +44,14 @@ class Builder:
         self.labels: dict[int, str] = {}
         self.lanes = 1
         self.with_lanes: set[int] = set()  # nodes whose value has lanes
-        self.written_negative: set[int] = set()  # first written with the opposite sign
+        self.written_negative: set[int] = set()  # nodes first written with the opposite sign
         self._constant_edges: dict[float, int] = {}
-        self._edges: dict[tuple[Any, ...], int] = {}  # what an operation on edges came to
-        self._in_quotients: set[int] = set()  # reciprocals and divisors: products of others cancel nothing
+        self._edges: dict[tuple[Any, ...], int] = {}  # the result of an operation on edges
+        self._in_quotients: set[int] = set()  # reciprocals and divisors: only their products can cancel
         self.number(0.0)
         self.number(1.0)
 
-    # ---- the public face: expressions
+    # ---- the public interface: expressions
 
     def input(self, name: str, size: int, lanes: int = 1) -> list[Expr]:
         """Declare the next input array and return its elements."""
@@ -69,7 +69,7 @@ class Builder:
         return elements
 
     def unknowns(self, size: int) -> list[Expr]:
-        """Symbols to differentiate by, which are no inputs: nothing that a graph gives may depend on them."""
+        """Symbols to differentiate by. They are no inputs, so no output of a graph may depend on them."""
         return [Expr(self, self._new(("input",))) for _ in range(size)]
 
     def constant(self, value: Number) -> Expr:
@@ -77,40 +77,42 @@ class Builder:
         return Expr(self, self.number(float(value)))
 
     def label(self, expression: Expr | Number, text: str) -> None:
-        """Name the quantity an expression holds; a value keeps its first name, numbers and inputs none."""
+        """Name the quantity that an expression holds. A value keeps its first name; numbers and inputs get
+        none.
+        """
         edge = self.edge_of(expression)
         if edge is not None:
             self.label_edge(edge, text)
 
     def graph(self, outputs: Sequence[tuple[str, tuple[int, ...], Sequence[Expr | Number]]]) -> Graph:
-        """The live part as a graph; an output is a name, a shape and its elements, row-major.
+        """The graph that computes these outputs. An output is a name, a shape and its row-major elements.
 
-        Negations stand at outputs only, and at arguments of square roots that no other choice of signs
-        makes positive.
+        Negations are left only at outputs, and at arguments of square roots that no choice of signs makes
+        positive.
         """
         return self.lower([(name, shape, self.edges_of(elements)) for name, shape, elements in outputs])
 
     def cost(self, expressions: Sequence[Expr | Number]) -> Cost:
-        """Counts of the graph that would compute the expressions, without making it."""
+        """The cost of the graph that would compute the expressions, without building it."""
         return lowered_cost(self, self.edges_of(expressions))
 
     def operations(self, expressions: Sequence[Expr | Number]) -> int:
-        """The operations of that graph but its negations: in half the time."""
+        """The number of operations of that graph without negations. This takes half the time of `cost`."""
         return operations(self, self.edges_of(expressions))
 
     # ---- edges
 
     def lower(self, outputs: Sequence[tuple[str, tuple[int, ...], Sequence[int]]]) -> Graph:
-        """`graph` of edges instead of expressions."""
+        """`graph` for edges instead of expressions."""
         return lower(self, outputs)
 
     def label_edge(self, edge: int, text: str) -> None:
-        """`label` of an edge."""
+        """`label` for an edge."""
         if self.nodes[edge >> 1][0] not in ("const", "input"):
             self.labels.setdefault(edge >> 1, negated_label(text) if edge & 1 else text)
 
     def edge_of(self, operand: object) -> int | None:
-        """Edge of an expression of this builder or of a number; None for any other type.
+        """The edge of an expression of this builder or of a number; None for any other type.
 
         Raises:
             GraphError: for an expression of another builder.
@@ -122,7 +124,7 @@ class Builder:
         return None
 
     def constant_value(self, edge: int) -> float | None:
-        """Value of a constant's edge, None for others."""
+        """The value of a constant's edge, None for other edges."""
         value = self.constants.get(edge >> 1)
         return -value if value and edge & 1 else value
 
@@ -169,7 +171,7 @@ class Builder:
         return edge ^ ((a ^ b) & 1)
 
     def has_product(self, a: int, b: int) -> bool:
-        """Whether a b, or its opposite, was built before."""
+        """Whether a b or its opposite has been built."""
         return ("mul", min(a, b) & -2, max(a, b) & -2) in self._edges
 
     def reciprocal(self, a: int) -> int:
@@ -213,13 +215,13 @@ class Builder:
         return self._elementary("sqrt", a, math.sqrt)
 
     def joined(self, a: int) -> int:
-        """Edge of the sum of a over the lanes; what is one number counts once for each of them."""
+        """Edge of the sum of a over the lanes. A value without lanes counts once for each lane."""
         if a >> 1 not in self.with_lanes:
             return self.product(self.number(float(self.lanes)), a)
         return self._of_lanes("join", a)
 
     def turned(self, a: int) -> int:
-        """Edge of what has in each lane that of the next one."""
+        """Edge of the value that holds in each lane the value of the next lane."""
         return self._of_lanes("turn", a) if a >> 1 in self.with_lanes else a
 
     def _of_lanes(self, op: str, a: int) -> int:
@@ -269,7 +271,7 @@ class Builder:
         return self._new(key)
 
     def _scaled(self, a: int) -> tuple[float, int] | None:
-        """(c, x) where a is c x with a constant c, a doubling included."""
+        """(c, x) if a is c x with a constant c, including doublings."""
         node = self.nodes[a >> 1]
         if node[0] == "mul" and node[1] >> 1 in self.constants:
             return self.constants[node[1] >> 1], node[2]
@@ -292,7 +294,7 @@ class Builder:
         return expression.edge
 
     def edges_of(self, elements: Sequence[Expr | Number]) -> list[int]:
-        """Edges of expressions and numbers; GraphError for any other type."""
+        """The edges of expressions and numbers; GraphError for any other type."""
         edges = []
         for element in elements:
             edge = self.edge_of(element)

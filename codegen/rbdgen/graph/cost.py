@@ -1,8 +1,8 @@
 """Operation counts, read from a graph.
 
-Counting rule: every node that computes is one operation; constants and inputs are free; 2 x is an
-addition (x + x); x x is `sq`, a multiplication in sums; a sine and cosine of one angle are two
-operations; 1 / x is one division.
+Counting rule: every node that computes is one operation, while constants and inputs are free. 2 x is an
+addition (x + x). x x is `sq`, which counts as a multiplication. The sine and the cosine of one angle are two
+operations. 1 / x is one division.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass, fields
 from rbdgen.graph.node import Graph
 
 DIVISION_WORK = 4
-"""Work of a division or square root in additions: its throughput on current cores is at least that much
-worse, so sharing one reciprocal among two quotients pays although it is one operation more."""
+"""Work of a division or square root in additions. Its throughput on current processors is at least so much
+lower, so that one shared reciprocal for two quotients pays although it is one operation more.
+"""
 
 SIGN_WORK = 5
 """Work of a sign in additions: two comparisons, two sums and a product."""
@@ -61,7 +62,7 @@ class Cost:
 
     @property
     def work(self) -> int:
-        """Operations weighted by what they take to execute: the measure that passes must not increase."""
+        """Operations weighted by the time that they take. Passes must not increase this measure."""
         return (
             self.total
             + (DIVISION_WORK - 1) * (self.div + self.sqrt)
@@ -84,11 +85,11 @@ class Cost:
 
 
 OPERATIONS: tuple[str, ...] = tuple(kind.name for kind in fields(Cost))
-"""The ops that compute, in the order of `Cost`'s fields: all of the grammar but `const` and `input`."""
+"""The operations that compute, in the order of `Cost`'s fields: all but `const` and `input`."""
 
 
 def cost(graph: Graph) -> Cost:
-    """Counts of all nodes of the graph, needed by an output or not."""
+    """Counts of all nodes of the graph, including those that no output needs."""
     counts = dict.fromkeys(("const", "input", *OPERATIONS), 0)
     for node in graph.nodes:
         counts[node.op] += 1
@@ -96,7 +97,7 @@ def cost(graph: Graph) -> Cost:
 
 
 def readers_in_order(graph: Graph) -> list[list[int]]:
-    """For every node the nodes that read it, ascending, each as often as it reads it."""
+    """For every node, the nodes that read it in ascending order, each as often as it reads it."""
     readers: list[list[int]] = [[] for _ in graph.nodes]
     for index, node in enumerate(graph.nodes):
         for argument in node.args:
@@ -105,7 +106,7 @@ def readers_in_order(graph: Graph) -> list[list[int]]:
 
 
 def last_uses(graph: Graph) -> list[int]:
-    """For every node the index of the last node that reads it; its own index when none does."""
+    """For every node, the index of the last node that reads it, or its own index if none does."""
     last = list(range(len(graph.nodes)))
     for index, node in enumerate(graph.nodes):
         for argument in node.args:
@@ -114,10 +115,10 @@ def last_uses(graph: Graph) -> list[int]:
 
 
 def live_counts(graph: Graph) -> list[int]:
-    """For every node the number of computed values still to be read once it is evaluated.
+    """For every node, the number of computed values that are still to be read after it is evaluated.
 
-    Constants and inputs do not count: they can be read again at any time. An output is stored when it is
-    computed and lives on only if a later node reads it.
+    Constants and inputs do not count, because they can be read again at any time. An output is stored when it
+    is computed and stays live only if a later node reads it.
     """
     last = last_uses(graph)
     change = [0] * (len(graph.nodes) + 1)
@@ -134,6 +135,6 @@ def live_counts(graph: Graph) -> list[int]:
 
 
 def cheaper(graph: Graph, candidate: Graph) -> Graph:
-    """The candidate unless it takes more work, or more operations at equal work, than the graph."""
+    """The candidate, unless it takes more work than the graph, or equal work and more operations."""
     before, after = cost(graph), cost(candidate)
     return candidate if (after.work, after.total) <= (before.work, before.total) else graph

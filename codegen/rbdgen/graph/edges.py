@@ -1,4 +1,4 @@
-"""Edges of a `Builder`, 2 node + sign: the constants, and what cancels in a sum or a product of two."""
+"""Edges of a `Builder`, 2 node + sign: the constants, and what cancels in a sum or a product of two edges."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 ZERO: Final = 0
+"""The edge of the constant 0."""
+
 ONE: Final = 2
-"""The constants 0 and 1."""
+"""The edge of the constant 1."""
 
 Nodes = Sequence[tuple[Any, ...]]
 
 
 def uncancelled(nodes: Nodes, a: int, b: int) -> tuple[int, int] | None:
-    """The two terms left of a + b: of (x + y) - y they are x and 0, of (x + y) + (z - y) x and z.
+    """The two terms that remain of a + b: x and 0 for (x + y) - y, and x and z for (x + y) + (z - y).
 
-    None where nothing cancels. The trace of a turned matrix is an example: what one diagonal entry gains,
+    None if nothing cancels. An example is the trace of a rotated matrix: what one diagonal entry gains,
     another one loses.
     """
     left, right = nodes[a >> 1], nodes[b >> 1]
@@ -40,7 +42,9 @@ def uncancelled(nodes: Nodes, a: int, b: int) -> tuple[int, int] | None:
 
 
 def undivided(nodes: Nodes, a: int, b: int) -> int | None:
-    """What d (1 / d), (d x) (1 / d) and d (x (1 / d)) come to, in either order of a and b, else None."""
+    """The result of d (1 / d), (d x) (1 / d) or d (x (1 / d)), with a and b in either order; None for other
+    products.
+    """
     left = _undivided(nodes, a, b)
     return _undivided(nodes, b, a) if left is None else left
 

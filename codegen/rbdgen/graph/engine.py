@@ -1,8 +1,8 @@
-"""The expression engines an algorithm can be traced with; each ends in the same `Graph`.
+"""The expression engines with which an algorithm can be traced; all of them end in the same `Graph`.
 
-An engine makes symbols, knows their sine, cosine, root and sign, is told the names of intermediate
-quantities, and turns what was computed into a graph. `casadi` is the default, `sympy` gives readable
-formulas, `graph` traces straight into the intermediate representation and is what searches count with.
+An engine makes symbols, knows their sine, cosine, square root and sign, is told the names of intermediate
+quantities, and turns the results into a graph. `casadi` is the default. `sympy` gives readable formulas.
+`graph` traces directly into the intermediate representation, and searches count operations with it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from rbdgen.graph.node import Graph
 
 Scalar = Any
 Results = Sequence[tuple[str, tuple[int, ...], Sequence[Scalar]]]
-"""Name, shape and row-major elements of every output."""
+"""The name, the shape and the row-major elements of every output."""
 
 
 def rows_and_columns(shape: tuple[int, ...]) -> tuple[int, int]:
-    """Of one matrix with all elements of an output; what has one axis is a column."""
+    """The size of one matrix that holds all elements of an output. An output with one axis is a column."""
     return (prod(shape[:-1]), shape[-1]) if len(shape) > 1 else (prod(shape), 1)
 
 
@@ -45,13 +45,13 @@ class Engine(Protocol):
     def sign(self, x: Scalar) -> Scalar: ...
 
     def named(self, label: str, value: Scalar) -> Scalar:
-        """Told the name of an intermediate quantity; gives back what to compute on with."""
+        """Tell the name of an intermediate quantity. The result is the value to continue with."""
 
     def expression(self, outputs: Results) -> Any:
-        """What was traced, in the engine's own terms, for a user's own work."""
+        """The traced outputs in the engine's own terms, for a user's own work."""
 
     def graph(self, outputs: Results) -> Graph:
-        """What was traced, as a graph."""
+        """The traced outputs as a graph."""
 
 
 class CasadiEngine:
@@ -87,10 +87,10 @@ class CasadiEngine:
         return value
 
     def expression(self, outputs: Results) -> Any:
-        """A `casadi.Function` with the signature's inputs and outputs, matrices as matrices.
+        """A `casadi.Function` with the signature's inputs and outputs, where matrices are matrices.
 
-        What has more axes becomes one matrix, its rows those of all matrices in order. Elements that are
-        always 0 are no part of its sparsity.
+        An output with more than two axes becomes one matrix, with the rows of all its matrices in order.
+        Elements that are always 0 are not in the sparsity pattern.
         """
         SX = self._casadi.SX
         results = []
@@ -106,7 +106,9 @@ class CasadiEngine:
 
 
 class SympyEngine:
-    """Traces SymPy expressions; every named quantity becomes a symbol, so that sharing survives."""
+    """Traces SymPy expressions. Every named quantity becomes a symbol, so that common subexpressions stay
+    shared.
+    """
 
     def __init__(self) -> None:
         import sympy  # noqa: PLC0415  (heavy: loaded when used)
@@ -140,7 +142,7 @@ class SympyEngine:
         return symbol
 
     def expression(self, outputs: Results) -> Any:
-        """The assignments of intermediate quantities in order, and one SymPy matrix an output."""
+        """The assignments of intermediate quantities in order, and one SymPy matrix per output."""
         results = []
         for _, shape, elements in outputs:
             rows, columns = rows_and_columns(shape)
@@ -152,7 +154,7 @@ class SympyEngine:
 
 
 class GraphEngine:
-    """Traces straight into the graph's builder; it alone knows values with lanes."""
+    """Traces directly into the graph's builder. It is the only engine with SIMD lanes."""
 
     def __init__(self) -> None:
         self._builder = Builder()
@@ -161,11 +163,11 @@ class GraphEngine:
         return self._builder.input(name, size, lanes)
 
     def join(self, x: Scalar) -> Scalar:
-        """The sum over the lanes; a number counts once for each."""
+        """The sum over the lanes; a number counts once for each lane."""
         return x.join() if isinstance(x, Expr) else self._builder.lanes * x
 
     def turn(self, x: Scalar) -> Scalar:
-        """In each lane the value of the next one."""
+        """In each lane, the value of the next lane."""
         return x.turn() if isinstance(x, Expr) else x
 
     def cos(self, x: Scalar) -> Scalar:
@@ -188,11 +190,11 @@ class GraphEngine:
         return self.graph(outputs)
 
     def cost(self, outputs: Results) -> Cost:
-        """What the graph would cost, without making it."""
+        """The cost of the graph, without building it."""
         return self._builder.cost([element for _, _, elements in outputs for element in elements])
 
     def operations(self, outputs: Results) -> int:
-        """No more operations than that, since without negations; in half the time."""
+        """The number of operations of the graph without negations. This takes half the time of `cost`."""
         return self._builder.operations([element for _, _, elements in outputs for element in elements])
 
     def graph(self, outputs: Results) -> Graph:

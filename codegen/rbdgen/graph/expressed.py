@@ -1,4 +1,4 @@
-"""A graph in the terms of an engine: the same operations on its symbols, for a user's own work."""
+"""A graph in the terms of an engine: the same operations on the engine's symbols, for a user's own work."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
 def expressed(graph: Graph, tracer: Engine) -> Any:
     """What the engine makes of the graph's outputs, see `Engine.expression`.
 
-    What is used several times gets a name, that of its quantity where it has one, so that sharing survives.
+    A value that is used several times gets a name, so that it stays shared: that of its quantity if it has
+    one.
     """
     operations = {**_ARITHMETIC, **{op: getattr(tracer, op) for op in ("sin", "cos", "sqrt", "sign")}}
     inputs = [x for array in graph.inputs for x in tracer.symbols(array.name, array.size)]

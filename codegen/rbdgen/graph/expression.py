@@ -1,4 +1,4 @@
-"""A scalar under construction: what algorithms compute with while they are traced."""
+"""A scalar under construction, with which algorithms compute while they are traced."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from rbdgen.graph.builder import Builder
 
 Number: TypeAlias = int | float | Fraction
-"""What an expression combines with; NumPy's scalars are accepted too."""
+"""Numbers that expressions can be combined with; NumPy's scalars are accepted, too."""
 
 
 class Expr:
     """A scalar under construction: arithmetic with expressions of the same builder and with numbers.
 
-    Immutable. `+ - * /` and unary minus build; `sin`, `cos`, `sqrt` and `sign` are methods. NumPy's
-    functions find the first three on arrays of expressions.
+    It is immutable. `+ - * /` and unary minus build new expressions; `sin`, `cos`, `sqrt` and `sign` are
+    methods. NumPy's functions find the first three on arrays of expressions.
     """
 
     __slots__ = ("builder", "edge")
@@ -105,5 +105,5 @@ class Expr:
         return Expr(self.builder, self.builder.joined(self.edge))
 
     def turn(self) -> Expr:
-        """In each lane that of the next one."""
+        """In each lane, the value of the next lane."""
         return Expr(self.builder, self.builder.turned(self.edge))

@@ -1,8 +1,8 @@
 """CasADi SX expressions as a graph, replayed instruction by instruction.
 
-CasADi orders an expression graph into instructions on a work vector when it makes a `Function`; those are
-read back here. Its automatic rewriting turns x (1 / d) into x / d, which the builder undoes: one
-reciprocal serves all quotients by d.
+When CasADi makes a `Function`, it orders an expression graph into instructions on a work vector, which are
+read here. Its automatic rewriting turns x (1 / d) into x / d. The builder undoes this, so that one reciprocal
+serves all quotients by d.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def from_casadi(
     import casadi  # noqa: PLC0415  (heavy: loaded when used)
 
     elements = [
-        float(element) if isinstance(element, Fraction) else element  # which CasADi does not know
+        float(element) if isinstance(element, Fraction) else element  # CasADi does not know fractions
         for _, _, row_major in outputs
         for element in row_major
     ]
@@ -82,7 +82,7 @@ def _operation_names(casadi: Any) -> dict[int, str]:
 def _replay(
     function: Any, builder: Builder, arguments: Sequence[Sequence[int]], names: dict[int, str]
 ) -> tuple[list[int], list[int]]:
-    """Edges of the function's two results after running its instructions on a builder."""
+    """Edges of the function's two results, after its instructions have been run on a builder."""
     results = ([0] * function.numel_out(0), [0] * function.numel_out(1))
     work = [0] * function.sz_w()
     for k in range(function.n_instructions()):

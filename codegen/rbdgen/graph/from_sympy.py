@@ -1,7 +1,7 @@
 """SymPy expressions as a graph.
 
-SymPy flattens sums and products and keeps no sharing between them, so intermediate quantities arrive as
-symbols with assignments; each assigned expression is walked once.
+SymPy flattens sums and products and shares no subexpressions between them. Intermediate quantities therefore
+arrive as symbols with assignments, and each assigned expression is visited once.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def from_sympy(
 
 
 class _Translation:
-    """Edges of the expressions met so far."""
+    """The edges of the expressions found so far."""
 
     def __init__(self) -> None:
         import sympy  # noqa: PLC0415  (heavy: loaded when used)

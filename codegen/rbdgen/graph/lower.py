@@ -1,4 +1,4 @@
-"""From a builder's signed edges to the unsigned graph: liveness, signs, quotients, emission."""
+"""From a builder's signed edges to an unsigned graph: liveness, signs, quotients, emission of nodes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ class _Plan:
 
     order: list[int]  # live nodes, operands first
     flipped: set[int]  # nodes computed with the opposite sign
-    demands: list[int]  # edges whose very value is wanted: outputs, arguments of square roots
-    quotients: dict[int, tuple[int, int]]  # products best done as a division: numerator, reciprocal's node
-    joined: set[int]  # those reciprocals
+    demands: list[int]  # edges whose sign matters: outputs and arguments of square roots
+    quotients: dict[int, tuple[int, int]]  # products that become divisions: numerator, node of the reciprocal
+    joined: set[int]  # the reciprocals of these quotients
 
 
 def lower(builder: Builder, outputs: Sequence[tuple[str, tuple[int, ...], Sequence[int]]]) -> Graph:
-    """The graph that computes the outputs (name, shape, edges), live operations only, in builder order."""
+    """The graph that computes the outputs (name, shape, edges), with live operations only, in builder
+    order.
+    """
     edges = [edge for _, _, elements in outputs for edge in elements]
     emission = _Emission(builder, _plan(builder, edges))
     emission.run()
@@ -38,7 +40,9 @@ def lower(builder: Builder, outputs: Sequence[tuple[str, tuple[int, ...], Sequen
 
 
 def operations(builder: Builder, edges: Sequence[int]) -> int:
-    """`lowered_cost(...).total` less its negations, which alone need the signs: in half the time."""
+    """`lowered_cost(...).total` without negations, which need no choice of signs. This takes half the
+    time.
+    """
     nodes = builder.nodes
     order, _, reciprocals = _live(nodes, edges)
     free = sum(nodes[index][0] in ("const", "input") for index in order)
@@ -46,7 +50,7 @@ def operations(builder: Builder, edges: Sequence[int]) -> int:
 
 
 def lowered_cost(builder: Builder, edges: Sequence[int]) -> Cost:
-    """Cost of the graph that `lower` would make of the edges."""
+    """The cost of the graph that `lower` would make of the edges."""
     plan = _plan(builder, edges)
     nodes, constants, flipped = builder.nodes, builder.constants, plan.flipped
     counts = dict.fromkeys(("const", "input", "inv", *OPERATIONS), 0)
@@ -56,7 +60,7 @@ def lowered_cost(builder: Builder, edges: Sequence[int]) -> Cost:
         if op == "add" and (flipped or node[2] & 1):
             op = "sub" if _is_difference(node, index, constants, flipped) else "add"
         elif op == "mul" and index in plan.quotients:
-            continue  # one with the division counted at its reciprocal
+            continue  # counted as the division at its reciprocal
         counts[op] += 1
     counts["div"] = counts["inv"]
     negated = {edge for edge in plan.demands if (edge & 1) != (edge >> 1 in flipped)}
@@ -65,7 +69,7 @@ def lowered_cost(builder: Builder, edges: Sequence[int]) -> Cost:
 
 
 def negated_label(text: str) -> str:
-    """Name of the opposite of a named quantity."""
+    """The name of the opposite of a named quantity."""
     return text[1:] if text.startswith("-") else f"-{text}"
 
 
@@ -80,7 +84,7 @@ def _plan(builder: Builder, edges: Sequence[int]) -> _Plan:
 
 
 def _live(nodes: Sequence[tuple[Any, ...]], edges: Sequence[int]) -> tuple[list[int], list[int], set[int]]:
-    """The nodes needed, operands first; arguments of square roots; reciprocals that are used once."""
+    """The needed nodes, operands first; the arguments of square roots; the reciprocals that are used once."""
     top = max(edges, default=-1) >> 1
     uses = [0] * (top + 1)
     roots = []
@@ -109,7 +113,9 @@ def _live(nodes: Sequence[tuple[Any, ...]], edges: Sequence[int]) -> tuple[list[
 def _is_difference(
     node: tuple[Any, ...], index: int, constants: Mapping[int, float], flipped: set[int]
 ) -> bool:
-    """Whether a sum comes out as `sub`; a constant operand carries its own sign unless it is subtracted."""
+    """Whether a sum is emitted as `sub`. A constant operand carries its own sign, unless it is subtracted
+    from.
+    """
     a, b = node[1] >> 1, node[2] >> 1
     sign = index in flipped
     minus_a = sign ^ (a in flipped)
@@ -122,7 +128,7 @@ def _is_difference(
 def _quotients(
     nodes: Sequence[tuple[Any, ...]], order: Sequence[int], reciprocals: set[int]
 ) -> dict[int, tuple[int, int]]:
-    """The products that read one of the reciprocals given, which have no other use."""
+    """The products that read one of these reciprocals, which have no other use."""
     quotients: dict[int, tuple[int, int]] = {}
     for index in order if reciprocals else ():
         node = nodes[index]
@@ -135,7 +141,7 @@ def _quotients(
 
 
 class _Emission:
-    """Writes the nodes of a plan; `place` maps a builder's node to its index in the graph."""
+    """Writes the nodes of a plan; `_place` maps a builder's node to its index in the graph."""
 
     def __init__(self, builder: Builder, plan: _Plan) -> None:
         self.builder = builder
@@ -172,7 +178,7 @@ class _Emission:
                 self.labels[place] = negated_label(text) if index in flipped else text
 
     def demanded(self, edge: int) -> int:
-        """Index of the node that holds an edge's value with its sign; a negation is added if needed."""
+        """The index of the node that holds an edge's value with its sign. A negation is added if needed."""
         node = edge >> 1
         if node in self.builder.constants:
             return self._constant(self.builder.constants[node], bool(edge & 1))

@@ -1,10 +1,10 @@
-"""An estimate of how long a processor takes for a graph in its order: what `schedule` chooses by.
+"""An estimate of the time that a processor takes for a graph in its order; `schedule` chooses by it.
 
-Three things bound straight-line code on a current core: the latency of dependent operations, as far as
-the window of operations in flight does not hide it; the execution units; and the bytes of instructions,
-which spilled registers swell and which stream slowly once they outgrow the first-level cache. The figures
-are those of no one processor; measured on x86 cores of 2023 and later they rank orders of one graph well
-and predict its time within a third.
+Three things limit straight-line code on a current processor: the latency of dependent operations, as far as
+the window of operations in flight does not hide it; the execution units; and the bytes of instructions, which
+grow with spilled registers and are fetched slowly once they exceed the first-level cache. The figures do not
+belong to a particular processor. In measurements on x86 processors of 2023 and later they rank orders of one
+graph well and predict its time within a third.
 """
 
 from __future__ import annotations
@@ -23,20 +23,22 @@ class Machine:
 
     registers: int = 16
     window: int = 320  # operations in flight
-    units: int = 2  # for additions, and as many for multiplications
+    units: int = 2  # for additions; there are as many for multiplications
     add_latency: int = 3
     multiply_latency: int = 4
     divide_latency: int = 13
     reload_latency: int = 7  # from a store to the load that reads it back
     operation_bytes: int = 5
-    operand_bytes: int = 4  # more where an operand comes from memory
+    operand_bytes: int = 4  # in addition, for each operand from memory
     store_bytes: int = 9
-    cached_bytes: int = 32_000  # code that the first-level cache holds
-    cached_rate: float = 32.0  # bytes decoded a cycle from there
+    cached_bytes: int = 32_000  # code that fits the first-level cache
+    cached_rate: float = 32.0  # bytes decoded per cycle from the first level
     streamed_rate: float = 17.0  # and from the second level
 
     def fetch_rate(self, code_bytes: int) -> float:
-        """Bytes a cycle; between three quarters and one and a half of the cache it falls steadily."""
+        """Bytes per cycle. The rate falls linearly while the code grows from 3/4 of the cache to 3/2 of
+        it.
+        """
         excess = (code_bytes / self.cached_bytes - 0.75) / 0.75
         return self.cached_rate + (self.streamed_rate - self.cached_rate) * min(1.0, max(0.0, excess))
 
@@ -50,7 +52,7 @@ def estimated_cycles(graph: Graph, machine: Machine = HOST) -> float:
     sizes = _code_bytes(graph, machine, reloads, stores)
     rate = machine.fetch_rate(sum(sizes))
     ready = [0.0] * len(graph.nodes)
-    retired = [0.0] * machine.window  # ring: when the operation one window ago was done
+    retired = [0.0] * machine.window  # ring buffer: when the operation one window ago was done
     busy: tuple[dict[int, int], dict[int, int]] = ({}, {})
     fetched = 0
     done = 0.0
@@ -76,16 +78,16 @@ def estimated_cycles(graph: Graph, machine: Machine = HOST) -> float:
 
 
 def spills(graph: Graph, registers: int) -> tuple[list[tuple[int, ...]], list[int]]:
-    """Memory traffic when always the value needed furthest ahead leaves its register (Belady).
+    """Memory traffic if the value that is needed furthest ahead always leaves its register (Belady).
 
     Returns:
-        For every node the arguments it must reload, and the number of values stored to make room for it.
+        For every node, the arguments it must reload, and the number of values stored to make room for it.
     """
     readers = readers_in_order(graph)
     position = [0] * len(graph.nodes)
     held: set[int] = set()
     stored: set[int] = set()
-    furthest: list[tuple[int, int]] = []  # heap of (-next reader, node), stale entries among them
+    furthest: list[tuple[int, int]] = []  # heap of (-next reader, node), including stale entries
     reloads: list[tuple[int, ...]] = [()] * len(graph.nodes)
     stores = [0] * len(graph.nodes)
 

@@ -1,8 +1,8 @@
 """The intermediate representation: a straight line of scalar operations.
 
-Grammar
--------
-    graph  ::= inputs, node*, outputs            nodes stand in order of evaluation
+The grammar is
+
+    graph  ::= inputs, node*, outputs            nodes are in the order of evaluation
     node   ::= (op, arguments, value)            arguments are indices of earlier nodes
     op     ::= const                 0 arguments, value is a finite float
              | input                 0 arguments, value is the flat position: see `Graph.inputs`
@@ -10,16 +10,16 @@ Grammar
              | neg sq sqrt sin cos   1 argument   (sq(x) = x * x)
              | join turn             1 argument   of a value with lanes: see below
              | sign                  1 argument   (x > 0) - (x < 0) + 0 x: 0 at 0, NaN of NaN and infinity
-    output ::= name, shape, one node index an element, row-major
+    output ::= name, shape, one node index per element, row-major
 
-Elements of an input may have `lanes`: one number for each of several alike limbs. What is computed from
-such a value has as many lanes, each of its own; all other values are one number, the same for every lane;
-`join` is the sum over the lanes of a value, one number, and `turn` has in each lane that of the next one, in
-the last lane that of the first.
+Elements of an input may have `lanes`: one number for each of several alike limbs. A value that is computed
+from such elements has as many lanes, and each lane is computed on its own. All other values are one number,
+the same for all lanes. `join` is the sum of a value over its lanes, one number. `turn` has in each lane the
+value of the next lane, and in the last lane that of the first.
 
-A graph holds no width, no type and no language: the printer of a target adds those. Two nodes with
-the same (op, arguments, value) are the same quantity; a `Builder` makes them one. `labels` gives some
-nodes the name of the physical quantity they hold ("omega[3].x"); labels never change a value.
+A graph has no width, no number type and no language; the printer of a target adds them. Two nodes with the
+same (op, arguments, value) are the same quantity, and a `Builder` makes them one. `labels` gives some nodes
+the name of the physical quantity that they hold ("omega[3].x"); labels never change a value.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ ARITY: Final[Mapping[str, int]] = MappingProxyType(
 
 
 class Node(NamedTuple):
-    """One operation. `value` is the constant of `const`, the flat input position of `input`, else 0."""
+    """One operation. `value` is the constant of `const`, or the flat input position of `input`; otherwise it
+    is 0.
+    """
 
     op: str
     args: tuple[int, ...] = ()
@@ -60,7 +62,7 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True)
 class Input:
-    """A named input array; its elements take consecutive flat positions, arrays in order."""
+    """A named input array. Its elements take consecutive flat positions, in the order of the arrays."""
 
     name: str
     size: int
@@ -69,7 +71,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Output:
-    """A named output array: the node of every element, row-major."""
+    """A named output array, with the node of every element, row-major."""
 
     name: str
     shape: tuple[int, ...]
@@ -94,11 +96,11 @@ class Graph:
 
     @property
     def lanes(self) -> int:
-        """Of the values that have some; 1 where none has."""
+        """The number of lanes of values that have lanes; 1 if none has."""
         return max((argument.lanes for argument in self.inputs), default=1)
 
     def with_lanes(self) -> bytearray:
-        """Whether each node's value has lanes."""
+        """For each node, whether its value has lanes."""
         found = bytearray(len(self.nodes))
         if self.lanes == 1:
             return found
@@ -111,7 +113,7 @@ class Graph:
         return found
 
     def input_element(self, position: int) -> tuple[str, int]:
-        """Name of the array and index in it of a flat input position."""
+        """The name of the array and the index in it for a flat input position."""
         for argument in self.inputs:
             if position < argument.size:
                 return argument.name, position

@@ -1,4 +1,4 @@
-"""A graph built anew, operation by operation, in a `Builder`."""
+"""Building a graph again in a `Builder`, operation by operation."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ NONE: Mapping[str, Sequence[Expr | Number]] = MappingProxyType({})
 def replay(
     builder: Builder, graph: Graph, given: Mapping[str, Sequence[Expr | Number]] = NONE
 ) -> dict[str, list[Expr]]:
-    """The elements of a graph's outputs, its operations and labels built here.
+    """The elements of a graph's outputs, after its operations and labels were built in the builder.
 
-    `given`: what stands for the elements of input arrays; those not given are declared as inputs.
+    `given` has the expressions that stand for input arrays; arrays that are not given are declared as inputs.
     """
     edges = replayed(builder, graph, given)
     return {
@@ -29,7 +29,7 @@ def replay(
 def replayed(
     builder: Builder, graph: Graph, given: Mapping[str, Sequence[Expr | Number]] = NONE
 ) -> list[int]:
-    """The same: the edge of every node."""
+    """The same, but the result is the edge of every node."""
     inputs: list[int] = []
     for array in graph.inputs:
         elements = (

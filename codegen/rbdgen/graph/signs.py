@@ -1,11 +1,13 @@
-"""Which values to compute with the opposite sign, so that few negations are left over.
+"""The choice of the values that are computed with the opposite sign, so that few negations remain.
 
-A node of a `Builder` stands for a value and its opposite. Each node's rule, `_Signs._forced`, ties the sign
-it is computed with to the signs of its operands. Some nodes are free: a difference can be a - b or b - a,
-a product or sum with a constant can carry either sign. Others follow their operands: a product has the
-sign of its factors. The search starts from the signs as written; where an output wants the other sign,
-the free nodes below it are turned, one at a time, the change runs upwards to what reads them, and it
-stays if fewer outputs need a negation than before.
+A node of a `Builder` stands for a value and its opposite. The rule of each node, `_Signs._forced`, relates
+the sign with which it is computed to the signs of its operands. Some nodes are free: a difference can be a -
+b or b - a, and a product or sum with a constant can have either sign. Others follow their operands: a product
+has the sign of its factors.
+
+The search starts with the signs as written. If an output wants the other sign, the free nodes below it are
+flipped, one at a time. The change propagates upwards to the readers, and it is kept if fewer outputs need a
+negation than before.
 """
 
 from __future__ import annotations
@@ -20,10 +22,10 @@ ODD: Final = ("sin", "sign", "join", "turn")
 """Functions with f(-x) = -f(x)."""
 
 MAX_PATHS: Final = 12
-"""Ways to turn an output that are looked at."""
+"""The number of ways to flip an output that are tried."""
 
 MAX_REACH: Final = 60
-"""Nodes a turn may run through."""
+"""The number of nodes through which a flip may propagate."""
 
 
 def choose_flips(
@@ -34,12 +36,12 @@ def choose_flips(
     joined: set[int],
     demands: Iterable[int],
 ) -> set[int]:
-    """Nodes to compute negated.
+    """The nodes to compute negated.
 
     Args:
         nodes, constants, written_negative: those of a `Builder`.
-        live: the nodes needed, operands first.
-        joined: reciprocals that become the division of the one product reading them.
+        live: the needed nodes, operands first.
+        joined: reciprocals that become the division of the only product that reads them.
         demands: edges whose sign is fixed: outputs and arguments of square roots.
     """
     signs = _Signs(nodes, constants, joined)
@@ -55,7 +57,7 @@ def choose_flips(
 
 
 class _Signs:
-    """The nodes computed negated; every node is valid between two turns."""
+    """The nodes that are computed negated. Every node is valid between two flips."""
 
     def __init__(
         self, nodes: Sequence[tuple[Any, ...]], constants: Mapping[int, float], joined: set[int]
@@ -65,7 +67,7 @@ class _Signs:
         self.joined = joined
         self.flipped: set[int] = set()
         self._readers: Mapping[int, Sequence[int]] = {}
-        self._too_far: set[int] = set()  # free nodes whose turn runs, as signs are now, through too many
+        self._too_far: set[int] = set()  # free nodes whose flip currently propagates through too many nodes
 
     def start(self, live: Sequence[int], written_negative: set[int]) -> None:
         """Give each free node the sign it was first written with."""
@@ -75,13 +77,13 @@ class _Signs:
                 self.flipped.add(node)
 
     def improve(self, live: Sequence[int], wanted: Mapping[int, bool]) -> None:
-        """Turn free nodes while that brings more of the wanted nodes to the sign wanted."""
+        """Flip free nodes as long as this gives more of the wanted nodes the wanted sign."""
         readers: defaultdict[int, list[int]] = defaultdict(list)
         self._readers = readers
         for reader in live:
             for edge in self.nodes[reader][1:]:
                 readers[edge >> 1].append(reader)
-        tried_in_vain = 0  # since the last turn that gained something
+        tried_in_vain = 0  # since the last flip that gained something
         for node, negated in cycle(wanted.items()):
             if tried_in_vain == len(wanted):
                 break
@@ -93,7 +95,7 @@ class _Signs:
                 self._too_far.clear()
 
     def _forced(self, node: int) -> bool | None:
-        """Whether operands with their signs make the node come out negated; None where it is free."""
+        """Whether the signs of the operands make the node negated; None if it is free."""
         definition, flipped = self.nodes[node], self.flipped
         op = definition[0]
         if op == "mul":
@@ -110,7 +112,7 @@ class _Signs:
         return None if op == "inv" else False
 
     def _is_free(self, node: int) -> bool:
-        """Whether the node can be turned from the sign that it has."""
+        """Whether the node can be flipped from its current sign."""
         forced = self._forced(node)
         return forced is None or forced != (node in self.flipped)
 
@@ -120,7 +122,7 @@ class _Signs:
         return forced is not None and forced != (node in self.flipped)
 
     def _paths_below(self, node: int) -> list[list[int]]:
-        """Ways up to the node from the nearest free nodes below it."""
+        """Paths up to the node from the nearest free nodes below it."""
         paths = [[node]]
         seen = {node}
         for path in paths:
@@ -134,7 +136,9 @@ class _Signs:
         return [path for path in paths if self._is_free(path[0])]
 
     def _turn(self, path: Sequence[int], wanted: Mapping[int, bool]) -> bool:
-        """Flip the nodes of a path, upwards, and all that must follow; taken back if nothing is gained."""
+        """Flip the nodes of a path, upwards, and all nodes that must follow. Flips without a gain are
+        undone.
+        """
         if path[0] in self._too_far:
             return False
         target = path[-1]
@@ -168,7 +172,7 @@ class _Signs:
             self.flipped.add(node)
 
     def _flip_upwards(self, free: int, turned: list[int]) -> None:
-        """Flip a free node and the readers that must follow; appends them to `turned`."""
+        """Flip a free node and the readers that must follow, and append them to `turned`."""
         queue = [free]
         previous = -1
         while queue and len(turned) < MAX_REACH:

@@ -1,4 +1,4 @@
-"""What a legal graph is, checked node by node."""
+"""Checks of a graph, node by node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def verify(graph: Graph) -> None:
     """Check every rule of the grammar in `graph/node.py`.
 
     Raises:
-        GraphError: naming the first node or output at fault and the rule it breaks.
+        GraphError: naming the first node or output at fault and the rule that it breaks.
     """
     _verify_inputs(graph)
     _verify_nodes(graph)

@@ -181,10 +181,10 @@ class LoopedBodies:
 
     @property
     def steps(self) -> tuple[Runs, Runs, Runs]:
-        """All steps from a body to its parent that take every body's force to the root, force by force.
+        """The steps from a body to its parent by which the force of every body goes to the root.
 
-        The result lists for each step whose force it is, the body that it leaves and the body at which it
-        arrives.
+        The result is three lists with an element for each step: the body whose force it is, the body that the
+        force leaves, and the body at which it arrives. The steps of one force follow each other.
         """
         found = [
             (k, below, above) for k, branch in enumerate(self.branches) for below, above in pairwise(branch)

@@ -2,8 +2,8 @@
 
 All quantities are in the coordinates of the columns S, which are the same for all bodies. V and A are those
 of the frame, v_p and a_p those of the body above the joint, and v_b that of the body below it. The
-coordinates may move with the frame: for a motion m of the frame they move by m_c = m (local), m_c = (0, v)
-(aligned), or 0 (world). The components in these coordinates change by
+coordinates may move with the frame: if m is a motion of the frame, m_c is that of the coordinates, which is m
+(local), (0, v) (aligned) or 0 (world). In these coordinates
 
     dS/dt    = (v_b - V_c) x S
     dV/dq    = v_p x S + (S - S_c) x V                             along S, in the tangent space

@@ -1,8 +1,9 @@
 """Regressors on a `ReducedModel`: the forces per unit of every parameter.
 
-With U = [wdot x] + w w^T - |w|^2 1 and the classical acceleration a of the origin, minus gravity, the force
-of a body as (moment, force) is (0, a) for m = 1, and (e_k x a, U e_k) for m c = e_k. The moment is (wdot_x,
-w_z w_x, -w_x w_y) for Ixx = 1, and (-U_zx, U_zy, w_x^2 - w_y^2) for Ixy = 1; others follow cyclically.
+Let a be the classical acceleration of the origin, minus gravity, and U = [wdot x] + w w^T - |w|^2 1. With m =
+1 and all other parameters 0, the moment and the force on a body are 0 and a. With m c = e_k they are e_k x a
+and U e_k. Entries of the inertia cause a moment only: (wdot_x, w_z w_x, -w_x w_y) with Ixx = 1, and (-U_zx,
+U_zy, w_x^2 - w_y^2) with Ixy = 1. The other entries follow by cyclic permutation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Derivatives of a graph as other graphs, by reverse and by forward differentiation.
+"""Derivatives of a graph as other graphs, by reverse and forward differentiation.
 
 Griewank and Walther, Evaluating Derivatives, 2008, chapters 2 and 3.
 """

@@ -1,4 +1,6 @@
-"""Forward differentiation: how fast values change where inputs move, a column of a Jacobian at once."""
+"""Forward differentiation: the rates of values when inputs change at given rates (Jacobian-vector
+products).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ Scalar = Any
 
 
 def jvp(graph: Graph, by: Sequence[Moving], told: Told = AS_THEY_ARE) -> Graph:
-    """y_dot = sum of dy/dx x_dot over every x of `by`, from the graph's inputs and these x_dot."""
+    """y_dot = sum of dy/dx x_dot over all x in `by`, as a graph of the graph's inputs and these x_dot."""
     builder = Builder()
     arrays = declared(builder, graph)
     values = replay(builder, graph, arrays)
@@ -39,7 +41,7 @@ def rates_of(
     numbers: Mapping[str, Sequence[Scalar]],
     by: Sequence[Moving],
 ) -> list[Scalar]:
-    """How fast values change where these numbers move the arrays."""
+    """The rates of values when these numbers move the arrays."""
     moved = [element for x in by for element in arrays[x.name]]
     rates = [
         rate
@@ -50,9 +52,9 @@ def rates_of(
 
 
 def pushforward(values: Sequence[Scalar], inputs: Sequence[Expr], rates: Sequence[Scalar]) -> list[Scalar]:
-    """The rates of values where every input has its own rate; 0 where there is none.
+    """The rates of values when every input has its own rate; 0 if a value depends on none.
 
-    The inputs are elements of arrays, not sums or products.
+    The inputs must be elements of arrays, not sums or products.
     """
     builder = inputs[0].builder
     known: dict[int, Scalar] = {x.edge >> 1: rate for x, rate in zip(inputs, rates, strict=True)}

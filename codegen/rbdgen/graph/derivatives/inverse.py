@@ -1,7 +1,7 @@
-"""Derivatives of a function by those of its inverse, which may be cheaper to differentiate.
+"""Derivatives of a function from those of its inverse, which may be cheaper to differentiate.
 
-Where y = f(x, z) solves g(x, y) = z, dy = (dy/dz) (dz - (dg/dx) dx): of f only its derivative by z is taken.
-Of forward dynamics that is M^-1, and g is inverse dynamics.
+If y = f(x, z) solves g(x, y) = z, then dy = (dy/dz) (dz - (dg/dx) dx), so only the derivative of f with
+respect to z is needed. For forward dynamics this is M^-1, and g is inverse dynamics.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from rbdgen.signature import BAR, DOT
 
 
 def vjp_by_inverse(graph: Graph, adjoint: Graph, by: Sequence[Moving], z: str) -> Graph:
-    """What `vjp` gives: z_bar = (dy/dz)^T y_bar and x_bar = -(dg/dx)^T z_bar; `adjoint`: the `vjp` of g."""
+    """The same result as `vjp`: z_bar = (dy/dz)^T y_bar and x_bar = -(dg/dx)^T z_bar. `adjoint` is the `vjp`
+    of g.
+    """
     (y,) = graph.outputs
     builder = Builder()
     arrays = declared(builder, graph)
@@ -30,7 +32,7 @@ def vjp_by_inverse(graph: Graph, adjoint: Graph, by: Sequence[Moving], z: str) -
 
 
 def jvp_by_inverse(graph: Graph, change: Graph, by: Sequence[Moving], z: str) -> Graph:
-    """What `jvp` gives: y_dot = (dy/dz) (z_dot - (dg/dx) x_dot); `change`: the `jvp` of g."""
+    """The same result as `jvp`: y_dot = (dy/dz) (z_dot - (dg/dx) x_dot). `change` is the `jvp` of g."""
     (y,) = graph.outputs
     builder = Builder()
     arrays = declared(builder, graph)

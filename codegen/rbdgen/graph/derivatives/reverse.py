@@ -1,6 +1,6 @@
-"""Reverse differentiation: the gradient of a weighted sum of values, a row of a Jacobian at once.
+"""Reverse differentiation: the gradient of a weighted sum of values (vector-Jacobian products).
 
-Only what depends on the wanted inputs is visited.
+Only operations that depend on the wanted inputs are visited.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ Scalar = Any
 
 
 def vjp(graph: Graph, by: Sequence[Moving], told: Told = AS_THEY_ARE) -> Graph:
-    """x_bar = (dy/dx)^T y_bar for every x of `by`, from the graph's inputs and one y_bar an output y."""
+    """x_bar = (dy/dx)^T y_bar for every x in `by`, as a graph of the graph's inputs and one y_bar per output
+    y.
+    """
     builder = Builder()
     arrays = declared(builder, graph)
     values = replay(builder, graph, arrays)
@@ -38,7 +40,7 @@ def vjp(graph: Graph, by: Sequence[Moving], told: Told = AS_THEY_ARE) -> Graph:
 
 
 def transposed(graph: Graph, by: Sequence[Moving]) -> Graph:
-    """What `vjp` gives, from the graph of what `jvp` gives, which is linear in the rates of `by`."""
+    """The same result as `vjp`, from the graph of `jvp`, which is linear in the rates of `by`."""
     builder = Builder()
     moving = {x.name + DOT for x in by}
     arrays = {
@@ -63,7 +65,9 @@ def gradients(
     arrays: Mapping[str, Sequence[Expr]],
     by: Sequence[Moving],
 ) -> dict[str, list[Scalar]]:
-    """The gradient of the sum of values times their weights, by the numbers that move each array."""
+    """The gradient of the sum of values times their weights, with respect to the numbers that move each
+    array.
+    """
     values, weights = zip(*weighted, strict=True)
     found = iter(pullback(values, weights, [element for x in by for element in arrays[x.name]]))
     result = {x.name: [next(found) for _ in arrays[x.name]] for x in by}
@@ -75,9 +79,10 @@ def gradients(
 
 
 def pullback(values: Sequence[Scalar], weights: Sequence[Scalar], inputs: Sequence[Expr]) -> list[Scalar]:
-    """The derivatives of sum_k weights[k] values[k] by every input, the weights held; 0 where there is none.
+    """The derivatives of sum_k weights[k] values[k] with respect to every input at constant weights; 0 if
+    there is no dependence.
 
-    The inputs are elements of arrays, not sums or products.
+    The inputs must be elements of arrays, not sums or products.
     """
     builder = inputs[0].builder
     active = dependent(builder, inputs)

@@ -1,4 +1,4 @@
-"""What both ways of differentiation know of an operation: its derivatives by what it reads."""
+"""What both modes of differentiation share: the partial derivatives of an operation."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ Factors = tuple[Expr | Number, ...]
 
 
 class Rates(Protocol):
-    """From the elements of an array and some numbers, in which it is linear, to rates of the elements."""
+    """Maps the elements of an array, and numbers in which it is linear, to the rates of the elements.
+
+    An example is q with a quaternion, whose rates are linear in a velocity of the tangent space.
+    """
 
     def __call__(self, elements: Sequence[Expr], numbers: Sequence[Expr], /) -> Sequence[Any]: ...
 
 
 @dataclass(frozen=True)
 class Moving:
-    """An input array to differentiate by.
-
-    `shape`: of the numbers that say how it moves; `rates`: those of its elements by these numbers, None where
-    they are the numbers themselves.
-    """
+    """An array to differentiate by."""
 
     name: str
     shape: tuple[int, ...]
+    """The shape of the numbers that move it."""
     rates: Rates | None = None
+    """Maps these numbers to rates of the elements; None if they are the rates themselves."""
 
     @property
     def size(self) -> int:
@@ -39,7 +40,7 @@ class Moving:
 
 
 Told = Mapping[str, Moving]
-"""Outputs whose rates are told in other numbers: `rates` gives these from those of the elements."""
+"""Outputs whose rates are expressed in other numbers: `rates` maps the rates of the elements to these."""
 
 AS_THEY_ARE: Final[Told] = MappingProxyType({})
 
@@ -50,7 +51,9 @@ def declared(builder: Builder, graph: Graph) -> dict[str, list[Expr]]:
 
 
 def dependent(builder: Builder, wanted: Iterable[Expr]) -> set[int]:
-    """The nodes that depend on these, themselves among them; nodes stand behind their arguments."""
+    """The nodes that depend on these expressions, including their own nodes. Nodes come after their
+    arguments.
+    """
     active = {x.edge >> 1 for x in wanted}
     for node in range(min(active, default=0), len(builder.nodes)):
         if any(edge >> 1 in active for edge in builder.nodes[node][1:]):
@@ -59,10 +62,10 @@ def dependent(builder: Builder, wanted: Iterable[Expr]) -> set[int]:
 
 
 def slopes(builder: Builder, node: int) -> Iterator[tuple[int, Factors]]:
-    """Edges, and the factors of the node's derivative by what stands at each of them; a sign has none.
+    """Edges that the node reads, each with the factors of the node's partial derivative; none for a sign.
 
-    An edge may be one that an argument reads, where the derivative by that takes less: the divisor of a
-    quotient, and the angle of a sine in a product.
+    If it takes fewer operations, an edge is one that an argument reads instead: the divisor of a quotient, or
+    the angle of a sine in a product.
     """
     op, *edges = builder.nodes[node]
     first, own = Expr(builder, edges[0]), Expr(builder, 2 * node)
@@ -84,10 +87,11 @@ def slopes(builder: Builder, node: int) -> Iterator[tuple[int, Factors]]:
 
 
 def _of_factor(builder: Builder, node: int, this: int, other: int) -> tuple[int, Factors]:
-    """Of a product, by one of its factors.
+    """The derivative of a product with respect to one of its factors.
 
-    d(x / y) by y is -(x / y) / y. Where a vector is turned, both s x and c x are there, and d(s x) by the
-    angle is c x: no derivative by s is then gathered, and those of a turn are sums that are there as well.
+    d(x / y) with respect to y is -(x / y) / y. Where a vector is rotated, both s x and c x exist, and d(s x)
+    with respect to the angle is c x. Then no derivative with respect to s is gathered, and the derivatives of
+    a rotation are sums that exist, too.
     """
     op, *edges = builder.nodes[this >> 1]
     if op == "inv":

@@ -1,6 +1,6 @@
-"""Passes: pure functions from a graph to a graph of equal value and no more work.
+"""Passes: pure functions from a graph to a graph of equal value that takes no more work.
 
-`rbdgen.graph.programs.passes` says which run, and when.
+`rbdgen.graph.programs.passes` lists which passes run, and when.
 """
 
 from __future__ import annotations
@@ -34,14 +34,16 @@ __all__ = [
 ]
 
 MAX_ROUNDS: Final = 4
-"""Rounds of factoring and pair extraction: an earlier one makes a later one possible, which finds little."""
+"""Rounds of factoring and pair extraction: each round makes another one possible, but later ones find
+little.
+"""
 
 
 def cheapest(graph: Graph) -> Graph:
-    """The least work that signs, factoring and pair extraction reach, in either order, to a fixed point.
+    """The graph with the least work that signs, factoring and pair extraction reach, in either order.
 
-    Graphs come from a `Builder`, those of CasADi and SymPy too: it computes constants, finds equal
-    quantities and takes the cheaper operation of two, so no pass does.
+    Graphs come from a `Builder`, including those from CasADi and SymPy. It has already evaluated constants,
+    merged equal quantities and chosen the cheaper of equivalent operations, so no pass repeats this.
     """
     start = sign(graph)
     best = _settled(start)

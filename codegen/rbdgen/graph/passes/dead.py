@@ -1,4 +1,4 @@
-"""Dead code: what no output needs goes."""
+"""Dead-code elimination."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rbdgen.graph.passes.rewrite import relabelled
 
 
 def dead(graph: Graph) -> Graph:
-    """Remove the nodes that no output depends on."""
+    """Remove the nodes on which no output depends."""
     needed = bytearray(len(graph.nodes))
     for output in graph.outputs:
         for element in output.elements:

@@ -1,4 +1,4 @@
-"""Depth first: each element of an output comes right after the operations that it is the first to need."""
+"""Depth-first order: each output element comes right after the operations that it is the first to need."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from rbdgen.graph.passes.schedule import reordered
 
 
 def depth_first(graph: Graph, *, backwards: bool = False) -> Graph:
-    """The same nodes in the order in which outputs ask for them; what no output asks for comes last.
+    """The same nodes in the order in which outputs need them. Nodes that no output needs come last.
 
-    All outputs are taken in step, from their first elements to their last, so that neighbours are computed
-    shortly after each other and none waits long for the others. `backwards`: from their last elements to
-    their first, as recursions from the tips of a tree to its base finish the rows of matrices.
+    All outputs are processed in step, from their first elements to their last ones, so that neighbours are
+    computed close to each other and no output waits long for the others. With `backwards` they are processed
+    from their last elements to their first, because recursions from the tips of a tree to its base finish the
+    rows of matrices in that order.
     """
     seen = bytearray(len(graph.nodes))
     order = [index for index, node in enumerate(graph.nodes) if not node.args]
@@ -24,7 +25,7 @@ def depth_first(graph: Graph, *, backwards: bool = False) -> Graph:
 
 
 def _in_step(graph: Graph, *, backwards: bool) -> list[int]:
-    """The elements of all outputs by how far into theirs they stand."""
+    """The elements of all outputs, ordered by their relative positions in the outputs."""
     elements = [
         (k / len(output.elements), element)
         for output in graph.outputs
@@ -35,7 +36,7 @@ def _in_step(graph: Graph, *, backwards: bool) -> list[int]:
 
 
 def _needed(graph: Graph, root: int, seen: bytearray) -> Iterator[int]:
-    """The operations that `root` needs and that were not seen before, itself last."""
+    """The operations that `root` needs and that were not seen before, followed by `root`."""
     waiting = [(root, 0)]
     while waiting:
         index, done = waiting.pop()

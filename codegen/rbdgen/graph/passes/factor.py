@@ -7,10 +7,10 @@ from rbdgen.graph.passes.nary import Forest
 
 
 def factor(graph: Graph) -> Graph:
-    """Take common factors out of the terms of each sum, the most frequent first.
+    """Take common factors out of the terms of each sum, the most frequent factor first.
 
-    Only products without another use take part: the others would have to be computed all the same. Each
-    step saves one multiplication a term beyond the first.
+    Only products without another use take part, because the others have to be computed anyway. Each step
+    saves one multiplication for each term beyond the first.
     """
     forest = Forest(graph)
     work = list(forest.sums)
@@ -21,7 +21,7 @@ def factor(graph: Graph) -> Graph:
 
 
 def _most_common_factor(forest: Forest, terms: list[int]) -> int | None:
-    """The factor that most terms have, the first of several; None if no two have one in common."""
+    """The factor that most terms have (the first one of several); None if no two terms have one in common."""
     counts: dict[int, int] = {}
     for term in terms:
         for edge in _factors(forest, term):
@@ -31,7 +31,7 @@ def _most_common_factor(forest: Forest, terms: list[int]) -> int | None:
 
 
 def _factors(forest: Forest, term: int) -> dict[int, None]:
-    """The distinct factors of a term, in order; none if it is no product or has another use."""
+    """The distinct factors of a term, in order. There are none if it is not a product or has another use."""
     node = term >> 1
     if node in forest.products and forest.uses[node] == 1:
         return dict.fromkeys(forest.products[node])
@@ -39,7 +39,7 @@ def _factors(forest: Forest, term: int) -> dict[int, None]:
 
 
 def _take_out(forest: Forest, node: int, common: int) -> int:
-    """Replace the terms with the factor by one product; returns the node of the sum in it."""
+    """Replace the terms that have the factor by one product. The result is the node of the sum in it."""
     kept: list[int] = []
     inner: list[int] = []
     for term in forest.sums[node]:

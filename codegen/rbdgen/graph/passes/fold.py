@@ -1,4 +1,4 @@
-"""Folding: constants are computed here, and zeros and ones vanish."""
+"""Constant folding: operations on constants are evaluated, and zeros and ones vanish."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = {
 
 
 def fold(graph: Graph) -> Graph:
-    """Evaluate operations on constants, and drop x + 0, 1 x, x / 1, 0 x, x - x, -(-x).
+    """Evaluate operations on constants, and simplify x + 0, 1 x, x / 1, 0 x, x - x and -(-x).
 
     An operation whose value would not be finite (1 / 0, the root of -1) stays as it is.
     """
@@ -32,7 +32,9 @@ def fold(graph: Graph) -> Graph:
 
 
 def without_zeros(graph: Graph) -> Graph:
-    """The same, but operations on constants stay: here they would be of doubles, in C of its own type."""
+    """The same, without evaluation of operations on constants, which would be rounded to double here and to
+    the number type of the C code there.
+    """
     return rewrite(graph, _simpler_node)
 
 
@@ -67,7 +69,7 @@ def _fold_node(out: Rewriting, _: int, node: Node) -> int:
 
 
 def _value(op: str, operands: list[float]) -> float | None:
-    """The operation on numbers; None where the value is not finite."""
+    """The operation on numbers; None if the value is not finite."""
     try:
         result = _FUNCTIONS[op](*operands)
     except (ArithmeticError, ValueError):
@@ -76,7 +78,7 @@ def _value(op: str, operands: list[float]) -> float | None:
 
 
 def _identity(out: Rewriting, op: str, args: tuple[int, ...], operands: list[float | None]) -> int | None:
-    """What x + 0, x - 0, 0 - x, x - x, 0 x, 1 x, -1 x, 0 / x, x / 1 come to; None for the rest."""
+    """The result of x + 0, x - 0, 0 - x, x - x, 0 x, 1 x, -1 x, 0 / x or x / 1; None for other operations."""
     (a, b), (x, y) = args, operands
     if op == "add":
         return b if x == 0 else a if y == 0 else None

@@ -1,10 +1,10 @@
-"""Sums and products of any length: the form in which `factor` and `pairs` look at a graph.
+"""Sums and products of any length, which is the form of a graph on which `factor` and `pairs` work.
 
-Opened, a graph is a forest: a sum or product that only one other sum or product reads is dissolved in it,
-so x + (y + z) is one sum of three terms and the order of additions is free. Operands are edges as in a
-`Builder`, 2 node + sign; terms carry either sign, factors the positive one. A square is a product of two
-equal factors, a doubling a product with the constant 2. Closed, the forest is a graph of two-operand
-nodes again, in which equal nodes are one.
+An opened graph is a forest: a sum or product that only one other sum or product reads is dissolved in it. So
+x + (y + z) is one sum of three terms, and the order of additions is free. Operands are edges as in a
+`Builder`, 2 node + sign; terms have either sign, factors have the positive one. A square is a product of two
+equal factors, and a doubling is a product with the constant 2. Closing the forest gives a graph of
+two-operand nodes again, in which equal nodes are merged.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Forest:
     """The sums and products of a graph, to be changed and closed.
 
     Attributes:
-        sums: node -> its terms.
-        products: node -> its factors.
-        uses: node -> how many terms, factors, arguments and outputs it is.
+        sums: maps a node to its terms.
+        products: maps a node to its factors.
+        uses: maps a node to the number of terms, factors, arguments and outputs that refer to it.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -42,23 +42,25 @@ class Forest:
         self._dissolve()
         self.uses = self._count_uses()
         for kind in (self.sums, self.products):
-            for node in kind.keys() - self.uses.keys():  # a cancelled term was all that read it
+            for node in kind.keys() - self.uses.keys():  # only a cancelled term read it
                 del kind[node]
 
     def new_sum(self, terms: list[int]) -> int:
-        """Add a sum; returns its positive edge. Keeping `uses` right is left to the caller."""
+        """Add a sum. The result is its positive edge. The caller must update `uses`."""
         self.sums[self._next] = terms
         self._next += 1
         return 2 * self._next - 2
 
     def new_product(self, factors: list[int]) -> int:
-        """Add a product; returns its edge. Keeping `uses` right is left to the caller."""
+        """Add a product. The result is its edge. The caller must update `uses`."""
         self.products[self._next] = factors
         self._next += 1
         return 2 * self._next - 2
 
     def close(self) -> Graph:
-        """The forest as a graph; the graph it was opened from if that takes no more work."""
+        """The forest as a graph, unless it takes more work than the graph from which it was opened; then that
+        one.
+        """
         builder = Builder()
         inputs = [
             x.edge
@@ -121,7 +123,9 @@ class Forest:
                 self.products[node] = [operands[0], operands[0]]
 
     def _take(self, kind: dict[int, list[int]], edge: int, uses: Sequence[int]) -> list[int]:
-        """The operands of a node of this kind that has no other use, which it leaves; else the edge."""
+        """The operands of a node of this kind without another use, which is removed; otherwise the edge
+        itself.
+        """
         if uses[edge >> 1] == 1 and edge >> 1 in kind:
             return kind.pop(edge >> 1)
         return [edge & -2]
@@ -181,7 +185,7 @@ class Forest:
         return total
 
     def _close_product(self, factors: Sequence[int], builder: Builder, edges: dict[int, int]) -> int:
-        """Constants come last, as one: the product of the others may have a twin."""
+        """Constants are multiplied last, as one: the product of the other factors may exist already."""
         constants = builder.constants
         constant = ONE
         product = ONE

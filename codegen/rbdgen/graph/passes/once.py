@@ -1,4 +1,4 @@
-"""Equal operations written once; every result keeps its bits."""
+"""Common-subexpression elimination that preserves every bit of the results."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from rbdgen.graph.passes.rewrite import Rewriting, rewrite
 
 
 def once(graph: Graph) -> Graph:
-    """The graph without an operation that an earlier one equals.
+    """The graph without operations that are equal to an earlier one.
 
-    A minus sign goes from factors to products and from terms into sums, and what commutes is put in order:
-    that shows more equal ones and changes no bit.
+    Minus signs are moved from factors to products and from terms into sums, and operands of commutative
+    operations are sorted. This reveals more equal operations and changes no bit.
     """
     return rewrite(graph, _Once().rule)
 
 
 class _Once:
-    """What is written, by what it is."""
+    """The operations written so far."""
 
     def __init__(self) -> None:
         self._known: dict[Node, int] = {}

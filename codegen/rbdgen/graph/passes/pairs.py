@@ -1,4 +1,6 @@
-"""Common pairs: two terms that several sums share, two factors that several products share, become one."""
+"""Common pairs: two terms that several sums share, or two factors that several products share, become one
+node.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ from rbdgen.graph.node import Graph
 from rbdgen.graph.passes.nary import Forest
 
 MAX_NODES: Final = 50_000
-"""Graphs beyond this size are left alone: the gain there is small and the time is not."""
+"""Larger graphs are left alone: the gain is small, and the time is not."""
 
 MAX_OPERANDS: Final = 40
-"""Sums and products beyond this length do not take part: their pairs are too many."""
+"""Longer sums and products do not take part, because they have too many pairs."""
 
 Pair: TypeAlias = tuple[int, int]
 
@@ -22,7 +24,7 @@ Pair: TypeAlias = tuple[int, int]
 def pairs(graph: Graph) -> Graph:
     """Compute the pair that most sums (then products) contain once for all of them, and repeat.
 
-    A pair of terms is the same up to sign: a - b serves in b - a + c. Each reader of a pair beyond the
+    A pair of terms is the same up to its sign: a - b serves in b - a + c. Each reader of a pair beyond the
     first saves one operation.
     """
     if len(graph.nodes) > MAX_NODES:
@@ -39,7 +41,7 @@ class _Extraction:
     def __init__(self, operands: dict[int, list[int]], new: Callable[[list[int]], int]) -> None:
         self._operands = operands
         self._new = new
-        self._readers: dict[Pair, dict[int, None]] = {}  # in the order found, which makes runs repeatable
+        self._readers: dict[Pair, dict[int, None]] = {}  # in insertion order, so that results are repeatable
         for node in operands:
             for pair in self._pairs_of(node):
                 self._readers.setdefault(pair, {})[node] = None
@@ -56,7 +58,9 @@ class _Extraction:
                 heappush(self._heap, (-found, pair))
 
     def _extract(self, pair: Pair) -> None:
-        """Make the pair a node, unless one of its readers is just that, and let the others read it."""
+        """Make the pair a node, unless one of its readers is exactly that pair, and let the others read
+        it.
+        """
         readers = self._readers.pop(pair)
         twin = next((node for node in readers if len(self._operands[node]) == 2), None)
         edge = self._new([*pair]) if twin is None else 2 * twin ^ (pair[0] not in self._operands[twin])
@@ -66,7 +70,7 @@ class _Extraction:
                 self._replace(node, pair, edge)
 
     def _replace(self, node: int, pair: Pair, edge: int) -> None:
-        """Put the edge in the place of the pair's two operands; only pairs with one of the three change."""
+        """Put the edge in place of the pair's two operands. Only pairs with one of the three edges change."""
         operands = self._operands[node]
         sign = 0 if _contains(operands, pair) else 1
         for gone in (pair[0] ^ sign, pair[1] ^ sign):
@@ -93,7 +97,7 @@ class _Extraction:
 
 
 def _turned(a: int, b: int) -> Pair:
-    """The pair of two operands, turned so that its first, of the smaller node, is positive."""
+    """The pair of two operands, ordered by node, with signs chosen such that the first one is positive."""
     if a > b:
         a, b = b, a
     sign = a & 1

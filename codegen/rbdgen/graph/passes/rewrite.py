@@ -1,4 +1,4 @@
-"""The frame of the node-by-node passes: a rule says what becomes of each node."""
+"""The frame of passes that work node by node: a rule says what each node becomes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeAlias
 from rbdgen.graph.node import Graph, Node, Output
 
 Rule: TypeAlias = "Callable[[Rewriting, int, Node], int]"
-"""Given the index of a node before and the node with its new arguments, returns the index after."""
+"""Takes the rewriting, the old index of a node, and the node with its new arguments; gives its new index."""
 
 
 class Rewriting:
@@ -19,24 +19,24 @@ class Rewriting:
         self._constants: dict[float, int] = {}
 
     def put(self, op: str, *args: int, value: float = 0.0) -> int:
-        """Write a node; returns its index."""
+        """Write a node and return its index."""
         self.nodes.append(Node(op, args, value))
         return len(self.nodes) - 1
 
     def constant(self, value: float) -> int:
-        """Index of a constant, written once."""
+        """The index of a constant, which is written once."""
         if value not in self._constants:
             self._constants[value] = self.put("const", value=value)
         return self._constants[value]
 
     def constant_value(self, index: int) -> float | None:
-        """Value of a constant node, None for others."""
+        """The value of a constant node, None for other nodes."""
         node = self.nodes[index]
         return node.value if node.op == "const" else None
 
 
 def rewrite(graph: Graph, rule: Rule) -> Graph:
-    """The graph with every node replaced by the rule, in order; the graph itself if nothing changes."""
+    """The graph with every node replaced by the rule, in order; the same object if nothing changes."""
     rewriting = Rewriting()
     place: list[int] = []
     for index, (op, args, value) in enumerate(graph.nodes):
@@ -45,7 +45,7 @@ def rewrite(graph: Graph, rule: Rule) -> Graph:
 
 
 def relabelled(graph: Graph, nodes: Sequence[Node], place: Sequence[int]) -> Graph:
-    """The graph with other nodes; `place` says where each old one is now, -1 if it is gone."""
+    """The graph with other nodes. `place` gives the new index of each old node, -1 if it was removed."""
     after = Graph(
         graph.inputs,
         tuple(nodes),

@@ -1,4 +1,4 @@
-"""Scheduling: an order of evaluation with short live ranges and chains that overlap."""
+"""Scheduling: an order of evaluation with short live ranges and overlapping chains of operations."""
 
 from __future__ import annotations
 
@@ -11,30 +11,32 @@ from rbdgen.graph.node import Graph, Node
 from rbdgen.graph.passes.rewrite import relabelled
 
 Preference: TypeAlias = Callable[[int, int], int]
-"""The rank of a node, from its index and the step at which its first reader was placed; the node of the
-least rank is placed next, counted from the end of the program."""
+"""The rank of a node, from its index and the step at which its first reader was placed. Steps are counted
+from the end of the program. The node of the lowest rank is placed next.
+"""
 
 
 def schedule(graph: Graph) -> Graph:
-    """The fastest, by `estimated_cycles`, of the order given and two list schedules; nodes stay the same.
+    """The fastest order by `estimated_cycles`: the given one or one of two list schedules. Nodes stay the
+    same.
 
-    Compilers keep much of the order of a long basic block, and with it the spills and the distance
-    between dependent operations. A list schedule fills the program from its end: among the nodes all of
-    whose readers are placed, the one that leaves the fewest values alive goes next (Sethi and Ullman's
-    idea on a graph). Equal ones: depth first, along the value wanted last, which overlaps the branches
-    of a tree; or the node written first, which keeps the order given where that costs nothing.
+    Compilers keep much of the order of a long basic block, and with it the spills and the distance between
+    dependent operations. A list schedule fills the program from its end. Among the nodes whose readers are
+    all placed, it takes the one that leaves the fewest values alive (the idea of Sethi and Ullman, on a
+    graph). Ties are broken in one of two ways: depth first, along the value that was wanted last, which
+    overlaps the branches of a tree; or by the given order, which is kept where this costs nothing.
     """
     deep = reordered(graph, _list_schedule(graph, lambda _, wanted: -wanted))
     return min((graph, deep, close_to_order(graph)), key=estimated_cycles)
 
 
 def close_to_order(graph: Graph) -> Graph:
-    """The list schedule that keeps the order given where that costs no live values."""
+    """The list schedule that keeps the given order where this costs no live values."""
     return reordered(graph, _list_schedule(graph, lambda node, _: node))
 
 
 def _list_schedule(graph: Graph, prefer: Preference) -> list[int]:
-    """Indices of the nodes in the new order; constants and inputs come first, as they were."""
+    """The indices of the nodes in the new order. Constants and inputs come first, as they were."""
     operands: list[tuple[int, ...]] = []
     readers: list[list[int]] = [[] for _ in graph.nodes]
     for index, (_, args, _) in enumerate(graph.nodes):
@@ -42,7 +44,7 @@ def _list_schedule(graph: Graph, prefer: Preference) -> list[int]:
         for operand in operands[index]:
             readers[operand].append(index)
     waiting = [len(them) for them in readers]  # readers not yet placed
-    wanted = [0] * len(graph.nodes)  # when the first reader was placed, 0 if none is
+    wanted = [0] * len(graph.nodes)  # the step at which the first reader was placed, 0 if none is
     placed = bytearray(len(graph.nodes))
 
     def priority(node: int) -> tuple[int, int, int]:
@@ -67,7 +69,7 @@ def _list_schedule(graph: Graph, prefer: Preference) -> list[int]:
             waiting[operand] -= 1
             if not wanted[operand]:
                 wanted[operand] = len(backwards)
-                for reader in readers[operand]:  # they now cost less
+                for reader in readers[operand]:  # their priority has changed
                     if not placed[reader] and not waiting[reader]:
                         heappush(heap, (priority(reader), reader))
             if not waiting[operand]:
@@ -77,7 +79,7 @@ def _list_schedule(graph: Graph, prefer: Preference) -> list[int]:
 
 
 def reordered(graph: Graph, order: Sequence[int]) -> Graph:
-    """The graph with its nodes in this order, in which arguments come before who reads them."""
+    """The graph with its nodes in this order, in which arguments must come before their readers."""
     place = [0] * len(graph.nodes)
     nodes: list[Node] = []
     for index in order:

@@ -9,8 +9,8 @@ from rbdgen.graph.replay import replayed
 
 
 def sign(graph: Graph) -> Graph:
-    """Build the graph anew over signed edges (`graph/builder.py`), where a - b, b - a and their negations
-    are one node, and lower it again with the signs that leave the fewest negations (`graph/signs.py`).
+    """Build the graph again over signed edges (`graph/builder.py`), where a - b, b - a and their negations
+    are one node. Then lower it with the signs that leave the fewest negations (`graph/signs.py`).
     """
     builder = Builder()
     edges = replayed(builder, graph)

@@ -1,4 +1,4 @@
-"""Splitting: where to cut a long function into parts that compilers handle well."""
+"""Splitting: the places at which a long function is cut into parts that compilers handle well."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from rbdgen.graph.node import Graph
 
 
 def split(graph: Graph, limit: int) -> tuple[int, ...]:
-    """Boundaries of parts of at most `limit` operations, cut where few values are alive.
+    """Boundaries of parts of at most `limit` operations, placed where few values are alive.
 
-    Compilation time and register allocation suffer in basic blocks of many thousand statements. Each
-    part is as long as half the limit or longer, the last one excepted; values alive at a cut must be
-    handed from part to part.
+    Compilation time and register allocation suffer in basic blocks of many thousand statements. Each part has
+    at least half of `limit` operations, except the last one. Values that are alive at a cut must be passed
+    from part to part.
 
     Returns:
         Ascending node indices (0, ..., len(graph.nodes)); part k is nodes[b[k]:b[k + 1]]. Constants and
-        inputs count nothing and can be read in every part.
+        inputs do not count and can be read in every part.
 
     Raises:
-        GraphError: for a limit below 1.
+        GraphError: if the limit is below 1.
     """
     if limit < 1:
         raise GraphError(f"split: a part of at most {limit} operations is none; give a limit of 1 or more")

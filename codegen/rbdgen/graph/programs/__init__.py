@@ -1,1 +1,1 @@
-"""Programs: functions as loops over straight lines, and the pure passes from program to program."""
+"""Programs: functions as loops over straight lines, and pure passes from program to program."""

@@ -1,8 +1,8 @@
-"""Runs one by one: without those that are there to fill vectors, and the zeros known that the others read.
+"""Runs one by one, without the runs that only fill vectors, and with the known zeros that the others read.
 
-Vectors of neighbouring columns take along columns that are 0 where their neighbours are not, and the last
-vector overlaps the one before it. The operations that remain are the same, in the same order: results keep
-their bits, except that a 0 may have the other sign.
+Vectors of neighbouring columns include columns that are 0 where their neighbours are not, and the last vector
+overlaps the previous one. The remaining operations are the same and in the same order, so results keep their
+bits, except that a 0 may have the other sign.
 """
 
 from __future__ import annotations
@@ -18,20 +18,25 @@ from rbdgen.graph.programs.specialised import Address, Elements, Zeros, addresse
 ZERO = Node("const")
 
 Bodies = dict[tuple[int, Zeros], tuple[Graph, Elements]]
-"""Kernels with zeros, by kernel and zeros; see `with_zeros`."""
+"""Kernels specialised for zeros, by kernel and zeros; see `with_zeros`."""
 
 
 class Run(NamedTuple):
-    """A run: its number in its loop, the zeros that it is given, and what it reads and writes beside."""
+    """A run of a loop."""
 
     number: int
+    """Its number in the loop."""
     zeros: Zeros
+    """The zeros that it reads."""
     reads: set[Address]
+    """The other elements that it reads."""
     writes: set[Address]
 
 
 def one_by_one(program: Program) -> Program:
-    """The program without runs that fill vectors or give what nobody reads, and with the zeros they read."""
+    """The program without runs that only fill vectors or whose results nothing reads, and with known
+    zeros.
+    """
     zero = {(name, k) for name, table in program.tables.items() for k, x in enumerate(table) if x == 0}
     bodies: Bodies = {}
     every = [[_run(loop, k, zero, bodies) for k in loop.alone or range(loop.count)] for loop in program.loops]
@@ -50,7 +55,9 @@ def one_by_one(program: Program) -> Program:
 
 
 def _run(loop: Loop, number: int, zero: set[Address], bodies: Bodies) -> Run:
-    """What a run reads and writes; `zero`: the addresses of zeros, before and then after it."""
+    """What a run reads and writes. `zero` has the addresses of zeros, which are updated for the run's
+    results.
+    """
     read = {name: list(addresses(access, number)) for name, access in loop.reads.items()}
     zeros = tuple((name, tuple(k for k, at in enumerate(read[name]) if at in zero)) for name in sorted(read))
     key = (id(loop.kernel), zeros)
@@ -67,7 +74,7 @@ def _run(loop: Loop, number: int, zero: set[Address], bodies: Bodies) -> Run:
 
 
 def _of_runs(loop: Loop, runs: Sequence[Run]) -> Loop:
-    """The loop of these runs alone."""
+    """The loop with only these runs."""
     numbers = [run.number for run in runs]
     zeros = {name: tuple(dict(run.zeros)[name] for run in runs) for name in loop.reads}
     return replace(

@@ -1,9 +1,10 @@
-"""Sines and cosines as inputs (`--trig input`): the caller hands in those of every joint angle.
+"""Sines and cosines as inputs (`--trig input`): the caller passes those of every joint angle.
 
-The input q gives way to `sin_q` and `cos_q`, of q's size each; elements that belong to no angle (a base, a
-prismatic joint) are not read. A robot that has such coordinates keeps q in front of them.
+The input q is replaced by `sin_q` and `cos_q`, each of the same size as q. Elements that belong to no angle
+(those of a base or a prismatic joint) are not read. If a robot has such coordinates, q itself stays in front
+of them.
 
-`angles` everywhere: for the array q, by its name in the graph, its elements that are joint angles.
+In this module, `angles` maps the name of the array q in a graph to its elements that are joint angles.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ Angles = Mapping[str, Set[int]]
 
 
 def angles_of(signature: SizedSignature, elements: Set[int]) -> Angles:
-    """These elements of the configuration that a function takes."""
+    """The argument `angles` for the configurations that a function takes."""
     return {x.name: elements for x in signature.inputs if x.kind == "configuration"}
 
 
 def _pair_of(array: str) -> tuple[str, str]:
-    """The names of the arrays of sines and of cosines."""
+    """The names of the arrays of sines and cosines."""
     return f"sin_{array}", f"cos_{array}"
 
 
@@ -52,11 +53,10 @@ def signature_given(signature: SizedSignature, angles: Angles) -> SizedSignature
 def graph_given(graph: Graph, angles: Angles) -> Graph:
     """The graph that reads sines and cosines instead of computing them.
 
-    The angle of a sine may be q[k] itself or a sum of angles and constants, which the addition theorem
-    takes apart.
+    The angle of a sine may be q[k] or a sum of angles and constants, which the addition theorems expand.
 
     Raises:
-        GraphError: the angle of a sine or cosine is anything else.
+        GraphError: if the angle of a sine or cosine is anything else.
     """
     if not any(array.name in angles for array in graph.inputs):
         return graph
@@ -64,7 +64,7 @@ def graph_given(graph: Graph, angles: Angles) -> Graph:
 
 
 def angles_given(program: Program, angles: Angles) -> Program:
-    """The program whose straight lines read sines and cosines; errors as of `graph_given`."""
+    """The program whose straight lines read sines and cosines; errors as in `graph_given`."""
     loops = []
     for loop in program.loops:
         read = {name: access for name, access in loop.reads.items() if access.array in angles}
@@ -89,7 +89,7 @@ def _angles_read(access: Access, runs: int, angles: Set[int]) -> set[int]:
 
 
 def _replaced(array: Input, angles: Angles) -> list[Input]:
-    """What an input array gives way to."""
+    """The arrays that replace an input array."""
     if array.name not in angles:
         return [array]
     kept = [array] if len(angles[array.name]) < array.size else []
@@ -129,7 +129,7 @@ class _Replacement:
         return tuple(new for array in self.old.inputs for new in _replaced(array, self.angles))
 
     def _live(self) -> set[int]:
-        """Nodes still read when sines and cosines are not computed from their angles."""
+        """The nodes that are still read when sines and cosines are not computed from their angles."""
         live = {element for output in self.old.outputs for element in output.elements}
         for index in range(len(self.old.nodes) - 1, -1, -1):
             node = self.old.nodes[index]
@@ -145,7 +145,7 @@ class _Replacement:
         return self._put(node.op, *(self.place[argument] for argument in node.args), value=node.value)
 
     def _pair(self, index: int) -> tuple[int, int]:
-        """Sine and cosine of an angle."""
+        """The sine and the cosine of an angle."""
         if index not in self.pairs:
             self.pairs[index] = self._new_pair(index)
         return self.pairs[index]

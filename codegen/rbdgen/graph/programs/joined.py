@@ -1,8 +1,8 @@
-"""Loops over columns joined: all that runs of several loops do for a column is one straight line.
+"""Joined loops over columns: all that the runs of several loops do for one column becomes one straight line.
 
-Run one by one, a column otherwise goes through memory between loops. Runs belong to one column if one reads
-what another one gives; alike columns are the runs of a new loop. Runs that only copy from before stay in
-loops: they take no time, and would make columns differ.
+If runs come one by one, a column otherwise goes through memory between loops. Two runs belong to the same
+column if one reads what the other writes; columns with equal lines are the runs of a new loop. Runs that only
+copy earlier values stay in loops of their own: they take almost no time, and would make columns different.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from rbdgen.graph.programs.program import Loop, Program
 from rbdgen.graph.programs.specialised import Address, addresses
 
 Kernels = dict[tuple[tuple[Node, ...], tuple[Output, ...]], int]
-"""Numbers of kernels: equal ones have the same."""
+"""Numbers of kernels; equal kernels have the same number."""
 
 
 def number_of(kernel: Graph, kernels: Kernels) -> int:
-    """The number of a kernel, a new one where none was equal."""
+    """The number of a kernel, which is new if no equal one was seen."""
     return kernels.setdefault((kernel.nodes, kernel.outputs), len(kernels))
 
 
@@ -45,7 +45,9 @@ class Run(NamedTuple):
 
 
 def joined(program: Program) -> Program:
-    """The program with loops over columns joined, those next to each other that do not disturb each other."""
+    """The program with neighbouring loops over columns joined, as far as they do not overwrite each other's
+    data.
+    """
     if not any(loop.alone for loop in program.loops):
         return program
     outputs = {output.name for output in program.outputs}
@@ -65,7 +67,7 @@ def joined(program: Program) -> Program:
 
 
 def _used(loop: Loop) -> Iterator[Access]:
-    """Where a loop writes, and where it reads what its line uses."""
+    """The accesses that a loop writes, and those that its line really reads."""
     line = dead(loop.kernel)
     read = {line.input_element(int(node.value))[0] for node in line.nodes if node.op == "input"}
     yield from loop.writes.values()
@@ -73,8 +75,9 @@ def _used(loop: Loop) -> Iterator[Access]:
 
 
 def _groups(loops: Sequence[Loop]) -> Iterator[tuple[bool, list[Loop]]]:
-    """Neighbouring loops, and whether their runs are columns of which no element changes that was read or
-    written before."""
+    """Groups of neighbouring loops. The flag says whether their runs are columns that overwrite nothing that
+    was read or written before in the group.
+    """
     group: list[Loop] = []
     touched: set[Address] = set()
     were_columns = False
@@ -103,7 +106,9 @@ def _runs(loop: Loop) -> Iterator[Run]:
 def _joined(
     group: Sequence[Loop], kernels: Kernels, lines: dict[Line, Graph], later: set[Address], outputs: set[str]
 ) -> list[Loop]:
-    """Loops that copy, then loops over columns. `later`: what is read after the group."""
+    """Loops that copy, followed by loops over columns. `later` has the addresses that are read after the
+    group.
+    """
     copies: list[Loop] = []
     home: dict[Address, int] = {}
     columns: dict[int, list[Run]] = {}
@@ -123,7 +128,9 @@ def _joined(
 
 
 def _in_order(runs: Sequence[Run], kernels: Kernels) -> list[Run]:
-    """The same order for alike columns: what needs no others comes first, then equal kernels together."""
+    """The runs of a column in an order that is the same for alike columns: by dependency depth, then by
+    kernel.
+    """
     depth: dict[Address, int] = {}
     keys = []
     for run in runs:
@@ -134,17 +141,21 @@ def _in_order(runs: Sequence[Run], kernels: Kernels) -> list[Run]:
 
 
 Source = tuple[str, int, int]
-"""What a run reads: by a name of an output, from an earlier run; without, from a place. Then the element."""
+"""What a run reads: an element of an earlier run's output, as (output name, run, element); or of a place that
+is read, as ("", place, element).
+"""
 
 Line = tuple[tuple[int, ...], tuple[tuple[Source, ...], ...], tuple[int, ...], tuple[tuple[Source, ...], ...]]
-"""The kernels of the runs, what each reads, the sizes of places that are read, what is written."""
+"""The kernels of the runs, what each of them reads, the sizes of the places that are read, and what is
+written.
+"""
 
 Shape = tuple[Line, tuple[tuple[str, tuple[int, ...]], ...]]
-"""The line of a column, and the arrays of its places with their elements, counted from the first one."""
+"""The line of a column, and the arrays of its places with their elements relative to the first one."""
 
 
 class _Column:
-    """What all loops do for a column."""
+    """What all loops do for one column."""
 
     def __init__(self, runs: Sequence[Run], kernels: Kernels, later: set[Address], outputs: set[str]) -> None:
         self.kernels = [run.loop.kernel for run in runs]
@@ -171,11 +182,11 @@ class _Column:
 
     @property
     def firsts(self) -> list[int]:
-        """Where its places begin."""
+        """The first address of each of its places."""
         return [places[0][1] for places in (*self.reads, *self.writes)]
 
     def _sources(self, run: Run, name: str, made: Mapping[Address, Source]) -> Iterator[Source]:
-        """Of every element of an array that a run reads."""
+        """The source of every element of an array that a run reads."""
         given = [at for at in run.reads[name] if at not in made]
         if given and given not in self.reads:
             self.reads.append(given)
@@ -184,7 +195,9 @@ class _Column:
 
 
 def _neighbours(columns: Sequence[_Column]) -> list[list[_Column]]:
-    """Alike columns next to each other, in the order of the results: so tiles of these fill one by one."""
+    """Alike columns that are next to each other, in the order of the results, so that tiles of these fill one
+    by one.
+    """
     found: list[list[_Column]] = []
     for column in sorted(columns, key=lambda column: max(at for places in column.writes for _, at in places)):
         before = found[-1][-1] if found else None
@@ -200,7 +213,7 @@ def _neighbours(columns: Sequence[_Column]) -> list[list[_Column]]:
 
 
 def _loop(columns: Sequence[_Column], lines: dict[Line, Graph]) -> Loop:
-    """The loop over alike columns; `lines`: those that were written before."""
+    """The loop over alike columns. `lines` has the graphs of lines that were written before."""
     (first, *_) = columns
     if first.line not in lines:
         lines[first.line] = _graph(first)

@@ -1,8 +1,9 @@
-"""A straight line with lanes as loops over limbs: what a limb does is written once, and run limb by limb.
+"""A straight line with lanes as loops over limbs: the code of a limb is written once and runs limb by limb.
 
-What belongs to limbs stays in one loop as far as data flow allows: a sum over limbs ends a loop, and so does
-a value of another limb. Straight lines of the trunk stand between loops. What a later line reads waits in
-scratch arrays, that of limbs in a row a limb. A sum starts from 0 and grows limb by limb.
+The operations of limbs stay in one loop as far as data flow allows: a sum over limbs ends a loop, and so does
+a value of another limb. Straight lines of the trunk are placed between loops. Values that a later line reads
+are stored in scratch arrays; those of limbs have a row for each limb. A sum starts at 0 and grows limb by
+limb.
 """
 
 from __future__ import annotations
@@ -17,40 +18,47 @@ from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.programs.program import Loop, Program
 
 LIMBS: Final = "waiting_of_limbs"
+"""The prefix of scratch arrays with values of limbs; the number of the line that writes them follows."""
+
 TRUNK: Final = "waiting_of_trunk"
+"""The prefix of scratch arrays with values of the trunk."""
+
 SUMS: Final = "sums"
-"""Scratch arrays, each with the number of the line that writes it."""
+"""The prefix of scratch arrays with sums over limbs."""
 
 
 def loops_over_limbs(program: Program) -> Program:
-    """The program of one line with lanes as loops over limbs; sums over limbs are rounded in their order."""
+    """The program of one line with lanes as loops over limbs. Sums over limbs are rounded in the limbs'
+    order.
+    """
     (loop,) = program.loops
     return _Cut(program, loop).loops()
 
 
 @dataclass(frozen=True)
 class _Step:
-    """A node that computes. `operands`: what it reads, each of so many limbs further; `many`: whether it
-    stands in a loop, as a sum over limbs does."""
+    """A node that computes."""
 
     op: str
     operands: tuple[tuple[int, int], ...]
+    """The nodes that it reads, each with the number of limbs by which its value is ahead."""
     many: bool
+    """Whether it is in a loop over limbs, as a sum over limbs is."""
 
     @property
     def sums(self) -> bool:
-        """Whether it is a sum over limbs, which is known behind the loop."""
+        """Whether it is a sum over limbs, which is known after the loop."""
         return self.op == "join"
 
     def behind(self, read: _Step, further: int) -> int:
-        """How many segments it stands behind what it reads, at least."""
+        """The least number of segments by which it comes after what it reads."""
         if self.many and (read.sums or further):
             return 2
         return int(self.many != read.many)
 
 
 def _sources(graph: Graph) -> list[tuple[int, int]]:
-    """Of every node the one that has its value, and how many limbs further."""
+    """For every node, the node that has its value, and the number of limbs by which it is ahead."""
     found: list[tuple[int, int]] = []
     for index, (op, args, _) in enumerate(graph.nodes):
         source, further = found[args[0]] if op == "turn" else (index, -1)
@@ -59,7 +67,7 @@ def _sources(graph: Graph) -> list[tuple[int, int]]:
 
 
 def _steps(graph: Graph, sources: Sequence[tuple[int, int]]) -> dict[int, _Step]:
-    """By node, in order: those that an output needs."""
+    """The steps that an output needs, by node and in order."""
     with_lanes, steps = graph.with_lanes(), dict[int, _Step]()
     for index, (op, args, _) in enumerate(graph.nodes):
         if args and op != "turn":
@@ -73,7 +81,9 @@ def _steps(graph: Graph, sources: Sequence[tuple[int, int]]) -> dict[int, _Step]
 
 
 def _soonest(steps: Mapping[int, _Step]) -> dict[int, int]:
-    """The first segment in which each step can stand: even ones are the trunk's, odd ones loops."""
+    """The first segment in which each step can be placed. Even segments are the trunk's, odd ones are
+    loops.
+    """
     at: dict[int, int] = {}
     for index, step in steps.items():
         read = [at[k] + step.behind(steps[k], further) for k, further in step.operands if k in steps]
@@ -82,22 +92,26 @@ def _soonest(steps: Mapping[int, _Step]) -> dict[int, int]:
 
 
 class _Store(NamedTuple):
-    """An element of an output: the node that it is of, how many limbs further; `many`: one a limb."""
+    """An element of an output."""
 
     output: str
     position: int
     source: int
+    """The node that has its value."""
     further: int
+    """The number of limbs by which this value is ahead."""
     many: bool
+    """Whether there is one element for each limb."""
 
 
 class _Cut:
     """A line in segments.
 
-    `stores`: all elements of outputs; `readers`: of every step those that read it, and of how many limbs
-    further; `written`: of every node its stores; `segments`: where every step stands; `slots`: array and
-    place where what a later segment reads waits; `widths`: places in these arrays, of one limb where each has
-    its own; `accesses`: of all arrays, by their names.
+    `stores` has all elements of outputs. `readers` lists for every step the steps that read it, with the
+    number of limbs by which they look ahead. `written` lists for every node its stores, and `segments` has
+    the segment of every step. `slots` gives the array and index at which a value waits for later segments,
+    and `widths` the number of such values in an array (per limb, if each limb has its own). `accesses` has
+    the accesses of all arrays by name.
     """
 
     def __init__(self, program: Program, loop: Loop) -> None:
@@ -133,7 +147,7 @@ class _Cut:
             self.accesses[array] = Access(array, tuple(range(width)), tuple(rows))
 
     def _delay(self) -> None:
-        """Steps later, to where they are read first, as long as no more values wait for that."""
+        """Move steps later, to where they are first read, as long as this does not let more values wait."""
         free = [index for index in reversed(self.steps) if index not in self.written]
         moved = True
         while moved:
@@ -149,12 +163,12 @@ class _Cut:
                 moved = moved or self.segments[index] > own
 
     def _waiting(self, index: int) -> int:
-        """How many of a step and its operands wait."""
+        """How many of a step and its operands wait for a later segment."""
         around = {index, *(k for k, _ in self.steps[index].operands if k in self.steps)}
         return sum(map(self._waits, around))
 
     def _waits(self, index: int) -> bool:
-        """Whether a later segment reads it, or writes it to an output."""
+        """Whether a later segment reads it or writes it to an output."""
         later = {self.segments[k] for k, _ in self.readers[index]}
         later |= {self.written_in(store) for store in self.written.get(index, ())}
         return later != {self.segments[index]}
@@ -167,7 +181,7 @@ class _Cut:
         return self.segments[store.source] + own.behind(self.steps[store.source], store.further)
 
     def loops(self) -> Program:
-        """The segments that write something."""
+        """The program of all segments that write something."""
         last = max(map(self.written_in, self.stores))
         lines = [self._line(segment) for segment in range(last + 1)]
         scratch = {array: width * len(self.accesses[array].offsets) for array, width in self.widths.items()}
@@ -176,7 +190,7 @@ class _Cut:
         )
 
     def _line(self, segment: int) -> _Line:
-        """What a segment computes, stores, leaves for later ones, and adds to sums."""
+        """What a segment computes, stores, leaves for later segments, and adds to sums."""
         line = _Line(self, segment)
         own = {index: step for index, step in self.steps.items() if self.segments[index] == segment}
         for index, step in own.items():
@@ -198,7 +212,7 @@ class _Cut:
 
 
 class _Line:
-    """A segment as it is written down, in terms of the arrays that it reads and writes."""
+    """A segment under construction, in terms of the arrays that it reads and writes."""
 
     def __init__(self, cut: _Cut, segment: int) -> None:
         self.cut, self.segment = cut, segment
@@ -210,19 +224,19 @@ class _Line:
         self._labels: dict[int, str] = {}
 
     def put(self, op: str, *args: int, value: float = 0.0) -> int:
-        """Where an operation is written."""
+        """Write an operation and return its index."""
         self._nodes.append(Node(op, args, value))
         return len(self._nodes) - 1
 
     def compute(self, index: int) -> None:
-        """A step of this segment."""
+        """Write a step of this segment."""
         step = self.cut.steps[index]
         self._places[index] = self.put(step.op, *(self.value(*operand) for operand in step.operands))
         if index in self.cut.graph.labels:
             self._labels[self._places[index]] = self.cut.graph.labels[index]
 
     def value(self, index: int, further: int = 0) -> int:
-        """What was computed here, or is read."""
+        """The index of a value that was computed here, or is read."""
         if index in self._places:
             return self._places[index]
         op, _, value = self.cut.graph.nodes[index]
@@ -233,7 +247,7 @@ class _Line:
         return self.read(*slot, further)
 
     def read(self, array: str, k: int, further: int = 0) -> int:
-        """An element of an array, of a limb further on."""
+        """Read an element of an array, of a limb that is `further` ahead."""
         name = array if not further else f"{array}_next{further}"
         self._turned[name] = (array, further)
         if k not in self._reads[name]:
@@ -241,11 +255,11 @@ class _Line:
         return self._reads[name][k]
 
     def write(self, array: str, k: int, value: int) -> None:
-        """To an element of an array."""
+        """Write an element of an array."""
         self.writes[array][k] = value
 
     def loop(self) -> Loop:
-        """All of it."""
+        """The finished segment as a loop."""
         order = [*self.cut.accesses]
         names = sorted(self._reads, key=lambda name: (order.index(self._turned[name][0]), name))
         nodes, position = list(self._nodes), 0

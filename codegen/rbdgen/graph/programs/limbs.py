@@ -1,7 +1,7 @@
-"""Programs one straight line of which has lanes: what is known of tables is computed, lanes come one by one.
+"""Programs with one straight line that has lanes: folding of known tables, and lanes one by one.
 
-Both keep every rounding: a batch function, which has a state a lane, runs the line limb by limb and gives the
-bits of the single call; only where a number is 0 in some limbs may the sign of a zero differ.
+Both passes preserve every rounding. A batch function, whose lanes are states, runs the line limb by limb and
+gives the bits of the single call. Only if a number is 0 in some limbs may the sign of a zero differ.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rbdgen.graph.passes.dead import dead
 from rbdgen.graph.programs.program import Loop, Program
 
 TABLE: Final = "limbs"
-"""The table of the numbers in which limbs differ, a row a lane."""
+"""The table of the numbers in which limbs differ, with one row per lane."""
 
 
 def line_of_limbs(program: Program) -> Loop:
@@ -31,9 +31,9 @@ def line_of_limbs(program: Program) -> Loop:
 
 
 def known(program: Program) -> Program:
-    """The program with entries of the table for all that entries alone give.
+    """The program with new table entries for all values that depend on table entries alone.
 
-    Numbers in which limbs differ are symbols while a line is traced; products of them are left over.
+    Numbers in which limbs differ are symbols while a line is traced, so products of them are left over.
     """
     loop = line_of_limbs(program)
     graph, lanes = loop.kernel, loop.kernel.lanes
@@ -63,7 +63,7 @@ def known(program: Program) -> Program:
         own = values[k]
         if own is not None:
             nodes[k] = Node("const", value=own[0]) if len(set(own)) == 1 else entry(own)
-    # other inputs move along, as the table is the last
+    # the table is the last input, so the positions of others do not change
     inputs = (*graph.inputs[:-1], Input(TABLE, len(entries), lanes))
     kernel = dead(replace(graph, inputs=inputs, nodes=tuple(nodes)))
     n = len(entries)
@@ -79,14 +79,14 @@ def _instead(program: Program, before: Loop, after: Loop) -> Program:
 
 
 def _position(graph: Graph, name: str) -> int:
-    """Where an input, the last one, begins."""
+    """The first flat position of an input, which must be the last one."""
     *others, last = graph.inputs
     assert last.name == name
     return sum(array.size for array in others)
 
 
 def limb_by_limb(program: Program) -> Program:
-    """The same operations on numbers alone, one limb after the other; what zeros and ones leave of them."""
+    """The same operations on plain numbers, one limb after the other, simplified for zeros and ones."""
     loop = line_of_limbs(program)
     line = _Line()
     arrays: dict[str, list[int]] = {}
@@ -122,7 +122,7 @@ def limb_by_limb(program: Program) -> Program:
 
 
 def _replayed(loop: Loop, arrays: Mapping[str, Sequence[int]], line: _Line) -> list[list[int]]:
-    """Of every node where it is written: once, or once a lane."""
+    """For every node, the indices at which it is written: one, or one per lane."""
     graph, found = loop.kernel, list[list[int]]()
     for op, args, value in graph.nodes:
         operands = [found[k] for k in args]
@@ -148,9 +148,9 @@ def _of_lane(values: Sequence[int], lane: int) -> int:
 
 
 class _Line:
-    """Writes each operation once and as it is rounded: no sum and no product in another order.
+    """Writes each operation once and keeps its rounding: no sum or product is reordered.
 
-    A minus sign goes from factors to products, and from terms into sums, where that changes no bit.
+    Minus signs are moved from factors to products and from terms into sums where this changes no bit.
     """
 
     def __init__(self) -> None:
@@ -158,7 +158,7 @@ class _Line:
         self._known: dict[Node, int] = {}
 
     def put(self, op: str, *args: int, value: float = 0.0) -> int:
-        """Where this very operation is written."""
+        """Write exactly this operation and return its index."""
         node = Node(op, args, value)
         if node not in self._known:
             self._known[node] = len(self.nodes)
@@ -166,11 +166,11 @@ class _Line:
         return self._known[node]
 
     def constant(self, value: float) -> int:
-        """A number."""
+        """Write a number."""
         return self.put("const", value=value + 0.0)
 
     def write(self, op: str, *args: int) -> int:
-        """An operation on what is written."""
+        """Write an operation on values that are written already."""
         if op in ("add", "sub"):
             return self.add(args[0], args[1] if op == "add" else self.opposite(args[1]))
         if op in ("mul", "sq", "div"):
@@ -216,7 +216,7 @@ class _Line:
         return self.opposite(found) if minus != other else found
 
     def _magnitude(self, a: int) -> tuple[int, bool]:
-        """The value without its sign, and whether that is minus."""
+        """The value without its sign, and whether the sign is minus."""
         value = self._number(a)
         minus = self.nodes[a].op == "neg" if value is None else value < 0
         return (self.opposite(a) if minus else a), minus
@@ -227,36 +227,38 @@ class _Line:
 
 
 def counted(program: Program) -> str:
-    """How many operations there are on vectors, and how many on numbers."""
+    """A text with the number of operations on vectors and on plain numbers."""
     graph = line_of_limbs(program).kernel
     kinds = [lanes for lanes, node in zip(graph.with_lanes(), graph.nodes, strict=True) if node.args]
     return f"{sum(kinds)} operations on {graph.lanes} lanes, {len(kinds) - sum(kinds)} on numbers"
 
 
 VECTOR_WORK: Final = 1.2
-"""Work of a vector operation in additions: an addition's time, but fewer that do not wait for each other."""
+"""Work of a vector operation in additions: as long as an addition, but fewer of them run in parallel."""
 
 GATHER_WORK: Final = 1.5
-"""Work of a lane that is read from a place of its own: a load, and most of a shuffle."""
+"""Work for each lane that is read from a place of its own: a load, and most of a shuffle."""
 
 JOINED_WORK: Final = 1.0
-"""Work of a lane that is added to the others."""
+"""Work for each lane that is added to the others."""
 
 ANGLE_WORK: Final = 6.0
-"""Work of an angle whose sine and cosine are taken eight at a time."""
+"""Work for each angle, if sines and cosines are computed eight at a time."""
 
 ADDITION_BYTES: Final = 10
-"""Of code, by gcc and clang, for an addition on numbers or vectors."""
+"""Code size of an addition of numbers or vectors, by gcc and clang."""
 
 ADDITION_CYCLES: Final = 0.44
-"""Of an addition among others, where the first-level cache holds the code."""
+"""Cycles of an addition among others, if the first-level cache holds the code."""
 
 
 def work(loop: Loop, registers: float) -> float:
-    """What a straight line takes to execute, in additions; `registers`: that hold all lanes of a value.
+    """The execution time of a straight line, in additions. `registers` is the number that hold all lanes of a
+    value.
 
-    A line that outgrows the first-level cache takes as long as its code takes to stream, such as ABA of a
-    humanoid. `python -m benchmarks.forms` holds the ratio of two lines against that of their times.
+    A line that exceeds the first-level cache (such as ABA of a humanoid) takes as long as its code takes to
+    be fetched. `python -m benchmarks.forms` compares the ratio of two lines with that of their measured
+    times.
     """
     graph, vector = loop.kernel, max(1.0, registers) * VECTOR_WORK
     with_lanes, lanes, total = graph.with_lanes(), graph.lanes, 0.0

@@ -1,4 +1,4 @@
-"""Programs of one straight line without elements of an input array that nothing reads."""
+"""Programs of one straight line, without the elements of an input array that nothing reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def elements_read(program: Program, array: str) -> set[int]:
 
 
 def narrowed(program: Program, array: str, kept: Sequence[int]) -> Program:
-    """The program with these elements of the array alone, in this order; it reads no others."""
+    """The program whose array has only these elements, in this order. It must read no others."""
     graph = program.straight
     assert graph is not None
     first, size = _place(graph, array)
@@ -36,7 +36,7 @@ def narrowed(program: Program, array: str, kept: Sequence[int]) -> Program:
 
 
 def _place(graph: Graph, array: str) -> tuple[int, int]:
-    """Where the array begins among the flat positions, and its size."""
+    """The first flat position of the array, and its size."""
     first = 0
     for entry in graph.inputs:
         if entry.name == array:

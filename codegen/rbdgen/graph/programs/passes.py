@@ -1,4 +1,4 @@
-"""What a program goes through on its way to C: the passes that run, in the order in which they run.
+"""The passes that a program goes through on its way to C, in the order in which they run.
 
 Every pass is a pure function from a program to a program of equal value.
 """
@@ -21,16 +21,16 @@ from rbdgen.graph.programs.unrolled import begun_with, unrolled
 Pass: TypeAlias = Callable[[Program], Program]
 
 LONGEST_ORDERED: Final = 20_000
-"""Up to this many operations a schedule is sought: for longer ones it takes seconds and gained nothing."""
+"""Longer programs are not scheduled: it takes seconds and gained nothing."""
 
 
 def cheapest(program: Program) -> Program:
-    """Fewer operations in every kernel, by other forms of sums and products."""
+    """Fewer operations in every kernel, from other forms of sums and products."""
     return with_kernels(program, passes.cheapest)
 
 
 def scheduled(program: Program) -> Program:
-    """Every kernel in an order in which few values wait and chains of operations overlap."""
+    """Every kernel in an order with few live values and overlapping chains of operations."""
     return with_kernels(program, _scheduled)
 
 
@@ -39,23 +39,24 @@ def _scheduled(graph: Graph) -> Graph:
 
 
 SIMPLIFY: Final[tuple[Pass, ...]] = (cheapest,)
-"""Runs on every program that competes: the one with the fewest operations after it is chosen."""
+"""Runs on every program that competes. The program with the fewest operations after it is chosen."""
 
 ORDER: Final[tuple[Pass, ...]] = (scheduled,)
-"""Runs on the chosen program, after all that changes its nodes: it puts them in order."""
+"""Runs on the chosen program, after all passes that change its nodes."""
 
 TO_C: Final[tuple[Pass, ...]] = (*SIMPLIFY, *ORDER)
-"""What every program goes through before it is printed.
+"""All that a program goes through before it is printed.
 
-With sines and cosines as inputs `angles_given` follows.
+If sines and cosines are inputs, `angles_given` follows.
 """
 
 
 def straightened(program: Program) -> Program:
-    """Loops for vectors inside one call as a straight line of the same operations, in which nothing is done
-    with zeros, nor twice where vectors overlap: in a batch the lanes are states.
+    """Loops for vectors in one call as a straight line of the same operations, for batches, whose lanes are
+    states.
 
-    Loops over columns stay, without columns that are zero or done twice: as lines they would be long.
+    Operations with zeros are left out, and so are those that overlapping vectors repeat. Loops over columns
+    stay loops, without columns that are zero or repeated, because their straight lines would be long.
     """
     if not program.by_freedom:
         return program
@@ -70,11 +71,11 @@ def _once(graph: Graph) -> Graph:
 
 
 FOR_BATCHES: Final[tuple[Pass, ...]] = (straightened, specialised, joined)
-"""What the program of a batch function goes through after that. Its results are those of single calls."""
+"""The passes for the program of a batch function, after `TO_C`. Its results are those of single calls."""
 
 
 def apply(program: Program, steps: Iterable[Pass]) -> Program:
-    """The program after the passes, in order."""
+    """The program after these passes, in order."""
     for step in steps:
         program = step(program)
     return program

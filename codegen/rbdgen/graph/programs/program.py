@@ -1,13 +1,15 @@
-"""Programs: a function as a few straight lines, some of them run many times on other elements.
+"""Programs: a function as a few straight lines, some of which run many times on different elements.
 
-Most functions are one straight line run once. Where the same operations repeat (a solve for every column, a
-step for every body) a program holds them once: less code, and neighbouring runs can share a vector.
+Most functions are one straight line that runs once. Where the same operations repeat (a solve for every
+column, a step for every body), a program holds them once. This takes less code, and neighbouring runs can
+share a vector.
 
     program ::= inputs, outputs, scratch, tables, loop*    loops run in order, and so do the runs of a loop
     loop    ::= kernel, reads, writes, count               `reads`, `writes`: where the kernel's arrays lie
 
-Scratch arrays lie between loops; tables hold constants. A kernel is a straight line, a `Graph`; within one
-run it reads all it needs before it writes, and it writes no element twice, unless the same value.
+Scratch arrays hold values between loops, and tables hold constants. A kernel is a straight line, a `Graph`.
+Within one run it reads all that it needs before it writes. It writes no element twice, except with the same
+value.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ class Result:
 
 
 class Square(NamedTuple):
-    """So many rows and columns of a matrix whose rows lie `step` numbers apart."""
+    """The size of a square part of a matrix, whose rows lie `step` numbers apart."""
 
     size: int
     step: int
@@ -43,11 +45,7 @@ class Square(NamedTuple):
 
 @dataclass(frozen=True)
 class Loop:
-    """A straight line and where it finds its arrays; `reads` and `writes` by the kernel's names of them.
-
-    `zeros`: elements of arrays it reads that are known to be 0, run by run. `alone`: the runs that are left
-    where they come one by one, the others being there to fill vectors; a batch keeps such a loop.
-    """
+    """A straight line and where its arrays lie; `reads` and `writes` use the names of the kernel's arrays."""
 
     name: str
     kernel: Graph
@@ -55,17 +53,23 @@ class Loop:
     writes: Mapping[str, Access]
     count: int = 1
     zeros: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    """For each array read, the elements that are known to be 0 in each run."""
     alone: tuple[int, ...] = ()
+    """The runs that are needed when runs come one by one; the others only fill vectors. Batches keep such a
+    loop.
+    """
 
     @property
     def independent(self) -> bool:
-        """Whether no run reads what another one writes."""
+        """Whether no run reads an array to which another run writes."""
         written = {access.array for access in self.writes.values()}
         return not any(access.array in written for access in self.reads.values())
 
     @property
     def vectorisable(self) -> bool:
-        """Whether neighbouring runs may be the lanes of a vector; rows of a matrix leave it transposed."""
+        """Whether neighbouring runs may be lanes of a vector. Rows of a matrix are transposed when they are
+        written.
+        """
         return (
             self.count > 1
             and all(access.shared or access.consecutive for access in self.reads.values())
@@ -75,7 +79,9 @@ class Loop:
         )
 
     def rows(self, lanes: int) -> list[Row]:
-        """Neighbouring runs that may be the lanes of a vector, where not all may; none if one by one."""
+        """Groups of neighbouring runs that may be lanes of a vector, if not all may; empty if runs come one
+        by one.
+        """
         if self.vectorisable or not self.independent or any(w.shared for w in self.writes.values()):
             return []
         rows = in_rows(self.reads.values(), self.writes.values(), lanes)
@@ -83,8 +89,9 @@ class Loop:
 
     @property
     def square(self) -> Square | None:
-        """The square that every run copies to another place with rows and columns exchanged, if that is all
-        it does."""
+        """The square that every run copies to another place with rows and columns exchanged; None if it does
+        anything else.
+        """
         places = (*self.reads.values(), *self.writes.values())
         if len(self.reads) != 1 or len(self.writes) != 1 or any(node.args for node in self.kernel.nodes):
             return None
@@ -102,16 +109,19 @@ class Loop:
 
     @property
     def moves(self) -> int:
-        """Numbers that a run reads and writes."""
+        """How many numbers a run reads and writes."""
         read = sum(node.op == "input" for node in self.kernel.nodes)
         return read + sum(len(access.elements) for access in self.writes.values())
 
     def vectorised(self, lanes: int) -> bool:
-        """Whether its runs share vectors: they may, they fill one of so many lanes, and take no sines."""
+        """Whether its runs share vectors of so many lanes."""
         return self.vectors(lanes) is not None
 
     def vectors(self, lanes: int) -> int | None:
-        """How many vectors of so many lanes the runs take; None if they run one by one."""
+        """The number of vectors of so many lanes for all runs; None if runs come one by one.
+
+        Runs come one by one if they may not be lanes, do not fill a vector, or take sines.
+        """
         if self.count < lanes or cost(self.kernel).trigonometric:
             return None
         return -(-self.count // lanes) if self.vectorisable else len(self.rows(lanes)) or None
@@ -119,22 +129,22 @@ class Loop:
 
 @dataclass(frozen=True)
 class Program:
-    """A function as loops over straight lines; see the grammar above. `scratch`: name and size.
-
-    `by_freedom`: its loops are for vectors inside one call; a batch runs those before the first one
-    with runs `alone` as one straight line.
-    """
+    """A function as loops over straight lines; see the grammar above."""
 
     inputs: tuple[Input, ...]
     outputs: tuple[Result, ...]
     loops: tuple[Loop, ...]
     scratch: Mapping[str, int] = field(default_factory=dict)
+    """The size of each scratch array."""
     tables: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     by_freedom: bool = False
+    """Whether its loops are for vectors in one call. A batch runs the loops before the first one with runs
+    `alone` as one straight line.
+    """
 
     @property
     def straight(self) -> Graph | None:
-        """The graph of a program that is one straight line over its own arrays."""
+        """The graph, if the program is one straight line over its own arrays."""
         (first, *more) = self.loops
         placed = {**first.reads, **first.writes}
         if (
@@ -147,21 +157,21 @@ class Program:
 
     @property
     def cost(self) -> Cost:
-        """Operations executed."""
+        """The operations that are executed."""
         return sum((cost(loop.kernel) * loop.count for loop in self.loops), Cost())
 
     @property
     def length(self) -> int:
-        """Operations written down: those of a kernel that several loops run count once."""
+        """The number of operations that are written down. A kernel that several loops share counts once."""
         kernels = {id(loop.kernel): loop.kernel for loop in self.loops}
         return sum(cost(kernel).total for kernel in kernels.values())
 
     def work(self, lanes: int) -> int:
-        """Weighted operations executed where `lanes` runs of a vectorised loop share a vector.
+        """The weighted operations that are executed if `lanes` runs of a vectorised loop share a vector.
 
-        Where runs repeat, to read or to write a number counts as an operation, of a vector as half of one:
-        measured, a sum of 30 numbers takes as long as 60 operations of a straight line, which keeps them in
-        registers; operations on vectors take along most of what they read.
+        In repeated runs, a number that is read or written counts as one operation, and a vector as half of
+        one. In measurements, a sum of 30 numbers takes as long as 60 operations of a straight line, which
+        keeps numbers in registers, whereas vector operations include most of their reads.
         """
         total = 0
         for loop in self.loops:
@@ -188,7 +198,7 @@ def straight_line(graph: Graph) -> Program:
 
 
 def with_kernels(program: Program, change: Callable[[Graph], Graph]) -> Program:
-    """The program with every kernel changed, those that several loops share once."""
+    """The program with every kernel changed; a kernel that several loops share is changed once."""
     changed: dict[int, Graph] = {}
     for loop in program.loops:
         if id(loop.kernel) not in changed:

@@ -1,4 +1,4 @@
-"""Which elements of a program's outputs are always 0, and programs that give the others alone."""
+"""The elements of a program's outputs that are always 0, and programs that give only the others."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Positions: TypeAlias = tuple[int, ...]
 def sparse(
     signature: SizedSignature, program: Program, packed: Collection[str] = ()
 ) -> tuple[SizedSignature, Program]:
-    """The signature that says which elements of outputs may be other than 0, and its program.
+    """The signature that says which elements of outputs may be nonzero, and its program.
 
-    `packed`: outputs that then hold these elements alone; one in which all are 0 has one of them.
+    `packed` names outputs that then hold these elements only; if all are 0, such an output holds one of them.
     """
     patterns, chosen = nonzero(program), {}
 
@@ -40,8 +40,8 @@ def sparse(
 def nonzero(program: Program) -> dict[str, Positions]:
     """The elements of every output that are not always 0.
 
-    Of a straight line those that are no constant 0. Loops are run on marks instead of numbers: a sum may be
-    other than 0 where one term is, a product where both factors are.
+    In a straight line these are the elements that are not the constant 0. Loops are run on marks instead of
+    numbers: a sum may be nonzero if one of its terms may be, a product if both of its factors may be.
     """
     if (graph := program.straight) is not None:
         zero = Node("const")
@@ -59,7 +59,7 @@ def nonzero(program: Program) -> dict[str, Positions]:
 
 
 def _mark(loop: Loop, marks: Mapping[str, list[bool]]) -> None:
-    """All runs; those that read the same marks write the same."""
+    """Mark the results of all runs. Runs that read the same marks write the same marks."""
     reads = [loop.reads[array.name] for array in loop.kernel.inputs]
     known: dict[tuple[bool, ...], list[bool]] = {}
     for run in range(loop.count):
@@ -73,7 +73,7 @@ def _mark(loop: Loop, marks: Mapping[str, list[bool]]) -> None:
 
 
 def _marks_of(kernel: Graph, given: Sequence[bool]) -> list[bool]:
-    """Of every node whether it may be other than 0."""
+    """For every node, whether it may be nonzero."""
     found: list[bool] = []
     for op, args, value in kernel.nodes:
         if op == "input":
@@ -85,7 +85,7 @@ def _marks_of(kernel: Graph, given: Sequence[bool]) -> list[bool]:
         elif op in ("add", "sub"):
             found.append(found[args[0]] or found[args[1]])
         else:
-            # a quotient is 0 where its dividend is
+            # a quotient is 0 if its dividend is 0
             found.append(found[args[0]] and (op != "mul" or found[args[1]]))
     return found
 
@@ -93,8 +93,8 @@ def _marks_of(kernel: Graph, given: Sequence[bool]) -> list[bool]:
 def _once(program: Program, output: SizedArgument, pattern: Positions) -> Positions:
     """The elements of a pattern that a packed output holds.
 
-    Of two that the symmetric axes exchange, those with the lower index first are left out; where a straight
-    line computes them apart, both stay.
+    Of two elements that the symmetric axes exchange, the one with the lower index first is left out. If a
+    straight line computes the two separately, both stay.
     """
     graph, kept = program.straight, set(pattern)
     apart = () if graph is None else next(x.elements for x in graph.outputs if x.name == output.name)
@@ -108,7 +108,9 @@ def _once(program: Program, output: SizedArgument, pattern: Positions) -> Positi
 
 
 def _exchanged(output: SizedArgument) -> Iterator[tuple[int, int]]:
-    """Pairs of elements that the symmetric axes exchange: with the lower index first, and its mirror."""
+    """Pairs of elements that the symmetric axes exchange: the one with the lower index first, and its mirror
+    image.
+    """
     if output.symmetric is None:
         return
     (n, step), (_, other) = (
@@ -121,7 +123,7 @@ def _exchanged(output: SizedArgument) -> Iterator[tuple[int, int]]:
 
 
 def _packed(program: Program, chosen: Mapping[str, Positions]) -> Program:
-    """The program that gives these elements alone of some outputs."""
+    """The program that gives only these elements of some outputs."""
     if (graph := program.straight) is not None:
         outputs = (
             Output(x.name, (len(chosen[x.name]),), tuple(x.elements[k] for k in chosen[x.name]))
@@ -130,7 +132,7 @@ def _packed(program: Program, chosen: Mapping[str, Positions]) -> Program:
             for x in graph.outputs
         )
         return straight_line(dead(replace(graph, outputs=tuple(outputs))))
-    # loops write the whole array, from which they are copied
+    # loops write the whole array, and the elements are copied from it
     dense = {x.name: f"dense_{x.name}" for x in program.outputs if x.name in chosen}
 
     def moved(accesses: Mapping[str, Access]) -> dict[str, Access]:
@@ -148,7 +150,7 @@ def _packed(program: Program, chosen: Mapping[str, Positions]) -> Program:
 
 
 def _copy(source: str, target: str, kept: Positions) -> Loop:
-    """A loop that copies some elements, one a run."""
+    """A loop that copies some elements, one per run."""
     kernel = Graph((Input("element", 1),), (Node("input"),), (Output("entry", (1,), (0,)),))
     return Loop(
         "packed",

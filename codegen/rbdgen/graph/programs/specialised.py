@@ -1,8 +1,8 @@
-"""Loops taken apart where runs know different elements to be 0, so that nothing is computed with zeros.
+"""Loops that are split where runs have different known zeros, so that nothing is computed with zeros.
 
-Elements of scratch that no run then reads are not written either.
+Elements of scratch arrays that no run then reads are not written either.
 
-Runs that are the lanes of a vector all take the same operations, also those with zeros. Where runs come one
+Runs that are lanes of a vector all take the same operations, including those with zeros. If runs come one
 after the other, operations with zeros are left out. The remaining operations are the same, in the same order.
 Results are equal, except that a result of 0 may have the other sign.
 """
@@ -21,7 +21,7 @@ from rbdgen.graph.passes.fold import fold
 from rbdgen.graph.programs.program import Loop, Program
 
 Zeros = tuple[tuple[str, tuple[int, ...]], ...]
-"""Arrays and their elements that are 0."""
+"""Arrays, each with its elements that are 0."""
 
 Elements = Mapping[str, Sequence[int]]
 """Elements of arrays."""
@@ -31,7 +31,9 @@ Address = tuple[str, int]
 
 
 def specialised(program: Program) -> Program:
-    """The program with a loop for every segment of runs that know the same zeros; equal bodies are one."""
+    """The program with a loop for every segment of runs with the same known zeros. Equal kernels are
+    shared.
+    """
     bodies: dict[tuple[int, Zeros], tuple[Graph, Elements]] = {}
     loops = [part for loop in program.loops for part in _parts(loop, bodies)]
     read = {at for loop in loops for access in loop.reads.values() for at in _every(access, loop.count)}
@@ -68,7 +70,7 @@ def _parts(loop: Loop, bodies: dict[tuple[int, Zeros], tuple[Graph, Elements]]) 
 
 
 def of_runs(accesses: Mapping[str, Access], runs: Sequence[int]) -> dict[str, Access]:
-    """Where these runs alone read or write."""
+    """The accesses of only these runs."""
     return {
         name: access if access.shared else replace(access, offsets=tuple(access.offsets[k] for k in runs))
         for name, access in accesses.items()
@@ -76,7 +78,7 @@ def of_runs(accesses: Mapping[str, Access], runs: Sequence[int]) -> dict[str, Ac
 
 
 def _only(access: Access, elements: Sequence[int]) -> Access:
-    """The access of some of the elements."""
+    """The access to only these elements."""
     return replace(access, elements=tuple(access.elements[k] for k in elements))
 
 
@@ -94,7 +96,7 @@ def with_zeros(graph: Graph, zeros: Zeros) -> tuple[Graph, Elements]:
 
 
 def _all_read(graph: Graph) -> tuple[Graph, Elements]:
-    """The graph with inputs of those elements alone that it reads, and which these are."""
+    """The graph whose inputs have only the elements that it reads, and these elements."""
     read = sorted({int(node.value) for node in graph.nodes if node.op == "input"})
     left: dict[str, list[int]] = {array.name: [] for array in graph.inputs}
     for position in read:
@@ -110,7 +112,7 @@ def _all_read(graph: Graph) -> tuple[Graph, Elements]:
 
 
 def addresses(access: Access, run: int) -> Iterator[Address]:
-    """What a run finds there."""
+    """The addresses of an access in a run."""
     return ((access.array, address) for address in access.addresses(run))
 
 
@@ -119,7 +121,7 @@ def _every(access: Access, runs: int) -> Iterator[Address]:
 
 
 def _without_unread(loop: Loop, scratch: Container[str], read: Container[Address]) -> Loop:
-    """The loop without the elements of scratch that are not read in any of the accesses it writes them to."""
+    """The loop without the elements of scratch arrays that nothing reads."""
     left: dict[str, list[int]] = {}
     for name, access in loop.writes.items():
         left[name] = [

@@ -1,7 +1,8 @@
-"""A straight line in stages: no angle of a stage depends on a sine of the same one.
+"""A straight line in stages, such that no angle of a stage depends on a sine of the same stage.
 
-The built-in sine and cosine take all angles of a straight line at once. An angle that depends on sines, such
-as those after a step of integration, has to wait: what is needed of earlier stages lies in a scratch array.
+The built-in sine and cosine process all angles of a straight line at once. An angle that depends on sines,
+such as one after an integration step, has to wait for a later stage. Values of earlier stages that a stage
+needs are kept in a scratch array.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from rbdgen.graph.passes.dead import dead
 from rbdgen.graph.programs.program import Loop, Program, Result
 
 WAITING = "waiting"
-"""The scratch array."""
+"""The name of the scratch array."""
 
 _EARLIER, _LATER = "earlier", "later"
-"""What a stage calls it where it reads and where it writes."""
+"""The names of this array in a stage that reads it, and in a stage that writes it."""
 
 
 def staged(program: Program) -> Program:
-    """The program with a straight line for every stage; the same one where there is one stage alone."""
+    """The program with a straight line for every stage, or the same program if there is only one stage."""
     if program.straight is None:
         return program
     graph = dead(program.straight)
@@ -32,7 +33,9 @@ def staged(program: Program) -> Program:
 
 
 def _stages(graph: Graph) -> list[int]:
-    """Of every node: the first one that can compute it, or for what takes no sine the first that reads it."""
+    """For every node, the first stage that can compute it. A node that takes no sine is placed in the first
+    stage that reads it.
+    """
     depths: list[int] = []
     for node in graph.nodes:
         own = max((depths[k] for k in node.args), default=0)
@@ -67,7 +70,7 @@ class _Cut:
         )
 
     def _loop(self, stage: int) -> Loop:
-        """The nodes of a stage, with constants and inputs wherever they are read."""
+        """The nodes of a stage. Constants and inputs are repeated in every stage that reads them."""
         nodes = self.graph.nodes
         own = [k for k, node in enumerate(nodes) if node.args and self.stages[k] == stage]
         computed = frozenset(own)
@@ -97,7 +100,7 @@ class _Cut:
         return Loop(f"stage{stage + 1}", kernel, reads, writes)
 
     def _arrays(self, read: Sequence[int]) -> dict[str, list[tuple[int, int]]]:
-        """By array the nodes that a stage reads and their positions there; constants are in none."""
+        """The nodes that a stage reads and their positions, by array. Constants belong to no array."""
         arrays: dict[str, list[tuple[int, int]]] = {}
         for index in read:
             node = self.graph.nodes[index]
@@ -111,7 +114,9 @@ class _Cut:
     def _results(
         self, computed: frozenset[int], *, first: bool
     ) -> Iterable[tuple[str, tuple[int, ...], list[int]]]:
-        """By array the positions that a stage writes, and the nodes; what is not computed comes first."""
+        """The positions that a stage writes and their nodes, by array. Constants and inputs are written by
+        the first stage.
+        """
         for output in self.graph.outputs:
             taken = [
                 (at, k)

@@ -49,7 +49,7 @@ def unrolled(program: Program) -> Graph:
 
 
 def begun_with(program: Program, first: int, change: Callable[[Graph], Graph]) -> Program:
-    """The program with the loops before `first` as one straight line, that `change` may shorten."""
+    """The program with the loops before `first` as one straight line, which `change` may shorten."""
     before, after = program.loops[:first], program.loops[first:]
     written = {access.array for loop in before for access in loop.writes.values()}
     read = {

@@ -1,4 +1,6 @@
-"""The rules of programs, checked: legal kernels, and accesses inside arrays that are written in time."""
+"""Checks of a program: its kernels are legal, and accesses are inside arrays that have been written in
+time.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,12 @@ from rbdgen.graph.verify import verify
 _Integers: TypeAlias = npt.NDArray[np.intp]
 
 _NEVER = int(np.iinfo(np.intp).max)
-"""A number larger than that of any run."""
+"""A number that is greater than that of any run."""
 
 
 def verify_program(program: Program) -> None:
-    """Check that every straight line is legal and every access inside an array that is written in time.
+    """Check that every straight line is legal, and that every access is inside an array that was written in
+    time.
 
     Raises:
         GraphError: naming the loop and the array at fault.
@@ -48,11 +51,11 @@ def verify_program(program: Program) -> None:
 def _verify_runs(
     loop: Loop, runs: _Integers, written: Mapping[str, _Integers], targets: Mapping[str, int]
 ) -> None:
-    """Every run reads what an earlier one wrote and writes inside scratch and outputs.
+    """Every run reads only what earlier runs wrote, and writes inside scratch arrays and outputs.
 
-    `runs`: their numbers in the whole program. `written`: for every element of an array the number of the
-    run that follows its first write, 0 where it is given, _NEVER where there is none; a last entry stands
-    for all that is outside. This loop's writes are added.
+    `runs` are their numbers in the whole program. `written` has for every element of an array the number of
+    the run that follows its first write: 0 for given elements, and _NEVER if there is no write. A last entry
+    stands for all that is outside. The writes of this loop are added.
     """
     for access in loop.writes.values():
         at = positions(access, slice(None))[: loop.count * loop.kernel.lanes]
@@ -67,9 +70,9 @@ def _verify_runs(
 
 
 def _verify_once(loop: Loop) -> None:
-    """No element gets two values where nothing says which is the last.
+    """No element gets two different values if no order says which one is the last.
 
-    The outputs of a run have no order, nor have the runs of a vectorisable loop.
+    The outputs of a run have no order, and neither do the runs of a vectorisable loop.
     """
     together = loop.vectorisable
     if loop.kernel.lanes > 1:
@@ -98,7 +101,7 @@ def _verify_once(loop: Loop) -> None:
 
 
 def _verify_once_in_lanes(loop: Loop) -> None:
-    """Lanes write apart."""
+    """Lanes write to different elements."""
     written = [
         (access.array, int(at))
         for access in loop.writes.values()
@@ -109,13 +112,13 @@ def _verify_once_in_lanes(loop: Loop) -> None:
 
 
 def _refuse_run(loop: Loop, wrong: npt.NDArray[np.bool_], fault: str) -> None:
-    """Raise GraphError for the first run with something wrong, (runs, elements), if there is one."""
+    """Raise GraphError for the first run with a fault, if there is one; `wrong` is (runs, elements)."""
     if wrong.any():
         raise GraphError(f"loop '{loop.name}', run {int(wrong.any(axis=1).argmax())}: {fault}")
 
 
 def _verify_lanes(loop: Loop, name: str, access: Access) -> None:
-    """An array has a place for each lane, or is the same for all; what has lanes is written so."""
+    """An array has a place for each lane or is shared by all, and values with lanes have a place for each."""
     lanes, graph = loop.kernel.lanes, loop.kernel
     read = {array.name: array.lanes for array in graph.inputs}
     written = [element for array in graph.outputs if array.name == name for element in array.elements]
@@ -126,7 +129,7 @@ def _verify_lanes(loop: Loop, name: str, access: Access) -> None:
 
 
 def _verify_arrays(loop: Loop) -> None:
-    """The kernel's arrays are those of `reads` and `writes`, element by element."""
+    """The kernel's arrays are those of `reads` and `writes`, with the same sizes."""
     for kind, arrays, accesses in (
         ("reads", loop.kernel.inputs, loop.reads),
         ("writes", loop.kernel.outputs, loop.writes),

@@ -100,7 +100,8 @@ class Argument:
     `shape` holds symbolic sizes ("nq", "nv", "nbodies", "ninertial", "nf") or integers, none for a scalar;
     `unit` is for people. `symmetric`: two axes, where exchanging them changes nothing, of a tensor but for
     those elements that a straight line gives values of their own; `packed`: whether it is always given
-    packed, see `SizedArgument`.
+    packed, see `SizedArgument`; `default`: what each of its elements is where a call from Python leaves it
+    out, None where it may not.
     """
 
     name: str
@@ -110,11 +111,15 @@ class Argument:
     meaning: str
     symmetric: tuple[int, int] | None = None
     packed: bool = False
+    default: float | None = None
 
     def sized(self, sizes: Mapping[str, int]) -> SizedArgument:
         """The argument with the sizes of one robot filled in."""
         shape = tuple(sizes[n] if isinstance(n, str) else n for n in self.shape)
-        return SizedArgument(self.name, shape, self.unit, self.meaning, self.kind, self.symmetric)
+        default = None if self.default is None else (self.default,) * prod(shape)
+        return SizedArgument(
+            self.name, shape, self.unit, self.meaning, self.kind, self.symmetric, default=default
+        )
 
 
 @dataclass(frozen=True)

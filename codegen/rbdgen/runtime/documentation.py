@@ -37,15 +37,33 @@ class _Default:
 
 
 def call_signature(signature: SizedSignature) -> Signature:
-    """How the function is called from Python."""
+    """How the function is called from Python.
+
+    After an input that may be left out, those that may not are shown as keywords, as Python wants it; they
+    are taken by their places too where all before them are given.
+    """
+    by_name = _after_defaults(signature)
     inputs = [
-        Parameter(x.name, Parameter.POSITIONAL_OR_KEYWORD, default=_default_of(x)) for x in signature.inputs
+        Parameter(
+            x.name,
+            Parameter.KEYWORD_ONLY if x.name in by_name else Parameter.POSITIONAL_OR_KEYWORD,
+            default=_default_of(x),
+        )
+        for x in signature.inputs
     ]
     options = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=default)
         for name, default in (("out", None), ("threads", 1))
     ]
-    return Signature([*inputs, *options])
+    return Signature([*sorted(inputs, key=lambda x: x.kind), *options])
+
+
+def _after_defaults(signature: SizedSignature) -> set[str]:
+    """The first input that must be given behind one that may be left out, and all inputs behind it."""
+    inputs = signature.inputs
+    optional = [k for k, x in enumerate(inputs) if x.default is not None]
+    needed = [k for k, x in enumerate(inputs) if x.default is None and optional and k > optional[0]]
+    return {x.name for x in inputs[needed[0] :]} if needed else set()
 
 
 def _default_of(argument: SizedArgument) -> Any:
@@ -114,7 +132,9 @@ def example(signature: SizedSignature) -> Iterator[str]:
     for argument in given:
         yield f"{argument.name} = {_some(argument)}"
     outputs = ", ".join(x.name for x in signature.outputs)
-    yield f"{outputs} = lib.{signature.name}({', '.join(x.name for x in given)})"
+    by_name = _after_defaults(signature)
+    call = ", ".join(f"{x.name}={x.name}" if x.name in by_name else x.name for x in given)
+    yield f"{outputs} = lib.{signature.name}({call})"
 
 
 def _some(argument: SizedArgument) -> str:

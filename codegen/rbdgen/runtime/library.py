@@ -24,6 +24,9 @@ from .parameters import BaseParameters, Parameters, Update
 from .pickled import Content, Revive
 from .step import Step
 
+_ROWS_OF_A_FRAME = 6
+"""Of a contact that holds axes too; one of a point has 3."""
+
 Frameworks = Callable[[str, "Library"], Any]
 """Makes the functions of a library those of a framework, which it names."""
 
@@ -139,6 +142,35 @@ class Library:
                 f"rollout: no scheme {scheme!r} was generated; there are: {', '.join(steps)}"
             )
         return steps[scheme or next(iter(steps))].rollout(*arrays, **options)
+
+    def anchor(self, q: npt.ArrayLike, contact_set: str | None = None) -> Array:
+        """The `anchor` of functions of held contacts that pulls contacts to where they are at q (..., nq).
+
+        For each contact its position and, of a frame, its rotation, row by row: the numbers of `contact_pose`
+        in one row, (..., nanchor). `contact_set`: for functions of this set of contacts alone.
+
+        Raises:
+            ArrayTypeError: `contact_pose` was not generated.
+            ArrayValueError: there is no such set, or a shape does not fit.
+        """
+        sets = self.manifest.get("contact_sets", {})
+        if contact_set is not None and contact_set not in sets:
+            known = ", ".join(sets) or "none"
+            raise ArrayValueError(f"anchor: there is no set of contacts {contact_set!r}; there are: {known}")
+        pose = self.functions.get("contact_pose")
+        if pose is None:
+            raise ArrayTypeError(
+                "anchor: it is made by contact_pose, which was not generated; ask for it too"
+            )
+        position, rotation = pose(q)
+        chosen = self.contacts if contact_set is None else sets[contact_set]
+        parts = []
+        for name in chosen:
+            k = self.contacts.index(name)
+            parts.append(position[..., k, :])
+            if self.manifest["contacts"][k]["rows"] == _ROWS_OF_A_FRAME:
+                parts.append(rotation[..., k, :, :].reshape(*position.shape[:-2], 9))
+        return np.concatenate(parts, axis=-1)
 
     def full_configuration(self, q: npt.ArrayLike) -> dict[str, Array]:
         """The positions of all joints by name, of those too that others move: for q (..., nq) arrays (...).

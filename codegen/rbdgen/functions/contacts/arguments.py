@@ -14,6 +14,7 @@ ACTIVE = Argument(
     ("ncontacts",),
     "1",
     "1 where a contact holds, 0 where it is as if it were not there",
+    default=1.0,
 )
 MU = Argument(
     "mu",
@@ -21,6 +22,7 @@ MU = Argument(
     (1,),
     "1/kg, 1/(kg m^2)",
     "compliance: J a + drift + mu lambda = 0; 0 where active rows are independent, else such as 1e-8",
+    default=0.0,
 )
 LAMBDA = Argument(
     "forces",

@@ -42,7 +42,12 @@ ANCHOR = Argument(
     "where contacts are pulled to: of each its position and, of a frame, rotation, as of contact_pose",
 )
 RESTITUTION = Argument(
-    "restitution", "nonnegative", (1,), "1", "J v_plus = - restitution J v: 0 does not bounce, 1 is elastic"
+    "restitution",
+    "nonnegative",
+    (1,),
+    "1",
+    "J v_plus = - restitution J v: 0 does not bounce, 1 is elastic",
+    default=0.0,
 )
 
 

@@ -98,7 +98,7 @@ class Manifold:
         """A value for every input of a function: a random configuration, all else of unit variance.
 
         What is not negative is from 0 to 1, a time step up to 1 ms; an `inertia` is one that a body can
-        have, what has a default has that one.
+        have, what else has a default has that one.
         `sines` and `cosines` are those of that configuration, 0 and 1 where it has no angle.
         """
         q = self.random(generator, leading)
@@ -118,12 +118,12 @@ class Manifold:
                 return self.random(generator, leading)
             if argument.kind == "time_step":
                 return generator.uniform(high=_LONGEST_STEP, size=shape)
+            if argument.kind == "nonnegative":
+                return generator.uniform(size=shape)
             if argument.default is not None:
                 return np.array(np.broadcast_to(argument.default, shape))
             if argument.kind == "inertia":
                 return _random_inertia(generator, leading)
-            if argument.kind == "nonnegative":
-                return generator.uniform(size=shape)
             return known[argument.kind] if argument.kind in known else generator.standard_normal(shape)
 
         return {argument.name: value(argument) for argument in wanted}

@@ -32,6 +32,9 @@ PIECE_OPERATIONS = 100_000
 MOST_THREADS = 256
 """As many as the pool has, the caller among them; asking for more is no mistake."""
 
+NUMBERS = (int, float, np.integer, np.floating)
+"""Types of single numbers."""
+
 LANES = 16
 """The most states in one vector: pieces are multiples of it."""
 
@@ -115,7 +118,7 @@ class Function:
         self._shapes = tuple(argument.shape for argument in signature.inputs)
         self._results = tuple(argument.shape for argument in signature.outputs)
         self._defaults = {
-            argument.name: np.array(argument.default, self.dtype)
+            argument.name: np.array(argument.default, self.dtype).reshape(argument.shape)
             for argument in signature.inputs
             if argument.default is not None
         }
@@ -198,11 +201,15 @@ class Function:
         """A call without arguments for control loops: arrays are checked once, here.
 
         The inputs are read anew at every call, so none is converted: their dtype must be this function's,
-        in C order, their leading axes all the same or none. `out` is made if it is not given. Every call
-        writes to it and returns it: `tau = bound()`; `bound.out` is the same array, or the named tuple.
+        in C order, their leading axes all the same or none. A number, such as of dt, stays as it is. `out` is
+        made if it is not given. Every call writes to it and returns it: `tau = bound()`; `bound.out` is the
+        same array, or the named tuple.
         """
         threads = self._threads(threads)
-        inputs = self.inputs(arrays, named)
+        inputs = tuple(
+            np.array(value, self.dtype) if x.shape == () and isinstance(value, NUMBERS) else value
+            for x, value in zip(self.signature.inputs, self.inputs(arrays, named), strict=True)
+        )
         leading = leading_axes(self.__name__, self.signature, self._real(inputs))
         for argument, array in zip(self.signature.inputs, inputs, strict=True):
             fits = isinstance(array, np.ndarray) and array.dtype == self.dtype

@@ -1,1 +1,1 @@
-"""What is chosen by counting: body axes, forms of algorithms, passes."""
+"""What is chosen by counting operations: body axes, forms of algorithms, passes."""

@@ -1,10 +1,11 @@
 """The search for body axes: how far to turn and slide every body's axes so that a function costs least.
 
-Coordinate descent on the real operation count, leaves to root. One search on RNEA serves all functions within
-a few per cent; a second one on the function itself, from there, finds the rest. A candidate is judged on the
-chain from the root to its body and that body's children: the rest of the tree costs the same either way.
-Candidates are the turns and slides that make something exactly zero: a component of a translation, an entry
-of the mass moments, or the offset to the common normal with a neighbour's axis.
+The search is a coordinate descent on the real operation count, from the leaves to the root. One search on
+RNEA serves all functions within a few per cent; a second search on the function itself, from there, finds the
+rest. A candidate is judged on the chain from the root to its body and on that body's children, because the
+cost of the rest of the tree does not change. Candidates are the turns and slides that make a number exactly
+zero: a component of a translation, an entry of the mass moments, or the offset to the common normal with a
+neighbouring axis.
 """
 
 from __future__ import annotations
@@ -34,24 +35,24 @@ RNEA: Final = lookup("rnea")
 CLASSICAL: Final = RNEA.form("classical")
 
 PASSES = 3
-"""How often the search goes over all bodies, at most; the second time already finds little."""
+"""The greatest number of passes over all bodies; the second pass already finds little."""
 
 SAME = 1e-9
-"""Candidates closer than this, in rad or m, are one."""
+"""Candidates that are closer than this, in rad or m, count as one."""
 
 BUDGET = 300_000
-"""Operations that a search may trace unless told otherwise: some seconds. A humanoid's takes 80 000."""
+"""The number of operations that a search may trace by default: some seconds. A humanoid takes 80 000."""
 
 REACH = 2.0
-"""A slide beyond this many times the distances to the neighbouring joints is refused as ill-conditioned."""
+"""A slide beyond this multiple of the distances to neighbouring joints is refused as ill-conditioned."""
 
 FARTHEST_SLIDE = 1e3
-"""And beyond this many radii of gyration: the inertia would lose six digits beside m d^2."""
+"""So is a slide beyond this many radii of gyration: the inertia would lose six digits beside m d^2."""
 
 
 @dataclass(frozen=True)
 class BodyAxes:
-    """The choice: rad and m, one a body."""
+    """The choice, in rad and m, with one number per body."""
 
     turns: tuple[float, ...]
     slides: tuple[float, ...]
@@ -71,10 +72,11 @@ def search(
     budget: float = BUDGET,
     parallel: Collection[int] = (),
 ) -> BodyAxes:
-    """Turns and slides for every body of the model that make the form cheap; deterministic.
+    """Turns and slides of all bodies of the model that make the form cheap. The result is deterministic.
 
-    `start`: axes to begin with; `budget`: operations to trace at most, after which the best so far is taken;
-    `parallel`: bodies whose equations are counted in their parent's axes, as in `reduce`.
+    `start` are the axes to begin with. `budget` is the number of operations to trace, after which the best
+    axes so far are taken. `parallel` are bodies whose equations are counted in their parents' axes, as in
+    `reduce`.
     """
     descent = _Descent(model, function, form, start, budget, parallel)
     order = [i for i in reversed(range(model.nbodies)) if model.bodies[i].joint.type.one_axis]
@@ -90,28 +92,30 @@ def search(
 
 
 class Count(NamedTuple):
-    """Operations of a form. `least`: without negations; `total`: infinite where that was already too many."""
+    """Operations of a form."""
 
     least: int
+    """The operations without negations."""
     total: float
+    """All operations; infinite if `least` was too many already."""
 
     @property
     def most(self) -> float:
-        """What others may take without negations to be better."""
+        """The number of operations, without negations, that others may take to be better."""
         return min(self.least, self.total - 1)
 
     def says(self, most: float) -> bool:
-        """Whether it is what `counted` would give."""
+        """Whether it is what `counted` would return for this `most`."""
         return self.total < inf or self.least > most
 
 
 def operations(reduced: ReducedModel, function: Function = RNEA, form: Form = CLASSICAL) -> int:
-    """Operations of a form on a reduced model, shared ones counted once."""
+    """The operations of a form on a reduced model; shared ones count once."""
     return int(counted(reduced, function, form).total)
 
 
 def counted(reduced: ReducedModel, function: Function, form: Form, most: float = inf) -> Count:
-    """The same. Beyond `most` negations are not counted, which takes as long as all the rest."""
+    """The same. If there are more than `most`, negations are not counted, which would double the time."""
     tracer = GraphEngine()
     outputs = trace_on(tracer, reduced, function, form, named=False)
     least = tracer.operations(outputs)
@@ -119,7 +123,7 @@ def counted(reduced: ReducedModel, function: Function, form: Form, most: float =
 
 
 class _Descent:
-    """The current choice, and what it takes to better it at one body."""
+    """The current choice, and what is needed to improve it at one body."""
 
     def __init__(
         self,
@@ -138,15 +142,17 @@ class _Descent:
         self.budget = budget
         self.parallel = parallel
         self.known: dict[tuple[object, ...], Count] = {}  # by choices
-        self.counted: dict[tuple[object, ...], Count] = {}  # by what is alike
-        self.refused: set[tuple[int, float, float]] = set()  # better for a chain, not for all of it as it is
+        self.counted: dict[tuple[object, ...], Count] = {}  # by the numbers of alike chains
+        self.refused: set[tuple[int, float, float]] = set()  # better for a chain, but not for the robot now
         self.whole = self.whole_cost()
 
     def reduced(self) -> ReducedModel:
         return self.aligned.with_axes(self.turns, self.slides, self.parallel)
 
     def improve(self, i: int) -> bool:
-        """Take the cheapest candidate for body i; whether it is better than what was."""
+        """Take the cheapest candidate for body i. The result says whether it is better than the previous
+        choice.
+        """
         now = self.reduced()
         best = (self.cost(i), self.turns[i], self.slides[i])
         hung = [frame for frame in self.carried(now) if frame.parent == i]
@@ -170,17 +176,17 @@ class _Descent:
         return True
 
     def carried(self, now: ReducedModel) -> list[AlignedFrame]:
-        """The frames, or the ends of contacts, that the function is of."""
+        """The frames, or the ends of contacts, on which the function depends."""
         contacts = self.function.held_by(now).contacts if self.function.of_contacts else ()
         frames = now.frames if self.function.of_frames else ()
         return [*frames, *(end for _, *ends in contacts for end in ends)]
 
     def whole_cost(self, most: float = inf) -> Count:
-        """Operations of the whole robot: identical branches share some, which no chain shows."""
+        """The operations of the whole robot: identical branches share some, which no single chain shows."""
         return counted(self.reduced(), self.function, self.form, most)
 
     def cost(self, i: int, turn: float | None = None, slide: float | None = None, most: float = inf) -> Count:
-        """Operations of the chain through body i, with another choice there; see `counted`."""
+        """The operations of the chain through body i, with another choice there; see `counted`."""
         turns, slides = list(self.turns), list(self.slides)
         if turn is not None and slide is not None:
             turns[i], slides[i] = turn, slide
@@ -190,7 +196,7 @@ class _Descent:
         if known is None or not known.says(most):
             whole = self.aligned.with_axes(turns, slides, self.parallel)
             part = part_of(whole, bodies)
-            # of contacts, which few chains have alike, the negations are exact
+            # few chains have alike contacts, so negations are counted exactly there
             alike = key if self.function.of_contacts else _magnitudes(part)
             known = self.known[key] = self.count_of(part, alike, whole, most)
         return known
@@ -198,20 +204,25 @@ class _Descent:
     def count_of(
         self, part: ReducedModel, alike: tuple[object, ...], whole: ReducedModel, most: float
     ) -> Count:
-        """Operations of a chain, known where one was counted that is alike, such as another arm's."""
+        """The operations of a chain. They are known if an alike chain was counted, such as that of another
+        arm.
+        """
         count = self.counted.get(alike)
         if count is None or not count.says(most):
             try:
                 count = self.counted[alike] = counted(part, self.function, self.form, most)
             except (ZeroDivisionError, GraphError):
-                # massless bodies take the inertia of bodies beyond the chain, and few contacts hold no base
+                # massless bodies need inertia from bodies beyond the chain, and a base needs enough contacts
                 count = counted(whole, self.function, self.form, most)
             self.budget -= count.least
         return count
 
     def chain(self, i: int) -> list[int]:
-        """The bodies from the root to i, and the children of i; where frames or contacts count, all bodies to
-        those that i moves, or to the first one: without any there is nothing to count."""
+        """The bodies from the root to i, and the children of i.
+
+        For functions of frames or contacts it includes all bodies up to those frames that i moves, or up to
+        the first frame, because without any frame there is nothing to count.
+        """
 
         def path(body: int) -> list[int]:
             return self.model.path(WORLD, body)[1]
@@ -224,13 +235,15 @@ class _Descent:
         return sorted(chosen)
 
     def neighbourhood(self, i: int) -> Iterable[int]:
-        """Bodies whose frames the cost of the chain depends on: regrouped inertia comes from below."""
+        """The bodies whose frames affect the cost of the chain: regrouped inertia comes from below."""
         return (*self.chain(i), *range(i, self.model.subtree_end[i]))
 
 
 def part_of(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
-    """The reduced model of some bodies only, with the moments they have in the whole; none follows, and no
-    loop is closed."""
+    """The reduced model of some bodies only, with the moments they have in the whole robot.
+
+    No joint of it follows another one, and no loop is closed.
+    """
     number = {WORLD: WORLD} | {old: new for new, old in enumerate(chosen)}
     framed: list[AlignedBody] = []
     bodies: list[Body] = []
@@ -266,7 +279,7 @@ def part_of(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
 
 
 def _magnitudes(reduced: ReducedModel) -> tuple[object, ...]:
-    """All that a count depends on, but for signs: they matter to negations alone, and to few of these."""
+    """All numbers on which a count depends, without signs. Signs affect only negations, and few of them."""
     numbers: list[Scalar] = [*reduced.gravity]
     for body, own, whole in zip(reduced.bodies, reduced.moments, reduced.whole, strict=True):
         numbers += [*body.gamma, *body.alpha, *body.theta0, *body.translation]
@@ -287,9 +300,9 @@ def _magnitudes(reduced: ReducedModel) -> tuple[object, ...]:
 def candidates(
     reduced: ReducedModel, i: int, turn: float, slide: float, frames: Sequence[AlignedFrame] = ()
 ) -> list[tuple[float, float]]:
-    """Pairs of turn and slide worth counting at body i, now turned and slid by the given amounts.
+    """Pairs of turn and slide that are worth counting at body i, whose current turn and slide are given.
 
-    `frames`: on the body, where the function is of frames or contacts.
+    `frames` are those on the body, if the function depends on frames or contacts.
     """
     body = reduced.bodies[i]
     children = [*(reduced.bodies[k] for k in reduced.model.children[i]), *frames]
@@ -305,7 +318,7 @@ def candidates(
 
 
 def _slides(body: AlignedBody, children: Sequence[AlignedFrame], own: MassMoments) -> Iterable[float]:
-    """Changes of the slide that make something zero."""
+    """Changes of the slide that make a number zero."""
     origin, axis = body.translation, body.axis
     yield from (-_ratio(origin[k], axis[k]) for k in range(3))
     yield -_ratio(origin.x * axis.x + origin.y * axis.y, axis.x**2 + axis.y**2)
@@ -319,7 +332,7 @@ def _slides(body: AlignedBody, children: Sequence[AlignedFrame], own: MassMoment
 
 
 def _turns(body: AlignedBody, children: Sequence[AlignedFrame], own: MassMoments) -> Iterable[float]:
-    """Changes of the turn that make something zero."""
+    """Changes of the turn that make a number zero."""
     yield pi / 2
     yield -radians_of(body.theta0)
     for child in children:
@@ -344,7 +357,7 @@ def _length(v: Vector) -> float:
 
 
 def _distinct(values: Iterable[float], period: float = 0.0) -> list[float]:
-    """The values without repetitions, in order; angles as multiples of a right angle where they are."""
+    """The values without repetitions, in order. Angles that are multiples of a right angle become exact."""
     kept: list[float] = []
     for value in values:
         settled = radians_of(constant_angle(value)) if period else value

@@ -1,8 +1,8 @@
-"""An estimate of a function's operations before it is traced: what is too large is refused at once.
+"""An estimate of a function's operations before it is traced, so that what is too large is refused at once.
 
-Unrolled code grows with the robot, that of the derivatives as the cube of a chain's length. The estimates, in
-the rows of the catalogue, are sums over the tree, each with the operations that the textbook's form takes for
-a term of it where no entry of any placement or axis is zero; other forms and real robots take fewer.
+Unrolled code grows with the robot, and that of derivatives with the cube of a chain's length. The estimates
+in the rows of the catalogue are sums over the tree. Each term is the number of operations that the textbook's
+form takes if no entry of any placement or axis is zero. Other forms, and real robots, take fewer.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from rbdgen.model.model import Model
 
 
 def estimated_operations(model: Model, function: str) -> int:
-    """About what the textbook's form of a function takes, from the shape of the tree alone."""
+    """About how many operations the textbook's form of a function takes, from the shape of the tree alone."""
     return lookup(function, model).estimate(model)
 
 
 def check_budget(model: Model, functions: Sequence[str], budget: int) -> None:
-    """OptionError where a function is estimated to take more operations than `budget`."""
+    """OptionError if a function is estimated to take more operations than `budget`."""
     for function in functions:
         operations, looped = estimated_operations(model, function), lookup(function, model).smallest
         if operations > budget:

@@ -1,8 +1,8 @@
-"""Count and choose: trace a function in several forms and axes, keep the cheapest.
+"""Count and choose: trace a function in several forms and axes, and keep the cheapest.
 
-Forms are the rows of the catalogue. The cheap ones are traced in the axes found by the search, with the
-equations of parallel-axis chains in one frame or in several, and with one length or another as the unit.
-Forms in loops are weighed against the cheapest straight line where neighbouring runs can share a vector.
+Forms are listed in the rows of the catalogue. The cheap ones are traced in the axes that the search found,
+with the equations of parallel-axis chains in one frame or in several, and with different lengths as the unit.
+Forms in loops are compared with the cheapest straight line if neighbouring runs can share a vector.
 """
 
 from __future__ import annotations
@@ -32,72 +32,75 @@ from rbdgen.selection.table import Table
 from rbdgen.selection.trace import Subject, trace_graph, trace_on, trace_program
 
 CONTENDERS = 2
-"""How many of the cheapest traces go through the passes: after the passes the order seldom differs."""
+"""How many of the cheapest traces go through the passes, which seldom change their order."""
 
 LARGE = 4000
-"""From this many operations on only the cheapest trace goes through the passes."""
+"""From this many operations on, only the cheapest trace goes through the passes."""
 
 REFINEMENT = 300_000
-"""Operations that the search for body axes may trace for one function: some seconds."""
+"""The number of operations that the search for body axes may trace for one function: some seconds."""
 
 CLEARLY = 0.01
-"""The fraction of the operations that one frame for a parallel-axis chain must save before the search: the
-search itself gains some per cent, and may turn round what was nearly even."""
+"""The fraction of operations that one frame for a parallel-axis chain must save before the search.
+
+The search itself gains some per cent and may reverse a small difference.
+"""
 
 CLEARLY_FASTER = 0.9
-"""The fraction of a straight line's work that one with alike limbs as lanes may take at most.
+"""The greatest work of a line with alike limbs as lanes, as a fraction of a straight line's work.
 
-`make bench-forms` holds what the choice counts with against times."""
+`make bench-forms` compares the work that the choice counts with times.
+"""
 
 BATCHES_LOSE = 1.1
-"""How many times the operations of the straight line it may take limb by limb, as batches do."""
+"""The greatest number of operations limb by limb, as batches run it, relative to the straight line."""
 
 LONGEST_FOR_VECTORS = 160_000
-"""Operations executed up to which loops are taken that a batch runs as one straight line, but for columns:
-three fifths of them are left there, and lines of more than 100 thousand take compilers long."""
+"""The most operations of loops over degrees of freedom, which a batch runs as one straight line.
+
+About three fifths of them remain in that line, and compilers take long for lines of more than 100 000
+operations. Loops over columns are not part of the line.
+"""
 
 REGISTERS = 2.0
-"""Of 32 bytes, which AVX2 has, that the longest vectors fill."""
+"""Registers of 32 bytes, as AVX2 has them, that the longest vectors fill."""
 
 UNITS = 4
 """How many lengths are tried as the unit, the most frequent first."""
 
 LEAST_UNIT = 1e-9
-"""No unit is shorter, in m or as a fraction of the longest: such a length is rounding, not a dimension."""
+"""No unit is shorter, in m or as a fraction of the longest length: it would be rounding, not a dimension."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to trace a function, and what its plain trace costs.
-
-    `axes`: what they are, in words; `start`: where a search from there begins.
-    """
+    """One way to trace a function, and what its plain trace costs."""
 
     form: Form
     subject: Subject
     axes: str
+    """The choice of axes, in words."""
     cost: Cost
     start: BodyAxes | None
+    """The axes with which a further search begins."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The cheapest program of a function, how it was made, and what the other forms cost.
-
-    `lanes`: the same program with alike limbs as the lanes of vectors, where that is faster.
-    """
+    """The cheapest program of a function, how it was made, and what the other forms cost."""
 
     program: Program
     form: str
     axes: str
     alternatives: dict[str, Cost] = field(default_factory=dict)
     lanes: Program | None = None
+    """The same program with alike limbs as the lanes of vectors, if that is faster."""
 
 
 def subjects(model: Model, axes: BodyAxes | None, *, sums: bool) -> Iterator[tuple[str, ReducedModel]]:
-    """The reduced models that cheap forms are tried on, made one by one; the first is the plain choice.
+    """The reduced models on which cheap forms are tried, made one by one. The first one is the plain choice.
 
-    `sums`: whether cosines of sums of angles may be asked for, which parallel-axis axes need.
+    `sums` says whether cosines of sums of angles are available, which the axes of parallel-axis chains need.
     """
     plain = reduce(model) if axes is None else reduce(model, axes.turns, axes.slides)
     yield "searched" if axes else "as given", plain
@@ -111,9 +114,10 @@ def subjects(model: Model, axes: BodyAxes | None, *, sums: bool) -> Iterator[tup
 
 
 def _unit_lengths(plain: ReducedModel) -> list[float]:
-    """Lengths that occur in translations, the most frequent first; only where a unit may be chosen.
+    """Lengths that occur in translations, the most frequent first, for robots on which a unit may be chosen.
 
-    Not those that are only rounding beside the longest: squares of that many units lose their range.
+    Lengths that are rounding beside the longest one are left out: squares in such a unit would become too
+    large.
     """
     if any(not body.joint.type.turns for body in plain.bodies):
         return []
@@ -124,7 +128,7 @@ def _unit_lengths(plain: ReducedModel) -> list[float]:
 
 
 def _parallel_bodies(plain: ReducedModel) -> list[int]:
-    """Revolute bodies whose axis is parallel to that of their revolute parent."""
+    """Revolute bodies whose axis is parallel to that of a revolute parent."""
     return [i for i, body in enumerate(plain.bodies) if body.joint.type.turns and _continues(plain, i)]
 
 
@@ -149,10 +153,10 @@ def choose(
 ) -> Choice:
     """The cheapest form after the passes. Raises OptionError for an unknown form.
 
-    `axes`: those found by the search, None to leave the model's own. All forms are counted in one set of
-    axes, or two; the cheapest then gets a search of its own and is counted in all others. `lanes`: values of
-    the vectors that neighbouring runs of a loop may share, 1 for none; `limbs`: whether alike limbs may be
-    the lanes of vectors. Compact forms are chosen only if forced.
+    `axes` are those that the search found, or None to keep the model's own. All forms are counted in one or
+    two sets of axes; the cheapest form then gets a search of its own and is counted in all other axes.
+    `lanes` is the number of values of a vector that neighbouring runs of a loop may share (1 for none).
+    `limbs` says whether alike limbs may be the lanes of vectors. Compact forms are chosen only if forced.
     """
     forms = [form for form in function.forms_for(model) if not form.compact]
     if forced is not None:
@@ -223,7 +227,7 @@ def _in_limbs(
     registers: float,
     sums: bool,
 ) -> Choice:
-    """Loops, one of them with alike limbs as lanes where that is clearly faster."""
+    """The choice in loops, with alike limbs as lanes in one of the loops if that is clearly faster."""
     before = choice.program
     most = CLEARLY_FASTER * sum(work(loop, 1) for loop in before.loops if loop.count == 1)
     form = function.form(choice.form)
@@ -234,8 +238,11 @@ def _in_limbs(
 
 
 def _starts(function: Function, model: Model, axes: BodyAxes | None) -> list[BodyAxes | None]:
-    """Axes to begin with: those found for inverse dynamics follow inertias, which frames do not have, and
-    contacts neither, and lead away from the joints' own frames."""
+    """Axes with which a search begins.
+
+    Axes found for inverse dynamics are adapted to inertias, which frames and contacts do not have. They also
+    differ from the joints' own frames, in which some functions are given.
+    """
     if axes is None:
         return [axes]
     own = unmoved(model)
@@ -250,24 +257,26 @@ def _starts(function: Function, model: Model, axes: BodyAxes | None) -> list[Bod
 def _refined(
     function: Function, form: Form, model: Model, axes: BodyAxes, parallel: Collection[int]
 ) -> BodyAxes:
-    """The axes that a search finds from there, by what the function takes or what stands for it."""
+    """The axes that a search finds from these axes, for the function or for the smaller one that stands for
+    it.
+    """
     measure, measured = function, form
     if function.measure is not None:
         name, smaller = function.measure
         measure = lookup(name)
         measured = measure.form(smaller or form.name)
     if measured is CLASSICAL:
-        return axes  # they were found so
+        return axes  # they were found for this form
     return search(model, measure, measured, axes, REFINEMENT, parallel)
 
 
 def choose_tabled(
     function: Function, table: Table, *, engine: str, forced: str | None = None, sums: bool = True
 ) -> Choice:
-    """The cheapest form after the passes where the robot's parameters are inputs.
+    """The cheapest form after the passes if parameters of the robot are inputs.
 
-    All functions share the table, so that there is one choice of axes for all. Raises OptionError for a form
-    in loops, whose own tables are of numbers.
+    All functions share the parameter table, so there is one choice of axes for all. Raises OptionError for a
+    form in loops, whose own tables hold plain numbers.
     """
     model = table.reduced.robot
     forms = [form for form in function.forms_for(model) if form.loops is None]
@@ -281,14 +290,14 @@ def choose_tabled(
     elif any(form.reduced for form in forms):
         forms = [form for form in forms if form.reduced]
     tried = sorted((_counted_tabled(function, form, table, sums) for form in forms), key=_operations)
-    # reverse differentiation is the graph's own
+    # reverse differentiation needs the graph engine
     simple, chosen = _cheapest(function, tried, "graph" if function.by_parameters else engine, sums)
     alternatives = {count.form.name: count.cost for count in tried}
     return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
 
 
 def _counted_tabled(function: Function, form: Form, table: Table, sums: bool) -> Candidate:
-    """A form with the operations of its plain trace, on the model that it is written for."""
+    """A form with the operations of its plain trace, on the model for which it is written."""
     subject, axes = (
         (table.reduced, "searched, with a table") if form.reduced else (table.model, "as given, with a table")
     )
@@ -309,7 +318,7 @@ def _parallel_worth(
 
 
 def gain(straight: Program, other: Program, lanes: int) -> float:
-    """How many times as fast as a straight line a program with limbs as lanes, or with loops, is counted."""
+    """The estimated speed of a program with limbs as lanes, or with loops, relative to a straight line."""
     first, *more = other.loops
     if not more and first.kernel.lanes > 1:
         return work(straight.loops[0], 1) / work(first, first.kernel.lanes * REGISTERS / lanes)
@@ -317,20 +326,24 @@ def gain(straight: Program, other: Program, lanes: int) -> float:
 
 
 def pays(program: Program, lanes: int) -> bool:
-    """Whether the runs of every loop that could share vectors fill one, and the batch is not too long."""
+    """Whether the runs of every loop that can share vectors fill one, and the program is not too long for a
+    batch.
+    """
     shared = (loop for loop in program.loops if loop.vectorisable)
     return not too_long_for_vectors(program) and all(loop.count >= lanes for loop in shared)
 
 
 def too_long_for_vectors(program: Program) -> bool:
-    """Whether its loops are for vectors inside one call, and too long for a batch."""
+    """Whether its loops are for vectors in one call, and too long for a batch."""
     return program.by_freedom and program.cost.total > LONGEST_FOR_VECTORS
 
 
 def _unturned(
     function: Function, form: Form, model: Model, start: BodyAxes, found: BodyAxes, sums: bool
 ) -> list[Candidate]:
-    """The axes found, no longer turned: many a turn saves negations alone, which the passes save too."""
+    """The axes found, with the turns undone: many a turn saves only negations, which the passes save
+    anyway.
+    """
     if found.turns == start.turns:
         return []
     slid = BodyAxes(start.turns, found.slides)
@@ -344,7 +357,7 @@ def _cheapest(
     sums: bool,
     also: Sequence[Candidate] = (),
 ) -> tuple[Program, Candidate]:
-    """The cheapest program that the passes make of the first candidates and of others."""
+    """The cheapest program after the passes, among the first candidates and those in `also`."""
     contenders = [*tried[:CONTENDERS], *also] if tried[0].cost.total < LARGE else tried[:1]
     results = []
     for count in contenders:
@@ -371,5 +384,7 @@ def _counted(
 
 
 def _operations(candidate: Candidate) -> tuple[int, bool]:
-    """Of two that cost the same the one that may be searched comes first."""
+    """The sort key of a candidate. Of two equally cheap ones, the one whose axes may be searched comes
+    first.
+    """
     return candidate.cost.total, not candidate.form.reduced

@@ -1,8 +1,9 @@
-"""Derivatives along directions: of the cheapest straight line of a function, simplified before and after.
+"""Derivatives along directions, of the cheapest straight line of a function, simplified before and after.
 
-What a derivative takes is known once a function's own form is chosen. So that is chosen first, then
-differentiated; where the function has an inverse, also by way of that; where it has a form of its own along
-a direction, also by that one, as it is or transposed. The one that is cheapest after the passes is taken.
+The cost of a derivative is known only after a form of the function itself has been chosen. That form is
+therefore chosen first and then differentiated. If the function has an inverse, the derivative is also
+computed from that. If it has a form of its own along a direction, that form is also used, as it is or
+transposed. The derivative that is cheapest after the passes is taken.
 """
 
 from __future__ import annotations
@@ -35,12 +36,16 @@ from rbdgen.signature import DOT, SizedArgument
 from rbdgen.spatial.scalar import Scalar
 
 NEARLY = 1.1
-"""How many times the operations of the cheapest one others may take to go through the passes as well."""
+"""Others go through the passes as well if they take at most this multiple of the cheapest one's
+operations.
+"""
 
 
 @dataclass(frozen=True)
 class Chooser:
-    """How functions of a robot are chosen: what `choose` takes, or `choose_tabled` where there is a table."""
+    """How functions of a robot are chosen: the arguments of `choose`, or of `choose_tabled` if there is a
+    table.
+    """
 
     model: Model
     axes: BodyAxes | None
@@ -87,7 +92,7 @@ class Chooser:
         counts |= {form: cost(tried[form]) for form in near}
         best = min(near, key=lambda form: counts[form].total)
         graph = tried[best]
-        if MODES[made.mode].seeded and MODES[made.mode].moved:  # of the gradient, the cheaper one
+        if MODES[made.mode].seeded and MODES[made.mode].moved:  # hvp: differentiate the cheapest gradient
             graph = jvp(graph, by)
             counts = {best: cost(graph)}
         if all(graph.nodes[k].op == "const" for output in graph.outputs for k in output.elements):
@@ -99,13 +104,13 @@ class Chooser:
         return Choice(apply(straight_line(_table_last(graph)), TO_C), best, axes, counts)
 
     def _sized(self, made: Differentiated) -> list[SizedArgument]:
-        """The inputs that it is by."""
+        """The inputs with respect to which it is differentiated."""
         names = {x.name for x in made.by}
         signature = made.of.sized(self.model, len(self.table.defaults) if self.table else 0)
         return [x for x in signature.inputs if x.name in names]
 
     def _told(self, made: Differentiated) -> dict[str, Moving]:
-        """The results that move in the tangent space of a configuration."""
+        """The outputs that are configurations, whose rates are given in the tangent space."""
         if made.coordinates:
             return {}
         names = [y.name for y in made.of.signature.outputs if y.kind == "configuration"]
@@ -113,7 +118,7 @@ class Chooser:
         return {name: Moving(name, shape, _velocities(self.model)) for name in names}
 
     def _straight(self, function: Function) -> Choice:
-        """The cheapest straight line of a function, sought once."""
+        """The cheapest straight line of a function, which is sought once."""
         if function.name not in self._lines:
             forced = None if self.axes is not None else function.forms_for(self.model)[0].name
             smooth = replace(function, forms=tuple(form.smooth for form in function.forms))
@@ -121,7 +126,7 @@ class Chooser:
         return self._lines[function.name]
 
     def _derivative(self, form: str, made: Differentiated, own: Choice, by: Sequence[Moving]) -> Graph:
-        """The gradient of a form, or its rates where there are no weights."""
+        """The derivative by a form: the gradient if there are weights, otherwise the rates."""
         graph, seeded = _graph_of(own.program), MODES[made.mode].seeded
         if _is_along(made, form):
             return self._by_along(made.of, made, by)
@@ -142,7 +147,7 @@ class Chooser:
         return self._straight(replace(differentiated(of, "jvp"), forms=(of.along,), differentiated=None))
 
     def _by_along(self, of: Function, made: Differentiated, by: Sequence[Moving]) -> Graph:
-        """What that gives; the gradient where there are weights."""
+        """The derivative by that form: the gradient if there are weights, otherwise the rates."""
         moving = {x.name + DOT for x in of.signature.inputs}
         graph = _with_rates(_graph_of(self._along(of).program), moving, by, made.coordinates, self.model)
         return transposed(graph, by) if MODES[made.mode].seeded else graph
@@ -164,9 +169,10 @@ def _simpler(graph: Graph) -> Graph:
 def _with_rates(
     graph: Graph, moving: Collection[str], by: Sequence[Moving], coordinates: bool, model: Model
 ) -> Graph:
-    """The graph of what is linear in the inputs `moving`, of the rates of `by` alone; others are 0.
+    """The graph, which is linear in the inputs `moving`, as a graph of the rates of `by` alone; other rates
+    are 0.
 
-    `coordinates`: whether those of q are rates of its elements.
+    `coordinates` says whether those of q are rates of its elements.
     """
     builder, rates = Builder(), {x.name + DOT: x for x in by}
     given: dict[str, Sequence[Any]] = {}
@@ -184,7 +190,7 @@ def _with_rates(
 
 
 def _table_last(graph: Graph) -> Graph:
-    """The graph with the table behind all other inputs, where it has one."""
+    """The graph with the parameter table after all other inputs, if it has one."""
     builder = Builder()
     inputs = sorted(graph.inputs, key=lambda array: array.name == TABLE)
     values = replay(builder, graph, {array.name: builder.input(array.name, array.size) for array in inputs})
@@ -192,7 +198,7 @@ def _table_last(graph: Graph) -> Graph:
 
 
 def _moving(model: Model, x: SizedArgument, *, coordinates: bool) -> Moving:
-    """How an input moves: q joint by joint, all else as it is."""
+    """How an input moves: q joint by joint, others element by element."""
     if x.kind != "configuration":
         return Moving(x.name, x.shape)
     if coordinates:
@@ -205,7 +211,7 @@ def _joints(model: Model) -> list[Joint]:
 
 
 def _rates(model: Model) -> Rates:
-    """Of q at v."""
+    """The rates of q at the velocity v."""
 
     def rates(q: Sequence[Expr], v: Sequence[Expr]) -> Sequence[Scalar]:
         found = {x.idx_q: x.type.rates(_own(x, q), x.slice(v), _angle) for x in _joints(model)}
@@ -215,7 +221,7 @@ def _rates(model: Model) -> Rates:
 
 
 def _velocities(model: Model) -> Rates:
-    """Of v, at rates of q."""
+    """The velocity v at rates of q."""
 
     def velocities(q: Sequence[Expr], rates: Sequence[Expr]) -> Sequence[Scalar]:
         found = {x.idx_v: x.type.velocities(_own(x, q), _own(x, rates), _angle) for x in _joints(model)}
@@ -225,7 +231,7 @@ def _velocities(model: Model) -> Rates:
 
 
 def _within(model: Model) -> Rates:
-    """What is left of rates of q where quaternions keep their length."""
+    """The rates of q without the parts that change the length of quaternions."""
 
     def within(q: Sequence[Expr], rates: Sequence[Expr]) -> Sequence[Scalar]:
         found = {x.idx_q: x.type.within(_own(x, q), _own(x, rates)) for x in _joints(model)}
@@ -240,7 +246,7 @@ def _own(joint: Joint, q: Sequence[Expr]) -> Sequence[Expr]:
 
 
 def _placed(size: int, parts: Mapping[int, Sequence[Scalar]]) -> list[Scalar]:
-    """Parts of a vector, each from its index on."""
+    """A vector from its parts, each given with its first index."""
     found: list[Scalar] = [0] * size
     for start, values in parts.items():
         found[start : start + len(values)] = values

@@ -1,4 +1,4 @@
-"""What is emitted as expressions, for a user's own work."""
+"""Functions as expressions, for a user's own work."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rbdgen.selection.differentiate import Chooser
 
 
 def chosen_expression(function: Function, model: Model, engine: str) -> Any:
-    """The cheapest straight line in an engine's own terms: see `Engine.expression`."""
+    """The cheapest straight line in an engine's own terms, see `Engine.expression`."""
     tracer = new_engine(engine)
-    function.sized(model)  # refused before the search
+    function.sized(model)  # raises errors before the search
     graph = Chooser(model, search(model), "graph").choose(function).program.straight
     assert graph is not None
     return expressed(graph, tracer)

@@ -1,4 +1,4 @@
-"""The form that loops over alike limbs: for small memories, where what limbs share is written once."""
+"""The form that loops over alike limbs, for small memories: what limbs share is written once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rbdgen.selection.limbs import trace_in_limbs
 def smallest_in_limb_loops(
     function: Function, model: Model, subjects: Iterable[tuple[str, ReducedModel]], *, sums: bool
 ) -> tuple[Program, str]:
-    """The loops over limbs that take the least flash, and the axes they are in, in words."""
+    """The loops over limbs that take the least flash memory, and their axes in words."""
     form = function.in_limb_loops
     assert form is not None
     traced = [
@@ -33,12 +33,12 @@ def smallest_in_limb_loops(
 
 
 def _written(program: Program) -> int:
-    """Operations and numbers that are written down: about as many words of flash."""
+    """Operations and numbers that are written down, which is about the number of words of flash memory."""
     return program.length + sum(map(len, program.tables.values()))
 
 
 def _counted(program: Program) -> str:
-    """How many operations there are for limbs, and how many for the trunk."""
+    """A text with the number of operations for limbs and for the trunk."""
     of_limbs = sum(cost(loop.kernel).total for loop in program.loops if loop.count > 1)
     (limbs,) = {loop.count for loop in program.loops if loop.count > 1}
     return f"{of_limbs} operations for each of {limbs} limbs, {program.length - of_limbs} for the trunk"

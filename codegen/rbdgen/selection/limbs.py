@@ -1,8 +1,8 @@
-"""Alike limbs as lanes: a function is traced on a smaller robot, one limb of which stands for several.
+"""Alike limbs as lanes: a function is traced on a smaller robot, on which one limb stands for several.
 
-The numbers in which the limbs differ become entries of a table with a row a lane; those that are equal stay
-numbers, and so do zeros that all limbs share. What a limb hands on to the trunk is summed over the lanes. The
-program has one straight line; what it reads and writes of limbs has a place in every lane.
+Numbers in which the limbs differ become entries of a table with one row per lane. Equal numbers stay numbers,
+including zeros that all limbs share. What a limb hands on to the trunk is summed over the lanes. The program
+has one straight line, whose inputs and outputs for limbs have a place in every lane.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from rbdgen.spatial.scalar import Scalar, is_number, neg
 from rbdgen.sweeps.inputs import Lanes, State, state_of
 
 Places = Sequence[tuple[int, ...]]
-"""For every element of the smaller robot's array where it stands in the whole one's, once or in each lane."""
+"""Of each element of the smaller robot's array, its index in the whole one's: one, or one per lane."""
 
 
 def trace_in_limbs(
@@ -44,7 +44,7 @@ def trace_in_limbs(
     sums: bool = True,
     zeros_in_lanes: bool = False,
 ) -> Program:
-    """The form with alike limbs as lanes; `sums` as in `sweeps.inputs.coordinates`.
+    """The form with alike limbs as lanes, see `sweeps.inputs.coordinates` for `sums`.
 
     `zeros_in_lanes`: whether zeros of matrices between different limbs are written lane by lane.
     """
@@ -53,7 +53,7 @@ def trace_in_limbs(
     own, whole = function.sized(small), function.sized(model)
     vectors = [
         (x, traced.read(x.name, x.size, traced.places(x.kind)))
-        for x in own.inputs  # all of them, read or not
+        for x in own.inputs  # all of them, even if they are not read
     ]
     state = traced.state(vectors, sums=sums)
     results = function.trace(form, traced.filled(), state)
@@ -67,7 +67,7 @@ def trace_in_limbs(
 
 
 LONGEST: Final = 5000
-"""Operations of the longest line: it is printed in one piece, which compilers take a second for."""
+"""The most operations of a line. It is printed in one piece, for which compilers take about a second."""
 
 
 def trace_loop_in_limbs(
@@ -79,7 +79,7 @@ def trace_loop_in_limbs(
     *,
     sums: bool = True,
 ) -> Program:
-    """A form in loops, traced, with alike limbs as lanes in the loop that takes the function's inputs."""
+    """A traced form in loops, with alike limbs as lanes in the loop that reads the function's inputs."""
     traced = _Tracing(reduced, limbs)
     own = function.sized(traced.robots[0].model)
     vectors = [(x, traced.read(x.name, x.size, traced.places(x.kind))) for x in own.inputs]
@@ -103,7 +103,7 @@ def trace_loop_in_limbs(
 
 @dataclass(frozen=True)
 class InLimbs:
-    """A program with lanes, the same limb by limb, and the axes it is in, in words."""
+    """A program with lanes, the same program limb by limb, and its axes in words."""
 
     lanes: Program
     by_limb: Program
@@ -119,9 +119,9 @@ def cheapest_in_limbs(
     *,
     sums: bool,
 ) -> InLimbs | None:
-    """The form with the least work in limbs; None where it takes more than `most`, or has no alike limbs.
+    """The form in limbs with the least work; None if it is more than `most` or there are no alike limbs.
 
-    `registers`: how many a number takes.
+    `registers` is the number of registers that a value takes per lane.
     """
     form = function.in_limbs
     if form is None or not form.does(model):
@@ -145,7 +145,7 @@ def cheapest_loop_in_limbs(
     *,
     sums: bool,
 ) -> InLimbs | None:
-    """The same of a form in loops, whose line in limbs may take so much."""
+    """The same for a form in loops; `most` limits the work of the line in limbs."""
     traced = [
         (
             known(trace_loop_in_limbs(program, reduced, limbs, function, form, sums=sums)),
@@ -159,7 +159,7 @@ def cheapest_loop_in_limbs(
 
 
 def _cheapest(traced: Iterable[tuple[Program, str, float]], most: float) -> InLimbs | None:
-    """Of programs, their axes in words and the registers of a value."""
+    """The cheapest of some programs, each given with its axes in words and the registers of a value."""
     short = [row for row in traced if len(line_of_limbs(row[0]).kernel) <= LONGEST]
     if not short:
         return None
@@ -171,16 +171,16 @@ def _cheapest(traced: Iterable[tuple[Program, str, float]], most: float) -> InLi
 
 
 class LimbTable:
-    """The numbers in which limbs differ, as the table grows: a row of one number a lane for every entry."""
+    """The table of numbers in which limbs differ, while it grows: each entry has one number per lane."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[float, ...]] = []
         self._places: dict[tuple[float, ...], int] = {}
 
     def merged(self, values: Sequence[Any]) -> Any:
-        """One value for those of all lanes: equal numbers as they are, others as an entry.
+        """One value for the values of all lanes: equal numbers are kept, different ones become an entry.
 
-        All else must be equal, but for names and limits, which nothing reads here.
+        All else must be equal, except for names and limits, which nothing reads here.
         """
         first = values[0]
         if all(value is first for value in values) or isinstance(first, str):
@@ -213,10 +213,10 @@ class LimbTable:
 
 @dataclass
 class _Tracing:
-    """A robot with alike limbs, and what is traced of the smaller one: symbols, and where they are read.
+    """A robot with alike limbs, and the trace of the smaller robot: symbols, and where they are read.
 
-    `robots`: the smaller one with the limbs of each lane; `chosen`: its bodies, numbers in the whole robot;
-    `zeros_in_lanes` as of `trace_in_limbs`.
+    `robots` has the smaller robot with the limb of each lane, and `chosen` the numbers of its bodies in the
+    whole robot. For `zeros_in_lanes`, see `trace_in_limbs`.
     """
 
     reduced: ReducedModel
@@ -234,7 +234,7 @@ class _Tracing:
         self.merged: ReducedModel = self.table.merged(self.robots)
 
     def places(self, kind: Kind) -> Places:
-        """Where the elements of an array of this kind stand."""
+        """The places of the elements of an array of this kind."""
         model = self.reduced.model
         if kind == "matrix":
             n, rows = model.nv, self.places("velocity")
@@ -250,10 +250,10 @@ class _Tracing:
     def written(
         self, x: SizedArgument, values: Sequence[Scalar | None]
     ) -> dict[str, tuple[Access, Sequence[Scalar]]]:
-        """The parts of an output, where they lie, and their elements.
+        """The parts of an output by name, each with its access and its elements.
 
-        Of a matrix more values may follow, between a limb in every lane and one some lanes further; entries
-        between different limbs are else 0.
+        Of a matrix, more values may follow, between the limb in every lane and one some lanes ahead. Other
+        entries between limbs are 0.
         """
         found = list(zip(self.places(x.kind), values, strict=False))
         if x.kind == "matrix":
@@ -275,7 +275,7 @@ class _Tracing:
         return {name: (access, [found[k][1] for k in elements]) for name, (access, elements) in parts.items()}
 
     def _between_limbs(self) -> list[list[tuple[int, int]]]:
-        """By distance, row and column: the entries of a limb in every lane and that many lanes further."""
+        """By distance, row and column: entries between each lane's limb and the one so many lanes ahead."""
         rows = self.places("velocity")
         turned = [
             (row, (*col[distance:], *col[:distance]))
@@ -296,7 +296,7 @@ class _Tracing:
         return elements
 
     def state(self, vectors: Sequence[tuple[SizedArgument, Sequence[Scalar]]], *, sums: bool) -> State:
-        """What the algorithms take."""
+        """The state for the algorithms."""
         tracer, model = self.tracer, self.robots[0].model
         made = state_of(
             model,
@@ -312,7 +312,7 @@ class _Tracing:
         return replace(made, lanes=Lanes(bodies, self.limbs.lanes, tracer.join, tracer.turn))
 
     def filled(self) -> ReducedModel:
-        """The smaller robot with symbols in place of the entries."""
+        """The smaller robot with symbols in place of table entries."""
         n, lanes = len(self.table.entries), self.limbs.lanes
         self.reads[TABLE] = Access(TABLE, tuple(range(n)), tuple(n * lane for lane in range(lanes)))
         table = self.tracer.symbols(TABLE, n, lanes)
@@ -331,7 +331,7 @@ class _Tracing:
         results: Results,
         writes: Mapping[str, Access],
     ) -> Program:
-        """The program of the whole robot's arrays."""
+        """The program on the whole robot's arrays."""
         return Program(
             tuple(Input(x.name, x.size) for x in inputs),
             tuple(Result(x.name, x.shape) for x in outputs),
@@ -341,7 +341,7 @@ class _Tracing:
 
 
 def _alike_axes(reduced: ReducedModel, limbs: Limbs) -> ReducedModel:
-    """The same with equations in the parents' axes only where that goes in every lane."""
+    """The same model with equations in parents' axes only where all lanes have them so."""
     unlike = {
         body
         for group in limbs.groups
@@ -356,7 +356,7 @@ def _alike_axes(reduced: ReducedModel, limbs: Limbs) -> ReducedModel:
 
 
 def _without_frames(reduced: ReducedModel) -> ReducedModel:
-    """The same without frames and contacts, which are not the same on every limb, nor read."""
+    """The same model without frames and contacts, which differ between limbs and are not read."""
     model = replace(reduced.model, frames=(), contacts=())
     return replace(reduced, model=model, aligned=(), frames=(), contacts=())
 
@@ -373,7 +373,7 @@ def _spans(model: Model, kind: Kind) -> list[range]:
 
 
 def _places(lanes: tuple[int, ...]) -> tuple[int, ...]:
-    """One place where it is that of all lanes."""
+    """A single place if all lanes have the same one."""
     return lanes[:1] if len(set(lanes)) == 1 else lanes
 
 
@@ -383,7 +383,7 @@ def _paired(row: tuple[int, ...], column: tuple[int, ...]) -> list[tuple[int, in
 
 
 def _accesses(name: str, places: Places) -> dict[str, tuple[Access, list[int]]]:
-    """An array as parts whose elements lie equally far from lane to lane: where they lie, which they are."""
+    """An array in parts with equal steps from lane to lane, each with its access and its elements."""
     parts = defaultdict(list)
     for k, at in enumerate(places):
         parts[tuple(lane - min(at) for lane in at)].append(k)

@@ -1,9 +1,9 @@
-"""The table between two traces: what of a model depends on parameters becomes an input of every function.
+"""The parameter table between two traces: what depends on parameters becomes an input of every function.
 
-The model over symbols of the parameters is reduced once. Every number of it that the symbols reach becomes an
-entry of a table, which an update function fills from the parameters: what depends on nothing else is computed
-once a change, not once a call. All other numbers stay folded into the code. Entries that are equal are one,
-opposite ones too.
+The model is reduced once over symbols of the parameters. Every number of it that depends on the symbols
+becomes an entry of a table, which an update function fills from the parameters. What depends on parameters
+alone is thus computed once per change, not once per call. All other numbers stay constants in the code. Equal
+entries are merged, and so are opposite ones.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class Entry(NamedTuple):
-    """Stands for an element of the table, or its opposite."""
+    """Stands for an element of the table, or for its opposite."""
 
     place: int
     opposite: bool
@@ -46,7 +46,9 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Tabled:
-    """A model whose numbers are partly entries of a table of this size; `update`: the graph that makes it."""
+    """A model some of whose numbers are entries of a table of this size; `update` is the graph that computes
+    it.
+    """
 
     model: Model | ReducedModel
     size: int
@@ -54,17 +56,17 @@ class Tabled:
 
     @property
     def parameters(self) -> int:
-        """How many the table is made of."""
+        """The number of parameters from which the table is computed."""
         return sum(x.size for x in self.update.inputs)
 
     def entries(self, p: Sequence[Scalar]) -> list[Scalar]:
-        """The table of these expressions."""
+        """The table for these expressions of the parameters."""
         (table,) = evaluate(self.update, {PARAMETERS: np.array(p, dtype=object)}).values()
         return list(table)
 
     @property
     def robot(self) -> Model:
-        """The model, or that which the reduced one is of."""
+        """The model, or the one that the reduced model was made from."""
         return self.model if isinstance(self.model, Model) else self.model.model
 
     def filled(self, table: Sequence[Scalar]) -> Model | ReducedModel:
@@ -74,16 +76,16 @@ class Tabled:
 
 @dataclass(frozen=True)
 class Table:
-    """What functions are traced on, and what fills the table.
-
-    `reduced`: for cheap forms, `model`: for all others; `traced`: the graph from p to the table; `defaults`:
-    of p.
-    """
+    """The models on which functions are traced, and the graph that fills the table."""
 
     reduced: Tabled
+    """The model for cheap forms."""
     model: Tabled
+    """The model for all other forms."""
     traced: Graph
+    """The graph from p to the table."""
     defaults: tuple[float, ...]
+    """The default values of p."""
 
     @property
     def size(self) -> int:
@@ -91,24 +93,24 @@ class Table:
 
     @cached_property
     def update(self) -> Program:
-        """From p to the table, simplified."""
+        """The program from p to the table, simplified."""
         return apply(apply(straight_line(self.traced), SIMPLIFY), ORDER)
 
     @cached_property
     def entries(self) -> tuple[float, ...]:
-        """The table of the defaults."""
+        """The table for the defaults."""
         (table,) = run(self.update, {PARAMETERS: np.array(self.defaults)}).values()
         return tuple(table.tolist())
 
     def narrowed(self, kept: Sequence[int]) -> Table:
-        """The table of these entries alone; functions are traced before."""
+        """The table with only these entries. Functions must be traced before."""
         (output,) = self.traced.outputs
         left = Output(output.name, (len(kept),), tuple(output.elements[k] for k in kept))
         return replace(self, traced=replace(self.traced, outputs=(left,)))
 
     @property
     def update_signature(self) -> SizedSignature:
-        """Of the update function."""
+        """The signature of the update function."""
         meaning = "parameters of the robot, in the order of the manifest"
         p = SizedArgument(
             PARAMETERS, (len(self.defaults),), "SI", meaning, "parameters", default=self.defaults
@@ -117,13 +119,13 @@ class Table:
 
     @property
     def argument(self) -> SizedArgument:
-        """The input of every function."""
+        """The input that every function has for the table."""
         meaning = f"what {UPDATE} makes of the parameters"
         return SizedArgument(TABLE, (self.size,), "SI", meaning, "table", default=self.entries)
 
 
 def with_table(signature: SizedSignature, table: Table) -> SizedSignature:
-    """A function's signature, the table its last input; parameters get their defaults."""
+    """A function's signature with the table as its last input; parameters get their defaults."""
     inputs = [replace(x, default=table.defaults) if x.kind == "parameters" else x for x in signature.inputs]
     return SizedSignature(signature.name, (*inputs, table.argument), signature.outputs)
 
@@ -134,9 +136,9 @@ def table_of(
     turns: Sequence[Turn] | None,
     slides: Sequence[Scalar] | None,
 ) -> Table:
-    """The table of these parameters, bodies in axes turned and slid so, as in `reduce`.
+    """The table for these parameters, with bodies in axes that are turned and slid as in `reduce`.
 
-    It has whatever a function may read: `narrowed` leaves what functions do read.
+    It has all that any function may read; `narrowed` keeps what functions do read.
     """
     tracer = GraphEngine()
     symbolic = symbolic_model(robot, parameters, tracer.symbols(PARAMETERS, len(parameters)))
@@ -152,14 +154,14 @@ def table_of(
 
 
 class _Border:
-    """The table as it grows: its entries by their nodes."""
+    """The table while it grows; entries are found by their nodes."""
 
     def __init__(self) -> None:
         self.outputs: list[Expr] = []
         self._places: dict[int, tuple[int, int]] = {}
 
     def entry(self, x: Expr) -> Entry | float:
-        """What stands for an expression; a number where it came to one."""
+        """The table entry for an expression, or a number if the expression is constant."""
         if x.constant is not None:
             return int(x.constant) if x.constant in (0, 1, -1) else x.constant
         node, sign = x.edge >> 1, x.edge & 1
@@ -171,7 +173,7 @@ class _Border:
 
 
 def mapped(value: T, leaf: type, change: Callable[[Any], Any]) -> T:
-    """The value with every leaf in it changed."""
+    """The value with every leaf of this type changed."""
     if isinstance(value, leaf):
         return change(value)  # type: ignore[no-any-return]
     if isinstance(value, (Vector, Matrix)):

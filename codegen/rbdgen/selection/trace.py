@@ -23,8 +23,9 @@ from rbdgen.sweeps.inputs import ByParameters, State, state_of
 from rbdgen.sweeps.loops import FormLoop
 
 Subject = Model | ReducedModel | Tabled
-"""What a form is traced on: a model; cheap forms also take a reduced one, and reduce a plain one first. Where
-its numbers are partly entries of a table, that is the last input."""
+"""What a form is traced on: a model; or a reduced model, for cheap forms (which reduce a plain model first).
+If some of its numbers are entries of a table, the table is the last input.
+"""
 
 Traced = list[tuple[str, tuple[int, ...], Sequence[Scalar]]]
 
@@ -32,13 +33,13 @@ Traced = list[tuple[str, tuple[int, ...], Sequence[Scalar]]]
 def trace_graph(
     subject: Subject, function: Function, form: Form, engine: str = "casadi", *, sums: bool = True
 ) -> Graph:
-    """The function as a graph, as traced: no pass has run. `sums` as in `sweeps.inputs.coordinates`."""
+    """The function as a graph, before any pass. For `sums`, see `sweeps.inputs.coordinates`."""
     tracer = new_engine(engine)
     return tracer.graph(trace_on(tracer, subject, function, form, sums=sums))
 
 
 def trace_expression(subject: Subject, function: Function, form: Form, engine: str = "casadi") -> Any:
-    """The function in the engine's own terms: see `Engine.expression`."""
+    """The function in the engine's own terms, see `Engine.expression`."""
     tracer = new_engine(engine)
     return tracer.expression(trace_on(tracer, subject, function, form))
 
@@ -46,9 +47,9 @@ def trace_expression(subject: Subject, function: Function, form: Form, engine: s
 def trace_on(
     tracer: Engine, subject: Subject, function: Function, form: Form, *, sums: bool = True, named: bool = True
 ) -> Traced:
-    """Run the form on new symbols; name, shape and elements of every output.
+    """Run the form on new symbols. The result has the name, the shape and the elements of every output.
 
-    `named`: whether intermediate quantities get names; counting takes none.
+    `named` says whether intermediate quantities get names; counting does not need them.
     """
     model = subject.robot if isinstance(subject, Tabled) else model_of(subject)
     signature = function.sized(model, subject.parameters if isinstance(subject, Tabled) else 0)
@@ -68,7 +69,7 @@ def trace_on(
 
 
 def _by_parameters(subject: Tabled, p: Sequence[Scalar], table: Sequence[Scalar]) -> ByParameters:
-    """Derivatives by p, through the table; of the graph's own expressions alone."""
+    """Derivatives with respect to p, through the table; only for expressions of the graph engine."""
     entries = subject.entries(p)
     return lambda value: pullback(entries, pullback([value], [1], table), p)
 
@@ -76,7 +77,7 @@ def _by_parameters(subject: Tabled, p: Sequence[Scalar], table: Sequence[Scalar]
 def trace_program(
     reduced: ReducedModel, function: Function, form: Form, engine: str = "casadi", *, sums: bool = True
 ) -> Program:
-    """A form in loops as a program: every loop traced once, loops that are alike share their graph."""
+    """A form in loops as a program: every loop is traced once, and equal loops share their graph."""
     assert form.loops is not None
     reduced = function.held_by(reduced)
     signature = function.sized(reduced.model)
@@ -105,7 +106,9 @@ def trace_program(
 def _trace_kernel(
     tracer: Engine, model: Model, signature: SizedSignature, loop: FormLoop, *, sums: bool
 ) -> Graph:
-    """The straight line of a loop, its inputs in the order of the function's, then of what it reads."""
+    """The straight line of a loop. Its inputs are those of the function, followed by the arrays that it
+    reads.
+    """
     state = _state(tracer, model, signature, loop.inputs, tracer.named, sums=sums)
     arrays = {name: tracer.symbols(name, len(access.elements)) for name, access in loop.reads.items()}
     results = loop.trace(replace(state, arrays=arrays))
@@ -121,7 +124,7 @@ def _state(
     *,
     sums: bool,
 ) -> State:
-    """New symbols for these inputs of the function, in the terms of the algorithms."""
+    """The state for new symbols of these inputs of the function."""
     symbols = [(x, tracer.symbols(x.name, x.size)) for x in signature.inputs if x.name in names]
     return state_of(
         model,

@@ -1,7 +1,7 @@
-"""Dual numbers: scalars that carry their derivatives along (forward differentiation).
+"""Dual numbers: scalars that carry their derivatives (forward differentiation).
 
-An algorithm that is run on them gives the derivatives of its results, whatever the scalars are: numbers,
-symbols of any engine, exact rationals. A derivative that is always 0 is not there, so that it costs nothing.
+An algorithm that runs on them gives the derivatives of its results, for any scalars: numbers, symbols of any
+engine, exact rationals. Derivatives that are always 0 are not stored and cost nothing.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from rbdgen.spatial.scalar import Naming, Scalar, add, is_zero, mul, neg, unname
 
 
 class Dual:
-    """A value and its derivatives by some variables, by the variables' numbers."""
+    """A value and its derivatives with respect to some variables, by the variables' numbers."""
 
     __slots__ = ("slopes", "value")
-    __array_ufunc__ = None  # an array of NumPy leaves arithmetic to its other operand
+    __array_ufunc__ = None  # makes NumPy's arrays leave arithmetic to this class
 
     def __init__(self, value: Scalar, slopes: Mapping[int, Scalar] | None = None) -> None:
         self.value = value
@@ -56,17 +56,17 @@ class Dual:
 
 
 def value_of(x: Scalar) -> Scalar:
-    """The value of a dual number, or a scalar itself."""
+    """The value of a dual number, or the scalar itself."""
     return x.value if isinstance(x, Dual) else x
 
 
 def slopes_of(x: Scalar) -> Mapping[int, Scalar]:
-    """The derivatives of a dual number; a scalar has none."""
+    """The derivatives of a dual number; other scalars have none."""
     return x.slopes if isinstance(x, Dual) else {}
 
 
 def naming_duals(naming: Naming) -> Naming:
-    """Names the value and every derivative; what is no dual number, such as a structural zero, stays none."""
+    """Names the value and every derivative. Scalars that are not dual numbers stay as they are."""
     if naming is unnamed:
         return unnamed
 

@@ -1,18 +1,18 @@
-"""The exponential map of rigid-body motions, its inverse, and the derivatives of both, without a branch.
+"""The exponential map of rigid-body motions, its inverse, and the derivatives of both, without branches.
 
 A motion (w, v) at constant velocity leads in one second to the rotation exp[w x] and the translation V v,
 
     V = 1 + B [w x] + C [w x]^2 ,   B = (1 - cos t) / t^2 ,   C = (1 - sin t / t) / t^2 ,   t = |w|
 
-and back, v = V^-1 p, by V^-1 = 1 - [w x] / 2 + G [w x]^2 with G = (1 - t/2 cot t/2) / t^2. Derivatives are
-taken in the axes of the moved frame, as Pinocchio takes them. Sola, Deray, Atchuthan: A micro Lie theory for
-state estimation in robotics, 2018.
+and back, v = V^-1 p, by V^-1 = 1 - [w x] / 2 + G [w x]^2 with G = (1 - t/2 cot t/2) / t^2. Derivatives are in
+the axes of the moved frame, as in Pinocchio. Sola, Deray, Atchuthan: A micro Lie theory for state estimation
+in robotics, 2018.
 
-Squares that are divided by have 1e-30 added: it vanishes beside other numbers, and where nothing turns what
-is 0 / 0 otherwise has its limit, to the last bit. Where all digits would cancel, series stand in.
+Divisors that are squares have 1e-30 added. This does not change other numbers, and makes a ratio that would
+be 0 / 0 without rotation equal to its limit, to the last bit. Where all digits would cancel, series are used.
 
-These limits are right as values, not as slopes. What will be differentiated takes `smooth` functions: below
-t = 1 all of them are series, and so are their slopes.
+These limits are right for values, but not for derivatives. Results that will be differentiated are computed
+with `smooth` functions: below t = 1 all of them are series, whose derivatives are right, too.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from rbdgen.spatial.quaternion import Quaternion, rotation_of
 from rbdgen.spatial.scalar import Scalar, add, mul, sub
 
 _TINY: Final = 1e-30
-"""Beside any square that is not tiny itself nothing, and a number of single precision too."""
+"""It vanishes beside any square that is not tiny itself, and is representable in single precision."""
 
 _C: Final = [(-1) ** k / factorial(2 * k + 3) for k in range(11)]
-"""Coefficients of C in powers of t^2: for t up to pi/2 to the last bit."""
+"""Coefficients of C in powers of t^2, accurate to the last bit for t up to pi/2."""
 
 _COS: Final = [(-1) ** k / (4**k * factorial(2 * k)) for k in range(9)]
-"""Of cos(t/2) in powers of t^2; these and those below for t up to 1."""
+"""Coefficients of cos(t/2) in powers of t^2. These and the next ones are accurate for t up to 1."""
 
 _SIN: Final = [(-1) ** k / (2 * 4**k * factorial(2 * k + 1)) for k in range(9)]
-"""Of sin(t/2) / t."""
+"""Coefficients of sin(t/2) / t."""
 
 _TWICE_DB: Final = [2 * (k + 1) * (-1) ** (k + 1) / factorial(2 * k + 4) for k in range(9)]
-"""Of 2 dB/dt^2."""
+"""Coefficients of 2 dB/dt^2."""
 
 _TWICE_DC: Final = [2 * (k + 1) * (-1) ** (k + 1) / factorial(2 * k + 5) for k in range(9)]
-"""Of 2 dC/dt^2."""
+"""Coefficients of 2 dC/dt^2."""
 
 _BERNOULLI: Final = [1 / 30, 1 / 42, 1 / 30, 5 / 66, 691 / 2730, 7 / 6, 3617 / 510, 43867 / 798]
 _BERNOULLI_ON: Final = [174611 / 330, 854513 / 138, 236364091 / 2730, 8553103 / 6]
@@ -51,19 +51,19 @@ _BERNOULLI_ON: Final = [174611 / 330, 854513 / 138, 236364091 / 2730, 8553103 / 
 _TWICE_DG: Final = [
     2 * k * number / factorial(2 * k + 2) for k, number in enumerate([*_BERNOULLI, *_BERNOULLI_ON], 1)
 ]
-"""Of 2 dG/dt^2: G has the size of Bernoulli's number 2 k + 2 over its factorial in front of t^2k."""
+"""Coefficients of 2 dG/dt^2. In G, t^2k has the magnitude of the Bernoulli number 2 k + 2 over (2 k + 2)!."""
 
 _ARC: Final = [(-1) ** k / (2 * k + 1) for k in range(12)]
-"""Coefficients of arctan(z) / z in powers of z^2: for z up to tan(pi/16) to the last bit."""
+"""Coefficients of arctan(z) / z in powers of z^2, accurate to the last bit for z up to tan(pi/16)."""
 
 Blocks = tuple[Matrix, Matrix]
-"""Of a derivative by a motion: [[first, second], [0, first]] over linear, angular."""
+"""A derivative by a motion, as [[first, second], [0, first]] over (linear, angular)."""
 
 
 class Elementary(NamedTuple):
-    """Functions of the scalars: `angle`: cosine and sine; the sign of 0 is 0.
+    """Elementary functions of the scalars in use. `angle` gives cosine and sine; the sign of 0 is 0.
 
-    `smooth`: whether what is made of them will be differentiated.
+    `smooth` says whether results will be differentiated.
     """
 
     angle: Callable[[Scalar], tuple[Scalar, Scalar]]
@@ -73,7 +73,7 @@ class Elementary(NamedTuple):
 
 
 class _Switch:
-    """Functions of t^2: from t = 1 on by a formula, below by a series."""
+    """Functions of t^2 that use a formula from t = 1 on, and a series below."""
 
     def __init__(self, squared: Scalar, elementary: Elementary) -> None:
         below = sub(1, squared)
@@ -82,14 +82,18 @@ class _Switch:
         self.large = sub(1, mul(self._far, below)) if elementary.smooth else squared
 
     def __call__(self, series: Sequence[Scalar], formula: Scalar) -> Scalar:
-        """The formula is to be of `large`: t^2, and 1 below where all is smooth."""
+        """The value. The formula must be evaluated at `large`, which is t^2, or 1 for smaller t if all is
+        smooth.
+        """
         near = polynomial(series, self._small)
         return add(mul(self._far, formula), mul(sub(1, self._far), near))
 
 
 @dataclass(frozen=True)
 class Exponential:
-    """Where a motion leads in one second: a quaternion, a translation, and derivatives."""
+    """The pose to which a motion leads in one second, as a quaternion and a translation, and its
+    derivatives.
+    """
 
     motion: Motion
     elementary: Elementary
@@ -113,7 +117,7 @@ class Exponential:
 
     @cached_property
     def quaternion(self) -> Quaternion:
-        """Of its two signs the one whose scalar is not negative, the nearer one to no rotation."""
+        """The one of the two quaternions whose scalar is not negative, which is closer to the identity."""
         _, cos, factor = self._half
         sign = self.elementary.sign(add(cos, _TINY))
         x, y, z = self.motion.angular * mul(sign, factor)
@@ -132,12 +136,12 @@ class Exponential:
 
     @cached_property
     def _cancelled(self) -> Scalar:
-        """C, which loses its digits near zero, but not its product with t^2."""
+        """C, which loses its digits near zero. Its product with t^2 does not."""
         return sub(1, self._S) / mul(4, self._half[0])
 
     @cached_property
     def _C(self) -> Scalar:
-        """C with all its digits: from t = 1 on by its formula, below by the series."""
+        """C with all its digits: its formula from t = 1 on, and the series below."""
         return self._switch(_C, self._cancelled)
 
     @cached_property
@@ -150,13 +154,13 @@ class Exponential:
         return moved
 
     def by_motion(self) -> Blocks:
-        """How the moved frame moves with the motion, in its own axes."""
+        """The derivative of the moved frame with respect to the motion, in the frame's own axes."""
         w, v = self.motion.angular, self.motion.linear
         W, B, C = Matrix.skew(w), self._B, self._C
         turn = IDENTITY - W * B + W @ W * C
         once = w.cross(v)
         twice = w.cross(once)
-        inverse: Scalar = 1 / mul(4, self._half[0])  # of 2 t^2 times a half
+        inverse: Scalar = 1 / mul(4, self._half[0])  # 1 / t^2
         by_B, by_C = sub(self._S, mul(2, B)), sub(B, mul(3, C))
         if self.elementary.smooth:
             by_B = self._switch(_TWICE_DB, mul(by_B, inverse))
@@ -168,14 +172,14 @@ class Exponential:
         return turn, rotation_of(self.quaternion).T @ shift
 
     def by_start(self) -> Blocks:
-        """How the moved frame moves with the one before, each in its own axes."""
+        """The derivative of the moved frame with respect to the frame before it, each in its own axes."""
         back = rotation_of(self.quaternion).T
         return back, -(back @ Matrix.skew(self.translation))
 
 
 @dataclass(frozen=True)
 class Logarithm:
-    """The motion that leads in one second to a unit quaternion and a translation, by half a turn at most."""
+    """The motion that leads in one second to a unit quaternion and a translation, by at most half a turn."""
 
     quaternion: Quaternion
     translation: Vector
@@ -183,14 +187,14 @@ class Logarithm:
 
     @cached_property
     def _shorter(self) -> tuple[Vector, Scalar]:
-        """Vector and scalar of the quaternion with the sign that makes the scalar not negative."""
+        """The vector and the scalar of the quaternion, with the sign that makes the scalar nonnegative."""
         x, y, z, scalar = self.quaternion
         sign = self.elementary.sign(add(scalar, _TINY))
         return Vector(x, y, z) * sign, mul(sign, scalar)
 
     @cached_property
     def _factor(self) -> Scalar:
-        """t / sin(t/2): the tangent of half the angle is halved until a short series serves."""
+        """t / sin(t/2). The tangent of half the angle is halved until a short series is accurate."""
         vector, scalar = self._shorter
         ratio = 1 / add(1, scalar)  # tan(t/4) = sin(t/2) ratio
         squared = vector.dot(vector)
@@ -200,7 +204,7 @@ class Logarithm:
 
     @cached_property
     def _G(self) -> Scalar:
-        """By B and C of half the angle, of which neither loses digits: G = (B - C) t / (8 sin(t/2))."""
+        """G = (B - C) t / (8 sin(t/2)) with B and C at half the angle, of which neither loses digits."""
         vector, scalar = self._shorter
         squared = mul(self._factor, self._factor)
         once = 4 / mul(squared, add(1, scalar))
@@ -214,11 +218,14 @@ class Logarithm:
         return Motion(w, p - once * 0.5 + w.cross(once) * self._G)
 
     def by_end(self) -> Blocks:
-        """How the motion changes as the frame that it leads to moves, in its own axes."""
+        """The derivative of the motion with respect to the frame to which it leads, in that frame's axes."""
         return self._derivative(self.motion.angular, self.translation)
 
     def by_start(self) -> Blocks:
-        """How it changes as the frame moves that it begins in: as the motion back does with its end."""
+        """The derivative of the motion with respect to the frame in which it starts.
+
+        It is that of the reverse motion with respect to its end.
+        """
         back = rotation_of(self.quaternion).T.apply(self.translation)
         turn, shift = self._derivative(-self.motion.angular, -back)
         return -turn, -shift
@@ -229,7 +236,7 @@ class Logarithm:
         once = w.cross(p)
         twice = w.cross(once)
         squared = w.dot(w)
-        slope = add(sub(0.25, mul(3, G)), mul(squared, mul(G, G)))  # 2 dG/dt^2, but for t^2
+        slope = add(sub(0.25, mul(3, G)), mul(squared, mul(G, G)))  # 2 dG/dt^2, times t^2
         if self.elementary.smooth:
             switch = _Switch(squared, self.elementary)
             slope = switch(_TWICE_DG, slope / switch.large)

@@ -1,7 +1,7 @@
-"""L^T D L factorisation of symmetric positive definite matrices that keeps the tree's sparsity.
+"""L^T D L factorisation of symmetric positive definite matrices that preserves the sparsity of a tree.
 
-Featherstone 2008, section 6.5: H = L^T D L with L unit lower triangular; L_ij is nonzero only where dof j
-is an ancestor of dof i. No pivoting: the matrices are positive definite.
+Featherstone 2008, section 6.5: H = L^T D L with L unit lower triangular. L_ij is nonzero only if degree of
+freedom j is an ancestor of i. There is no pivoting, because the matrices are positive definite.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from rbdgen.spatial.scalar import Naming, Scalar, mul, reciprocal, sub, unnamed
 
 @dataclass(frozen=True, slots=True)
 class LDL:
-    """`lower[i]` maps an ancestor j of i to L_ij; `inverse_diagonal[i]` = 1 / D_i.
-
-    `ancestors[i]` stand nearest first; `order` has every i behind its ancestors.
-    """
+    """The factors of H."""
 
     lower: tuple[dict[int, Scalar], ...]
+    """`lower[i]` maps an ancestor j of i to L_ij."""
     inverse_diagonal: tuple[Scalar, ...]
+    """1 / D_i."""
     ancestors: tuple[tuple[int, ...], ...]
+    """The ancestors of each i, nearest first."""
     order: tuple[int, ...]
+    """All indices, each after its ancestors."""
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
         """H^-1 right."""
@@ -47,7 +48,7 @@ class LDL:
 
 
 def forward_substituted(lower: Sequence[Scalar], right: Sequence[Scalar]) -> list[Scalar]:
-    """L^-1 right, where `lower` is L below its diagonal, row by row."""
+    """L^-1 right, where `lower` has the entries of L below its diagonal, row by row."""
     y, entries = list(right), iter(lower)
     for i in range(len(y)):
         row = list(islice(entries, i))
@@ -57,7 +58,7 @@ def forward_substituted(lower: Sequence[Scalar], right: Sequence[Scalar]) -> lis
 
 
 def back_substituted(lower: Sequence[Scalar], right: Sequence[Scalar]) -> list[Scalar]:
-    """L^-T right, where `lower` is L below its diagonal, row by row."""
+    """L^-T right, where `lower` has the entries of L below its diagonal, row by row."""
     y, entries = list(right), iter(lower)
     rows = [list(islice(entries, i)) for i in range(len(y))]
     for i in reversed(range(len(y))):
@@ -72,9 +73,9 @@ def ldl(
     naming: Naming = unnamed,
     order: Sequence[int] | None = None,
 ) -> LDL:
-    """Factor H, symmetric, n x n; without `ancestors` every earlier index is one (a dense matrix).
+    """Factor a symmetric H, n x n. Without `ancestors` every lower index is an ancestor (a dense matrix).
 
-    `order`: every index behind its ancestors, None where they have lower numbers.
+    `order` has every index after its ancestors; None if ancestors have lower indices.
     """
     n = len(H)
     places = tuple(range(n)) if order is None else tuple(order)

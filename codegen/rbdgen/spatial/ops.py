@@ -1,9 +1,9 @@
 """Three- and six-dimensional algebra over abstract scalars.
 
-Vectors and matrices are immutable. A motion is (angular, linear), a force (moment, force), both at the
-origin of one frame (Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 2). A `Transform` places a
-child frame in its parent: x_parent = R x_child + p. Interfaces of emitted functions put the linear part
-first; that order is made at the border (`sweeps/inputs.py`), never here.
+Vectors and matrices are immutable. A motion is (angular, linear) and a force is (moment, force), both at the
+origin of one frame (Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 2). A `Transform` places a child
+frame in its parent: x_parent = R x_child + p. Interfaces of emitted functions put the linear part first;
+`sweeps/inputs.py` converts between the two orders.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ class Vector:
 
     @property
     def coordinate_axis(self) -> int | None:
-        """The k of a known +-e_k, None for any other vector.
+        """k if the vector is known to be +-e_k; None for any other vector.
 
-        The other two components must be exactly 0: 1 itself is also the rounded component of an axis that is
-        tilted by up to 1e-8 rad.
+        The other two components must be exactly 0: a component of 1 may also be the rounded component of an
+        axis that is tilted by up to 1e-8 rad.
         """
         known = [k for k in range(3) if not is_zero(self[k])]
         return (
@@ -86,7 +86,7 @@ ZERO = Vector()
 
 
 class Matrix:
-    """A 3 x 3 matrix by rows."""
+    """A 3 x 3 matrix, stored by rows."""
 
     __slots__ = ("rows",)
 
@@ -157,10 +157,10 @@ class Matrix:
         return mirrored(upper)
 
     def turned(self, symmetric: Matrix) -> Matrix:
-        """R A R^T for a symmetric A and a rotation R, with less operations than `congruence`.
+        """R A R^T for a symmetric A and a rotation R, with fewer operations than `congruence`.
 
-        R (A - a 1) R^T + a 1 with a = A_zz: a zero entry, and the last diagonal entry comes from the trace.
-        Its errors are relative to the largest entry of A, also in small entries.
+        It computes R (A - a 1) R^T + a 1 with a = A_zz: one entry is zero, and the last diagonal entry
+        follows from the trace. Errors are relative to the largest entry of A, even in small entries.
         """
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = symmetric
         a, b = sub(xx, zz), sub(yy, zz)
@@ -184,7 +184,7 @@ class Matrix:
 
 
 Symmetric: TypeAlias = Annotated[Matrix, "symmetric"]
-"""The type of a matrix that has only six different numbers."""
+"""The type of a symmetric matrix, which has only six different entries."""
 
 
 def mirrored(upper: list[list[Scalar]]) -> Matrix:
@@ -276,7 +276,7 @@ class Transform(NamedTuple):
     translation: Vector
 
     def __matmul__(self, other: Transform) -> Transform:
-        """The placement in this frame's parent of a frame given in this one."""
+        """The placement in this frame's parent of a frame that is given in this frame."""
         return Transform(
             self.rotation @ other.rotation, self.rotation.apply(other.translation) + self.translation
         )

@@ -1,8 +1,9 @@
-"""Least squares by columns made orthogonal, A = Q R with R unit upper triangular and no square root.
+"""Least squares with orthogonalised columns: A = Q R with R unit upper triangular, without square roots.
 
-Modified Gram-Schmidt, which is as accurate as Householder's reflections where right sides go through the same
-steps as columns (Bjorck, Numerical Methods for Least Squares Problems, 1996, section 2.4). It divides by
-squared lengths alone, which are 0 only where columns are dependent, so that no rows need exchanging.
+This is the modified Gram-Schmidt method, which is as accurate as Householder reflections if right-hand sides
+go through the same steps as columns (Bjorck, Numerical Methods for Least Squares Problems, 1996, section
+2.4). It divides only by squared lengths, which are 0 only for dependent columns, so that rows need not be
+exchanged.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ Column = list[Scalar]
 
 @dataclass(frozen=True)
 class Orthogonal:
-    """Q by columns, 1 / |q_k|^2, and the rows of R right of the diagonal."""
+    """The factors of A."""
 
     columns: tuple[Column, ...]
+    """The columns q_k of Q."""
     inverse_squares: tuple[Scalar, ...]
+    """1 / |q_k|^2."""
     upper: tuple[Column, ...]
+    """The rows of R right of the diagonal."""
 
     def solve(self, b: Column) -> Column:
-        """x, for which |A x - b| is least."""
+        """The x that minimises |A x - b|."""
         x: Column = []
         for q, inverse in zip(self.columns, self.inverse_squares, strict=True):
             share = mul(dot(q, b), inverse)
@@ -36,7 +40,7 @@ class Orthogonal:
 
 
 def orthogonal(A: Sequence[Column]) -> Orthogonal:
-    """The factors of a matrix that is given by its columns, independent ones."""
+    """The factors of a matrix, which is given by its independent columns."""
     rest, columns, inverses, upper = list(A), [], [], []
     while rest:
         q, *rest = rest

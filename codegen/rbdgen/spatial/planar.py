@@ -1,7 +1,7 @@
 """Rotations about one coordinate axis, and products of them.
 
-A rotation kept as such factors turns a vector with 4 multiplications and 2 additions a factor, where a
-3 x 3 matrix takes 9 and 6. Right angles, numbers that are exactly 0 and +-1, turn into signed permutations.
+A rotation in factors of this kind rotates a vector with 4 multiplications and 2 additions per factor, whereas
+a 3 x 3 matrix takes 9 and 6. Right angles, whose entries are exactly 0 and +-1, become signed permutations.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ X, Z = 0, 2
 
 @dataclass(frozen=True, slots=True)
 class PlanarRotation:
-    """The rotation about coordinate axis `axis` by the angle of this cosine and sine."""
+    """The rotation about coordinate axis `axis` by the angle with this cosine and sine."""
 
     axis: int
     cos: Scalar
@@ -25,7 +25,7 @@ class PlanarRotation:
 
     @property
     def plane(self) -> tuple[int, int]:
-        """The two axes it turns, the first towards the second."""
+        """The two axes of its plane, of which the first is rotated towards the second."""
         return (self.axis + 1) % 3, (self.axis + 2) % 3
 
     @property
@@ -38,7 +38,7 @@ class PlanarRotation:
 
     @property
     def is_right_angle(self) -> bool:
-        """Whether it is a signed permutation, the identity and the half turn included."""
+        """Whether it is a signed permutation, including the identity and the half turn."""
         return is_number(self.cos) and is_number(self.sin) and (self.cos == 0 or self.sin == 0)
 
     def apply(self, v: Vector) -> Vector:
@@ -51,7 +51,7 @@ class PlanarRotation:
         return Vector(x, v.y, z)
 
     def symmetric(self, A: Matrix) -> Matrix:
-        """R A R^T of a symmetric A; see `general`, with A_12 = A_21."""
+        """R A R^T for a symmetric A; see `general`, with A_12 = A_21."""
         i, j = self.plane
         k = self.axis
         if self.is_right_angle:
@@ -65,10 +65,10 @@ class PlanarRotation:
         return _placed(i, j, k, (add(b, ce), new_x, ik), (new_x, sub(a, ce), jk), (ik, jk, A[k][k]))
 
     def general(self, A: Matrix) -> Matrix:
-        """R A R^T of any A.
+        """R A R^T for any A.
 
-        In the plane, with e = c (A_11 - A_22) - s (A_12 + A_21): A_11' = A_22 + c e, A_22' = A_11 - c e,
-        A_12' = A_12 + s e, A_21' = A_21 + s e: four products instead of sixteen.
+        In the plane, with e = c (A_11 - A_22) - s (A_12 + A_21), A_11' = A_22 + c e, A_22' = A_11 - c e,
+        A_12' = A_12 + s e and A_21' = A_21 + s e. This takes four products instead of sixteen.
         """
         i, j = self.plane
         k = self.axis
@@ -87,7 +87,7 @@ class PlanarRotation:
         return sub(mul(c, x), mul(s, y)), add(mul(s, x), mul(c, y))
 
     def _permuted(self, A: Matrix) -> Matrix:
-        """Rows and columns turned one after the other; a right angle makes no operation of it."""
+        """R A R^T for a right angle, where rotations of rows and columns take no operations."""
         half = [self.apply(column) for column in A.T]
         rows = Matrix(*half).T
         return Matrix(*(self.apply(row) for row in rows))
@@ -111,7 +111,7 @@ def _placed(
 
 
 class Factor(Protocol):
-    """A rotation that knows how to turn vectors and matrices."""
+    """A rotation that can rotate vectors and matrices."""
 
     @property
     def inverse(self) -> Self: ...
@@ -128,14 +128,16 @@ class Factor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FactoredRotation:
-    """A rotation R = R_1 R_2 ... R_n from a child's axes to its parent's, its factors planar or such as a
-    quaternion gives."""
+    """A rotation R = R_1 R_2 ... R_n from a child's axes to its parent's.
+
+    Its factors are planar rotations, or others such as that of a quaternion.
+    """
 
     factors: tuple[Factor, ...] = ()
 
     @staticmethod
     def of(*factors: Factor) -> FactoredRotation:
-        """The product of the factors that turn anything."""
+        """The product of these factors, without identities."""
         return FactoredRotation(tuple(factor for factor in factors if not factor.is_identity))
 
     @property
@@ -155,13 +157,13 @@ class FactoredRotation:
         return v
 
     def symmetric_to_parent(self, A: Matrix) -> Matrix:
-        """R A R^T of a symmetric A."""
+        """R A R^T for a symmetric A."""
         for factor in reversed(self.factors):
             A = factor.symmetric(A)
         return A
 
     def general_to_parent(self, A: Matrix) -> Matrix:
-        """R A R^T of any A."""
+        """R A R^T for any A."""
         for factor in reversed(self.factors):
             A = factor.general(A)
         return A

@@ -17,7 +17,7 @@ Quaternion: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar]
 
 
 class KnownRotation(tuple[Scalar, Scalar, Scalar, Scalar]):
-    """A quaternion with its rotation, which is used in place of what the elements give."""
+    """A quaternion whose rotation matrix is known and is used instead of one computed from its elements."""
 
     matrix: Matrix
 
@@ -28,7 +28,7 @@ class KnownRotation(tuple[Scalar, Scalar, Scalar, Scalar]):
 
 
 def rotation_of(quaternion: Quaternion) -> Matrix:
-    """The rotation of a unit quaternion (x, y, z, w), used as given."""
+    """The rotation matrix of a unit quaternion (x, y, z, w), which is not normalised."""
     if isinstance(quaternion, KnownRotation):
         return quaternion.matrix
     x, y, z, w = quaternion
@@ -47,7 +47,7 @@ def rotation_of(quaternion: Quaternion) -> Matrix:
 
 
 def product(a: Quaternion, b: Quaternion) -> Quaternion:
-    """First b, then a."""
+    """The quaternion product: the rotation b, followed by the rotation a."""
     (*_, s), (*_, t) = a, b
     u, v = Vector(*a[:3]), Vector(*b[:3])
     x, y, z = v * s + u * t + u.cross(v)
@@ -61,25 +61,25 @@ def conjugate(quaternion: Quaternion) -> Quaternion:
 
 
 def unit(quaternion: Quaternion, sqrt: Callable[[Scalar], Scalar]) -> Quaternion:
-    """Scaled to unit length."""
+    """The quaternion scaled to unit length."""
     inverse = 1 / sqrt(dot(quaternion, quaternion))
     x, y, z, w = (mul(element, inverse) for element in quaternion)
     return x, y, z, w
 
 
 def rates_of(quaternion: Quaternion, w: Vector) -> Quaternion:
-    """How fast the elements change at an angular velocity in the turned axes."""
+    """The rates of the elements at an angular velocity in the rotated axes."""
     return product(quaternion, (*(w * HALF), 0))
 
 
 def turning_of(quaternion: Quaternion, rates: Quaternion) -> Vector:
-    """The angular velocity in the turned axes at which the elements change so fast."""
+    """The angular velocity in the rotated axes at these rates of the elements."""
     x, y, z, _ = product(conjugate(quaternion), rates)
     return Vector(x, y, z) * 2
 
 
 def at_unit_length(quaternion: Quaternion, rates: Quaternion) -> Quaternion:
-    """What is left of rates of a unit quaternion where it keeps its length."""
+    """The part of rates of a unit quaternion that keeps its length."""
     along = dot(quaternion, rates)
     x, y, z, s = (sub(rate, mul(own, along)) for own, rate in zip(quaternion, rates, strict=True))
     return x, y, z, s
@@ -105,7 +105,7 @@ class QuaternionRotation:
         return QuaternionRotation(self.quaternion, not self.inverted)
 
     def apply(self, v: Vector) -> Vector:
-        """R v; of a known vector, such as gravity, without the entries of R."""
+        """R v. For a vector of known numbers, such as gravity, the entries of R are not needed."""
         turned = isinstance(self.quaternion, KnownRotation) or not all(map(is_number, v))
         return self.matrix.apply(v) if turned else self._known(v)
 
@@ -124,7 +124,9 @@ class QuaternionRotation:
         return Vector(entry(0), entry(1), entry(2))
 
     def symmetric(self, A: Matrix) -> Matrix:
-        """R A R^T of a symmetric A: A_zz 1 turns into itself, and the trace gives the last entry."""
+        """R A R^T for a symmetric A. A_zz times the identity is invariant, and the trace gives the last
+        entry.
+        """
         R, zz = self.matrix, A[2].z
         xx, yy = sub(A[0].x, zz), sub(A[1].y, zz)
         rest = mirrored([[xx, A[0].y, A[0].z], [0, yy, A[1].z], [0, 0, 0]])
@@ -135,5 +137,5 @@ class QuaternionRotation:
         return mirrored([[add(a, zz), b, c], [0, add(d, zz), e], [0, 0, add(f, zz)]])
 
     def general(self, A: Matrix) -> Matrix:
-        """R A R^T of any A."""
+        """R A R^T for any A."""
         return self.matrix @ A @ self.matrix.T

@@ -1,4 +1,6 @@
-"""Roll, pitch and yaw of a rotation, and back: R = Rz(yaw) Ry(pitch) Rx(roll), URDF's convention; rad."""
+"""Roll, pitch and yaw of a rotation in rad, and back: R = Rz(yaw) Ry(pitch) Rx(roll), the convention of
+URDF.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from rbdgen.spatial.ops import Matrix, Vector
 
 
 def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> Matrix:
-    """The rotation that turns about the outer frame's x, then y, then z."""
+    """The rotation about the fixed x axis, then the fixed y axis, then the fixed z axis."""
     cr, sr, cp, sp, cy, sy = cos(roll), sin(roll), cos(pitch), sin(pitch), cos(yaw), sin(yaw)
     return Matrix(
         Vector(cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
@@ -21,7 +23,8 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> Matrix:
 def rpy_from_rotation(rotation: Iterable[Iterable[float]]) -> tuple[float, float, float]:
     """Roll, pitch and yaw of a matrix of numbers.
 
-    Roll is measured after yaw is taken back, so that R comes out to the last digits beside pitch = pi/2 too.
+    Roll is computed after yaw has been removed, so that R is reproduced to the last digits near pitch = pi/2,
+    too.
     """
     (r00, r01, r02), (r10, r11, r12), (r20, _, _) = ([float(x) for x in row] for row in rotation)
     yaw = atan2(r10, r00)

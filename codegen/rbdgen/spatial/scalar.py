@@ -1,9 +1,9 @@
 """The scalar protocol: what an algorithm may do with a number, a symbol or an exact rational.
 
-An algorithm is written once. Run on floats it computes, on `Fraction` it computes exactly, on
-`casadi.SX`, SymPy expressions or `graph.builder.Expr` it leaves a trace. All of these have + - * and
-unary -; what they lack in common stands here. Structural zeros and ones are Python numbers: they vanish
-before an engine sees them, so that every engine traces the same sparse line and `0 * nan` never arises.
+An algorithm is written once. On floats it computes, on `Fraction` it computes exactly, and on `casadi.SX`,
+SymPy expressions or `graph.builder.Expr` it builds an expression. All of these have + - * and unary -; this
+module has the operations that they do not share. Structural zeros and ones are Python numbers: they vanish
+before an engine sees them, so that every engine traces the same sparse code and `0 * nan` never occurs.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 Scalar: TypeAlias = Any
-"""A number (int, float, Fraction), or a symbol of any engine; the engines share no base class."""
+"""A number (int, float, Fraction), or a symbol of any engine. Engines share no base class."""
 
 Naming: TypeAlias = Callable[[str, Scalar], Scalar]
-"""Told the name of an intermediate quantity and its value; returns what to compute on with."""
+"""Takes the name of an intermediate quantity and its value; returns the value to continue with."""
 
 
 def unnamed(label: str, value: Scalar) -> Scalar:
@@ -32,8 +32,8 @@ _NUMBERS: Final = frozenset({int, float, Fraction, bool, np.float64})
 
 
 def is_number(value: Scalar) -> bool:
-    """Whether the value is known while tracing."""
-    # by its very type: isinstance asks the abstract base classes of Fraction, which takes ten times as long
+    """Whether the value is a known number while tracing."""
+    # exact types, because isinstance asks the abstract base classes of Fraction and takes ten times as long
     return type(value) in _NUMBERS
 
 
@@ -85,7 +85,7 @@ def mul(a: Scalar, b: Scalar) -> Scalar:
 
 
 def reciprocal(a: Scalar) -> Scalar:
-    """1 / a, exact for integers and rationals; 1 and -1 stay integers, which every engine knows."""
+    """1 / a, exact for integers and rationals. 1 and -1 stay integers, which every engine accepts."""
     if isinstance(a, int) and abs(a) == 1:
         return a
     return Fraction(1) / a if isinstance(a, (int, Fraction)) else 1 / a
@@ -115,7 +115,7 @@ def log(a: Scalar) -> Scalar:
 
 
 def _elementary(name: str, a: Scalar) -> Scalar:
-    """Symbols of CasADi and of the graph have it as a method, SymPy has it as a function."""
+    """Symbols of CasADi and of the graph have these functions as methods, SymPy has them as functions."""
     if is_number(a):
         return getattr(math, name)(a)
     if isinstance(a, (np.ndarray, np.generic)):

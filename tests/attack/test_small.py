@@ -9,6 +9,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from attack import directions
 from attack.__main__ import FOLDER, campaigns, main
 from attack.judge import GOOD, Judge, difference
 from attack.page import page
@@ -20,6 +21,7 @@ from attack.trouble import plan
 from support.forms import forms_of
 from support.pinocchio_oracle import PinocchioOracle, model_of_urdf
 
+from rbdgen.functions.differentiated import MODES
 from rbdgen.model.build import Robot
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.spatial.ops import Vector
@@ -47,6 +49,19 @@ def test_robots(kind: str) -> None:
     tally = total(run_case(SEED, number) for number in (first, first + len(KINDS)))
     assert tally.tried == 2
     assert tally.failed == 0, "\n".join(tally.notes)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_judge_of_directions_condemns(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results off by 1e-5 of their size, at every state where they are not 0."""
+    right = directions.Subject.outputs
+    attempt = directions.Subject(SEED, 4).attempt(0, mode)
+    results = attempt.subject.outputs(attempt.row, attempt.form, attempt.inputs)
+    large = [max(np.abs(x[k]).max() for x in results) > 1e-2 for k in range(len(directions.STATES))]
+    assert any(large)
+    monkeypatch.setattr(directions.Subject, "outputs", lambda *given: [x * (1 + 1e-5) for x in right(*given)])
+    for verdict, seen in zip(attempt.verdicts(), large, strict=True):
+        assert verdict.wrong == seen
 
 
 def test_the_same_seed_makes_the_same_robot() -> None:

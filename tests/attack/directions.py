@@ -1,0 +1,294 @@
+"""Derivatives along directions, NAME_vjp, NAME_jvp and NAME_hvp, of all functions on random robots.
+
+A robot of one of the kinds below has three functions drawn, each with its three derivatives, in the tangent
+space or in coordinates, in a form that is drawn or in the cheapest one. Each is judged at three states: a
+random one, a special one (at rest, at right angles, unit directions, from a configuration to itself), and a
+fast one far away. One state of one derivative of one function is a case.
+
+The judge differentiates the textbook's form of the function by complex steps, which lose no digit; for
+NAME_hvp it takes differences of such gradients. Rates and gradients must moreover be transposed to one
+another. Errors of 1e-9 of the largest element always pass (1e-7 of NAME_hvp); a larger one is excused where
+changes of the inputs by 1e-13 change what is right as much, or where two widths of differences do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from attack.built import KINDS as ROBOTS
+from attack.built import random_robot
+from attack.tally import Tally, total
+from numpy.typing import NDArray
+from support.complex_step import Derivatives
+
+from rbdgen.errors import OptionError
+from rbdgen.functions.differentiated import MODES, in_coordinates
+from rbdgen.functions.function import Function
+from rbdgen.functions.table import OF_CONFIGURATIONS, OF_TRAJECTORIES, lookup, rows_of
+from rbdgen.graph.programs.program import Program
+from rbdgen.graph.programs.run import run as interpreted
+from rbdgen.model.build import Robot
+from rbdgen.selection.axes import search
+from rbdgen.selection.differentiate import Chooser
+from rbdgen.signature import BAR, DOT
+
+KINDS = ROBOTS
+
+SIZE = 10_000
+
+SMALL = 10
+
+STATES = ("random", "special", "fast")
+
+FUNCTIONS = 3
+"""Of every robot."""
+
+LARGEST = 8_000
+"""Estimated operations of a function: others are left to smaller robots."""
+
+CHEAPEST = 0.15
+"""How often all forms are tried, as for a user."""
+
+CASES = FUNCTIONS * len(MODES) * len(STATES)
+"""Of every robot."""
+
+GOOD = {"vjp": 1e-9, "jvp": 1e-9, "hvp": 1e-7}
+
+ALLOWED = 100.0
+"""How many times the effect of a small change of the inputs."""
+
+Array = NDArray[np.float64]
+Inputs = Mapping[str, Array]
+
+
+def run(seed: int, size: int) -> Tally:
+    """All cases of a robot, then the next one's; of few cases some of every kind of robot."""
+    each = min(CASES, max(1, size // len(KINDS)))
+    robots = -(-size // each)
+    return total(_of_robot(seed, k, range(min(each, size - k * each))) for k in range(robots))
+
+
+def run_case(seed: int, number: int) -> Tally:
+    robot, case = divmod(number, CASES)
+    return _of_robot(seed, robot, [case])
+
+
+def _of_robot(seed: int, number: int, cases: Sequence[int]) -> Tally:
+    """Some cases of a robot."""
+    traces: dict[int, list[int]] = {}
+    for case in cases:
+        trace, state = divmod(case, len(STATES))
+        traces.setdefault(trace, []).append(state)
+    name = f"--only directions --seed {seed} --case"
+    try:
+        subject = Subject(seed, number)
+    except Exception as error:
+        note = f"{name} {number * CASES}: {error!r}"
+        return Tally(len(cases), crashed=len(cases), notes=(note,))
+    return total(_of_trace(subject, trace, states, name) for trace, states in traces.items())
+
+
+def _of_trace(subject: Subject, trace: int, states: Sequence[int], name: str) -> Tally:
+    first = subject.number * CASES + trace * len(STATES)
+    try:
+        attempt = subject.attempt(*subject.drawn[trace])
+        verdicts = list(attempt.verdicts())
+    except Exception as error:
+        crash = f"{name} {first} ({subject.kind}): {error!r}"
+        return Tally(len(states), crashed=len(states), notes=(crash,))
+    chosen = [(state, verdicts[state]) for state in states]
+    return Tally(
+        len(states),
+        wrong=sum(verdict.wrong for _, verdict in chosen),
+        ill_conditioned=sum(verdict.excused for _, verdict in chosen),
+        notes=tuple(
+            f"{name} {first + state} ({subject.kind}, {STATES[state]}): {attempt}: {verdict.words}"
+            for state, verdict in chosen
+            if verdict.wrong
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    words: str = ""
+    wrong: bool = False
+    excused: bool = False
+
+
+class Subject:
+    """A robot, and what was drawn for it."""
+
+    def __init__(self, seed: int, number: int) -> None:
+        self.seed, self.number = seed, number
+        self.kind = list(KINDS)[number % len(KINDS)]
+        rng = np.random.default_rng([seed, number])
+        self.robot: Robot = random_robot(self.kind, rng, most=int(rng.choice([1, 2, 2, 3])))
+        self.model = self.robot.model
+        names = [*rows_of(self.model), *OF_CONFIGURATIONS, *OF_TRAJECTORIES]
+        names = [x for x in names if lookup(x, self.model).estimate(self.model) < LARGEST]
+        self.names = [str(name) for name in rng.permutation(names)[:FUNCTIONS]]
+        axes = search(self.model) if rng.random() < 0.3 else None
+        self.chooser = Chooser(self.model, axes, "graph")
+        self.coordinates = rng.random(FUNCTIONS) < 0.25
+        self.draws = rng.random((FUNCTIONS, len(MODES)))
+        traces = [(function, mode) for function in range(FUNCTIONS) for mode in MODES]
+        self.drawn = [traces[k] for k in rng.permutation(len(traces))]
+        self._programs: dict[tuple[str, bool, str | None], Program | None] = {}
+
+    def attempt(self, function: int, mode: str) -> Attempt:
+        coordinates = bool(self.coordinates[function])
+        row = lookup(f"{self.names[function]}_{mode}", self.model)
+        forms = [form.name for form in row.forms_for(self.model)]
+        drawn = self.draws[function, list(MODES).index(mode)]
+        form = None if drawn < CHEAPEST else forms[int((drawn - CHEAPEST) / (1 - CHEAPEST) * len(forms))]
+        return Attempt(self, in_coordinates(row) if coordinates else row, mode, form, coordinates)
+
+    def outputs(self, row: Function, form: str | None, inputs: Inputs) -> list[Array]:
+        """What a derivative gives; zeros where rbdgen says that it gives nothing else."""
+        key = row.name, bool(row.differentiated and row.differentiated.coordinates), form
+        if key not in self._programs:
+            try:
+                self._programs[key] = self.chooser.choose(row, form).program
+            except OptionError as error:
+                if "what it gives is 0" not in str(error):
+                    raise
+                self._programs[key] = None
+        program, signature = self._programs[key], row.sized(self.model)
+        if program is None:
+            return [np.zeros((len(STATES), y.size)) for y in signature.outputs]
+        found = interpreted(program, {x.name: inputs[x.name] for x in signature.inputs})
+        return [found[y.name].reshape(len(STATES), -1) for y in signature.outputs]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A derivative of a function of a robot, at all states."""
+
+    subject: Subject
+    row: Function
+    mode: str
+    form: str | None
+    coordinates: bool
+
+    def __str__(self) -> str:
+        return f"{self.row.name}{' in coordinates' * self.coordinates}, form {self.form or 'chosen'}"
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """One a state."""
+        inputs = self.inputs
+        ours = self.subject.outputs(self.row, self.form, inputs)
+        right, errors = self._right(inputs)
+        turned = self._transposed(ours) if self.mode == "vjp" else np.zeros(len(STATES))
+        excuse = None
+        for k in range(len(STATES)):
+            worst, scale = 0.0, 0.0
+            for x, y in zip(ours, right, strict=True):
+                worst = max(worst, _largest(x[k] - y[k]))
+                scale = max(scale, _largest(y[k]))
+            good = GOOD[self.mode] * max(scale, 1.0)
+            if turned[k] > 1e-9:
+                yield Verdict(f"not transposed to the rates, {turned[k]:.1e}", wrong=True)
+            elif worst <= good:
+                yield Verdict()
+            else:
+                excuse = self._excuse(inputs, right, errors) if excuse is None else excuse
+                if worst <= good + excuse[k] or not np.isfinite(scale):
+                    yield Verdict(excused=True)
+                else:
+                    words = f"error {worst:.1e} of {scale:.1e}, {excuse[k]:.1e} excused"
+                    yield Verdict(words, wrong=True)
+
+    def _excuse(self, inputs: Inputs, right: Sequence[Array], errors: Sequence[Array]) -> Array:
+        """How far off a state may be: what a small change of the inputs does, and errors of differences."""
+        rng = np.random.default_rng(0)
+        near = {name: x * (1 + 1e-13 * rng.normal(size=x.shape)) for name, x in inputs.items()}
+        changed, _ = self._right(near)
+        effects = [abs(a - b) for a, b in zip(changed, right, strict=True)]
+        found = [
+            max(
+                ALLOWED * _largest(effect[k]) + 10 * _largest(error[k])
+                for effect, error in zip(effects, errors, strict=True)
+            )
+            for k in range(len(STATES))
+        ]
+        return np.array(found)
+
+    def _right(self, inputs: Inputs) -> tuple[list[Array], list[Array]]:
+        """What is right, and about how far off that may be itself."""
+        made = self.row.differentiated
+        assert made is not None
+        exact = Derivatives(self.subject.model, made.of, made.by, self.coordinates)
+        if self.mode == "hvp":
+            return exact.gradient_rates(inputs)
+        found = exact.rates(inputs) if self.mode == "jvp" else exact.gradients(inputs)
+        return found, [0 * x for x in found]
+
+    def _transposed(self, bars: Sequence[Array]) -> Array:
+        """How much y_bar . y_dot and x_bar . x_dot differ, relative to the sums of their terms."""
+        made = self.row.differentiated
+        assert made is not None
+        jvp = self.subject.attempt(self.subject.names.index(made.of.name), "jvp")
+        rates = self.subject.outputs(jvp.row, jvp.form, self.inputs)
+        weights = [self.inputs[y.name + BAR] for y in made.of.signature.outputs]
+        moves = [self.inputs[x.name + DOT] for x in made.by]
+        terms = [
+            np.hstack([a * b for a, b in zip(*pair, strict=True)])
+            for pair in ((weights, rates), (bars, moves))
+        ]
+        size = sum(np.abs(x).sum(axis=1) for x in terms) + 1.0
+        difference = np.abs(terms[0].sum(axis=1) - terms[1].sum(axis=1)) / size
+        return np.where(np.isfinite(difference), difference, 0.0)
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        """The three states of all that the function, its weights and its rates are."""
+        made = self.row.differentiated
+        assert made is not None
+        model, subject = self.subject.model, self.subject
+        index = subject.names.index(made.of.name)
+        rng = np.random.default_rng([subject.seed, subject.number, index])
+        rows = [subject.attempt(index, mode).row for mode in MODES]
+        sized = {x.name: x for row in rows for x in row.sized(model).inputs}
+        drawn = model.manifold.random_inputs(sized.values(), rng, (len(STATES),))
+        inputs = {name: x.reshape(len(STATES), -1) for name, x in drawn.items()}
+        for name, x in sized.items():
+            own = inputs[name]
+            if x.kind == "velocity":
+                own += 0.1 * np.sign(own)
+                own[1] *= rng.random() < 0.5 or subject.kind in ("exact_friction",)
+                own[2] *= 20
+            elif x.kind == "configuration":
+                own[1], own[2] = self._special(own[1], rng), self._far(own[2])
+            elif x.kind == "nonnegative":
+                own += 0.05
+            elif name.endswith((BAR, DOT)):
+                own[1] = np.eye(own.shape[1])[rng.integers(own.shape[1])] if own.size else own[1]
+        if "active" in inputs:
+            inputs["active"] = (rng.random(inputs["active"].shape) < 0.7) * 1.0
+        if "q1" in inputs:
+            inputs["q1"][1] = inputs["q0"][1]
+        return inputs
+
+    def _special(self, q: Array, rng: np.random.Generator) -> Array:
+        """Every angle a multiple of a right one, half of the time all zeros."""
+        neutral = self.subject.model.manifold.neutral()
+        if rng.random() < 0.5:
+            return neutral
+        turned = list(self.subject.model.manifold.angles)
+        neutral[turned] = rng.integers(-2, 3, len(turned)) * np.pi / 2
+        return neutral
+
+    def _far(self, q: Array) -> Array:
+        """Angles of many turns."""
+        q = q.copy()
+        q[list(self.subject.model.manifold.angles)] *= 10
+        return q
+
+
+def _largest(x: Array) -> float:
+    """Infinite where an element is no number."""
+    return float(np.abs(x).max(initial=0.0)) if np.isfinite(x).all() else np.inf

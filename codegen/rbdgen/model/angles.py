@@ -1,4 +1,4 @@
-"""Angles that keep what is known of them: right angles exactly, sums of traced angles as one angle."""
+"""Angles that keep what is known about them: exact right angles, and sums of traced angles as one angle."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from rbdgen.spatial.scalar import Scalar, add, is_number, is_zero, neg
 ZERO_ANGLE = Angle(1, 0)
 
 ROUNDING = 1e-14
-"""Cosines and sines within this of 0 are what rounding left of a right angle."""
+"""Cosines and sines with a magnitude up to this are the rounding errors of a right angle."""
 
 
 def constant_angle(radians: float) -> Angle:
-    """A known angle, exact where it is a multiple of a right angle."""
+    """A known angle, which is exact if it is a multiple of a right angle."""
     return exact(Angle(cos(radians), sin(radians)))
 
 
 def exact(angle: Angle) -> Angle:
-    """A known angle with right angles as the integers 0 and +-1."""
+    """A known angle, with right angles as the integers 0 and +-1."""
     if not (is_number(angle.cos) and is_number(angle.sin)):
         return angle
     if abs(angle.sin) <= ROUNDING:
@@ -36,9 +36,9 @@ def radians_of(angle: Angle) -> float:
 
 
 class TracedAngle(Angle):
-    """The angle of a symbol: sums with known and with traced angles stay one angle.
+    """The angle of a symbol. Sums with known angles and with traced angles stay one angle.
 
-    cos(q1 + q2) is then one addition and one cosine, where the addition theorem takes six operations.
+    cos(q1 + q2) then takes one addition and one cosine, whereas the addition theorem takes six operations.
     """
 
     radians: Scalar
@@ -51,7 +51,7 @@ class TracedAngle(Angle):
         functions: tuple[Callable[[Scalar], Scalar], Callable[[Scalar], Scalar]],
         offset: Angle = ZERO_ANGLE,
     ) -> TracedAngle:
-        """`functions`: the engine's cosine and sine."""
+        """`functions` are the engine's cosine and sine."""
         cosine, sine = functions
         known = is_number(offset.cos) and is_number(offset.sin)
         if not known or is_zero(offset.cos) or is_zero(offset.sin):

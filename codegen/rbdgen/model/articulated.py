@@ -14,7 +14,9 @@ from rbdgen.spatial.scalar import Scalar, add, is_number, is_zero, mul, sub
 
 @dataclass(frozen=True, slots=True)
 class ArticulatedInertia:
-    """The symmetric 6 x 6 [[A, B], [B^T, C]] from motion (angular, linear) to force (moment, force)."""
+    """The symmetric 6 x 6 matrix [[A, B], [B^T, C]] from motion (angular, linear) to force (moment,
+    force).
+    """
 
     A: Symmetric
     B: Matrix
@@ -37,13 +39,13 @@ class ArticulatedInertia:
         )
 
     def transformed(self, placement: Transform) -> ArticulatedInertia:
-        """Seen in the parent frame, X^T I X: turned by R, then moved by p."""
+        """The inertia in the parent frame, X^T I X: rotated by R, then translated by p."""
         R, p = placement
         turned = ArticulatedInertia(R.congruence(self.A), R @ self.B @ R.T, R.congruence(self.C))
         return turned.translated(p)
 
     def translated(self, p: Vector) -> ArticulatedInertia:
-        """Seen in a parallel frame in which the old origin stands at p.
+        """The inertia in a parallel frame, in which the old origin is at p.
 
         A' = A + [p x] B^T - (B + [p x] C) [p x], B' = B + [p x] C, C' = C.
         """
@@ -57,10 +59,11 @@ class ArticulatedInertia:
 
 @dataclass(frozen=True)
 class JointFactor:
-    """U = IA S and S^T U + A = L^T D L of one joint, `D` the factor; A: the diagonal of its `armature`.
+    """U = IA S, and the factors of S^T U + A = L^T D L at one joint.
 
-    With V = U L^-1 the degrees of freedom are decoupled: U (S^T U + A)^-1 U^T is the sum of v_k v_k^T / D_k.
-    A joint of one degree of freedom has V = U.
+    `D` has both factors, and A is the diagonal matrix of `armature`. With V = U L^-1 the degrees of freedom
+    are decoupled: U (S^T U + A)^-1 U^T is the sum of v_k v_k^T / D_k. For a joint with one degree of freedom
+    V = U.
     """
 
     S: tuple[Motion, ...]
@@ -70,7 +73,7 @@ class JointFactor:
 
     @cached_property
     def V(self) -> tuple[Force, ...]:
-        """U L^-1, a force a degree of freedom."""
+        """U L^-1, one force per degree of freedom."""
         rows = [self.D.back_substitute(row) for row in zip(*map(_components, self.U), strict=True)]
         return tuple(_force(column) for column in zip(*rows, strict=True))
 
@@ -89,7 +92,7 @@ class JointFactor:
         return self.D.solve(right)
 
     def decoupled(self, right: Sequence[Scalar]) -> list[Scalar]:
-        """z = D^-1 L^-T right: U (S^T U + A)^-1 right is V z, and (S^T U + A)^-1 right is L^-1 z."""
+        """z = D^-1 L^-T right. Then U (S^T U + A)^-1 right = V z, and (S^T U + A)^-1 right = L^-1 z."""
         return self.D.scale(self.D.back_substitute(right))
 
     def force(self, u: Sequence[Scalar]) -> Force:
@@ -97,19 +100,21 @@ class JointFactor:
         return combination(self.U, self.solve(u))
 
     def _moved_with_rotors(self) -> Sequence[Scalar] | None:
-        """Ia's columns along S: 0 without rotors, U D^-1 A along one coordinate axis; None elsewhere."""
+        """The columns of Ia along S: 0 without rotors, U D^-1 A for one coordinate axis; None in other
+        cases.
+        """
         if all(map(is_zero, self.armature)):
             return [0] * 6
         if len(self.S) > 1 or coordinate_components(self.S) is None:
             return None
-        along = sum((*self.S[0].angular, *self.S[0].linear))  # of a coordinate axis 1 or -1
+        along = sum((*self.S[0].angular, *self.S[0].linear))  # 1 or -1 for a coordinate axis
         return [mul(mul(along, self.armature[0]), entry) for entry in _components(self.scaled[0])]
 
     def project(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
-        """Ia = IA - U (S^T U + A)^-1 U^T: what the parent feels through the joint.
+        """Ia = IA - U (S^T U + A)^-1 U^T: the inertia that the parent feels through the joint.
 
-        Ia S = U (S^T U + A)^-1 A: along coordinate axes that makes rows and columns of exact zeros where
-        there are no rotors.
+        Ia S = U (S^T U + A)^-1 A, so without rotors the rows and columns along coordinate axes are exactly
+        zero.
         """
         moved = self._moved_with_rotors()
         free = [] if moved is None else coordinate_components(self.S) or []
@@ -134,7 +139,9 @@ class JointFactor:
 
 
 def coordinate_components(S: Sequence[Motion]) -> list[int] | None:
-    """Of every column of S the one component (angular, linear) that is not 0 but +-1; None if not so."""
+    """For every column of S, its only nonzero component (angular, linear) if that is +-1; None in other
+    cases.
+    """
     found = []
     for column in S:
         known = [k for k, value in enumerate((*column.angular, *column.linear)) if not is_zero(value)]
@@ -146,7 +153,7 @@ def coordinate_components(S: Sequence[Motion]) -> list[int] | None:
 
 
 def combination(forces: Sequence[Force], weights: Sequence[Scalar]) -> Force:
-    """The sum of forces, each times its weight."""
+    """The sum of forces times their weights."""
     total = NO_FORCE
     for force, weight in zip(forces, weights, strict=True):
         total = total + force * weight
@@ -164,7 +171,7 @@ def _force(components: Sequence[Scalar]) -> Force:
 def factor_joint(
     inertia: ArticulatedInertia, S: tuple[Motion, ...], armature: tuple[Scalar, ...]
 ) -> JointFactor:
-    """U and D at a joint of any number of degrees of freedom; the base's 6 x 6 D by unrolled LDL^T."""
+    """U and D of a joint with any number of degrees of freedom, including a base with its 6 x 6 matrix."""
     U = tuple(inertia.apply(column) for column in S)
     power = [[row.dot(column) for column in U] for row in S]
     for k, rotor in enumerate(armature):

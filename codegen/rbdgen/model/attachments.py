@@ -1,7 +1,7 @@
-"""Where every link of a description stands: on which body, and how placed.
+"""Where every link of a description is placed: the body that carries it, and the pose on that body.
 
-A link that moves by itself is a body. A link behind a fixed joint, such as a tool or a foot, is a part of the
-body that carries it, and its frame stays known by its name.
+A link that moves on its own is a body. A link after a fixed joint, such as a tool or a foot, is a part of the
+body that carries it, and its frame can still be referred to by its name.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from rbdgen.spatial.ops import Transform
 
 @dataclass(frozen=True)
 class Attachment:
-    """A link's frame on a body.
-
-    `body`: its index, or WORLD for a link that does not move; `placement`: of the link's frame in the frame
-    of the body's joint (of the world's axes where body is WORLD), m; `merged`: whether the link is a part of
-    a body that has another name.
-    """
+    """A link's frame on a body."""
 
     link: str
     body: int
+    """The index of the body, or WORLD for a link that does not move."""
     placement: Transform
+    """The pose of the link's frame in the frame of the body's joint (in world axes if `body` is WORLD), in
+    m.
+    """
     merged: bool
+    """Whether the link is a part of a body that has another name."""

@@ -1,8 +1,8 @@
-"""Body frames for cheap equations: z on the joint's axis, placements as planar rotations.
+"""Body frames for cheap equations: z on the joint's axis, and placements as planar rotations.
 
-Such a frame may be turned about its axis and slid along it without any change to the dynamics; which turn
-and which slide cost least is for a search to find. A placement's rotation is Rz(gamma) Rx(alpha) Rz(theta0),
-the form of Denavit and Hartenberg's parameters as Khalil and Dombre 2002 use them.
+Such a frame may be turned about its axis and slid along it without a change of the dynamics; a search finds
+which turn and slide cost least. The rotation of a placement is Rz(gamma) Rx(alpha) Rz(theta0), the form of
+Denavit and Hartenberg's parameters in Khalil and Dombre 2002.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
 from rbdgen.spatial.scalar import Scalar, dot, is_number, reciprocal
 
 RESIDUE = 1e-15
-"""Numbers under this fraction of what they were added from are rounding, and are cleared to 0."""
+"""A sum that is smaller than this fraction of its terms is rounding and is cleared to 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedFrame:
-    """A frame on a body, or on the world, whose axes may be turned about z and slid along it.
+    """A frame on a body or on the world, whose axes may be turned about z and slid along z.
 
-    `gamma`, `alpha`, `theta0`: the rotation from this frame (of a body: at q = 0) to the parent's;
-    `translation`: this origin in the parent's frame (at q = 0), m.
+    `gamma`, `alpha` and `theta0` give the rotation from this frame to the parent's, and `translation` is its
+    origin in the parent's frame, in m. For a body both hold at q = 0.
     """
 
     name: str
@@ -43,19 +43,21 @@ class AlignedFrame:
 
     @property
     def axis(self) -> Vector:
-        """z in the parent's frame: the third column of the rotation."""
+        """The z axis in the parent's frame, which is the third column of the rotation."""
         (cg, sg), (ca, sa) = self.gamma, self.alpha
         return Vector(sg * sa, -cg * sa, ca)
 
     @property
     def rotation(self) -> FactoredRotation:
-        """From this frame (at q = 0) to the parent's."""
+        """The rotation from this frame (at q = 0) to the parent's."""
         return FactoredRotation.of(
             PlanarRotation(Z, *self.gamma), PlanarRotation(X, *self.alpha), PlanarRotation(Z, *self.theta0)
         )
 
     def beside(self, turn: Angle, slide: Scalar, parent_turn: Angle, parent_slide: Scalar) -> Self:
-        """The frame turned by `turn` about z and slid by `slide`, its parent's likewise."""
+        """The frame after it was turned by `turn` about z and slid by `slide`, and its parent in the same
+        way.
+        """
         gamma, theta0 = _merged(
             exact(parent_turn.opposite + self.gamma), self.alpha, exact(self.theta0 + turn)
         )
@@ -66,36 +68,36 @@ class AlignedFrame:
 
 @dataclass(frozen=True, slots=True)
 class AlignedBody(AlignedFrame):
-    """A body in a frame with z on its joint's axis.
-
-    `moments`: in this frame; `axes`: from the frame before it was turned by `turn` and slid by `slide` to the
-    joint's own.
-    """
+    """A body in a frame with z on its joint's axis."""
 
     joint: Joint
     moments: MassMoments
+    """The mass moments in this frame."""
     axes: Matrix
+    """The rotation from this frame without `turn` and `slide` to the joint's own frame."""
     turn: Angle = ZERO_ANGLE
     slide: Scalar = 0
 
     @property
     def frame(self) -> Transform:
-        """This frame in the joint's own frame, the one users know."""
+        """The pose of this frame in the joint's own frame, which users know."""
         c, s = self.turn
         about_z = Matrix(Vector(c, -s, 0), Vector(s, c, 0), Vector(0, 0, 1))
         return Transform(self.axes @ about_z, self.axes.apply(Vector(0, 0, self.slide)))
 
     def moved(self, turn: Angle, slide: Scalar, parent_turn: Angle, parent_slide: Scalar) -> AlignedBody:
-        """An unmoved body in a frame turned by `turn` about z and slid by `slide`, its parent's likewise."""
+        """The body, which was not moved before, in a frame that is turned about z and slid, and its parent's
+        likewise.
+        """
         moments = _turned(_slid(self.moments, slide), turn)
         placed = self.beside(turn, slide, parent_turn, parent_slide)
         return replace(placed, moments=moments, turn=turn, slide=slide)
 
 
 def align(model: Model) -> tuple[AlignedBody, ...]:
-    """Every body in a frame with z on its joint's axis and the origin where the model has it.
+    """Every body in a frame with z on its joint's axis, and with the origin of the model.
 
-    A body whose joint has no one axis keeps its frame.
+    A body whose joint does not have a single axis keeps its frame.
     """
     axes: list[Matrix] = []
     bodies: list[AlignedBody] = []
@@ -119,14 +121,16 @@ def align(model: Model) -> tuple[AlignedBody, ...]:
 
 
 def align_frame(frame: Frame, aligned: Sequence[AlignedBody]) -> AlignedFrame:
-    """A frame of a model on its aligned bodies, before these were turned or slid."""
+    """A frame of a model on its aligned bodies, before these are turned or slid."""
     back = IDENTITY if frame.body == WORLD else aligned[frame.body].axes.T
     R, p = frame.placement
     return AlignedFrame(frame.name, frame.body, *factor(back @ R), back.apply(p))
 
 
 def axes_on(n: Vector) -> Matrix:
-    """A rotation whose third column is the unit vector n; a signed permutation for a coordinate axis."""
+    """A rotation whose third column is the unit vector n. It is a signed permutation for a coordinate
+    axis.
+    """
     axis = n.coordinate_axis
     if axis is not None:
         x = IDENTITY[(axis + 1) % 3]
@@ -138,27 +142,29 @@ def axes_on(n: Vector) -> Matrix:
 
 
 def factor(R: Matrix) -> tuple[Angle, Angle, Angle]:
-    """gamma, alpha, theta0 of R = Rz(gamma) Rx(alpha) Rz(theta0), alpha in [0, pi]; right angles exact."""
+    """gamma, alpha and theta0 of R = Rz(gamma) Rx(alpha) Rz(theta0), with alpha in [0, pi] and exact right
+    angles.
+    """
     across = _length(R[0].z, R[1].z)
     alpha = exact(Angle(R[2].z, across))
     gamma = ZERO_ANGLE
     if alpha.sin != 0:
         gamma = exact(Angle(-R[1].z * reciprocal(across), R[0].z * reciprocal(across)))
-    # the first row of Rx(alpha) Rz(theta0) is well conditioned even where alpha is small
+    # the first row of Rx(alpha) Rz(theta0) is well conditioned even for a small alpha
     c, s = gamma
     theta0 = exact(Angle(c * R[0].x + s * R[1].x, -(c * R[0].y + s * R[1].y)))
     return gamma, alpha, theta0
 
 
 def _merged(gamma: Angle, alpha: Angle, theta0: Angle) -> tuple[Angle, Angle]:
-    """gamma taken into theta0 where both turn about one line."""
+    """The angles with gamma merged into theta0 if both turn about the same line."""
     if alpha.sin != 0:
         return gamma, theta0
     return ZERO_ANGLE, exact((gamma if alpha.cos > 0 else gamma.opposite) + theta0)
 
 
 def _root(square: Scalar) -> Scalar:
-    """The square root, rational where that is possible."""
+    """The square root, which is rational if possible."""
     if isinstance(square, (int, Fraction)):
         square = Fraction(square)
         top, bottom = isqrt(square.numerator), isqrt(square.denominator)
@@ -172,7 +178,7 @@ def _length(x: Scalar, y: Scalar) -> Scalar:
 
 
 def _planar(x: Scalar, y: Scalar, c: Scalar, s: Scalar) -> tuple[Scalar, Scalar]:
-    """(x, y) turned by a known angle; residues are cleared."""
+    """(x, y) rotated by a known angle; residues are cleared."""
     cx, sy, sx, cy = c * x, s * y, s * x, c * y
     return cleared(cx - sy, total_magnitude(cx, sy)), cleared(sx + cy, total_magnitude(sx, cy))
 
@@ -183,7 +189,7 @@ def _less_residue(translation: Vector, slide: Vector, parent_slide: Scalar) -> V
 
 
 def cleared(value: Scalar, scale: Scalar) -> Scalar:
-    """The value, or 0 where it is a number and only rounding of terms of that scale."""
+    """The value, or 0 if it is a number that is only rounding of terms of this scale."""
     try:
         return 0 if abs(value) <= RESIDUE * scale else value
     except TypeError:  # a symbol
@@ -191,12 +197,12 @@ def cleared(value: Scalar, scale: Scalar) -> Scalar:
 
 
 def magnitude(value: Scalar) -> Scalar:
-    """|x| of a number; a symbol says nothing of its size."""
+    """|x| of a number, and 0 for a symbol, whose size is unknown."""
     return abs(value) if is_number(value) else 0
 
 
 def largest_magnitude(values: Iterable[Scalar]) -> Scalar:
-    """Of numbers, and of symbols among them."""
+    """The largest magnitude of numbers, which may include symbols."""
     try:
         return max(map(abs, values))
     except TypeError:
@@ -204,7 +210,7 @@ def largest_magnitude(values: Iterable[Scalar]) -> Scalar:
 
 
 def total_magnitude(*terms: Scalar) -> Scalar:
-    """The sum of them."""
+    """The sum of the magnitudes of numbers, which may include symbols."""
     try:
         return sum(map(abs, terms))
     except TypeError:  # symbols among them
@@ -222,7 +228,7 @@ def _slid(moments: MassMoments, d: Scalar) -> MassMoments:
 
 
 def _turned(moments: MassMoments, turn: Angle) -> MassMoments:
-    """Numeric moments in axes turned about z."""
+    """Numeric moments in axes that are turned about z."""
     if turn == ZERO_ANGLE:
         return moments
     h, (c, s) = moments.first, turn

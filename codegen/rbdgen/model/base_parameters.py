@@ -1,12 +1,13 @@
-"""Base parameters: inertia that a joint cannot tell from its parent's is moved there, leaves to root.
+"""Base parameters: inertia whose effect a joint cannot tell from its parent's is moved there, leaves to root.
 
-Khalil and Dombre, Modeling, Identification and Control of Robots, 2002, ch. 9. For a revolute joint about z
-the part (m, h_z, Sigma_zz) is a rod on the axis, for a prismatic joint Sigma alone is felt only as the
-parent's; every joint type says what it is, see `JointType.split`. On the moved part I S = 0 and
-S x* I = I S x, so that torques, joint-space inertias and accelerations stay as they were, external forces
-allowed. So does the potential energy: the rod is where it was. What a root hands on belongs to the world; it
-is kept for the potential energy. Constraint forces between links change. What remains of a body need not be
-the inertia of a physical body.
+Khalil and Dombre, Modeling, Identification and Control of Robots, 2002, ch. 9. For a revolute joint about z,
+the part (m, h_z, Sigma_zz) is a rod on the axis. For a prismatic joint, Sigma is felt only as if it were the
+parent's. Every joint type defines this part, see `JointType.split`.
+
+For the moved part I S = 0 and S x* I = I S x, so torques, joint-space inertias and accelerations do not
+change, even with external forces. Neither does the potential energy, because the rod stays where it was. What
+a root hands on belongs to the world and is kept for the potential energy. Constraint forces between links
+change, and what remains of a body need not be the inertia of a physical body.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from rbdgen.spatial.ops import ZERO, Matrix, Vector, mirrored
 from rbdgen.spatial.scalar import Scalar, add
 
 Scales = tuple[Scalar, Scalar, Scalar]
-"""How large the terms were that a body's mass, first and second moment were added from."""
+"""The magnitudes of the terms from which a body's mass, first moment and second moment were added."""
 
 
 def regrouped(bodies: Sequence[AlignedBody]) -> tuple[list[MassMoments], Vector]:
-    """The moments of all bodies after moving to parents what joints do not feel; the world's first moment.
+    """The moments of all bodies after the parts that joints do not feel were moved to their parents, and the
+    world's first moment.
 
-    The robot's momentum stays as it was: what is moved has none of its own.
+    The robot's momentum does not change, because the moved parts have none of their own.
     """
     moments = [body.moments for body in bodies]
     scales = [_scales(own) for own in moments]
@@ -52,9 +54,9 @@ def regrouped(bodies: Sequence[AlignedBody]) -> tuple[list[MassMoments], Vector]
 def felt(
     bodies: Sequence[AlignedBody], moments: Sequence[MassMoments], parallel: Collection[int] = ()
 ) -> list[MassMoments]:
-    """What joints feel of the moments of all bodies. The robot's angular momentum has more.
+    """The moments of all bodies as far as joints feel them. The robot's angular momentum depends on more.
 
-    `parallel`: bodies that turn against the axes of their equations, see `ReducedModel`.
+    `parallel` are bodies that rotate relative to the axes of their equations, see `ReducedModel`.
     """
     return [
         _about_fixed_axis(own, i in parallel) if fixed else own
@@ -63,7 +65,7 @@ def felt(
 
 
 def on_fixed_axis(bodies: Sequence[AlignedBody]) -> list[bool]:
-    """Which bodies can only turn about a direction fixed in the world."""
+    """For each body, whether it can only rotate about a direction that is fixed in the world."""
     fixed: list[bool] = []
     for body in bodies:
         parallel = body.parent == WORLD or (fixed[body.parent] and body.alpha.sin == 0)
@@ -72,9 +74,10 @@ def on_fixed_axis(bodies: Sequence[AlignedBody]) -> list[bool]:
 
 
 def _about_fixed_axis(own: MassMoments, even: bool) -> MassMoments:
-    """A body that only turns about z feels no more of Sigma than Sigma_xx + Sigma_yy.
+    """The moments of a body that only rotates about z: of Sigma it feels only Sigma_xx + Sigma_yy.
 
-    One entry holds the sum, or, where the axes do not turn with the body, two halves that no turn changes.
+    One entry holds the sum; if the axes do not turn with the body, two entries hold half of it each, which no
+    rotation changes.
     """
     polar = add(own.second[0].x, own.second[1].y)
     half = polar * Fraction(1, 2)
@@ -93,7 +96,7 @@ def in_parent(body: AlignedBody, own: MassMoments) -> MassMoments:
 def _rod(mass: Scalar, first: Scalar, second: Scalar, z: Vector, p: Vector) -> MassMoments:
     """Mass on the line p + z t: h = h_z z + m p, Sigma = Sigma_zz z z^T + h_z (z p^T + p z^T) + m p p^T.
 
-    No terms cancel here where z is almost an axis of the parent.
+    No terms cancel here if z is almost parallel to an axis of the parent.
     """
     a, h = z * second + p * first, z * first + p * mass
     entries = [[z[i] * a[j] + p[i] * h[j] if j >= i else 0 for j in range(3)] for i in range(3)]
@@ -109,7 +112,7 @@ def _scales(own: MassMoments) -> Scales:
 
 
 def without_residue(own: MassMoments) -> MassMoments:
-    """Entries that are only rounding beside the others are cleared to 0."""
+    """The moments with entries cleared to 0 that are only rounding beside the others."""
     return _without_residue(own, _scales(own))
 
 

@@ -1,4 +1,6 @@
-"""From a description to a model: fixed links merged, bodies numbered depth first as Pinocchio does."""
+"""From a description to a model: fixed links are merged, and bodies are numbered depth first as in
+Pinocchio.
+"""
 
 from __future__ import annotations
 
@@ -41,15 +43,17 @@ from rbdgen.spatial.rpy import rotation_from_rpy
 __all__ = ["BASE_JOINT", "DEFAULT_SNAP", "Base", "Robot", "build_robot", "centroidal", "rebuilt"]
 
 BASE_JOINT = "root_joint"
-"""The name of the floating base's joint, as in Pinocchio; with a _ behind it where a joint has this name."""
+"""The name of the floating base's joint, as in Pinocchio. A _ is appended if another joint has this name."""
 
 DEFAULT_SNAP = 1e-9
 
 ALMOST_RIGHT = 1e-3
-"""Entries of a rotation below this, but not 0, look like a right angle written with too few digits."""
+"""Entries of a rotation below this (but not 0) look like a right angle that was written with too few
+digits.
+"""
 
 ROUNDING = 1e-15
-"""A snap below this is the rounding of cos(pi/2), not worth a report."""
+"""A snap by less than this is the rounding of cos(pi/2) and not worth a report."""
 
 
 def build_robot(
@@ -63,11 +67,12 @@ def build_robot(
 ) -> Robot:
     """The model of a described robot.
 
-    `snap`: entries of fixed rotations within this of 0 become 0 (0: none); `dissipation`: whether damping and
-    friction of the joints enter the model; `mimic`: whether mimic joints follow others, or are
-    "independent"; `frames`: names or patterns of those that functions are of. Raises ModelError where the
-    mechanics are impossible: no moving joint, a joint that nothing resists, one that follows none that could
-    lead it; and for a frame that there is none of.
+    `snap`: entries of fixed rotations with a magnitude up to this become 0 (0: none). `dissipation`: whether
+    damping and friction of the joints enter the model. `mimic`: whether mimic joints follow others or are
+    "independent". `frames`: names or patterns of frames that functions of frames are for.
+
+    Raises ModelError for impossible mechanics: no moving joint, a joint that nothing resists, or one that
+    follows a joint that cannot lead it; and for an unknown frame.
     """
     followers = followers_of(description) if mimic == "eliminate" else {}
     builder = _Builder(description, snap, dissipation, followers)
@@ -103,8 +108,10 @@ def build_robot(
 
 
 def rebuilt(robot: Robot, description: Description, inertias: Mapping[str, Inertia]) -> Model:
-    """The model of a robot with other lengths, as described, and other inertias of these links, or symbols of
-    them; nothing is checked again."""
+    """The model of a robot with other lengths, from this description, and with other inertias of these links.
+
+    Both may be symbols. Nothing is checked again.
+    """
     followers = {follower.joint: follower for follower in robot.followers}
     builder = _Builder(description, robot.snap, robot.dissipation, followers, inertias)
     builder.walk(robot.base)
@@ -121,7 +128,9 @@ def rebuilt(robot: Robot, description: Description, inertias: Mapping[str, Inert
 
 
 def centroidal(link: Link, snap: float) -> tuple[float, Vector, Matrix]:
-    """A link's mass, centre of mass, and inertia about it in the link's axes; 0 where the file gives none."""
+    """A link's mass, its centre of mass, and its inertia about that in the link's axes; 0 if the file has
+    none.
+    """
     given = link.inertial
     if given is None:
         return 0, ZERO, ZERO_MATRIX
@@ -139,9 +148,10 @@ def centroidal(link: Link, snap: float) -> tuple[float, Vector, Matrix]:
 
 
 class _Builder:
-    """The walk over the links: `bodies` grows depth first, `inertias` collects what is merged.
+    """The walk over the links. `bodies` grows depth first, and `inertias` collects what is merged into each
+    body.
 
-    `given`: the ten parameters of links, in place of those described.
+    `given` has the ten parameters of links that replace those of the description.
     """
 
     def __init__(
@@ -169,7 +179,9 @@ class _Builder:
         self.warnings: list[str] = []
 
     def walk(self, base: Base) -> None:
-        """Depth first, the children of a link by joint name; a stack, so that no chain is too deep."""
+        """Visit all links depth first, children in the order of their joints' names. A stack allows chains of
+        any depth.
+        """
         root = self.links[self.description.root]
         body = WORLD
         if base == "floating":
@@ -195,9 +207,9 @@ class _Builder:
         return [(joint, body, frame) for joint in ordered]
 
     def placement(self, joint: DescribedJoint) -> Transform:
-        """Where the joint stands at q = 0, its rotation snapped by itself, so that chains stay exact.
+        """The placement of the joint at q = 0. Its rotation is snapped on its own, so that chains stay exact.
 
-        What follows another joint by k q + c stands as it does at c, so that it then follows by k q.
+        A joint that follows another one by k q + c is placed as at c, so that it then follows by k q.
         """
         rotation, change = snap_rotation(rotation_from_rpy(*joint.origin.rpy), self.snap)
         if change > ROUNDING:
@@ -217,7 +229,7 @@ class _Builder:
         return origin @ moved
 
     def stands_still(self, joint: DescribedJoint) -> bool:
-        """Whether it is fixed, or follows another 0 times."""
+        """Whether it is fixed, or follows another joint with multiplier 0."""
         follower = self.followers.get(joint.name)
         return joint.type == "fixed" or (follower is not None and follower.multiplier == 0)
 
@@ -225,11 +237,13 @@ class _Builder:
         return snap_axis(Vector(*joint.axis), self.snap)
 
     def cleaned(self, placement: Transform) -> Transform:
-        """Rounding left over from a chain of fixed rotations, snapped as well."""
+        """The placement without the rounding errors of a chain of fixed rotations, which are snapped as
+        well.
+        """
         return Transform(snap_rotation(placement.rotation, self.snap)[0], placement.translation)
 
     def add_moving(self, link: Link, joint: DescribedJoint, parent: int, placement: Transform) -> int:
-        """The body of a moving joint's link; a universal joint is two revolute ones in series."""
+        """Add the body of a moving joint's link. A universal joint becomes two revolute joints in series."""
         axis = self.axis(joint)
         if joint.type == "universal":
             first, second = (self.free(f"{joint.name}_{k}") for k in (1, 2))
@@ -266,13 +280,13 @@ class _Builder:
         return len(self.bodies) - 1
 
     def resistance_of(self, described: DescribedJoint | None) -> Resistance:
-        """Of a joint that is described; none of a base."""
+        """The resistance of a joint of the description; a base has none."""
         if described is None:
             return Resistance()
         return resistance_of(described, self.dissipation, self.description.path)
 
     def attach(self, link: Link, body: int, frame: Transform, *, merged: bool) -> None:
-        """Add a link's inertia to the body that carries it; what the world carries does not move."""
+        """Add a link's inertia to the body that carries it. Links on the world do not move."""
         self.attachments.append(Attachment(link.name, body, frame, merged))
         if body != WORLD:
             self.inertias[body] = self.inertias[body] + self.inertia_of(link).transformed(frame)
@@ -286,7 +300,9 @@ class _Builder:
         )
 
     def finished_bodies(self) -> list[Body]:
-        """Their joints with places in q and v: in order, those that follow others behind all that do not."""
+        """The bodies, with indices of their joints in q and v. Joints that follow others come after all
+        others.
+        """
         bodies = [replace(body, inertia=own) for body, own in zip(self.bodies, self.inertias, strict=True)]
         independent: dict[str, Joint] = {}
         nq = nv = 0
@@ -297,7 +313,7 @@ class _Builder:
             else:
                 primary = independent[follower.primary]
                 follows = Follows(primary.idx_q, primary.idx_v, follower.multiplier)
-                # its q is without the offset, which stands in the placement
+                # its q does not include the offset, which is part of the placement
                 own = joint.resistance
                 rest = own.reference - follower.offset if own.stiffness else own.reference
                 joint = replace(joint, follows=follows, resistance=replace(own, reference=rest))
@@ -306,12 +322,14 @@ class _Builder:
         return bodies
 
     def follower(self, body: Body) -> Follower | None:
-        """How its joint follows another; a floating base does not, whatever joint has its name."""
+        """How the body's joint follows another one. A floating base follows none, whatever joint has its
+        name.
+        """
         return None if body.floats else self.followers.get(body.joint.name)
 
 
 def _type_of(joint: DescribedJoint) -> JointType:
-    """The type of a moving joint that is one joint here."""
+    """The type of a moving joint that is a single joint here."""
     return Helical(joint.pitch) if joint.type == "helical" else JOINT_TYPES[joint.type]
 
 
@@ -324,7 +342,7 @@ def _check_moving(model: Model, description: Description) -> None:
 
 
 def _check_scales(model: Model, description: Description) -> None:
-    """Refuse a robot of numbers so large or so small that doubles lose them."""
+    """Refuse a robot with numbers so large or so small that doubles lose their digits."""
     found = out_of_scale(model)
     if found is not None:
         body = model.bodies[found[0]]
@@ -349,7 +367,7 @@ def _check_resisted(model: Model, description: Description) -> None:
 
 
 def _place(body: Body, description: Description) -> str:
-    """File and line of a body's joint, or of the link that floats."""
+    """The file and line of a body's joint, or of the link that floats."""
     joint = next((joint for joint in description.joints if joint.child == body.name), None)
     line = next(link.line for link in description.links if link.name == body.name)
     line = line if joint is None else joint.line

@@ -1,4 +1,4 @@
-"""Contacts on the bodies of a model: which rows they have, and where they are."""
+"""Contacts on the bodies of a model: their rows, and the places on bodies where they are."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from rbdgen.spatial.ops import Transform, Vector
 ContactSet = given.ContactSet
 
 ContactKind = Literal["point", "frame"]
-"""What a contact holds: a point, or axes as well."""
+"""What a contact constrains: a point, or a frame, which is a point and axes."""
 
 
 @dataclass(frozen=True)
 class Contact:
-    """A place of a body that stands still: in the world, or (`second`) at a place of another body.
+    """A place on a body that is held: in the world, or (with `second`) at a place on another body.
 
-    `first`, `second`: the contact's point in the axes of the link that was named, as a frame on its body.
+    `first` and `second` are the contact's point in the axes of the link that was named, as frames on bodies.
     """
 
     name: str
@@ -33,34 +33,34 @@ class Contact:
 
     @property
     def rows(self) -> int:
-        """How many equations it is: linear, then those of axes."""
+        """The number of equations: linear ones, then those of axes."""
         return 3 if self.kind == "point" else 6
 
     @property
     def anchor(self) -> int:
-        """How many numbers say where it is held: a point, then the rotation of its axes, row-major."""
+        """The number of elements of its anchor: a point and, for a frame, a rotation, row-major."""
         return 3 if self.kind == "point" else 12
 
     @property
     def anchored(self) -> bool:
-        """Whether it can be pulled to an anchor: a loop of frames cannot."""
+        """Whether it can be anchored. A closed loop of frames cannot."""
         return self.kind == "point" or self.second is None
 
     def renumbered(self, number: Mapping[int, int]) -> Contact:
-        """The contact where its bodies have other indices."""
+        """The same contact after its bodies got other indices."""
         first, *others = (replace(end, body=number[end.body]) for end in self.ends)
         return replace(self, first=first, second=others[0] if others else None)
 
     @property
     def ends(self) -> tuple[Frame, ...]:
-        """Its places on bodies: one, or two of a loop."""
+        """Its places on bodies: two for a closed loop, otherwise one."""
         return (self.first,) if self.second is None else (self.first, self.second)
 
 
 def model_contacts(asked: Sequence[given.Contact], known: Mapping[str, Frame]) -> tuple[Contact, ...]:
-    """The contacts on the bodies. `known`: all frames by name.
+    """The contacts on the bodies. `known` has all frames by name.
 
-    Raises ModelError for an unknown link, for two contacts of one name, and where no joint moves a contact.
+    Raises ModelError for an unknown link, for two contacts of one name, and if no joint moves a contact.
     """
     contacts: dict[str, Contact] = {}
     for one in asked:
@@ -71,7 +71,7 @@ def model_contacts(asked: Sequence[given.Contact], known: Mapping[str, Frame]) -
 
 
 def model_sets(asked: Sequence[ContactSet], contacts: Sequence[Contact]) -> tuple[ContactSet, ...]:
-    """The sets; ModelError for one of a contact that there is none of, or of one contact twice."""
+    """The contact sets; ModelError if a set names an unknown contact, or one contact twice."""
     known = [contact.name for contact in contacts]
     for chosen in asked:
         for k, name in enumerate(chosen.contacts):
@@ -89,7 +89,7 @@ def model_sets(asked: Sequence[ContactSet], contacts: Sequence[Contact]) -> tupl
 
 
 def overdetermined(contacts: Sequence[Contact], nv: int) -> list[str]:
-    """A warning where contacts have more rows than the robot has degrees of freedom."""
+    """A warning if contacts have more rows than the robot has degrees of freedom."""
     rows = sum(contact.rows for contact in contacts)
     if rows <= nv:
         return []
@@ -115,7 +115,7 @@ def _model_contact(one: given.Contact, known: Mapping[str, Frame]) -> Contact:
 
 
 def _placed(one: given.Contact, link: str, point: Sequence[float], known: Mapping[str, Frame]) -> Frame:
-    """The frame in the axes of the link of this name, at the point."""
+    """The frame at this point in the axes of the link of this name."""
     if link not in known:
         what = f"contact {quoted(one.name)}: there is no link {quoted(link)}"
         raise ModelError(f"{what}; {nearest(link, known, 'a link')}")

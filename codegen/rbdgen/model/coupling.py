@@ -1,12 +1,13 @@
-"""Joints that follow others: how velocities spread to them, and forces and matrices fold back.
+"""Joints that follow others: how velocities spread to them, and how forces and matrices are folded back.
 
-With followers the bodies keep a degree of freedom each. All of them move as x = G y by those that are
-independent, y, and G is constant: a row is a unit vector, or a multiple k of one where q_m = k q_p. So
+On a robot with followers each body keeps its degrees of freedom. All of them move as x = G y with the
+independent ones y, where G is constant: a row is a unit vector, or k times one if q_m = k q_p. So
 
     v = G w,  a = G wdot,  tau = G^T ID(q, G w, G wdot),  M = G^T M_x G
 
-and an algorithm over bodies needs no word of it. Independent degrees of freedom come first, in the order of
-the bodies; followers stand behind them. Constraint embedding: Jain, Robot and Multibody Dynamics, 2011.
+and an algorithm over bodies does not need to know about followers. Independent degrees of freedom come first,
+in the order of the bodies, and followers come after them. Constraint embedding: Jain, Robot and Multibody
+Dynamics, 2011.
 """
 
 from __future__ import annotations
@@ -22,18 +23,20 @@ if TYPE_CHECKING:
 
 Matrix = Sequence[Sequence[Scalar]]
 Member = tuple[int, Scalar]
-"""A degree of freedom and its multiple of the independent one that it follows; 1 for that one itself."""
+"""A degree of freedom, and its multiplier of the independent one that it follows (1 for the independent
+one).
+"""
 
 
 @dataclass(frozen=True)
 class Coupling:
-    """G by its columns: `groups[i]` are the members of independent degree of freedom i, itself first."""
+    """G by its columns: `groups[i]` has the members of independent degree of freedom i, itself first."""
 
     groups: tuple[tuple[Member, ...], ...]
 
     @property
     def independent(self) -> int:
-        """How many degrees of freedom are independent."""
+        """The number of independent degrees of freedom."""
         return len(self.groups)
 
     @property
@@ -55,19 +58,19 @@ class Coupling:
         return [_sum([mul(k, x[i]) for i, k in members]) for members in self.groups]
 
     def folded_rows(self, A: Matrix) -> list[list[Scalar]]:
-        """G^T A, of a matrix whose columns are no degrees of freedom."""
+        """G^T A, for a matrix whose columns are not degrees of freedom."""
         columns = [self.folded(column) for column in zip(*A, strict=True)]
         return [list(row) for row in zip(*columns, strict=True)]
 
     def folded_matrix(self, A: Matrix) -> list[list[Scalar]]:
-        """G^T A G; of a symmetric matrix both halves are the same expressions."""
+        """G^T A G. For a symmetric matrix both halves are the same expressions."""
         if self.is_trivial:
             return [list(row) for row in A]
         n = range(self.independent)
         return [[self._entry(A, i, j) for j in n] for i in n]
 
     def _entry(self, A: Matrix, i: int, j: int) -> Scalar:
-        """The terms of the one with the lower number are the outer ones, in both halves."""
+        """The outer sum is over the group with the lower number, in both halves."""
         rows, columns = self.groups[i], self.groups[j]
         if i < j:
             return _sum([mul(k, _sum([mul(m, A[r][c]) for c, m in columns])) for r, k in rows])
@@ -90,8 +93,11 @@ def _sum(terms: Sequence[Scalar]) -> Scalar:
 
 @dataclass(frozen=True)
 class Elimination:
-    """In which order to factor M, and what fills: `order` from the root to the leaves; `ancestors[i]`: the
-    independent degrees of freedom above i in the elimination tree, nearest first."""
+    """The order in which M is factored, and its fill-in.
+
+    `order` goes from the root to the leaves. `ancestors[i]` has the independent degrees of freedom above i in
+    the elimination tree, nearest first.
+    """
 
     order: tuple[int, ...]
     ancestors: tuple[tuple[int, ...], ...]
@@ -114,11 +120,12 @@ def coupling_of(model: Model) -> Coupling:
 
 
 def elimination_of(model: Model, coupling: Coupling) -> Elimination:
-    """An order that fills little, and the elimination tree that it leads to.
+    """An order with little fill-in, and the elimination tree that it leads to.
 
-    Without followers: the tree of the robot (Featherstone 2008, section 6.5). A group stands right below the
-    lowest body that is above all its members: with one group, or several whose ways there do not cross,
-    nothing fills. Otherwise something may, so the pattern is found by eliminating.
+    Without followers, it is the tree of the robot (Featherstone 2008, section 6.5). A group is placed
+    directly below the lowest body that is an ancestor of all its members. There is no fill-in with one group,
+    or with several groups whose paths to that body do not cross. Otherwise there may be, so the pattern is
+    found by elimination.
     """
     nv = model.nv
     above = [model.ancestor_dofs(k) for k in range(nv)]

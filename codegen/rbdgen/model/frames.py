@@ -1,4 +1,4 @@
-"""Named frames: links, joints and further places on a robot, known by what a description calls them."""
+"""Named frames: links, joints and further places on a robot, by their names in the description."""
 
 from __future__ import annotations
 
@@ -16,31 +16,30 @@ from rbdgen.spatial.ops import NO_TRANSFORM, Transform, Vector
 from rbdgen.spatial.rpy import rotation_from_rpy
 
 WORLD_FRAME = "world"
-"""The world's name as a frame, where no link has it."""
+"""The name of the world as a frame, unless a link has it."""
 
-_WORLD = -1  # model.WORLD, which imports this
+_WORLD = -1  # model.WORLD; that module imports this one
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame that a body carries.
-
-    `body`: its index, or WORLD; `placement`: in the frame of the body's joint (in the world's axes where body
-    is WORLD), m.
-    """
+    """A frame that a body carries."""
 
     name: str
     body: int
+    """The index of the body, or WORLD."""
     placement: Transform
+    """The pose in the frame of the body's joint (in world axes if `body` is WORLD), in m."""
 
 
 def known_frames(
     description: Description, attachments: Sequence[Attachment], snap: float
 ) -> dict[str, Frame]:
-    """All frames of a robot by name: links and places on them in the description's order, then its joints.
+    """All frames of a robot by name: links and places on them in the description's order, then joints.
 
-    A joint's frame moves with what the joint moves, so it is that of its link. Of two that share a name the
-    first is meant, and the world before all but links. `snap`: as for the placements of joints.
+    The frame of a joint moves with the joint's child, so it is the frame of that link. If two share a name,
+    the first one is meant; the name of the world comes before all but links. `snap` is as for placements of
+    joints.
     """
     known = {x.link: Frame(x.link, x.body, x.placement) for x in attachments}
     world = Frame(WORLD_FRAME, _WORLD, NO_TRANSFORM)
@@ -60,10 +59,10 @@ def known_frames(
 
 
 def chosen_frames(asked: Iterable[str], known: Mapping[str, Frame], description: Description) -> list[Frame]:
-    """The frames asked for, in order and once each.
+    """The frames that were asked for, in order and without repetition.
 
-    `asked`: names, or patterns such as "foot_*", which stand for the links and places on links that match, in
-    the description's order. Raises ModelError for a name or a pattern that none has.
+    `asked` has names, or patterns such as "foot_*", which stand for the links and places that match, in the
+    description's order. Raises ModelError for a name or a pattern that matches none.
     """
     places = [*(x.name for x in description.links), *(x.name for x in description.places)]
     chosen: dict[str, Frame] = {}
@@ -77,7 +76,7 @@ def chosen_frames(asked: Iterable[str], known: Mapping[str, Frame], description:
 
 
 def nearest(name: str, known: Iterable[str], kind: str) -> str:
-    """What to do about an unknown name."""
+    """What to do about an unknown name, as a part of an error message."""
     near = " or ".join(map(quoted, get_close_matches(name, known, n=3)))
     return f"did you mean {near}?" if near else f"name {kind}, or the world; rbdgen inspect shows them"
 

@@ -1,8 +1,8 @@
 """The spatial inertia of a rigid body as ten parameters, over numbers or symbols.
 
-Mass m in kg, first moment h = m c in kg m, rotational inertia J about the body's origin in kg m^2
-(Featherstone 2008, eq. 2.63). The ten parameters enter the dynamics linearly, so that bodies merge by
-plain additions.
+These are the mass m in kg, the first moment h = m c in kg m, and the rotational inertia J about the body's
+origin in kg m^2 (Featherstone 2008, eq. 2.63). The dynamics is linear in the ten parameters, so bodies are
+merged by plain additions.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ class Inertia:
 
     @staticmethod
     def from_center_of_mass(mass: Scalar, center: Vector, about_center: Matrix) -> Inertia:
-        """From the inertia at the centre of mass, its axes parallel to the frame's (parallel axes)."""
+        """From the inertia about the centre of mass, with axes parallel to the frame's (parallel axis
+        theorem).
+        """
         h = center * mass
         return Inertia(mass, h, about_center - Matrix.skew(h) @ Matrix.skew(center))
 
     @staticmethod
     def from_first_moment(mass: Scalar, first_moment: Vector, about_center: Matrix) -> Inertia:
-        """From the inertia at the centre of mass and h = m c: the inverse of `about_center`."""
+        """From the inertia about the centre of mass and h = m c; the inverse of `about_center`."""
         outer = Matrix.outer(first_moment, first_moment * reciprocal(mass))
         return Inertia(mass, first_moment, added_symmetric(about_center, from_second_moment(outer)))
 
@@ -66,17 +68,17 @@ class Inertia:
         )
 
     def rotated(self, rotation: Matrix) -> Inertia:
-        """Seen in a frame with the same origin: r' = R r."""
+        """The inertia in a frame with the same origin: r' = R r."""
         return Inertia(self.mass, rotation.apply(self.first_moment), rotation.congruence(self.rotational))
 
     def turned(self, rotation: Matrix) -> Inertia:
-        """As `rotated`, with less operations; right angles are not exact, see `Matrix.turned`."""
+        """As `rotated`, with fewer operations. Right angles are not exact, see `Matrix.turned`."""
         return Inertia(self.mass, rotation.apply(self.first_moment), rotation.turned(self.rotational))
 
     def translated(self, p: Vector) -> Inertia:
-        """Seen in a parallel frame in which the old origin stands at p.
+        """The inertia in a parallel frame, in which the old origin is at p.
 
-        J' = J - [h x][p x] - [p x][(h + m p) x], symmetric.
+        J' = J - [h x][p x] - [p x][(h + m p) x], which is symmetric.
         """
         if all(is_zero(value) for value in p):
             return self
@@ -86,7 +88,7 @@ class Inertia:
         return Inertia(self.mass, shifted, self.rotational + mirrored(change))
 
     def __sub__(self, other: Inertia) -> Inertia:
-        """This body without the other, which is a part of it; both given in the same frame."""
+        """This body without the other one, which is a part of it; both given in the same frame."""
         return Inertia(
             sub(self.mass, other.mass),
             self.first_moment - other.first_moment,
@@ -94,11 +96,11 @@ class Inertia:
         )
 
     def transformed(self, placement: Transform) -> Inertia:
-        """Seen in the parent frame: X^T I X."""
+        """The inertia in the parent frame: X^T I X."""
         return self.rotated(placement.rotation).translated(placement.translation)
 
     def apply(self, m: Motion) -> Force:
-        """The product I m without a 6 x 6: (J w + h x v, m v - h x w)."""
+        """The product I m without a 6 x 6 matrix: (J w + h x v, m v - h x w)."""
         h = self.first_moment
         return Force(
             self.rotational.apply(m.angular) + h.cross(m.linear),
@@ -114,7 +116,9 @@ class Inertia:
         )
 
     def without_mass(self) -> tuple[Scalar, Vector, Matrix]:
-        """a = sqrt m, b = h / a, and the rotational inertia that [a 1; b x] leaves: J + [b x][b x] = J_c."""
+        """a = sqrt m, b = h / a, and the rotational inertia after [a 1; b x] is eliminated: J + [b x][b x] =
+        J_c.
+        """
         a = sqrt(self.mass)
         b = self.first_moment * reciprocal(a)
         return a, b, added_symmetric(self.rotational, -from_second_moment(Matrix.outer(b, b)))
@@ -122,7 +126,7 @@ class Inertia:
     def factor(self) -> tuple[Scalar, Vector, Matrix]:
         """a, b and a lower triangular L with I = F F^T, F = [[a 1, 0], [b x, L]] in [linear, angular] order.
 
-        a, b, J_c as of `without_mass`, J_c = L L^T (Cholesky without pivots): for inertias of full rank.
+        a, b and J_c are those of `without_mass`, and J_c = L L^T (Cholesky without pivoting, for full rank).
         """
         a, b, ((xx, xy, xz), (_, yy, yz), (_, _, zz)) = self.without_mass()
         x = sqrt(xx)
@@ -134,9 +138,9 @@ class Inertia:
         return a, b, Matrix(Vector(x, 0, 0), Vector(yx, y, 0), Vector(zx, zy, z))
 
     def equation_of_motion(self, v: Motion, a: Motion) -> Force:
-        """I a + v x* I v, the force that the motion takes (Featherstone 2008, eq. 2.72).
+        """I a + v x* I v, the force for this motion (Featherstone 2008, eq. 2.72).
 
-        Written with the classical acceleration a' = a + w x v of the origin, which needs no I v:
+        It is computed from the classical acceleration a' = a + w x v of the origin, which does not need I v:
         f = m a' + wdot x h + w x (w x h), n = J wdot + w x J w + h x a'.
         """
         w, wdot = v.angular, a.angular
@@ -156,7 +160,7 @@ class Inertia:
 
 
 def added_symmetric(a: Matrix, b: Matrix) -> Matrix:
-    """a + b of symmetric matrices, six sums."""
+    """a + b for symmetric matrices, which takes six sums."""
     return mirrored([[add(a[i][j], b[i][j]) if j >= i else 0 for j in range(3)] for i in range(3)])
 
 
@@ -164,7 +168,7 @@ NO_INERTIA = Inertia(0, ZERO, ZERO_MATRIX)
 
 
 def from_second_moment(sigma: Matrix) -> Matrix:
-    """tr(Sigma) 1 - Sigma with each diagonal entry a sum of two."""
+    """tr(Sigma) 1 - Sigma, where each diagonal entry is a sum of two."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = (tuple(row) for row in sigma)
     return mirrored([[add(yy, zz), neg(xy), neg(xz)], [0, add(xx, zz), neg(yz)], [0, 0, add(xx, yy)]])
 

@@ -1,7 +1,7 @@
 """The ten inertial parameters of a body, in which its dynamics is linear.
 
-m, m c, then the rotational inertia about the origin, in the order of Pinocchio: Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
-Atkeson, An and Hollerbach, Estimation of inertial parameters of manipulator loads and links, 1986.
+The order is that of Pinocchio: m, m c, then the rotational inertia about the origin as Ixx, Ixy, Iyy, Ixz,
+Iyz, Izz. Atkeson, An and Hollerbach, Estimation of inertial parameters of manipulator loads and links, 1986.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from rbdgen.spatial.ops import Matrix, Vector, mirrored
 from rbdgen.spatial.scalar import Scalar
 
 NAMES: Final = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-"""mx is m c_x, in kg m."""
+"""The parameters' names; mx is m c_x in kg m."""
 
 UNITS: Final = ("kg", *("kg m",) * 3, *("kg m^2",) * 6)
 
 ENTRIES: Final = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-"""Row and column of the rotational inertia's entries, in order."""
+"""The row and the column of each entry of the rotational inertia, in order."""
 
 
 def entries(symmetric: Matrix) -> list[Scalar]:
-    """xx xy yy xz yz zz, from the upper triangle."""
+    """xx xy yy xz yz zz of a symmetric matrix, from its upper triangle."""
     return [symmetric[i][j] for i, j in ENTRIES]
 
 
 def parameters_of(inertia: Inertia) -> list[Scalar]:
-    """The ten parameters."""
+    """The ten parameters of an inertia."""
     return [inertia.mass, *inertia.first_moment, *entries(inertia.rotational)]
 
 
@@ -40,17 +40,16 @@ def inertia_of(parameters: Iterable[Scalar]) -> Inertia:
 
 
 UNIT_INERTIAS: Final = tuple(inertia_of([int(i == k) for i in range(10)]) for k in range(10))
-"""Inertias with one parameter that is 1."""
+"""Ten inertias, in each of which one parameter is 1 and the others are 0."""
 
 
 @dataclass(frozen=True)
 class BaseParameters:
-    """Combinations of inertial parameters that torques depend on: tau = Yb (R pi).
-
-    `columns`: of the regressor Y that are those of Yb, in order; `names`: of the inertial parameters that
-    they belong to, such as "Ixx:forearm"; `matrix`: R by rows, a row a base parameter.
-    """
+    """Combinations of inertial parameters on which torques depend: tau = Yb (R pi)."""
 
     columns: tuple[int, ...]
+    """The columns of the regressor Y that are those of Yb, in order."""
     names: tuple[str, ...]
+    """The names of the inertial parameters to which they belong, such as "Ixx:forearm"."""
     matrix: tuple[tuple[float, ...], ...]
+    """R by rows, one row per base parameter."""

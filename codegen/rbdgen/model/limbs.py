@@ -1,4 +1,6 @@
-"""Alike limbs of a robot, legs, arms or fingers: the same joints, equations that differ in numbers alone."""
+"""Alike limbs of a robot, such as legs, arms or fingers: they have the same joints and differ only in
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +12,23 @@ from typing import Any, Final
 from rbdgen.model.model import WORLD, Model
 
 LANES: Final = (2, 4, 8)
-"""How many limbs may go together as the lanes of a vector."""
+"""How many limbs may be the lanes of a vector together."""
 
 Limb = tuple[int, ...]
-"""The numbers of its bodies, in order."""
+"""The numbers of a limb's bodies, in order."""
 
 
 @dataclass(frozen=True)
 class Limbs:
-    """Limbs that go together: `groups` of `lanes` alike ones."""
+    """Limbs that go together: each of the `groups` has `lanes` alike ones."""
 
     lanes: int
     groups: tuple[tuple[Limb, ...], ...]
 
     def bodies(self, model: Model, lane: int) -> list[int]:
-        """Those that are left when of each group the limb of this lane stays, in the first one's place."""
+        """The bodies of a smaller robot that has only one limb of each group: the limb of this lane, in the
+        place of the first one.
+        """
         instead = {
             first: own for limbs in self.groups for first, own in zip(limbs[0], limbs[lane], strict=True)
         }
@@ -32,13 +36,15 @@ class Limbs:
         return [instead.get(i, i) for i in range(model.nbodies) if i not in gone]
 
     def several(self, model: Model) -> frozenset[int]:
-        """Which of those that are left stand for several, by their places."""
+        """The bodies of the smaller robot that stand for several, by their indices in it."""
         first = {body for limbs in self.groups for body in limbs[0]}
         return frozenset(k for k, body in enumerate(self.bodies(model, 0)) if body in first)
 
 
 def limbs_in_lanes(model: Model, numbers: Iterable[int] = LANES) -> Iterator[Limbs]:
-    """Each of these numbers of lanes, with the alike limbs that fill them; the others go by themselves."""
+    """For each possible number of lanes, the alike limbs that fill them. Other limbs are treated on their
+    own.
+    """
     groups = alike_limbs(model)
     for lanes in numbers:
         full = tuple(
@@ -49,7 +55,9 @@ def limbs_in_lanes(model: Model, numbers: Iterable[int] = LANES) -> Iterator[Lim
 
 
 def limbs_in_turn(model: Model) -> Iterator[Limbs]:
-    """The same where limbs are done one after the other, so that any number of them may go together."""
+    """The same for limbs that are processed one after the other, so that any number of them may go
+    together.
+    """
     most = max(map(len, alike_limbs(model)), default=1)
     return limbs_in_lanes(model, range(2, most + 1))
 
@@ -57,7 +65,7 @@ def limbs_in_turn(model: Model) -> Iterator[Limbs]:
 def alike_limbs(model: Model) -> list[tuple[Limb, ...]]:
     """Groups of two or more limbs on one body, or on the world, with the same joints in the same tree.
 
-    The outermost are taken: two arms, not their fingers.
+    Only the outermost limbs are taken: two arms, but not their fingers.
     """
     shapes, found = _shapes(model), []
     waiting: list[Sequence[int]] = [_children(model, WORLD)]
@@ -74,7 +82,7 @@ def alike_limbs(model: Model) -> list[tuple[Limb, ...]]:
 
 
 def unlike_limbs(model: Model) -> str | None:
-    """Why no limbs of a robot are alike, and where the first two differ; None where some are."""
+    """Why a robot has no alike limbs, and where the first two limbs differ; None if it has some."""
     if alike_limbs(model):
         return None
     for above in (WORLD, *range(model.nbodies)):
@@ -91,7 +99,7 @@ def _children(model: Model, i: int) -> Sequence[int]:
 
 
 def _shapes(model: Model) -> list[Any]:
-    """What limbs must share: the joint types of the subtree of every body."""
+    """What alike limbs must share, for every body: the joint types of its subtree."""
     shapes: list[Any] = [None] * model.nbodies
     for i in reversed(range(model.nbodies)):
         body = model.bodies[i]
@@ -100,7 +108,7 @@ def _shapes(model: Model) -> list[Any]:
 
 
 def _difference(model: Model, i: int, j: int) -> tuple[int, int]:
-    """The first two bodies that differ in the subtrees of two."""
+    """The first pair of bodies that differ in the subtrees of i and j."""
     shapes = _shapes(model)
     if shapes[i][:2] == shapes[j][:2] and len(shapes[i]) == len(shapes[j]):
         for a, b in zip(model.children[i], model.children[j], strict=True):

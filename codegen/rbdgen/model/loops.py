@@ -1,4 +1,4 @@
-"""Closed loops: two frames of a tree that stay together, which no joint of the tree says."""
+"""Closed loops: two frames of a tree that are held together, without a joint of the tree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rbdgen.model.frames import Frame, nearest, placed
 
 @dataclass(frozen=True)
 class Loop:
-    """Two frames that stay together: their origins, or (`frame`) their axes as well."""
+    """Two frames that are held together: their origins, and for kind "frame" also their axes."""
 
     first: Frame
     second: Frame
@@ -22,17 +22,17 @@ class Loop:
 
     @property
     def rows(self) -> int:
-        """How many equations it is."""
+        """The number of equations."""
         return 3 if self.kind == "point" else 6
 
 
 def model_loops(
     described: Sequence[DescribedLoop], known: Mapping[str, Frame]
 ) -> tuple[list[Loop], list[str]]:
-    """The loops on the bodies, and warnings of those in a file that no joint moves.
+    """The closed loops on the bodies, and warnings about loops of a file that no joint moves.
 
-    `known`: all frames by name. Raises ModelError for an unknown frame, and where no joint moves a loop that
-    the user asked for.
+    `known` has all frames by name. Raises ModelError for an unknown frame, and if no joint moves a closed
+    loop that the user asked for.
     """
     loops, warnings = [], []
     for one in described:
@@ -59,7 +59,7 @@ def _model_loop(described: DescribedLoop, known: Mapping[str, Frame]) -> Loop:
 
 
 def _held(loop: DescribedLoop, name: str, origin: Origin, known: Mapping[str, Frame]) -> Frame:
-    """The frame of a loop that stands at `origin` in the one of this name."""
+    """The frame of a closed loop at `origin` in the frame of this name."""
     if name not in known:
         what = f"{loop.where}: a loop of frame {quoted(name)}, which there is none of"
         raise ModelError(f"{what}; {nearest(name, known, 'links')}")

@@ -1,4 +1,4 @@
-"""Mimic joints as a description has them: whom each one follows in the end, and how."""
+"""Mimic joints of a description: the joint that each one follows in the end, and how."""
 
 from __future__ import annotations
 
@@ -12,33 +12,34 @@ from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
 
 Mimics: TypeAlias = Literal["eliminate", "independent"]
-"""What becomes of mimic joints: they follow, and have no place in q, or they are joints like all others."""
+"""What becomes of mimic joints: "eliminate" makes them followers without elements of q; "independent" makes
+them joints like all others.
+"""
 
 LARGEST_MULTIPLIER = 1e9
-"""Far above any gear, and squares of it are finite beside any inertia."""
+"""This is far above any gear ratio, and its square is finite beside any inertia."""
 
 _OTHERWISE = "or take mimic joints as independent (--mimic independent)"
 
 
 @dataclass(frozen=True)
 class Follower:
-    """A joint that another one moves: q = multiplier q_primary + offset.
-
-    `primary`: an independent joint, the end of a chain of followers; `multiplier`: in rad/rad, m/rad, ..., 0
-    of a joint that stands still; `offset`: in rad or m.
-    """
+    """A joint that another one moves: q = multiplier q_primary + offset."""
 
     joint: str
     primary: str
+    """An independent joint, at the end of a chain of followers."""
     multiplier: float
+    """In rad/rad, m/rad and so on; 0 for a joint that does not move."""
     offset: float
+    """In rad or m."""
 
 
 def followers_of(description: Description) -> dict[str, Follower]:
-    """All followers by name, chains of them resolved: k2 (k1 q + c1) + c2.
+    """All followers by name, with chains of them resolved: k2 (k1 q + c1) + c2.
 
-    The order of the file does not matter. Raises ModelError, with file and line, where a joint follows one
-    that is missing, fixed or of several degrees of freedom, or where followers come back to themselves.
+    The order in the file does not matter. Raises ModelError, with file and line, if a joint follows one that
+    is missing, is fixed or has several degrees of freedom, or if followers form a cycle.
     """
     joints = {joint.name: joint for joint in description.joints}
     found: dict[str, Follower] = {}
@@ -58,7 +59,7 @@ def followers_of(description: Description) -> dict[str, Follower]:
 def _followed(
     description: Description, joint: DescribedJoint, joints: Mapping[str, DescribedJoint]
 ) -> DescribedJoint:
-    """The joint that one names in its <mimic>."""
+    """The joint that a joint names in its <mimic>."""
     assert joint.mimic is not None
     if joint.type not in ("revolute", "continuous", "prismatic", "helical"):
         what = f"but is {joint.type}: only a joint of one degree of freedom can follow"
@@ -75,7 +76,7 @@ def _followed(
 
 
 def _resolved(description: Description, joint: DescribedJoint, found: Mapping[str, Follower]) -> Follower:
-    """A follower of an independent joint, or of one that is resolved."""
+    """A follower of an independent joint, or of a follower that is resolved already."""
     assert joint.mimic is not None
     k, c, above = joint.mimic.multiplier, joint.mimic.offset, found.get(joint.mimic.joint)
     if above is None:
@@ -97,7 +98,7 @@ def _refused(description: Description, joint: DescribedJoint, what: str, remedy:
 
 
 def told(description: Description, mimics: Mimics) -> list[str]:
-    """A warning for every mimic joint: what was done with it."""
+    """A warning for every mimic joint that says how it is treated."""
     done = "it has no place of its own in q" if mimics == "eliminate" else "taken as an independent joint"
     return [
         f"{description.path}:{joint.line}: "

@@ -1,4 +1,4 @@
-"""The model: a tree of bodies joined by moving joints, in the order of Pinocchio, immutable."""
+"""The model: an immutable tree of bodies that are connected by moving joints, in the order of Pinocchio."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ from rbdgen.spatial.ops import NO_TRANSFORM, Transform, Vector
 from rbdgen.spatial.scalar import is_zero
 
 WORLD = -1
-"""The parent of the bodies that hang on the world."""
+"""The parent of bodies that hang on the world."""
 
 STANDARD_GRAVITY = Vector(0, 0, -9.81)
 
 
 @dataclass(frozen=True)
 class Body:
-    """A moving body, its fixed links merged into it.
-
-    `placement`: the joint's frame at q = 0 in the parent's frame, m. `inertia`: in the body's own frame.
-    `hidden`: whether it only stands between two joints in series, massless; no external force acts on it.
-    """
+    """A moving body, with its fixed links merged into it."""
 
     name: str
     parent: int
     joint: Joint
     placement: Transform
+    """The joint's frame at q = 0 in the parent's frame, in m."""
     inertia: Inertia
+    """The inertia in the body's own frame."""
     hidden: bool = False
+    """Whether it only connects two joints in series. It is massless, and no external force acts on it."""
 
     @property
     def floats(self) -> bool:
@@ -43,28 +42,31 @@ class Body:
         return self.parent == WORLD and self.joint.type.free
 
     def transform(self, q: Coordinate) -> Transform:
-        """The moved frame in the parent's frame."""
+        """The pose of the body's frame in the parent's frame at q."""
         return self.placement @ self.joint.transform(q)
 
 
 @dataclass(frozen=True)
 class Model:
-    """Bodies numbered depth first: parents come first, and subtrees are contiguous.
+    """Bodies numbered depth first: parents come before their children, and subtrees are contiguous.
 
-    `gravity` in m/s^2, in world axes. `nq`, `nv`: of all joints, those that follow others among them;
-    `sizes`: without those, as functions have them. `independent`: the elements of v that say all others where
-    loops are closed; none where that was not asked for. `frames`: those that were chosen; `contacts`: in the
-    order of their rows; `contact_sets`: of some of them, for functions of these alone.
+    `nq` and `nv` count all joints, including those that follow others; `sizes` leaves these out, as functions
+    do.
     """
 
     name: str
     bodies: tuple[Body, ...]
     gravity: Vector = STANDARD_GRAVITY
+    """In m/s^2, in world axes."""
     loops: tuple[Loop, ...] = ()
     independent: tuple[int, ...] = ()
+    """The elements of v that determine all others in closed loops; empty if they were not asked for."""
     frames: tuple[Frame, ...] = ()
+    """The chosen frames."""
     contacts: tuple[Contact, ...] = ()
+    """The contacts, in the order of their rows."""
     contact_sets: tuple[ContactSet, ...] = ()
+    """Sets of some contacts, for functions of only these."""
 
     @property
     def nbodies(self) -> int:
@@ -80,7 +82,7 @@ class Model:
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """The symbolic sizes of signatures."""
+        """The values of the symbolic sizes in signatures."""
         followers = self.nv - self.coupling.independent
         bodies = len(self.visible)
         rows = sum(loop.rows for loop in self.loops)
@@ -102,28 +104,28 @@ class Model:
 
     @cached_property
     def manifold(self) -> Manifold:
-        """The configurations of the robot."""
+        """The space of the robot's configurations."""
         independent = (body.joint for body in self.bodies if body.joint.follows is None)
         return Manifold(tuple(joint.coordinates for joint in independent))
 
     @cached_property
     def coupling(self) -> Coupling:
-        """Which joints follow which."""
+        """The joints that follow others."""
         return coupling_of(self)
 
     @cached_property
     def elimination(self) -> Elimination:
-        """In which order to factor M of the independent degrees of freedom."""
+        """The order in which M of the independent degrees of freedom is factored."""
         return elimination_of(self, self.coupling)
 
     @cached_property
     def visible(self) -> tuple[int, ...]:
-        """The bodies that users see, in order: those that are not hidden."""
+        """The bodies that users see, in order: all that are not hidden."""
         return tuple(i for i, body in enumerate(self.bodies) if not body.hidden)
 
     @property
     def has_rotors(self) -> bool:
-        """Whether a joint's rotors have inertia."""
+        """Whether any joint has a rotor with inertia."""
         return not all(is_zero(rotor) for body in self.bodies for rotor in body.joint.armature)
 
     @property
@@ -141,7 +143,7 @@ class Model:
 
     @cached_property
     def subtree_end(self) -> tuple[int, ...]:
-        """One past the last body of every body's subtree; the subtree of i is range(i, subtree_end[i])."""
+        """For every body, one past the last body of its subtree, which is range(i, subtree_end[i])."""
         ends = [i + 1 for i in range(self.nbodies)]
         for i in reversed(range(self.nbodies)):
             if (parent := self.bodies[i].parent) != WORLD:
@@ -150,13 +152,13 @@ class Model:
 
     @cached_property
     def subtree_dof_end(self) -> tuple[int, ...]:
-        """One past the last degree of freedom of every body's subtree."""
+        """For every body, one past the last degree of freedom of its subtree."""
         last = (self.bodies[end - 1].joint for end in self.subtree_end)
         return tuple(joint.idx_v + joint.nv for joint in last)
 
     @cached_property
     def parent_dof(self) -> tuple[int, ...]:
-        """lambda(k), the next degree of freedom towards the root, WORLD at the root (Featherstone 6.5)."""
+        """lambda(k): the next degree of freedom towards the root, or WORLD at the root (Featherstone 6.5)."""
         parents = [WORLD] * self.nv
         for body in self.bodies:
             own = body.joint
@@ -168,13 +170,13 @@ class Model:
         return tuple(parents)
 
     def path(self, start: int, end: int) -> tuple[list[int], list[int]]:
-        """The bodies from `start` up to the last one that carries both, and from it down to `end`.
+        """The bodies from `start` up to the last body that carries both, and from there down to `end`.
 
-        That one itself, or the world, is in neither; each may be WORLD.
+        That body itself (or the world) is in neither list. Each argument may be WORLD.
         """
         up, down = [], []
         while start != end:
-            # parents come first, so the later of the two is not above the other
+            # parents come first, so the later of the two is not an ancestor of the other
             if start > end:
                 up.append(start)
                 start = self.bodies[start].parent
@@ -184,7 +186,9 @@ class Model:
         return up, down[::-1]
 
     def with_contacts(self, names: Sequence[str]) -> Model:
-        """The robot with these of its contacts alone, in this order; without what it has not."""
+        """The robot with only these of its contacts, in this order. Names that it does not have are
+        ignored.
+        """
         own = {contact.name: contact for contact in self.contacts}
         return replace(self, contacts=tuple(own[name] for name in names if name in own), contact_sets=())
 
@@ -195,15 +199,17 @@ class Model:
         return self.bodies[top[0]].parent if top else start
 
     def seen_from(self, contact: Contact) -> Frame:
-        """The body from which a contact is seen as if it stood still, as a frame with the axes of its rows:
-        the last one that carries both ends of a loop, else the world."""
+        """The body relative to which a contact is described, as a frame with the axes of its rows.
+
+        It is the last body that carries both ends of a closed loop, and otherwise the world.
+        """
         first, second = contact.first, contact.second
         body = WORLD if second is None else self.common(first.body, second.body)
         return Frame(WORLD_FRAME if body == WORLD else self.bodies[body].name, body, NO_TRANSFORM)
 
     @property
     def stands(self) -> bool:
-        """Whether contacts with the world can hold a floating base: a frame, or three points."""
+        """Whether contacts with the world can hold a floating base, which needs a frame or three points."""
         held = [contact.kind for contact in self.contacts if self.seen_from(contact).body == WORLD]
         return "frame" in held or len(held) >= 3
 

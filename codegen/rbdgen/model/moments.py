@@ -1,7 +1,8 @@
 """The mass moments of a body: m, h = int r dm and Sigma = int r r^T dm, over numbers or symbols.
 
-The same ten parameters as `Inertia`, J = tr(Sigma) 1 - Sigma. In this form a rotation touches six numbers
-with four products a plane, and a translation is h + m p, Sigma + (h + m p) p^T + p h^T.
+They are equivalent to the ten parameters of `Inertia`: J = tr(Sigma) 1 - Sigma. In this form, a rotation
+changes six numbers with four products per plane, and a translation gives h + m p and Sigma + (h + m p) p^T +
+p h^T.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from rbdgen.spatial.scalar import Scalar, add, is_zero, mul
 
 @dataclass(frozen=True, slots=True)
 class MassMoments:
-    """Mass in kg, first moment in kg m and second moment in kg m^2 about the origin of one frame."""
+    """Mass in kg, first moment in kg m and second moment in kg m^2, about the origin of one frame."""
 
     mass: Scalar
     first: Vector
@@ -25,9 +26,9 @@ class MassMoments:
 
     @staticmethod
     def of(inertia: Inertia) -> MassMoments:
-        """From a numeric inertia; exact for rationals."""
+        """The moments of a numeric inertia; exact for rationals."""
         J = inertia.rotational
-        # products with ones are whole numbers: in floats, half of one must not be a fraction
+        # an inertia of floats may have integers among its entries, so the type follows that of the mass
         half = J.trace() * (0.5 if isinstance(inertia.mass, float) else Fraction(1, 2))
         return MassMoments(inertia.mass, inertia.first_moment, Matrix.diagonal(half, half, half) - J)
 
@@ -43,13 +44,13 @@ class MassMoments:
         )
 
     def rotated(self, rotation: FactoredRotation) -> MassMoments:
-        """Seen in the parent's axes."""
+        """The moments in the parent's axes."""
         return MassMoments(
             self.mass, rotation.to_parent(self.first), rotation.symmetric_to_parent(self.second)
         )
 
     def translated(self, p: Vector) -> MassMoments:
-        """Seen in a parallel frame in which the old origin stands at p."""
+        """The moments in a parallel frame, in which the old origin is at p."""
         if all(is_zero(value) for value in p):
             return self
         h, shifted = self.first, self.first + p * self.mass
@@ -63,6 +64,6 @@ class MassMoments:
         return MassMoments(self.mass, shifted, added_symmetric(self.second, moved))
 
     def apply(self, m: Motion) -> Force:
-        """I m: (J w + h x a, m a + w x h) of a motion (w, a)."""
+        """I m = (J w + h x a, m a + w x h) for a motion m = (w, a)."""
         h, w, a = self.first, m.angular, m.linear
         return Force(self.rotational.apply(w) + h.cross(a), a * self.mass + w.cross(h))

@@ -1,4 +1,6 @@
-"""A robot for people to read: the tree of its bodies, then frames, contacts and loops, as nested lines."""
+"""A robot as text for people: the tree of its bodies, then frames, contacts and closed loops, as nested
+lines.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Line:
-    """One line, and the lines below it."""
+    """A line of text, and the lines below it."""
 
     text: str
     below: list[Line] = field(default_factory=list)
 
     def add(self, text: str) -> Line:
-        """A line below this one, behind those that are there."""
+        """Add a line below this one, after those that it has."""
         line = Line(text)
         self.below.append(line)
         return line
 
     def drawn(self) -> str:
-        """As plain text, branches drawn in front."""
+        """The lines as plain text, with branches drawn in front."""
         found, waiting = [], [(self, "", "")]
         while waiting:  # chains may be longer than Python's stack is deep
             line, front, indent = waiting.pop()
@@ -40,7 +42,7 @@ class Line:
         return "\n".join(found)
 
     def html(self) -> str:
-        """As nested lists."""
+        """The lines as nested HTML lists."""
         found: list[str] = []
         waiting: list[Line | str] = [self]
         while waiting:
@@ -56,7 +58,7 @@ class Line:
 
 
 def outline(robot: Robot) -> Line:
-    """The tree of bodies with their joints, indices and masses, and the frames that each carries."""
+    """The tree of bodies with their joints, indices and masses, and the frames that each of them carries."""
     model = robot.model
     sizes = "nq {nq}, nv {nv}, bodies {nbodies}".format_map(model.sizes)
     tree = Line(f"{escaped(model.name)}: {robot.base} base, {sizes}")
@@ -90,7 +92,7 @@ def summary(robot: Robot) -> str:
 
 
 def position_limits(joints: Sequence[Joint]) -> tuple[list[float], list[float]]:
-    """The least and the greatest q of these joints, in order; infinite where there is no limit."""
+    """The lower and the upper limits of q of these joints, in order; infinite without a limit."""
     lower, upper = [], []
     for joint in joints:
         limit = joint.limit if joint.nq == 1 else None
@@ -101,7 +103,7 @@ def position_limits(joints: Sequence[Joint]) -> tuple[list[float], list[float]]:
 
 
 def _contacts(model: Model) -> Iterator[str]:
-    """Every contact and every set of them in a line."""
+    """A line for every contact, then for every contact set."""
     first = 0
     for k, contact in enumerate(model.contacts):
         links = " and ".join(escaped(end.name) for end in contact.ends)
@@ -114,13 +116,13 @@ def _contacts(model: Model) -> Iterator[str]:
 
 
 class _Carried(NamedTuple):
-    """What bodies carry, by their index: links merged into them, and further frames."""
+    """What bodies carry, by their index: links that are merged into them, and further frames."""
 
     links: dict[int, list[str]]
     places: dict[int, list[str]]
 
     def told(self, label: str, body: int) -> str:
-        """A body's label, and what it carries."""
+        """A body's label, followed by what it carries."""
         for what, names in (("merged", self.links.get(body)), ("frames", self.places.get(body))):
             label += f"; {what}: {', '.join(names)}" if names else ""
         return label
@@ -137,7 +139,7 @@ def _joint(joint: Joint) -> str:
 
 
 def resisting(own: Resistance) -> str:
-    """What a joint sets against its motion."""
+    """The resistance of a joint, in words."""
     kind = f"smooth below {own.smoothing:g}" if own.smoothing else "exact"
     told = {
         "damping": f"{own.damping:.6g}",

@@ -1,14 +1,14 @@
-"""Parameters that stay inputs: those that a robot has, those asked for, and the model over symbols of them.
+"""Parameters that stay inputs: those that a robot has, those that were asked for, and the model over symbols.
 
     mass:LINK  com:LINK  inertia:LINK   as in URDF: about the centre of mass, in the link's axes
-    ten:LINK                            in place of these: m, m c and the inertia about the link's origin
-    xyz:JOINT                           where the joint stands in its parent link
+    ten:LINK                            instead of these: m, m c and the inertia about the link's origin
+    xyz:JOINT                           the position of the joint in its parent link
     damping:JOINT  friction:JOINT  stiffness:JOINT  armature:JOINT
     gravity                             in world axes
 
 Every component has a name, such as `com:tool.x`. A name without a component, such as `com:tool`, asks for all
-components that are not 0 (`ten`: for all ten); patterns such as `mass:*` ask for all that match, but for
-links without mass. Links that fixed joints carry have parameters as all others.
+components that are not 0 (`ten`: for all ten). Patterns such as `mass:*` ask for all that match, except links
+without mass. Links that fixed joints carry have the same parameters as others.
 """
 
 from __future__ import annotations
@@ -42,15 +42,17 @@ OF_JOINTS: Final = {
     "stiffness": "N m/rad, N/m",
     "armature": "kg m^2, kg",
 }
-"""Units of what a joint sets against its motion."""
+"""The units of the terms of joint resistance."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number: `group`: its name without the component, `component`: "" where the group has but one."""
+    """One number."""
 
     group: str
+    """Its name without the component."""
     component: str
+    """The component; "" if the group has only one."""
     default: float
     unit: str
 
@@ -64,7 +66,7 @@ class Parameter:
 
 
 def all_parameters(robot: Robot) -> list[Parameter]:
-    """Those that the robot has, links first, in the order of the description."""
+    """All parameters of the robot, links first, in the order of the description."""
     return [
         *_of_links(robot),
         *_of_joints(robot),
@@ -114,9 +116,10 @@ def _components(
 
 
 def asked_parameters(robot: Robot, asked: Sequence[str]) -> tuple[Parameter, ...]:
-    """Those that names and patterns ask for, each once, in the order asked.
+    """The parameters that names and patterns ask for, each once, in the order asked.
 
-    Raises OptionError for what there is none of, with what is nearest, and for two that say the same.
+    Raises OptionError for an unknown name, with the nearest ones, and for two that determine the same
+    numbers.
     """
     known = all_parameters(robot) if asked else []
     found: dict[str, Parameter] = {}
@@ -132,7 +135,7 @@ def asked_parameters(robot: Robot, asked: Sequence[str]) -> tuple[Parameter, ...
 
 
 def _matching(robot: Robot, known: Sequence[Parameter], pattern: str) -> list[Parameter]:
-    """Of the groups that match, what is not 0; else the components that match."""
+    """The nonzero components of the groups that match, or else the components that match."""
     single = not any(c in pattern for c in "*?[")
     groups = [parameter for parameter in known if fnmatchcase(parameter.group, pattern)]
     alone = single and any(not parameter.component for parameter in groups)
@@ -150,7 +153,7 @@ def _matching(robot: Robot, known: Sequence[Parameter], pattern: str) -> list[Pa
 
 
 def _unknown(robot: Robot, known: Sequence[Parameter], pattern: str) -> str:
-    """Why there is none of this name."""
+    """Why there is no parameter of this name."""
     kind, _, name = pattern.partition(":")
     still = {attachment.link for attachment in robot.attachments if attachment.body == WORLD}
     if kind in OF_LINKS and name in still:
@@ -167,17 +170,19 @@ def _unknown(robot: Robot, known: Sequence[Parameter], pattern: str) -> str:
 
 @dataclass(frozen=True)
 class ParametrisedLink:
-    """A link with inertial parameters: its ten numbers, about the centre of mass or linear ones, and the
-    place in p of those that are parameters."""
+    """A link with inertial parameters."""
 
     link: str
     about_center: bool
+    """Whether its ten numbers are those about the centre of mass, rather than the linear ones."""
     values: tuple[float, ...]
+    """Its ten numbers."""
     places: tuple[int | None, ...]
+    """For each of them its index in p, or None if it is constant."""
 
 
 def parametrised_links(robot: Robot, chosen: Sequence[Parameter]) -> list[ParametrisedLink]:
-    """Those of the chosen parameters."""
+    """The links of the chosen parameters."""
     place: dict[str, int | None] = {parameter.name: k for k, parameter in enumerate(chosen)}
     groups = {parameter.group for parameter in chosen}
     found = []
@@ -214,7 +219,7 @@ def symbolic_model(robot: Robot, chosen: Sequence[Parameter], symbols: Sequence[
 def _chosen(
     group: str, names: Sequence[str], given: Sequence[Scalar], value: Mapping[str, Scalar]
 ) -> list[Scalar]:
-    """The components, those that are parameters by their symbols."""
+    """The components, with symbols in place of those that are parameters."""
     return [value.get(f"{group}.{name}", x) for name, x in zip(names, given, strict=True)]
 
 
@@ -235,7 +240,7 @@ def _inertia(link: Link, snap: float, value: Mapping[str, Scalar]) -> Inertia:
 
 
 def _placed(description: Description, value: Mapping[str, Scalar]) -> Description:
-    """The description with symbols where joints stand."""
+    """The description with symbols in the positions of joints."""
     joints = []
     for joint in description.joints:
         x, y, z = _chosen(f"xyz:{joint.name}", AXES, joint.origin.xyz, value)
@@ -244,6 +249,6 @@ def _placed(description: Description, value: Mapping[str, Scalar]) -> Descriptio
 
 
 def _resisting(joint: str, own: Resistance, value: Mapping[str, Scalar]) -> Resistance:
-    """Of a joint."""
+    """The resistance of a joint, with symbols in place of parameters."""
     symbols = {kind: value[f"{kind}:{joint}"] for kind in OF_JOINTS if f"{kind}:{joint}" in value}
     return replace(own, **symbols)

@@ -1,8 +1,8 @@
 """The reduced model: the same mechanics with fewer operations.
 
-Four savings: body axes with z on the joint's axis; placements as planar rotations; mass moments instead of
-inertias; inertia that a joint does not feel is moved to its parent. Joint coordinates, torques and
-accelerations are those of the `Model` it was made from; every saving can be left out.
+There are four savings: body axes with z on the joint's axis; placements as planar rotations; mass moments
+instead of inertias; and inertia that a joint does not feel, which is moved to its parent. Joint coordinates,
+torques and accelerations are those of the original `Model`. Every saving can be left out.
 """
 
 from __future__ import annotations
@@ -26,35 +26,40 @@ from rbdgen.spatial.quaternion import Quaternion, QuaternionRotation
 from rbdgen.spatial.scalar import Scalar, is_zero, mul, reciprocal
 
 Turn = float | Angle
-"""In rad, or as an `Angle`, which may be rational."""
+"""An angle in rad, or an `Angle`, which may be rational."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReducedBody:
     """A body as the cheap algorithms see it, at a position of its joint.
 
-    `rotation`: from its axes to its parent's; `translation`: its origin in its parent's axes; `axis`: z in
-    its parent's axes; `subspace`: S, in its axes; `moments`: in its axes; `lag`: the angle from its axes to
-    the body itself where the equations stay in the parent's axes, else None.
+    All quantities are in its axes, unless stated otherwise.
     """
 
     name: str
     parent: int
     joint: Joint
     rotation: FactoredRotation
+    """From its axes to its parent's."""
     translation: Vector
+    """Its origin, in its parent's axes."""
     axis: Vector
+    """Its z axis, in its parent's axes."""
     subspace: tuple[Motion, ...]
+    """The motion subspace S."""
     moments: MassMoments
     lag: Angle | None
+    """The angle from its axes to the body itself if the equations are in the parent's axes, else None."""
 
     @property
     def armature(self) -> tuple[Scalar, ...]:
-        """The inertia of its joint's rotors, one number a degree of freedom."""
+        """The inertia of its joint's rotors, one number per degree of freedom."""
         return self.joint.armature
 
     def external_force(self, fext: Force, frame: Transform, unit_length: Scalar) -> Force:
-        """A force given in the joint's own frame, in which `frame` is this body's, seen in its axes."""
+        """A force that is given in the joint's own frame, in the body's axes. `frame` is this body's pose in
+        the former.
+        """
         own = frame.force_to_child(fext)
         moment, force = own.moment, own.force * unit_length
         if self.lag is None:
@@ -63,7 +68,9 @@ class ReducedBody:
         return Force(turned.apply(moment), turned.apply(force))
 
     def in_joint_frame(self, motion: Motion, frame: Transform, unit_length: Scalar) -> Motion:
-        """A motion in its axes, seen in the joint's own frame, in m: `external_force`, transposed."""
+        """A motion in its axes, expressed in the joint's own frame, in m; the transpose of
+        `external_force`.
+        """
         w, v = motion.angular, motion.linear * unit_length
         if self.lag is not None:
             back = PlanarRotation(Z, *self.lag).inverse
@@ -73,7 +80,7 @@ class ReducedBody:
 
 @dataclass(frozen=True, slots=True)
 class PlacedFrame:
-    """A frame on a body, as the cheap algorithms see that body; `parent`: its index, or WORLD."""
+    """A frame on a body, as the cheap algorithms see that body. `parent` is its index, or WORLD."""
 
     parent: int
     rotation: FactoredRotation
@@ -82,40 +89,47 @@ class PlacedFrame:
 
 @dataclass(frozen=True, slots=True)
 class PlacedContact:
-    """A contact, as the cheap algorithms see its bodies; `ends`: its places on them, one or (a loop) two, in
-    the axes of the links that were named; `axes`: those of its rows, on the body that it is seen from."""
+    """A contact, as the cheap algorithms see its bodies."""
 
     contact: Contact
     axes: PlacedFrame
+    """The axes of its rows, on the body relative to which it is described."""
     ends: tuple[PlacedFrame, ...]
+    """Its places on bodies (two for a closed loop), in the axes of the links that were named."""
 
 
 @dataclass(frozen=True)
 class ReducedModel:
-    """A model in chosen frames; `reduce` makes one, `with_axes` another choice of the same model.
-
-    `bodies`: every body in its own turned and slid frame, moments regrouped, lengths in `unit_length` m;
-    `aligned`: the bodies before any choice; `turns`, `slides`: the choices, one a body; `parallel`: bodies
-    whose equations stay in their parent's axes; `still`: the first moment of what was moved to the world;
-    `gravity`: in units of length / s^2; both in world axes; `whole`: the moments with what no joint feels of
-    the robot's angular momentum; `frames`, `contacts`: the model's, on these bodies, a contact with a frame
-    for the axes of its rows, then for each of its ends.
+    """A model in chosen frames. `reduce` makes one, and `with_axes` makes another choice for the same
+    model.
     """
 
     model: Model
     aligned: tuple[AlignedBody, ...]
+    """The bodies before any choice."""
     turns: tuple[Angle, ...]
+    """The chosen turns, one per body."""
     slides: tuple[Scalar, ...]
+    """The chosen slides, one per body."""
     base_parameters: bool
     parallel: frozenset[int]
+    """Bodies whose equations are in their parent's axes."""
     unit_length: Scalar
+    """The unit of length of this model, in m."""
     bodies: tuple[AlignedBody, ...]
+    """Every body in its own turned and slid frame."""
     moments: tuple[MassMoments, ...]
+    """The regrouped mass moments, as far as joints feel them."""
     still: Vector
+    """The first moment of what was moved to the world, in world axes."""
     gravity: Vector
+    """In units of length / s^2, in world axes."""
     whole: tuple[MassMoments, ...]
+    """The mass moments, including what no joint feels of the robot's angular momentum."""
     frames: tuple[AlignedFrame, ...] = ()
+    """The model's frames on these bodies."""
     contacts: tuple[tuple[AlignedFrame, ...], ...] = ()
+    """The model's contacts on these bodies, each as a frame for the axes of its rows and one for each end."""
 
     @property
     def nv(self) -> int:
@@ -127,17 +141,17 @@ class ReducedModel:
 
     @cached_property
     def ancestors(self) -> tuple[tuple[int, ...], ...]:
-        """The degrees of freedom above every degree of freedom, nearest first."""
+        """For every degree of freedom, its ancestors, nearest first."""
         return tuple(tuple(self.model.ancestor_dofs(k)) for k in range(self.nv))
 
     @property
     def of_momentum(self) -> ReducedModel:
-        """The same with moments that give the robot's momentum in all directions."""
+        """The same model with moments that give the robot's momentum in all directions."""
         return replace(self, moments=self.whole)
 
     @property
     def in_metres(self) -> ReducedModel:
-        """The same with 1 m as the unit of length."""
+        """The same model with 1 m as the unit of length."""
         if self.unit_length == 1:
             return self
         return self.with_axes(self.turns, self.slides, self.parallel)
@@ -155,7 +169,7 @@ class ReducedModel:
         return found
 
     def with_contacts(self, names: Sequence[str]) -> ReducedModel:
-        """The same with these of the contacts alone, in this order."""
+        """The same model with only these of its contacts, in this order."""
         model = self.model.with_contacts(names)
         own = dict(zip(self.model.contacts, self.contacts, strict=True))
         return replace(self, model=model, contacts=tuple(own[contact] for contact in model.contacts))
@@ -171,7 +185,7 @@ class ReducedModel:
         return _framed(self.model, self.aligned, turns, slides, self.base_parameters, parallel, unit_length)
 
     def at(self, q: Sequence[Coordinate]) -> list[ReducedBody]:
-        """The bodies at joint coordinates q, one coordinate a body."""
+        """The bodies at joint coordinates q, one coordinate per body."""
         placed: list[ReducedBody] = []
         for i, (body, own, q_i) in enumerate(zip(self.bodies, self.moments, q, strict=True)):
             lag = None if body.parent == WORLD else placed[body.parent].lag
@@ -181,7 +195,7 @@ class ReducedModel:
     def external_forces(
         self, placed: Sequence[ReducedBody], fext: Sequence[Force] | None
     ) -> list[Force] | None:
-        """External forces in the bodies' axes, from those in the joints' own frames."""
+        """External forces in the bodies' axes, from forces in the joints' own frames."""
         if fext is None:
             return None
         return [
@@ -201,13 +215,14 @@ def reduce(
 ) -> ReducedModel:
     """The reduced form of a numeric model.
 
-    `turns`, `slides`: how far every body's frame is turned about its joint's axis and slid along it, in rad
-    and m, None for not at all; `base_parameters`: whether to move inertia to parents; `parallel`: revolute
-    bodies with an axis parallel to their parent's whose equations are written in their parent's axes;
-    `unit_length`: the length, in m, that becomes 1.
+    `turns` and `slides` say how far every body's frame is turned about its joint's axis and slid along it, in
+    rad and m; None for not at all. `base_parameters` says whether to move inertia to parents. `parallel` are
+    revolute bodies with an axis parallel to their parent's whose equations are written in their parent's
+    axes. `unit_length` is the length, in m, that becomes 1.
 
-    Raises ModelError where a choice does not fit: turned axes of a joint without one axis, a parallel body
-    whose axis is not parallel, a unit of length on a robot that is not fixed and all revolute.
+    Raises ModelError for a choice that does not fit: a turn for a joint without a single axis, a parallel
+    body whose axis is not parallel, or a unit of length on a robot that is not fixed with only revolute
+    joints.
     """
     return _framed(model, align(model), turns, slides, base_parameters, parallel, unit_length)
 
@@ -278,7 +293,7 @@ def _check_parallel(bodies: Sequence[AlignedBody], parallel: Collection[int]) ->
 
 
 def _scaled(model: Model, bodies: list[AlignedBody], unit: Scalar) -> list[AlignedBody]:
-    """Lengths in units."""
+    """The bodies with lengths in these units."""
     if any(not body.joint.type.turns for body in bodies):
         raise ModelError(
             f"model '{model.name}': a unit of length needs a fixed base and revolute joints; leave it at 1"
@@ -288,14 +303,14 @@ def _scaled(model: Model, bodies: list[AlignedBody], unit: Scalar) -> list[Align
 
 
 def _in_units(own: MassMoments, unit: Scalar) -> MassMoments:
-    """m l^2 and h l leave N m as they are; Sigma does not change."""
+    """The moments in these units. m l^2 and h l keep torques in N m; Sigma does not change."""
     return MassMoments(mul(own.mass, unit * unit), own.first * unit, own.second)
 
 
 def _placed(
     body: AlignedBody, own: MassMoments, q: Coordinate, behind: Angle | None, stays: bool
 ) -> ReducedBody:
-    """One body at q. `behind`: the `lag` of the parent."""
+    """One body at q. `behind` is the `lag` of the parent."""
     translation, axis, gamma = body.translation, body.axis, body.gamma
     lag: Angle | None = None
     if behind is not None:
@@ -305,7 +320,7 @@ def _placed(
     translation = translation + _moved(shift, axis, gamma, body)
     theta = body.theta0 if turn is None else turn + body.theta0
     if turn is not None and body.alpha == ZERO_ANGLE:
-        # z stays where it is: one turn about it, by the sum
+        # all rotations are about the same z: one rotation by the sum of the angles
         gamma, theta = ZERO_ANGLE, theta if behind is None else behind + theta
     if stays:
         lag, rotation = theta, FactoredRotation()
@@ -327,7 +342,7 @@ def _frame_on(frame: AlignedFrame, placed: Sequence[ReducedBody]) -> PlacedFrame
 
 
 def _moved(shift: Vector, axis: Vector, gamma: Angle, body: AlignedBody) -> Vector:
-    """A shift in the body's axes at q = 0, seen in the parent's."""
+    """A shift in the body's axes at q = 0, in the parent's axes."""
     if is_zero(shift.x) and is_zero(shift.y):
         along: Vector = axis * shift.z
         return along

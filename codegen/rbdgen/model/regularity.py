@@ -1,4 +1,6 @@
-"""Whether every joint is resisted: whether the joint-space inertia matrix M can be inverted at all."""
+"""Whether every joint is resisted, that is whether the joint-space inertia matrix M can be inverted at
+all.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +18,23 @@ from rbdgen.spatial.ops import Matrix, Transform
 Numbers = npt.NDArray[np.float64]
 
 SINGULAR = 1e-7
-"""What resists a joint counts as nothing below this fraction: squared, in M, some ulps of a double."""
+"""Relative resistance below this counts as zero. Its square, which appears in M, is some ulps of a double."""
 
 GOLDEN = (sqrt(5) - 1) / 2
-"""Its multiples have fractional parts that are spread evenly over 0 to 1, and none is repeated."""
+"""The fractional parts of its multiples are spread evenly between 0 and 1 without repetition."""
 
 
-@np.errstate(all="ignore")  # numbers near the ends of their range are no matter of this check
+@np.errstate(all="ignore")  # other checks refuse numbers near the ends of their range
 def unresisted(model: Model) -> int | None:
-    """The outermost body whose joint nothing resists in any position; None where M can be inverted.
+    """The outermost body whose joint nothing resists in any position; None if M can be inverted.
 
-    M is singular where a motion of the joints gives no momentum, of bodies or of rotors: all that a joint
-    moves is massless, or the joints below it cancel its motion, as the only limb of a massless base can. The
-    determinant of M is analytic in q: if it vanishes in one position of no special kind, it does so
-    everywhere.
+    M is singular if a motion of the joints gives no momentum of bodies or rotors: all that a joint moves is
+    massless, or the joints below it cancel its motion, as the only limb of a massless base can. The
+    determinant of M is analytic in q: if it vanishes at one generic position, it does so everywhere.
 
-    The matrix from joint velocities to the bodies' momenta is brought to triangular form from the leaves to
-    the root, orthogonally: small pivots keep twice the digits that they have in M, which is its square.
+    The matrix from joint velocities to the bodies' momenta is brought to triangular form by orthogonal
+    transformations, from the leaves to the root. M is the square of this matrix, so small pivots keep twice
+    as many digits as in M.
     """
     if not model.coupling.is_trivial:
         return _unresisted_group(model)
@@ -43,10 +45,10 @@ def unresisted(model: Model) -> int | None:
         body, rows = model.bodies[i], momenta[i]
         least = SINGULAR * sqrt(composite[i].diagonal().max())
         for S, rotor in zip(body.joint.motion_subspace, body.joint.armature, strict=True):
-            scale = unit if any(S.angular) else 1.0  # lengths by the unit, also those of a helical joint
+            scale = unit if any(S.angular) else 1.0  # lengths are in units, also those of a helical joint
             column = rows @ np.array([*S.angular, *(x / scale for x in S.linear)], float)
             if rotor != 0:
-                # the rotor's momentum, a row in which only this column is not 0
+                # the rotor's momentum, a row in which only this column is nonzero
                 column = np.append(column, sqrt(rotor) / scale)
                 rows = np.vstack([rows, np.zeros(6)])
             size = np.linalg.norm(column)
@@ -62,9 +64,10 @@ def unresisted(model: Model) -> int | None:
 
 @np.errstate(all="ignore")
 def _unresisted_group(model: Model) -> int | None:
-    """The same where joints follow others: their columns are added up, and nothing is local to a body.
+    """The same for robots with followers: the columns of a group are added up, and nothing is local to a
+    body.
 
-    A follower that nothing resists is no fault where something resists a joint that it moves with.
+    A follower that nothing resists is no fault if something resists a joint that moves with it.
     """
     unit, momenta, sizes, moving = typical_length(model), [], np.zeros(model.nv), {}
     steps = [
@@ -103,7 +106,7 @@ def _by_freedom(model: Model) -> list[Body]:
 
 
 def _positions(model: Model, unit: float) -> list[Coordinate]:
-    """Where the joints stand: followers where others lead them."""
+    """The positions of the joints; followers are where other joints lead them."""
     q = [0.0] * model.nq
     for i, body in enumerate(model.bodies):
         if body.joint.nq == 1 and body.joint.follows is None:
@@ -122,20 +125,22 @@ def _led(joint: Joint, q: list[float]) -> float:
 
 
 def typical_length(model: Model) -> float:
-    """A radius of gyration in m, the unit in which masses and moments compare."""
+    """A radius of gyration in m, the unit in which masses and moments are comparable."""
     mass = sum(float(body.inertia.mass) for body in model.bodies)
     moment = sum(float(body.inertia.rotational.trace()) for body in model.bodies)
     return sqrt(moment) / sqrt(mass) if mass > 0 and moment > 0 else 1.0
 
 
 def _scaled(inertia: Numbers) -> Numbers:
-    """From motion to momentum, of the size of a square root of the inertia."""
+    """A map from motion to momentum, divided by the square root of the largest inertia."""
     largest = inertia.diagonal().max()
     return inertia / sqrt(largest) if largest > 0 else inertia
 
 
 def _some_position(joint: Joint, i: int, unit: float) -> Coordinate:
-    """Between 1 and 2 rad or units, no two joints at the same value: no axes coincide there by chance."""
+    """A position between 1 and 2 rad or units. No two joints have the same value, so no axes coincide by
+    chance.
+    """
     return joint.type.some_position(_some_value(i), unit)
 
 
@@ -144,13 +149,13 @@ def _some_value(i: int) -> float:
 
 
 def _inertia_matrix(inertia: Inertia, unit: float) -> Numbers:
-    """The 6 x 6 from motion to momentum, angular first."""
+    """The 6 x 6 matrix from motion to momentum, angular part first."""
     h = _array(Matrix.skew(inertia.first_moment)) / unit
     return np.block([[_array(inertia.rotational) / unit / unit, h], [-h, float(inertia.mass) * np.eye(3)]])
 
 
 def _motion_matrix(placement: Transform, unit: float) -> Numbers:
-    """The 6 x 6 of motions from the parent's frame to the child's, angular first."""
+    """The 6 x 6 matrix from motions in the parent's frame to motions in the child's, angular part first."""
     R = _array(placement.rotation).T
     return np.block([[R, np.zeros((3, 3))], [-R @ _array(Matrix.skew(placement.translation)) / unit, R]])
 

@@ -1,7 +1,8 @@
-"""Which resistance that a description gives its joints enters the model, and what is left out.
+"""Which resistance of a description's joints enters the model, and which is left out.
 
-Rotors and springs store energy: they are used wherever they are given, as masses are. Damping and friction
-take energy: they are used only where they are asked for, as many programs add torques of their own for them.
+Rotors and springs store energy: they are always used if they are given, just as masses are. Damping and
+friction dissipate energy: they are used only on request, because many programs add their own torques for
+them.
 """
 
 from __future__ import annotations
@@ -19,27 +20,26 @@ from rbdgen.model.joints import JOINT_TYPES, Resistance
 Friction: TypeAlias = Literal["exact"] | tuple[Literal["smooth"], float]
 
 LARGEST = 1e30
-"""No value is larger, in SI units: products of it stay finite."""
+"""The largest value in SI units, so that products stay finite."""
 
 
 @dataclass(frozen=True)
 class Dissipation:
-    """Whether damping and friction are used.
-
-    `friction`: None for not at all, "exact" for the sign of the velocity, 0 at rest, ("smooth", e) for
-    v / sqrt(v^2 + e^2), e in rad/s or m/s.
-    """
+    """Whether damping and friction are used."""
 
     damping: bool = False
     friction: Friction | None = None
+    """None for none; "exact" for the sign of the velocity, 0 at rest; ("smooth", e) for v / sqrt(v^2 + e^2),
+    with e in rad/s or m/s.
+    """
 
     @property
     def smoothing(self) -> float:
-        """e, 0 for the sign itself."""
+        """e, which is 0 for the exact sign."""
         return self.friction[1] if isinstance(self.friction, tuple) else 0.0
 
     def as_json(self) -> dict[str, bool | str | None]:
-        """As the command line takes them."""
+        """The values as the command line takes them."""
         friction = self.friction if self.friction in (None, "exact") else f"smooth:{self.smoothing!r}"
         return {"damping": self.damping, "friction": friction}
 
@@ -48,9 +48,9 @@ LOSSLESS = Dissipation()
 
 
 def resistance_of(joint: DescribedJoint, dissipation: Dissipation, path: str) -> Resistance:
-    """Of each degree of freedom of a moving joint.
+    """The resistance of each degree of freedom of a moving joint.
 
-    Raises ModelError for a spring where it has no one coordinate to act on, and for values below 0.
+    Raises ModelError for a spring on a joint that does not have a single coordinate, and for negative values.
     """
     if joint.stiffness != 0 and _several(joint):
         raise ModelError(
@@ -75,7 +75,7 @@ def resistance_of(joint: DescribedJoint, dissipation: Dissipation, path: str) ->
 
 
 def left_out(description: Description, dissipation: Dissipation) -> Iterator[str]:
-    """What is given and not used, one line a joint."""
+    """What is given but not used, one line per joint."""
     for joint in description.joints:
         if joint.type == "fixed":
             continue

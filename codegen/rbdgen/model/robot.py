@@ -1,4 +1,4 @@
-"""A robot: its model and where it came from."""
+"""A robot: its model, and the description and options from which it was made."""
 
 from __future__ import annotations
 
@@ -26,10 +26,7 @@ Base: TypeAlias = Literal["fixed", "floating"]
 
 @dataclass(frozen=True)
 class Robot:
-    """A model and where it came from: what the generator needs to know of one robot.
-
-    `independent_rows`: rows of its closed loops that say all of them, None where that is not known.
-    """
+    """A model and its origin: all that the generator needs to know of one robot."""
 
     model: Model
     description: Description
@@ -41,6 +38,7 @@ class Robot:
     dissipation: Dissipation = LOSSLESS
     followers: tuple[Follower, ...] = ()
     independent_rows: tuple[int, ...] | None = None
+    """Rows of its closed loops that imply all others; None if they are not known."""
 
     def __repr__(self) -> str:
         return summary(self)
@@ -59,7 +57,7 @@ class Robot:
 
     @property
     def name(self) -> str:
-        """The robot's own name, as its description has it."""
+        """The name of the robot in its description."""
         return self.model.name
 
     @property
@@ -74,7 +72,7 @@ class Robot:
 
     @property
     def mass(self) -> float:
-        """The mass of all moving bodies together, in kg; links that are fixed to the world do not count."""
+        """The mass of all moving bodies, in kg. Links that are fixed to the world do not count."""
         return float(sum(body.inertia.mass for body in self.model.bodies))
 
     @property
@@ -84,13 +82,16 @@ class Robot:
 
     @property
     def lower(self) -> Array:
-        """The lower position limits (nq,), in rad or m; -inf where the description has none, and for the
-        elements of joints with several coordinates, such as a floating base. No function enforces limits."""
+        """The lower position limits (nq,), in rad or m. Functions do not enforce limits.
+
+        They are -inf where the description has none, and for joints with several coordinates, such as a
+        floating base.
+        """
         return np.array(position_limits(self._coordinate_joints)[0])
 
     @property
     def upper(self) -> Array:
-        """The upper position limits (nq,), as `lower`; inf where there is none."""
+        """The upper position limits (nq,), as in `lower`; inf where there is none."""
         return np.array(position_limits(self._coordinate_joints)[1])
 
     @property
@@ -100,7 +101,7 @@ class Robot:
 
     @property
     def known_frames(self) -> Mapping[str, Frame]:
-        """All frames by name, those that were not chosen too."""
+        """All frames by name, including those that were not chosen."""
         return known_frames(self.description, self.attachments, self.snap)
 
     @property

@@ -1,4 +1,4 @@
-"""Fixed rotations, cleared of almost-zeros that cost operations."""
+"""Fixed rotations, cleared of entries that are almost zero, which would cost operations."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from rbdgen.spatial.ops import Matrix, Vector
 
 @dataclass(frozen=True)
 class Snapped:
-    """A joint whose placement was snapped, and by how much its rotation's entries changed at most."""
+    """A joint whose placement was snapped, and the largest change of an entry of its rotation."""
 
     joint: str
     change: float
 
 
 def snap_rotation(rotation: Matrix, tolerance: float) -> tuple[Matrix, float]:
-    """The rotation with entries within `tolerance` of 0 set to 0, and the largest change made.
+    """The rotation with entries up to `tolerance` set to 0, and the largest change that was made.
 
-    Where a row and a column then hold one entry it becomes +-1, and a remaining 2 x 2 block is divided by
-    hypot(c, s); anything else stays as written, as a general re-orthonormalisation would refill zeros.
+    If a row and a column then have only one entry, it becomes +-1, and a remaining 2 x 2 block is divided by
+    hypot(c, s). Other entries stay as written, because a general orthonormalisation would refill zeros.
     """
     if tolerance <= 0:
         return rotation, 0.0
@@ -48,7 +48,7 @@ def snap_rotation(rotation: Matrix, tolerance: float) -> tuple[Matrix, float]:
 
 
 def snap_axis(axis: Vector, tolerance: float) -> Vector:
-    """A unit axis with entries within `tolerance` of 0 set to 0, then of unit length again."""
+    """A unit axis with entries up to `tolerance` set to 0, and normalised again."""
     entries = [0.0 if abs(x) <= tolerance else float(x) for x in axis]
     if entries == list(axis):
         return axis

@@ -1,4 +1,4 @@
-"""Whether the numbers of a robot can be computed with: each by itself, and beside the others."""
+"""Whether a robot's numbers can be computed with, each by itself and compared with the others."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from rbdgen.model.regularity import typical_length
 from rbdgen.spatial.scalar import Scalar
 
 LARGEST_MASS = 1e30
-"""In kg, and its inverse the smallest: products with lengths, their squares and inverses stay finite."""
+"""In kg; its inverse is the smallest mass. Products with lengths, their squares and their inverses stay
+finite.
+"""
 
 LARGEST_LENGTH = 1e30
-"""In m. A length may be tiny: rounding of a right angle often leaves one."""
+"""In m. There is no smallest length, because rounding of a right angle often leaves a tiny one."""
 
 FARTHEST = 1e6
-"""In radii of gyration: m p^2 of a joint that much farther away leaves few digits of the inertia here."""
+"""In radii of gyration. For a joint that is farther away, m p^2 leaves few digits of the inertia."""
 
 
 def out_of_scale(model: Model) -> tuple[int, str] | None:
-    """The first body whose numbers cannot be computed with, and what is wrong; None where all can."""
+    """The first body whose numbers cannot be computed with, and what is wrong; None if there is none."""
     unit = typical_length(model)
     for i, body in enumerate(model.bodies):
         found = _own(body) or _beside(body, unit)
@@ -60,6 +62,6 @@ def _within(size: float, largest: float) -> bool:
 
 
 def _largest(values: Iterable[Scalar]) -> float:
-    """The largest absolute value; NaN where one of them is NaN."""
+    """The largest absolute value; NaN if any value is NaN."""
     sizes = [abs(float(value)) for value in values]
     return next((size for size in sizes if isnan(size)), max(sizes))

@@ -1,4 +1,4 @@
-"""How large a robot's tree is, in the sums that operation counts grow with."""
+"""The size of a robot's tree, as the sums on which operation counts depend."""
 
 from __future__ import annotations
 
@@ -11,54 +11,61 @@ from rbdgen.model.model import WORLD, Model
 
 @dataclass(frozen=True)
 class TreeSize:
-    """Sums over a robot's tree that operation counts grow with.
-
-    `bodies`: moving bodies; `ancestors`: pairs of a body and one that moves it, itself included; `connected`:
-    pairs of bodies on one branch from the world. Of degrees of freedom: `factor`, the sum of squared depths,
-    and `inverse`, of squared sizes of subtrees (sparse factorisation, product of the factor's inverse);
-    `products`, the terms of M^-1 times a matrix as sparse as M. `loops`: bodies that the two frames of a loop
-    do not share, over all loops. `carriers`: bodies that move any of the chosen frames; `frames`: bodies that
-    move a frame, over all of them. `holders`: bodies that move any contact; `contacts`: bodies that move a
-    contact, over all of them; `rows`: these, each with the contact's rows; `forces`: rows of all contacts;
-    `carried`: over them, squared numbers of the degrees of freedom that move them; `shared`: over pairs of
-    them, numbers of those that move both. Of second derivatives: `triples`, the sum of the bodies' squared
-    depths, and `solves`, the terms of M^-1 times dM/dq times a matrix.
-    """
+    """Sums over a robot's tree on which operation counts depend."""
 
     bodies: int
+    """Moving bodies."""
     ancestors: int
+    """Pairs of a body and one that moves it, itself included."""
     connected: int
+    """Pairs of bodies on the same branch from the world."""
     factor: int
+    """The sum of the squared depths of degrees of freedom, for the sparse factorisation."""
     inverse: int
+    """The sum of the squared subtree sizes of degrees of freedom, for the product of the factor's inverse."""
     products: int
+    """The terms of M^-1 times a matrix that is as sparse as M."""
     loops: int
+    """Bodies that move only one of the two frames of a closed loop, over all closed loops."""
     carriers: int
+    """Bodies that move any of the chosen frames."""
     frames: int
+    """Bodies that move a frame, over all frames."""
     holders: int
+    """Bodies that move any contact."""
     contacts: int
+    """Bodies that move a contact, over all contacts."""
     rows: int
+    """The same, times the rows of the contact."""
     forces: int
+    """The rows of all contacts."""
     carried: int
+    """The sum over these rows of the squared number of degrees of freedom that move them."""
     shared: int
+    """The sum over pairs of rows of the number of degrees of freedom that move both."""
     triples: int
+    """The sum of the bodies' squared depths, for second derivatives."""
     solves: int
+    """The terms of M^-1 times dM/dq times a matrix, for second derivatives."""
 
 
 @dataclass(frozen=True)
 class _Position:
-    """A body, or a degree of freedom, in the tree: how many move it, how many it moves, both counting itself,
-    and how many are on its branch from the world."""
+    """The position in the tree of a body or of a degree of freedom."""
 
     depth: int
+    """How many move it, counting itself."""
     subtree: int
+    """How many it moves, counting itself."""
     branch: int
+    """How many are on its branch from the world."""
 
 
 def tree_size(model: Model) -> TreeSize:
     """The sums for a model."""
     bodies = _positions(model, [1] * model.nbodies)
     last = _positions(model, [body.joint.nv for body in model.bodies])
-    # a joint of several freedoms counts as a chain of them
+    # a joint with several degrees of freedom counts as a chain of them
     freedoms = [
         _Position(place.depth - k, place.subtree - body.joint.nv + k + 1, place.branch)
         for body, place in zip(model.bodies, last, strict=True)
@@ -104,7 +111,7 @@ def _moving(model: Model, contact: Contact) -> frozenset[int]:
 
 
 def _positions(model: Model, weights: Sequence[int]) -> list[_Position]:
-    """The place of every body, each counting as much as its weight."""
+    """The position of every body, where each body counts as much as its weight."""
     depth: list[int] = []
     root: list[int] = []
     for i, body in enumerate(model.bodies):

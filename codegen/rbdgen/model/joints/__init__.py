@@ -1,7 +1,7 @@
 """Joint types, one file each: how a joint's coordinates place its body, and the motions that it allows.
 
-`JOINT_TYPES`: by name, those without parameters. A helical joint has its pitch, see `Helical`; a universal
-one is two revolute joints in series.
+`JOINT_TYPES` has the types without parameters, by name. A helical joint has a pitch, see `Helical`. A
+universal joint is two revolute joints in series.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
 
 
 class Angle(NamedTuple):
-    """An angle as its cosine and sine: all that the dynamics sees of it."""
+    """An angle as its cosine and its sine, which is all that the dynamics depends on."""
 
     cos: Scalar
     sin: Scalar
@@ -31,14 +31,14 @@ class Angle(NamedTuple):
 
 
 class ScrewPosition(NamedTuple):
-    """How far a helical joint has turned, in rad, also as an `Angle`."""
+    """How far a helical joint has turned, in rad and as an `Angle`."""
 
     turned: Scalar
     angle: Angle
 
 
 class PlanarPose(NamedTuple):
-    """Where a body stands in a plane, in m, and how far it is turned there."""
+    """The position of a body in a plane, in m, and its angle there."""
 
     x: Scalar
     y: Scalar
@@ -46,25 +46,26 @@ class PlanarPose(NamedTuple):
 
 
 class Attitude(NamedTuple):
-    """How a body is turned: a unit quaternion (x, y, z, w)."""
+    """The orientation of a body as a unit quaternion (x, y, z, w)."""
 
     quaternion: Quaternion
 
 
 class Pose(NamedTuple):
-    """Where a body stands, in m, and how it is turned: a unit quaternion (x, y, z, w)."""
+    """The position of a body, in m, and its orientation as a unit quaternion (x, y, z, w)."""
 
     position: Vector
     quaternion: Quaternion
 
 
 Coordinate: TypeAlias = Angle | ScrewPosition | PlanarPose | Attitude | Pose | Scalar
-"""The angle of a revolute joint, the displacement of a prismatic one, and so on: a type for every joint
-type."""
+"""A coordinate of one joint: one type of value for every joint type, such as an angle for a revolute
+joint.
+"""
 
 
 def elements(q: Coordinate) -> tuple[Scalar, ...]:
-    """The joint's elements of q; one that is an angle is the `Angle`, or the `ScrewPosition`."""
+    """The joint's elements of q, where an angle is represented by its `Angle` or `ScrewPosition`."""
     if isinstance(q, Pose):
         return (*q.position, *q.quaternion)
     if isinstance(q, Attitude):
@@ -73,14 +74,16 @@ def elements(q: Coordinate) -> tuple[Scalar, ...]:
 
 
 def angle_of(q: Coordinate) -> Angle | None:
-    """The angle that a joint has turned about its axis, None for one that does not turn about one."""
+    """The angle by which a joint has turned about its axis; None for a joint that does not turn about one
+    axis.
+    """
     if isinstance(q, Angle):
         return q
     return q.angle if isinstance(q, (ScrewPosition, PlanarPose)) else None
 
 
 def with_angle(q: Coordinate, angle: Angle) -> Coordinate:
-    """The same coordinate with another angle; one that has none stays as it is."""
+    """The same coordinate with another angle. A coordinate without an angle is returned as it is."""
     if isinstance(q, Angle):
         return angle
     return q._replace(angle=angle) if isinstance(q, (ScrewPosition, PlanarPose)) else q

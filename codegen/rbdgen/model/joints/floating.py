@@ -1,4 +1,4 @@
-"""A floating joint: it takes away no freedom at all; a floating base has one."""
+"""A floating joint, which does not constrain its body; that of a floating base is one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rbdgen.spatial.scalar import Scalar
 
 @dataclass(frozen=True)
 class Floating(Turning):
-    """q: the origin in m, a unit quaternion (x, y, z, w). v: linear, then angular, in the body's axes."""
+    """q: the origin in m, and a unit quaternion (x, y, z, w). v: linear, then angular, in the body's axes."""
 
     name = "floating"
     kind = "floating"
@@ -84,5 +84,5 @@ class Floating(Turning):
         return Pose(position, some_quaternion(value))
 
     def split(self, own: MassMoments) -> tuple[MassMoments, MassMoments | None]:
-        """All of it is felt."""
+        """The joint feels all moments."""
         return own, None

@@ -1,4 +1,4 @@
-"""A helical joint, or screw: it turns about an axis and slides along it in proportion."""
+"""A helical joint, or screw joint: it turns about an axis and slides along it in proportion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from rbdgen.spatial.scalar import Scalar, mul
 
 @dataclass(frozen=True)
 class Helical(JointType):
-    """q: the angle, in rad. `pitch` in m/rad, the displacement a radian: a thread's lead is 2 pi times it."""
+    """q: the angle in rad. `pitch` is the displacement per radian, in m/rad; a thread's lead is 2 pi times
+    that.
+    """
 
     pitch: Scalar
 

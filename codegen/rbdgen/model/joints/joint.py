@@ -25,11 +25,12 @@ class Follows(NamedTuple):
 
 @dataclass(frozen=True)
 class Joint:
-    """A moving joint. `axis` is a unit vector in the joint's frame; unused where `type` has no one axis.
+    """A moving joint. `axis` is a unit vector in the joint's frame; it is not used if `type` has no single
+    axis.
 
-    The joint's frame is that of its child body; at q = 0 it stands at the joint's placement in the parent.
-    Limits are carried, never enforced. `resistance` is that of each of its degrees of freedom. A joint that
-    follows another stands behind all that do not.
+    The joint's frame is that of its child body. At q = 0 it is at the joint's placement in the parent. Limits
+    are stored but never enforced. `resistance` is that of each of its degrees of freedom. Joints that follow
+    others come after all that do not.
     """
 
     name: str
@@ -51,12 +52,12 @@ class Joint:
 
     @property
     def armature(self) -> tuple[Scalar, ...]:
-        """The inertia of rotors, one number a degree of freedom."""
+        """The inertia of rotors, one number per degree of freedom."""
         return (self.resistance.armature,) * self.nv
 
     @property
     def coordinates(self) -> JointCoordinates:
-        """Its elements of q and v, and what they are."""
+        """Its elements of q and v, and their kind."""
         return JointCoordinates(self.name, self.type.kind, self.idx_q, self.nq, self.idx_v, self.nv)
 
     def slice(self, vector: Sequence[Scalar]) -> Sequence[Scalar]:
@@ -65,9 +66,9 @@ class Joint:
 
     @property
     def motion_subspace(self) -> tuple[Motion, ...]:
-        """S, one motion a degree of freedom, in the joint's frame."""
+        """S, one motion per degree of freedom, in the joint's frame."""
         return self.type.motion_subspace(self.axis)
 
     def transform(self, q: Coordinate) -> Transform:
-        """The moved frame seen in the frame at q = 0."""
+        """The pose at q of the joint's frame, in its frame at q = 0."""
         return self.type.transform(self.axis, q)

@@ -1,4 +1,4 @@
-"""What a joint type says of itself."""
+"""What each joint type defines."""
 
 from __future__ import annotations
 
@@ -16,121 +16,125 @@ from rbdgen.spatial.scalar import Scalar, add, sub
 
 
 class Displacement(NamedTuple):
-    """How a body stands beside where it stands at q = 0, in the axes that it has there.
-
-    `shift`: of its origin, in m; `turn`: about z; `attitude`: in any way, after that.
-    """
+    """The pose of a body relative to its pose at q = 0, in the axes that it has there."""
 
     shift: Vector = ZERO
+    """The displacement of its origin, in m."""
     turn: Angle | None = None
+    """A rotation about z."""
     attitude: Quaternion | None = None
+    """A general rotation, after `turn`."""
 
 
 class JointType(ABC):
-    """A type of moving joint, its motion subspace S constant in the child's axes.
-
-    `nq`, `nv`: elements of q and v; `kind`: the space that its part of q lies in; `one_axis`: whether it only
-    turns about one axis or slides along it, so that other axes of its body may be chosen, with z on it;
-    `turns`: whether it only turns about one; `free`: whether it takes away no freedom at all;
-    `resists`: whether damping, friction and rotors can act on its degrees of freedom.
-    """
+    """A type of moving joint, whose motion subspace S is constant in the child's axes."""
 
     name: ClassVar[str]
     kind: ClassVar[CoordinatesKind]
+    """The space of its elements of q."""
     nq: ClassVar[int] = 1
+    """The number of elements of q."""
     nv: ClassVar[int] = 1
+    """The number of elements of v."""
     one_axis: ClassVar[bool] = True
+    """Whether it only turns about one axis or slides along it, so that its body's axes may be chosen with z
+    on it.
+    """
     turns: ClassVar[bool] = False
+    """Whether it only turns about one axis."""
     free: ClassVar[bool] = False
+    """Whether it does not constrain its body."""
     resists: ClassVar[bool] = True
+    """Whether damping, friction and rotors can act on its degrees of freedom."""
 
     @abstractmethod
     def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:
-        """S, one motion a degree of freedom; `axis`: of unit length, in the child's axes."""
+        """S, one motion per degree of freedom. `axis` has unit length and is in the child's axes."""
 
     @abstractmethod
     def transform(self, axis: Vector, q: Coordinate) -> Transform:
-        """The moved frame seen in the frame at q = 0."""
+        """The pose at q of the joint's frame, in its frame at q = 0."""
 
     @abstractmethod
     def displacement(self, q: Coordinate) -> Displacement:
-        """The same, of a joint with z on its axis."""
+        """The same for a joint with z on its axis."""
 
     @abstractmethod
     def coordinate(self, q: Sequence[Scalar], angle: Callable[[Scalar], Angle]) -> Coordinate:
-        """From the joint's nq elements of q."""
+        """The coordinate, from the joint's nq elements of q."""
 
     def rates(
         self, q: Sequence[Scalar], v: Sequence[Scalar], angle: Callable[[Scalar], Angle]
     ) -> Sequence[Scalar]:
-        """How fast the joint's nq elements of q change at its nv elements of v."""
+        """The rates of the joint's nq elements of q at its nv elements of v."""
         del q, angle
         return v
 
     def velocities(
         self, q: Sequence[Scalar], rates: Sequence[Scalar], angle: Callable[[Scalar], Angle]
     ) -> Sequence[Scalar]:
-        """Its nv elements of v where its nq elements of q change so fast: what `rates` turns round."""
+        """Its nv elements of v at these rates of its nq elements of q; the inverse of `rates`."""
         del q, angle
         return rates
 
     def within(self, q: Sequence[Scalar], rates: Sequence[Scalar]) -> Sequence[Scalar]:
-        """What is left of rates of its nq elements where they stay such as they must be."""
+        """The rates of its nq elements of q, projected such that they keep their constraints, such as a
+        quaternion's unit length.
+        """
         del q
         return rates
 
     @abstractmethod
     def some_position(self, value: float, length: float) -> Coordinate:
-        """A position that is no special one, for a number between 1 and 2 and a length in m."""
+        """A generic position, from a number between 1 and 2 and a length in m."""
 
     @abstractmethod
     def split(self, own: MassMoments) -> tuple[MassMoments, MassMoments | None]:
-        """What of its body's moments the joint feels, and what only the parent does; z is on the axis.
+        """The moments of its body that the joint feels, and those that only the parent feels; z is on the
+        axis.
 
-        On what only the parent feels I S = 0 and S x* I = I S x: it is the same in every position.
+        For the latter I S = 0 and S x* I = I S x: they are the same in every position.
         """
 
     def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar], functions: Elementary) -> Sequence[Scalar]:
-        """Where its elements of q come to in one second at the constant velocity v."""
+        """The elements of q after one second at the constant velocity v."""
         del functions
         return [add(position, rate) for position, rate in zip(q, v, strict=True)]
 
     def difference(
         self, start: Sequence[Scalar], end: Sequence[Scalar], functions: Elementary
     ) -> Sequence[Scalar]:
-        """The velocity that leads from one to the other in one second."""
+        """The velocity that leads from `start` to `end` in one second."""
         del functions
         return [sub(there, here) for here, there in zip(start, end, strict=True)]
 
 
 class Turning(JointType):
-    """A type whose motions do not commute, since some of them turn others.
-
-    `moves`: which of linear x y z and angular x y z its v are, in the moved axes.
-    """
+    """A joint type whose motions do not commute, because some of them rotate others."""
 
     moves: ClassVar[tuple[int, ...]]
+    """Which of linear x y z and angular x y z the elements of v are, in the moved axes."""
     one_axis = False
 
     @abstractmethod
     def displaced(
         self, start: Sequence[Scalar], end: Sequence[Scalar], functions: Elementary
     ) -> tuple[Quaternion, Vector]:
-        """How the body stands at `end` as seen from where it stood, the quaternion of unit length."""
+        """The pose at `end` relative to the one at `start`, with a quaternion of unit length."""
 
     def motion(self, v: Sequence[Scalar]) -> Motion:
-        """The motion of the body in its own axes."""
+        """The motion of the body in its own axes, at v."""
         rates = dict(zip(self.moves, v, strict=True))
         linear, angular = (Vector(*(rates.get(k + axis, 0) for axis in range(3))) for k in (0, 3))
         return Motion(angular, linear)
 
     def velocity(self, motion: Motion) -> list[Scalar]:
-        """v of such a motion."""
+        """The elements of v for such a motion."""
         both = [*motion.linear, *motion.angular]
         return [both[k] for k in self.moves]
 
     def difference(
         self, start: Sequence[Scalar], end: Sequence[Scalar], functions: Elementary
     ) -> Sequence[Scalar]:
-        """By half a turn at most."""
+        """The velocity, which turns by at most half a turn."""
         return self.velocity(Logarithm(*self.displaced(start, end, functions), functions).motion)

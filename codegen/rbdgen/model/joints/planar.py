@@ -19,7 +19,7 @@ from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
 
 @dataclass(frozen=True)
 class Planar(Turning):
-    """q: x and y in m, the angle in rad. v: the velocity along the moved x and y, and about z."""
+    """q: x and y in m, and the angle in rad. v: the velocity along the moved x and y axes, and about z."""
 
     name = "planar"
     kind = "planar"
@@ -71,11 +71,11 @@ class Planar(Turning):
         return PlanarPose(value * length, (3 - value) * length, Angle(cos(value), sin(value)))
 
     def split(self, own: MassMoments) -> tuple[MassMoments, MassMoments | None]:
-        """Sigma_zz is the same wherever the body stands in the plane."""
+        """Sigma_zz is the same wherever the body is in the plane."""
         felt = MassMoments(own.mass, own.first, without_zz(own.second))
         return felt, MassMoments(0, ZERO, only_zz(own.second))
 
 
 def _turned(v: Vector, cos: Scalar, sin: Scalar) -> Vector:
-    """A vector in the plane, turned by an angle."""
+    """A vector of the plane, rotated by an angle."""
     return Vector(sub(mul(cos, v.x), mul(sin, v.y)), add(mul(sin, v.x), mul(cos, v.y)), 0)

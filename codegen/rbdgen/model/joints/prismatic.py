@@ -36,5 +36,5 @@ class Prismatic(JointType):
         return value * length
 
     def split(self, own: MassMoments) -> tuple[MassMoments, MassMoments | None]:
-        """The body turns with its parent: all of Sigma is the parent's."""
+        """The body rotates with its parent, so all of Sigma is felt by the parent only."""
         return MassMoments(own.mass, own.first, ZERO_MATRIX), MassMoments(0, ZERO, own.second)

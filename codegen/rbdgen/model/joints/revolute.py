@@ -1,4 +1,4 @@
-"""A revolute joint turns about an axis; a continuous one is a revolute joint without limits."""
+"""A revolute joint turns about an axis; a continuous joint is a revolute joint without limits."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Revolute(JointType):
 
 
 def without_zz(second: Matrix) -> Matrix:
-    """A second moment but for its entry zz, which a turn about z does not feel."""
+    """A second moment without its entry zz, which a rotation about z does not feel."""
     (xx, xy, xz), (_, yy, yz), _ = (tuple(row) for row in second)
     return mirrored([[xx, xy, xz], [0, yy, yz], [0, 0, 0]])
 
 
 def only_zz(second: Matrix) -> Matrix:
-    """The entry zz alone."""
+    """A second moment with only its entry zz."""
     return Matrix.diagonal(0, 0, second[2].z)

@@ -1,4 +1,4 @@
-"""A spherical joint, or ball joint: its body turns about a point in any way."""
+"""A spherical joint, or ball joint: its body rotates freely about a point."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ class Spherical(Turning):
         return Attitude(some_quaternion(value))
 
     def split(self, own: MassMoments) -> tuple[MassMoments, MassMoments | None]:
-        """A mass at the centre of the joint does not turn."""
+        """A mass at the centre of the joint does not move with it."""
         return MassMoments(0, own.first, own.second), MassMoments(own.mass, ZERO, ZERO_MATRIX)
 
 
 def some_quaternion(value: float) -> Quaternion:
-    """A unit quaternion that is no special one, for a number between 1 and 2."""
+    """A generic unit quaternion, from a number between 1 and 2."""
     x, y, z, w = value, 0.7, 3 - value, 1.6 * value
     size: float = (x * x + y * y + z * z + w * w) ** 0.5
     return x / size, y / size, z / size, w / size

@@ -1,5 +1,5 @@
 /* Self-test of double_pendulum: every function on golden states, whose outputs an interpreter computed in double, and the
-   bits of its outputs on 256 other states.
+   bits of its outputs on 256 other states, but for those of them where an output is not finite.
    Reports a line a function; the exit status is the number of functions that failed.
    `bits` is a hash of the outputs on the other states, and compared with that of the generator's own arithmetic: it is
    the same on every IEEE 754 machine, unless the compiler fuses products and sums (-ffp-contract=off stops it).
@@ -219,13 +219,30 @@ static void draw(double *values, int size, uint32_t *word)
     }
 }
 
+static uint64_t word_of(const double *value)
+{
+    uint64_t word;
+    (void)memcpy(&word, value, sizeof word);
+    return word;
+}
+
+/* Whether no number is infinite or NaN, by their exponents: compilers may take for granted that there is none. */
+static bool all_finite(const double *values, int size)
+{
+    const uint64_t exponent = 0x7FF0000000000000u;
+    bool all = true;
+    for (int i = 0; i < size; ++i) {
+        all = all && ((word_of(&values[i]) & exponent) != exponent);
+    }
+    return all;
+}
+
 /* FNV-1a over the values' words. */
 static uint32_t hash(uint32_t bits, const double *values, int size)
 {
     uint32_t mixed = bits;
     for (int i = 0; i < size; ++i) {
-        uint64_t word;
-        (void)memcpy(&word, &values[i], sizeof word);
+        const uint64_t word = word_of(&values[i]);
         const uint64_t upper = word >> 32;
         const uint64_t lower = word & 0xFFFFFFFFu;
         mixed = (mixed ^ (uint32_t)lower) * 16777619u;
@@ -254,7 +271,9 @@ static int rnea_fails(void)
         draw(v, 2, &word);
         draw(a, 2, &word);
         double_pendulum_rnea(q, v, a, tau);
-        bits = hash(bits, tau, 2);
+        if (all_finite(tau, 2)) {
+            bits = hash(bits, tau, 2);
+        }
     }
     const bool same = bits == 0x19bf202bu;
     const bool failed = (count != 0) || (!same && (DOUBLE_PENDULUM_ANY_BITS == 0));
@@ -283,7 +302,9 @@ static int aba_fails(void)
         draw(v, 2, &word);
         draw(tau, 2, &word);
         double_pendulum_aba(q, v, tau, a);
-        bits = hash(bits, a, 2);
+        if (all_finite(a, 2)) {
+            bits = hash(bits, a, 2);
+        }
     }
     const bool same = bits == 0x7bcf53acu;
     const bool failed = (count != 0) || (!same && (DOUBLE_PENDULUM_ANY_BITS == 0));
@@ -308,7 +329,9 @@ static int crba_fails(void)
     for (int state = 0; state < 256; ++state) {
         draw(q, 2, &word);
         double_pendulum_crba(q, M);
-        bits = hash(bits, M, 4);
+        if (all_finite(M, 4)) {
+            bits = hash(bits, M, 4);
+        }
     }
     const bool same = bits == 0x9b2b56d3u;
     const bool failed = (count != 0) || (!same && (DOUBLE_PENDULUM_ANY_BITS == 0));
@@ -333,7 +356,9 @@ static int minv_fails(void)
     for (int state = 0; state < 256; ++state) {
         draw(q, 2, &word);
         double_pendulum_minv(q, Minv);
-        bits = hash(bits, Minv, 4);
+        if (all_finite(Minv, 4)) {
+            bits = hash(bits, Minv, 4);
+        }
     }
     const bool same = bits == 0x4b00773du;
     const bool failed = (count != 0) || (!same && (DOUBLE_PENDULUM_ANY_BITS == 0));
@@ -372,9 +397,11 @@ static int rnea_derivatives_fails(void)
         draw(v, 2, &word);
         draw(a, 2, &word);
         double_pendulum_rnea_derivatives(q, v, a, dtau_dq, dtau_dv, dtau_da);
-        bits = hash(bits, dtau_dq, 4);
-        bits = hash(bits, dtau_dv, 4);
-        bits = hash(bits, dtau_da, 4);
+        if (all_finite(dtau_dq, 4) && all_finite(dtau_dv, 4) && all_finite(dtau_da, 4)) {
+            bits = hash(bits, dtau_dq, 4);
+            bits = hash(bits, dtau_dv, 4);
+            bits = hash(bits, dtau_da, 4);
+        }
     }
     const bool same = bits == 0xccbdf119u;
     const bool failed = (count != 0) || (!same && (DOUBLE_PENDULUM_ANY_BITS == 0));
@@ -413,9 +440,11 @@ static int aba_derivatives_fails(void)
         draw(v, 2, &word);
         draw(tau, 2, &word);
         double_pendulum_aba_derivatives(q, v, tau, da_dq, da_dv, da_dtau);
-        bits = hash(bits, da_dq, 4);
-        bits = hash(bits, da_dv, 4);
-        bits = hash(bits, da_dtau, 4);
+        if (all_finite(da_dq, 4) && all_finite(da_dv, 4) && all_finite(da_dtau, 4)) {
+            bits = hash(bits, da_dq, 4);
+            bits = hash(bits, da_dv, 4);
+            bits = hash(bits, da_dtau, 4);
+        }
     }
     const bool same = bits == 0xf869a857u;
     const bool failed = (count != 0) || (!same && (DOUBLE_PENDULUM_ANY_BITS == 0));

@@ -17,11 +17,14 @@ from support.toys import facts, toys
 
 from rbdgen.emit.package import EmitOptions, FunctionSource, Sources
 from rbdgen.emit.render import render
-from rbdgen.emit.selftest.bits import STATES, hash_of_outputs, plain_inputs
-from rbdgen.emit.selftest.golden import golden_vectors
+from rbdgen.emit.selftest.bits import FEWEST, SHORT, STATES, hash_of_outputs, plain_inputs
+from rbdgen.errors import EmitError
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
+from rbdgen.graph.builder import Builder
 from rbdgen.graph.programs.passes import FOR_BATCHES, apply
+from rbdgen.graph.programs.program import straight_line
+from rbdgen.graph.programs.run import run
 from rbdgen.machine import Real
 from rbdgen.model.build import Base, build_robot
 from rbdgen.model.model import Model
@@ -32,8 +35,9 @@ from rbdgen.pipeline.facts import facts_of
 from rbdgen.pipeline.page import emit
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
+from rbdgen.runtime.configuration import Manifold
 from rbdgen.selection.limbs import InLimbs, cheapest_in_limbs
-from rbdgen.signature import SizedArgument
+from rbdgen.signature import JointCoordinates, SizedArgument, SizedSignature
 
 FUNCTIONS = ("rnea", "aba", "crba", "minv")
 
@@ -200,7 +204,7 @@ def test_the_states() -> None:
         SizedArgument("cos_q", (3,), "1", "", "cosines"),
     ]
     for real in ("float", "double"):
-        values = plain_inputs(arguments, real)  # type: ignore[arg-type]
+        values = plain_inputs(arguments, Manifold(()), real)  # type: ignore[arg-type]
         assert {name: array.shape for name, array in values.items()} == {
             "v": (STATES, 7),
             "sin_q": (STATES, 3),
@@ -209,8 +213,49 @@ def test_the_states() -> None:
         assert 3 < np.abs(values["v"]).max() <= 4
         assert 0.4 < (values["v"] == 0).mean() < 0.6
         np.testing.assert_allclose(values["sin_q"] ** 2 + values["cos_q"] ** 2, 1, rtol=1e-6)
-    single, double = (plain_inputs(arguments, real)["v"] for real in ("float", "double"))  # type: ignore[arg-type]
+    single, double = (
+        plain_inputs(arguments, Manifold(()), real)["v"]  # type: ignore[arg-type]
+        for real in ("float", "double")
+    )
     np.testing.assert_array_equal(single, double)
+
+
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_the_states_are_such_as_functions_are_called_with(real: Real) -> None:
+    joints = [
+        JointCoordinates("base", "floating", 0, 7, 0, 6),
+        JointCoordinates("elbow", "angle", 7, 1, 6, 1),
+        JointCoordinates("wrist", "spherical", 8, 4, 7, 3),
+    ]
+    arguments = [
+        SizedArgument("q", (12,), "", "", "configuration"),
+        SizedArgument("dt", (1,), "s", "", "time_step"),
+        SizedArgument("mu", (2,), "", "", "nonnegative"),
+        SizedArgument("phi", (10,), "", "", "inertia"),
+        SizedArgument("p", (3,), "", "", "parameters", default=(2.0, 0.0, -0.1)),
+    ]
+    values = plain_inputs(arguments, Manifold(tuple(joints)), real)
+    for end in (7, 12):
+        squares = np.sum(values["q"][:, end - 4 : end].astype(float) ** 2, axis=1)
+        np.testing.assert_allclose(squares, 1, rtol=1e-6)
+        assert len(np.unique(values["q"][:, end - 4 : end], axis=0)) > 200
+    assert np.abs(values["q"][:, 7]).max() > 3
+    assert (values["dt"].min(), values["dt"].max()) == (0, SHORT)
+    assert (values["mu"].min(), values["mu"].max()) == (0, 1)
+    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = values["phi"].astype(float).T
+    sigma = (xx + yy + zz) / 2
+    rows = [
+        [sigma - xx, -xy, -xz, hx],
+        [-xy, sigma - yy, -yz, hy],
+        [-xz, -yz, sigma - zz, hz],
+        [hx, hy, hz, m],
+    ]
+    assert np.linalg.eigvalsh(np.moveaxis(np.array(rows), -1, 0)).min() > 0
+    p = values["p"]
+    assert (p[:, 1] == 0).all()
+    assert 1.75 <= p[:, 0].min() < 1.8
+    assert 2.2 < p[:, 0].max() <= 2.25
+    assert (p[:, 2] == np.array(-0.1, p.dtype)).mean() > 0.3
 
 
 def test_the_hash() -> None:
@@ -219,16 +264,42 @@ def test_the_hash() -> None:
     expected = 2166136261
     for word in (0x3FC00000, 0xC0000000):
         expected = (expected ^ word) * 16777619 % 2**32
-    assert hash_of_outputs([values[:, :1], values[:, 1:]]) == expected
-    assert hash_of_outputs([values.astype(np.float64)]) != expected
-    assert hash_of_outputs([np.array([[math.inf]])]) is None
+    assert hash_of_outputs([values[:, :1], values[:, 1:]]) == (expected, 1)
+    assert hash_of_outputs([values.astype(np.float64)])[0] != expected
+    more = np.array([[math.inf, 1], values[0], [1, math.nan]], np.float32)
+    assert hash_of_outputs([more]) == (expected, 1), "states are left out one by one"
 
 
-def test_results_that_are_not_finite_have_no_expected_bits(tmp_path: Path) -> None:
-    golden = {f.name: replace(golden_vectors(facts(), f, "double"), bits=None) for f in toys()}
-    sources = render(
-        facts(), toys(), EmitOptions(trig="builtin", target="portable", extensions=False), golden
+def quotients(name: str, size: int) -> FunctionSource:
+    """The reciprocals of all numbers but the last one, and that: not finite where one of them is 0."""
+    builder = Builder()
+    *x, last = builder.input("v", size)
+    graph = builder.graph([("y", (size - 1,), [1 / element for element in x]), ("copy", (1,), [last])])
+    signature = SizedSignature(
+        name,
+        (SizedArgument("v", (size,), "1", "numbers", "velocity"),),
+        (
+            SizedArgument("y", (size - 1,), "1", "reciprocals"),
+            SizedArgument("copy", (1,), "1", "the last one"),
+        ),
     )
-    done = selftest(sources, tmp_path)
-    assert done.returncode == 0
-    assert done.stdout.count(", not compared: some outputs have no finite value\n") == 2
+    program = straight_line(graph)
+    return FunctionSource(signature, program, "form", "as given", program.cost, "reciprocals")
+
+
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_single_states_without_finite_results_are_left_out(real: Real, tmp_path: Path) -> None:
+    options = EmitOptions(real=real, trig="builtin", target="portable", extensions=False)
+    half = quotients("half", 2)
+    inputs = plain_inputs(half.signature.inputs, Manifold(()), real)
+    outputs = run(half.program, inputs)
+    assert FEWEST < hash_of_outputs([outputs["y"], outputs["copy"]])[1] < 0.6 * STATES
+    done = selftest(render(facts(), [half], options), tmp_path, "-O2", "-ffp-contract=off")
+    assert done.stdout.endswith(" as expected\n"), done.stdout
+
+
+def test_a_function_with_few_finite_results_is_refused() -> None:
+    """As its self-test would compare next to nothing."""
+    options = EmitOptions(trig="builtin", target="portable", extensions=False)
+    with pytest.raises(EmitError, match=r"^function 'few': its results are finite in only \d+ of 256 random"):
+        render(facts(), [*toys(), quotients("few", 9)], options)

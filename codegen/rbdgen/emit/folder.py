@@ -132,6 +132,6 @@ def _described(
     return FolderFunction(
         function,
         function_context(facts, function, options.real, counted=options.small_machine),
-        golden_context(function, golden, options.real),
+        golden_context(facts, function, golden, options.real),
         float(f"{float_error(facts, function):.2g}") if options.small_float else None,
     )

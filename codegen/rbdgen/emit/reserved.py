@@ -86,13 +86,14 @@ _BEGINNINGS: Final = frozenset({"kinetic", "potential"})
 
 LOCAL: Final = frozenset(
     """
-    DISPATCH bits block count differ draw draw_angles failed first forget hash i job k nbodies nq nv real
-    result run same state states std stream view word wrong
+    DISPATCH all_finite bits block count differ draw draw_angles draw_attitude draw_inertia draw_near
+    draw_nonnegative failed first forget hash i job k nbodies nq nv real result run same state states std
+    stream view word wrong
     """.split()  # noqa: SIM905
 )
 """What the templates name beside the arguments of a function."""
 
-_MADE: Final = re.compile(r"(lanes_of|many|expected)_\w+|\w+_(step|block|fails|before|[0-9]+)", re.ASCII)
+_MADE: Final = re.compile(r"(lanes_of|many|expected|near)_\w+|\w+_(step|block|fails|before|[0-9]+)", re.ASCII)
 """What emission names after an argument or a function."""
 
 

@@ -1,18 +1,21 @@
 """A hash of results, bit by bit, on states that C and Python make alike: the emitted self-test compares it.
 
-The states are integers scaled by powers of two, with every second number 0: where much vanishes, the small
-terms of an equation show in the last bits of a result.
+The states are made of integers of few digits, with every second number 0: where much vanishes, the small
+terms of an equation show in the last bits of a result. Quaternions have unit length and time steps are not
+negative, as in any call: for other inputs results are often not finite.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from rbdgen.machine import Real
+from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import SizedArgument
 
 Array = npt.NDArray[Any]
@@ -22,35 +25,131 @@ SEED: Final = 2463534242
 SCALE: Final = 2.0**-21
 """24 bits times this are numbers within 4."""
 
-SHORT: Final = 2.0**-12
-"""Times these, time steps stay within 1 ms."""
+SHORT: Final = 2.0**-6
+"""In s, the longest time step."""
+
+FEWEST: Final = 32
+"""Of the states, those that have finite results and so are compared."""
 
 _TANGENT: Final = 2.0**-6
-"""8 bits times this are tangents of half angles, within 2; few enough that their squares are exact."""
+"""8 bits times this are within 2; few enough that sums of their products are exact."""
+
+_NEAR: Final = 2.0**-4
+
+How = Literal["plain", "angles", "attitude", "nonnegative", "inertia", "near"]
+"""How numbers are drawn: `angles` are sines and cosines, an `attitude` is a unit quaternion, and what is
+drawn `near` lies within an eighth of known numbers."""
+
+WORDS_OF: Final[dict[How, int]] = {"attitude": 3, "inertia": 10}
+"""Random words for all numbers of such a draw; the others take one for each number."""
 
 _WORD: Final = 0xFFFFFFFF
 _FNV: Final = (2166136261, 16777619)
 
 
-def plain_inputs(arguments: Sequence[SizedArgument], real: Real, states: int = STATES) -> dict[str, Array]:
-    """Name -> (states, size), the same numbers as `c/ROBOT_selftest.c.jinja` makes."""
+@dataclass(frozen=True)
+class Draw:
+    """How `size` elements of an input are drawn, from the element `at` on.
+
+    `cosines`: the input that is drawn together with sines; `scale`: a power of two; `near`: known numbers.
+    """
+
+    how: How
+    name: str
+    size: int
+    at: int = 0
+    cosines: str = ""
+    scale: float = 1.0
+    near: tuple[float, ...] = ()
+
+    @property
+    def words(self) -> int:
+        """How many random words it takes."""
+        return WORDS_OF.get(self.how, self.size)
+
+
+def draws(arguments: Sequence[SizedArgument], manifold: Manifold) -> list[Draw]:
+    """How the inputs of a function are drawn, in this order; later draws replace elements of earlier ones."""
+    cosines = next((x.name for x in arguments if x.kind == "cosines"), "")
+    found = []
+    for x in arguments:
+        if x.kind == "sines":
+            found.append(Draw("angles", x.name, x.size, cosines=cosines))
+        elif x.kind in ("nonnegative", "time_step"):
+            scale = SHORT if x.kind == "time_step" else 1.0
+            found.append(Draw("nonnegative", x.name, x.size, scale=scale))
+        elif x.kind == "inertia":
+            found.append(Draw("inertia", x.name, x.size))
+        elif x.default is not None:
+            found.append(Draw("near", x.name, x.size, near=x.default))
+        elif x.kind != "cosines":
+            found.append(Draw("plain", x.name, x.size, scale=SCALE))
+        if x.kind == "configuration":
+            ends = [
+                joint.idx_q + joint.nq for joint in manifold.joints if joint.kind in ("spherical", "floating")
+            ]
+            found += [Draw("attitude", x.name, 4, end - 4) for end in ends]
+    return found
+
+
+def plain_inputs(
+    arguments: Sequence[SizedArgument], manifold: Manifold, real: Real, states: int = STATES
+) -> dict[str, Array]:
+    """Name -> (states, size), the same numbers as `c/draws.jinja` makes."""
     dtype = np.float32 if real == "float" else np.float64
-    drawn = [argument for argument in arguments if argument.kind != "cosines"]
-    words = _words(states * sum(argument.size for argument in drawn)).reshape(states, -1)
-    values: dict[str, Array] = {}
+    drawn = draws(arguments, manifold)
+    words = _words(states * sum(draw.words for draw in drawn)).reshape(states, -1)
+    values = {x.name: np.zeros((states, x.size), dtype) for x in arguments}
     first = 0
-    for argument in drawn:
-        mine = words[:, first : first + argument.size]
-        first += argument.size
-        if argument.kind == "sines":
-            t: Array = _numbers(mine >> 24, 128, _TANGENT, mine).astype(dtype)
-            cosines = next(other.name for other in arguments if other.kind == "cosines")
-            values[argument.name] = (t + t) / (1 + t * t)
-            values[cosines] = (1 - t * t) / (1 + t * t)
+    for draw in drawn:
+        mine = words[:, first : first + draw.words]
+        first += draw.words
+        if draw.how == "angles":
+            t = _tangents(mine, dtype)
+            values[draw.name][:] = (t + t) / (1 + t * t)
+            values[draw.cosines][:] = (1 - t * t) / (1 + t * t)
         else:
-            scale = SCALE * SHORT if argument.kind == "time_step" else SCALE
-            values[argument.name] = _numbers(mine >> 8, 1 << 23, scale, mine).astype(dtype)
+            values[draw.name][:, draw.at : draw.at + draw.size] = _drawn(draw, mine, dtype)
     return values
+
+
+def _drawn(draw: Draw, words: Array, dtype: type[np.floating[Any]]) -> Array:
+    if draw.how == "attitude":
+        return _attitudes(_tangents(words, dtype))
+    if draw.how == "inertia":
+        return _inertias(_tangents(words, dtype))
+    if draw.how == "near":
+        return np.asarray(np.array(draw.near, dtype) * (1 + _tangents(words, dtype) * dtype(_NEAR)))
+    if draw.how == "nonnegative":
+        kept = np.where(words & 1, words >> 8, (words & 2) << 23)
+        return np.asarray(kept.astype(dtype) * dtype(2.0**-24 * draw.scale))
+    return _numbers(words >> 8, 1 << 23, draw.scale, words).astype(dtype)
+
+
+def _tangents(words: Array, dtype: type[np.floating[Any]]) -> Array:
+    return _numbers(words >> 24, 128, _TANGENT, words).astype(dtype)
+
+
+def _attitudes(t: Array) -> Array:
+    """Unit quaternions by the tangents of a quarter of their angles, times their axes: only the quotients are
+    rounded."""
+    squares = np.sum(t * t, axis=1, keepdims=True)
+    return np.asarray(np.concatenate([t + t, 1 - squares], axis=1) / (1 + squares))
+
+
+def _inertias(t: Array) -> Array:
+    """Ten parameters (m, m c, Ixx Ixy Iyy Ixz Iyz Izz) that a body can have.
+
+    They are those of the pseudo-inertia L L^T, and nothing is rounded. L is lower triangular; t has the 4
+    elements of its diagonal, which become 1 or more, then the others by rows.
+    """
+    L = np.zeros((len(t), 4, 4), t.dtype)
+    L[:, range(4), range(4)] = 1 + abs(t[:, :4])
+    L[:, [1, 2, 2, 3, 3, 3], [0, 0, 1, 0, 1, 2]] = t[:, 4:]
+    P = L @ np.swapaxes(L, 1, 2)
+    x, y, z = (P[:, k, k] for k in range(3))
+    moments = [y + z, -P[:, 1, 0], x + z, -P[:, 2, 0], -P[:, 2, 1], x + y]
+    return np.stack([P[:, 3, 3], *(P[:, 3, k] for k in range(3)), *moments], axis=1)
 
 
 def _numbers(integers: Array, middle: int, scale: float, words: Array) -> Array:
@@ -69,15 +168,15 @@ def _words(count: int) -> npt.NDArray[np.int64]:
     return words
 
 
-def hash_of_outputs(outputs: Sequence[Array]) -> int | None:
-    """FNV-1a over the 32-bit words of all outputs (states, ...), state by state; None if one is not finite.
+def hash_of_outputs(outputs: Sequence[Array]) -> tuple[int, int]:
+    """FNV-1a over the 32-bit words of all outputs (states, ...), state by state; of how many states.
 
-    The bits of what is not a number differ from machine to machine.
+    States with an output that is not finite are left out: the bits of what is not a number differ from
+    machine to machine.
     """
-    if not all(np.isfinite(array).all() for array in outputs):
-        return None
     flat = np.concatenate([array.reshape(len(array), -1) for array in outputs], axis=1)
+    flat = flat[np.isfinite(flat).all(axis=1)]
     value, prime = _FNV
     for word in np.ascontiguousarray(flat).astype(flat.dtype.newbyteorder("<")).view("<u4").ravel().tolist():
         value = (value ^ word) * prime & _WORD
-    return value
+    return value, len(flat)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from rbdgen.emit.numbers import literal, literal17
-from rbdgen.emit.package import FunctionSource
-from rbdgen.emit.selftest.bits import SHORT, STATES
+from rbdgen.emit.package import FunctionSource, RobotFacts
+from rbdgen.emit.selftest.bits import STATES, Draw, draws
 from rbdgen.emit.selftest.golden import SMALLEST_SCALE, Golden
 
 _UNWRITTEN = 1e30
@@ -38,15 +40,16 @@ class CCase:
 class CGolden:
     """How the self-test tries one function.
 
-    `draws`: statements that make the next of `states` other states; whether one of them draws `plain`
-    numbers, or sines and cosines of `angles`; `bits`: the expected hash in hexadecimal, empty for none.
+    `draws`: statements that make the next of `states` other states; `hows`: the kinds of draws among them,
+    as of `bits.How`; `near`: the numbers near which others are drawn; `bits`: the expected hash in
+    hexadecimal.
     """
 
     cases: tuple[CCase, ...]
     states: int
     draws: tuple[str, ...]
-    plain: bool
-    angles: bool
+    hows: tuple[str, ...]
+    near: tuple[CArray, ...]
     bits: str
 
 
@@ -55,7 +58,7 @@ def unwritten(real: str) -> str:
     return literal(_UNWRITTEN, real)
 
 
-def golden_context(function: FunctionSource, golden: Golden, real: str) -> CGolden:
+def golden_context(facts: RobotFacts, function: FunctionSource, golden: Golden, real: str) -> CGolden:
     """The golden states of a function as arrays of literals, and how to make the states of its hash."""
     cases = tuple(
         CCase(
@@ -67,25 +70,30 @@ def golden_context(function: FunctionSource, golden: Golden, real: str) -> CGold
         )
         for number, case in enumerate(golden.cases)
     )
-    inputs = function.signature.inputs
-    drawn = [x for x in inputs if x.kind != "cosines"]
-    cosines = next((x.name for x in inputs if x.kind == "cosines"), "")
-    draws = []
-    for x in drawn:
-        if x.kind == "sines":
-            draws.append(f"draw_angles({x.name}, {cosines}, {x.size}, &word);")
-        else:
-            draws.append(f"draw({x.name}, {x.size}, &word);")
-        if x.kind == "time_step":
-            draws.append(f"{x.name}[0] *= {literal(SHORT, real)};")
+    drawn = draws(function.signature.inputs, facts.manifold)
     return CGolden(
         cases,
         states=STATES,
-        draws=tuple(draws),
-        plain=any(x.kind != "sines" for x in drawn),
-        angles=any(x.kind == "sines" for x in drawn),
-        bits="" if golden.bits is None else f"{golden.bits:08x}",
+        draws=tuple(_statement(draw, real) for draw in drawn),
+        hows=tuple(dict.fromkeys(draw.how for draw in drawn)),
+        near=tuple(_near(draw, real) for draw in drawn if draw.how == "near"),
+        bits=f"{golden.bits:08x}",
     )
+
+
+def _statement(draw: Draw, real: str) -> str:
+    """The call of `c/draws.jinja` that draws these numbers."""
+    if draw.how == "angles":
+        return f"draw_angles({draw.name}, {draw.cosines}, {draw.size}, &word);"
+    if draw.how == "attitude":
+        return f"draw_attitude(&{draw.name}[{draw.at}], &word);"
+    if draw.how == "inertia":
+        return f"draw_inertia({draw.name}, &word);"
+    if draw.how == "nonnegative":
+        return f"draw_nonnegative({draw.name}, {draw.size}, {literal(draw.scale, real)}, &word);"
+    if draw.how == "near":
+        return f"draw_near({draw.name}, near_{draw.name}, {draw.size}, &word);"
+    return f"draw({draw.name}, {draw.size}, &word);"
 
 
 def _array(
@@ -96,10 +104,19 @@ def _array(
     real: str,
     tolerance: float | None = None,
 ) -> CArray:
-    literals = [literal17(value, real) for value in values]
-    rows = tuple(", ".join(literals[k : k + _COLUMNS]) for k in range(0, len(literals), _COLUMNS))
     allowed = ""
     if tolerance is not None:
         scale = max(max(map(abs, values), default=0.0), SMALLEST_SCALE)
         allowed = literal(float(f"{tolerance * scale:.2e}"), real)
-    return CArray(f"{function}_{argument}_{number}", argument, len(values), rows, allowed)
+    return CArray(f"{function}_{argument}_{number}", argument, len(values), _rows(values, real), allowed)
+
+
+def _near(draw: Draw, real: str) -> CArray:
+    """The same for all functions; rounded here, as a compiler may round a decimal to float in two steps."""
+    values = [float(np.float32(x)) for x in draw.near] if real == "float" else draw.near
+    return CArray(f"near_{draw.name}", draw.name, draw.size, _rows(values, real))
+
+
+def _rows(values: Sequence[float], real: str) -> tuple[str, ...]:
+    literals = [literal17(value, real) for value in values]
+    return tuple(", ".join(literals[k : k + _COLUMNS]) for k in range(0, len(literals), _COLUMNS))

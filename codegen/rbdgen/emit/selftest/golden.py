@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rbdgen.emit.package import FunctionSource, RobotFacts
-from rbdgen.emit.selftest.bits import Array, hash_of_outputs, plain_inputs
+from rbdgen.emit.selftest.bits import FEWEST, Array, hash_of_outputs, plain_inputs
+from rbdgen.emit.selftest.bits import STATES as DRAWN
 from rbdgen.emit.sincos import sincos
+from rbdgen.errors import EmitError
 from rbdgen.graph.evaluate import Elementary
 from rbdgen.graph.programs.run import run
 from rbdgen.machine import Real
@@ -22,7 +24,7 @@ TOLERANCE: Mapping[Real, float] = {"double": 1e-10, "float": 1e-4}
 """Largest accepted error over the largest value of an output. Compilers may fuse or not, libraries' sines
 differ in the last bit: far below this; a wrong operation is far above."""
 
-_BUILTIN: Elementary = {"sin": lambda x: sincos(x)[0], "cos": lambda x: sincos(x)[1]}
+BUILTIN: Elementary = {"sin": lambda x: sincos(x)[0], "cos": lambda x: sincos(x)[1]}
 
 SMALLEST_SCALE = 1e-3
 """Outputs that are zero but for rounding are compared against this."""
@@ -44,18 +46,21 @@ class Golden:
     """The cases of one function and the relative error that its self-test accepts.
 
     `bits`: the hash of the outputs at `STATES` other states of `bits.py`, as C computes them with built-in or
-    input sines and without contraction; None where they are not all finite.
+    input sines and without contraction.
     """
 
     cases: tuple[GoldenCase, ...]
     tolerance: float
-    bits: int | None = None
+    bits: int
 
 
 def golden_vectors(facts: RobotFacts, function: FunctionSource, real: Real, states: int = STATES) -> Golden:
     """Reproducible random states with the interpreter's outputs.
 
     In float the inputs are numbers that a float holds, so that both sides compute with the same ones.
+
+    Raises:
+        EmitError: where too few states have finite results for their bits to be compared.
     """
     inputs = _inputs(facts, function, real, states, f"{function.name} {facts.nq} {facts.nv}")
     outputs = run(function.program, inputs)
@@ -64,14 +69,20 @@ def golden_vectors(facts: RobotFacts, function: FunctionSource, real: Real, stat
     if real == "float":
         errors = _single_errors(function, inputs, outputs, SMALLEST_SCALE)
         tolerance = max(tolerance, _MARGIN * max(errors))
-    return Golden(cases, tolerance, _bits(function, real))
+    return Golden(cases, tolerance, _bits(facts, function, real))
 
 
-def _bits(function: FunctionSource, real: Real) -> int | None:
-    inputs = plain_inputs(function.signature.inputs, real)
+def _bits(facts: RobotFacts, function: FunctionSource, real: Real) -> int:
+    inputs = plain_inputs(function.signature.inputs, facts.manifold, real)
     # lanes, not limb after limb: where one limb has a 0, zeros have other signs
-    outputs = run(function.lanes or function.program, inputs, _BUILTIN)
-    return hash_of_outputs([outputs[argument.name] for argument in function.signature.outputs])
+    outputs = run(function.lanes or function.program, inputs, BUILTIN)
+    bits, compared = hash_of_outputs([outputs[argument.name] for argument in function.signature.outputs])
+    if compared < FEWEST:
+        raise EmitError(
+            f"function '{function.name}': its results are finite in only {compared} of {DRAWN} random states,"
+            " too few for a self-test; look for extreme masses, inertias or lengths in the robot's file"
+        )
+    return bits
 
 
 def float_error(facts: RobotFacts, function: FunctionSource, states: int = ERROR_STATES) -> float:

@@ -1,1 +1,1 @@
-"""Equations of motion for people to read: closed, simplified, in symbols of masses and lengths."""
+"""Equations of motion for people to read: in closed form, simplified, in symbols of masses and lengths."""

@@ -1,8 +1,9 @@
-"""A polynomial as people write it: its waves as products where that is shorter, its terms collected.
+"""A polynomial as people write it: waves as products where that is shorter, and terms collected.
 
-Two steps, both without choice. First, of the terms that differ in one group of angles alone, two with equal
-coefficients become one, as 1 + cos 2a = 2 cos^2 a. Then terms are collected: by accelerations, by products of
-velocities, by sines and cosines, by masses or by lengths, in the order that leaves the fewest symbols.
+A wave is the sine or cosine of a sum of angles. There are two steps, and neither needs a choice by the user.
+First, if two terms differ only in one group of angles and have equal coefficients, they become one, as in 1 +
+cos 2a = 2 cos^2 a. Then terms are collected by accelerations, products of velocities, sines and cosines,
+masses or lengths, in the order that leaves the fewest symbols.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Turn(NamedTuple):
 
 
 class Product(NamedTuple):
-    """A coefficient and factors with exponents; a factor is a symbol, a sine or cosine, or a sum."""
+    """A coefficient, and factors with exponents. A factor is a symbol, a sine or cosine, or a sum."""
 
     coefficient: Fraction
     factors: tuple[tuple[Factor, int], ...]
@@ -33,7 +34,7 @@ class Product(NamedTuple):
 
 @dataclass(frozen=True)
 class Sum:
-    """Products, in the order they are written."""
+    """Products, in the order in which they are written."""
 
     terms: tuple[Product, ...]
 
@@ -44,7 +45,7 @@ _Turns: TypeAlias = tuple[Turn, ...]
 
 
 class _Term(NamedTuple):
-    """A term by what its factors are; `turns`: sines and cosines, one for every factor."""
+    """A term with its factors by role. `turns` has the positions in q, and the sines and cosines."""
 
     coefficient: Fraction
     masses: Powers = ()
@@ -59,9 +60,10 @@ _EMPTY = _Term(Fraction(0))
 
 
 def collected(x: Polynomial, symbols: Sequence[Symbol], *, quadratic: bool = False) -> Sum:
-    """The polynomial, ready to be written: what goes with each acceleration, with velocities, and the rest.
+    """The polynomial ready to be written: first the terms of each acceleration, then of velocities, then the
+    rest.
 
-    `quadratic`: what goes with each product of velocities also stands by itself.
+    With `quadratic`, the terms of each product of velocities are also kept separate.
     """
     sections: dict[Any, list[_Term]] = {}
     terms = (_sorted_by_role(product, symbols) for product in _products(x))
@@ -77,7 +79,7 @@ def collected(x: Polynomial, symbols: Sequence[Symbol], *, quadratic: bool = Fal
 
 
 def _products(x: Polynomial) -> list[tuple[Fraction, Powers, _Turns]]:
-    """The terms, sums of waves of a group taken together where they are a product."""
+    """The terms, where sums of waves of a group are replaced by a product if they are one."""
     groups = sorted({wave.group for _, waves in x.terms for wave in waves})
     terms: dict[tuple[Powers, tuple[tuple[int, _Turns], ...]], Fraction] = {
         (powers, tuple((wave.group, (Turn(wave.sine, wave.angle),)) for wave in waves)): c
@@ -103,7 +105,7 @@ def _in_order(turns: Iterable[Turn]) -> _Turns:
 
 
 def _paired(family: dict[_Turns, Fraction]) -> list[tuple[_Turns, Fraction]]:
-    """A sum over waves of one group, pairs of them as products."""
+    """A sum over waves of one group, with pairs of them as products."""
     left = sorted(family.items())
     found = []
     while left:
@@ -120,7 +122,7 @@ def _paired(family: dict[_Turns, Fraction]) -> list[tuple[_Turns, Fraction]]:
 
 
 def _sum_to_product(a: _Turns, b: _Turns, ratio: Fraction) -> tuple[Fraction, _Turns] | None:
-    """A + ratio B as a multiple of one product of two, None where it is none; () is 1, a cosine of 0."""
+    """A + ratio B as a multiple of a product of two waves; None if it is not. () is 1, the cosine of 0."""
     first, second = (turns[0] if turns else Turn(sine=False, angle=()) for turns in (a, b))
     if abs(ratio) != 1 or first.sine != second.sine:
         return None
@@ -141,7 +143,7 @@ def _sum_to_product(a: _Turns, b: _Turns, ratio: Fraction) -> tuple[Fraction, _T
 
 
 def _half_sum(a: Angle, b: Angle, way: int) -> dict[int, Fraction] | None:
-    """(a +- b) / 2, None where that is no sum of whole angles or 0."""
+    """(a +- b) / 2; None if this is 0 or has a fraction of an angle."""
     angle = dict(a)
     for symbol, multiple in b:
         angle[symbol] = angle.get(symbol, Fraction(0)) + way * multiple
@@ -165,7 +167,7 @@ def _sorted_by_role(product: tuple[Fraction, Powers, _Turns], symbols: Sequence[
 
 
 ACCELERATED: Final = 3
-"""The degree of a term with an acceleration; of others it is the power of velocities."""
+"""The degree of a term with an acceleration. The degree of other terms is the power of velocities."""
 
 
 def _degree(term: _Term, symbols: Sequence[Symbol]) -> int:
@@ -175,7 +177,9 @@ def _degree(term: _Term, symbols: Sequence[Symbol]) -> int:
 
 
 def _place(term: _Term, symbols: Sequence[Symbol]) -> Any:
-    """Accelerations first, then velocities; the constant before sines and cosines, inertias before masses."""
+    """The sort key of a term: accelerations first, then velocities; constants before sines and cosines;
+    inertias before masses.
+    """
     positions, turns = term.turns
     masses = [(symbols[index].role != "inertia", index) for index, _ in term.masses]
     angles = [[[index for index, _ in turn.angle], turn.sine, turn.angle] for turn in turns]
@@ -193,33 +197,35 @@ _KEYS: Final[Mapping[str, Callable[[_Term], Any]]] = {
     "masses": lambda term: term.masses,
     "lengths": lambda term: term.lengths,
 }
-"""What terms are grouped by; of orders that leave as many symbols, the first."""
+"""The keys by which terms are grouped. Of orders with equally many symbols, the first one is taken."""
 
 _NESTED: Final = 3
-"""So many symbols a bracket in a bracket must save."""
+"""The number of symbols that a bracket in a bracket must save."""
 
 _Keys: TypeAlias = Mapping[str, Callable[[_Term], Any]]
 
 
 class _Written(NamedTuple):
-    """A sum as products, and how many symbols it takes; a bracket in a bracket counts as some more."""
+    """A sum as products, and the number of symbols that it takes. A bracket in a bracket counts as some
+    more.
+    """
 
     cost: int
     products: tuple[Product, ...]
 
     @property
     def nests(self) -> bool:
-        """Whether there are brackets in it."""
+        """Whether it has brackets."""
         return any(isinstance(factor, Sum) for product in self.products for factor, _ in product.factors)
 
 
 def _shortest(terms: Sequence[_Term]) -> _Written:
-    """With what all terms share in front, if that is shorter."""
+    """The terms with common factors in front of a bracket, if that is shorter."""
     return min(_sum(terms, _KEYS), _product(terms, _KEYS), key=lambda written: written.cost)
 
 
 def _sum(terms: Sequence[_Term], keys: _Keys) -> _Written:
-    """Products whose sum the terms are: one a term, or one a group of terms that have the same key."""
+    """Products whose sum the terms are: one per term, or one per group of terms with the same key."""
     best = _added([_product([term], keys) for term in terms])
     for kind, key in keys.items():
         groups: dict[Any, list[_Term]] = {}
@@ -237,7 +243,7 @@ def _added(parts: Sequence[_Written]) -> _Written:
 
 
 def _product(terms: Sequence[_Term], keys: _Keys) -> _Written:
-    """Terms with what they share in front of brackets; without any where they share nothing."""
+    """The terms as a product of their common factors and brackets; without brackets if they share nothing."""
     shared = {kind: getattr(terms[0], kind) for kind in _KINDS}
     shared = {kind: own for kind, own in shared.items() if all(getattr(term, kind) == own for term in terms)}
     before, behind = _factors(_EMPTY._replace(**shared))
@@ -265,7 +271,7 @@ def _product(terms: Sequence[_Term], keys: _Keys) -> _Written:
 
 
 def _brackets(terms: Sequence[_Term], keys: _Keys) -> tuple[Fraction, list[tuple[Sequence[_Term], _Written]]]:
-    """A number and a sum, or the two sums that it is the product of: what is of one kind, and all else."""
+    """A number, and one sum, or two sums whose product it is: one of a single kind, and one of all else."""
     whole = _sum(terms, keys)
     for kind in ("rates", "turns"):
         parts = _split(terms, kind)
@@ -284,7 +290,9 @@ def _brackets(terms: Sequence[_Term], keys: _Keys) -> tuple[Fraction, list[tuple
 
 
 def _split(terms: Sequence[_Term], kind: str) -> tuple[list[_Term], list[_Term]] | None:
-    """The two sums whose product the terms are: one without this kind, one of it alone."""
+    """Two sums whose product the terms are, one without this kind and one with it alone; None if there are
+    none.
+    """
     rows: dict[Any, dict[_Term, Fraction]] = {}
     for term in terms:
         rest = term._replace(coefficient=Fraction(1), **{kind: getattr(_EMPTY, kind)})
@@ -305,19 +313,19 @@ def _divided(term: _Term, number: Fraction) -> _Term:
 
 
 def _factors(term: _Term) -> tuple[list[tuple[Factor, int]], list[tuple[Factor, int]]]:
-    """Those that stand before a bracket and those behind it."""
+    """The factors before a bracket, and those after it."""
     positions, turns = term.turns
     powers = [(turn, turns.count(turn)) for turn in sorted(set(turns), key=turns.index)]
     return [*term.masses, *term.gravity, *term.lengths], [*positions, *powers, *term.rates]
 
 
 def _size(factor: tuple[Factor, int]) -> int:
-    """How many symbols it takes."""
+    """The number of symbols that it takes."""
     return 1 + len(factor[0].angle) if isinstance(factor[0], Turn) else 1
 
 
 def _content(coefficients: Sequence[Fraction]) -> Fraction:
-    """The number in front of a bracket: what all share, where that leaves fewer numbers to write."""
+    """The number in front of a bracket: the common divisor, if that leaves fewer numbers to write."""
     sign = -1 if all(c < 0 for c in coefficients) else 1
     sizes = [abs(c) for c in coefficients]
     if len(set(sizes)) == 1:
@@ -328,7 +336,7 @@ def _content(coefficients: Sequence[Fraction]) -> Fraction:
 
 
 def _primitive(coefficients: Sequence[Fraction]) -> Fraction | None:
-    """What leaves whole numbers without a common divisor, None where those are large."""
+    """The divisor that leaves whole numbers without a common divisor; None if they would be large."""
     share = Fraction(gcd(*(c.numerator for c in coefficients)), lcm(*(c.denominator for c in coefficients)))
     share *= -1 if all(c < 0 for c in coefficients) else 1
     return share if max(map(abs, coefficients)) <= 16 * abs(share) else None

@@ -1,4 +1,4 @@
-"""The equations of a robot: its functions run on the ring's scalars, and Christoffel's symbols of M."""
+"""The equations of a robot: its functions run on the scalars of the ring, and Christoffel symbols of M."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import state_of
 
 MOST_TERMS: Final = 1000
-"""Of all that is asked for: more is for no person to read."""
+"""The largest number of terms of all equations together; nobody reads more."""
 
 WORK: Final = 200
-"""So many products of terms are made on the way to one that may be shown."""
+"""The number of products of terms that may be computed for each term that may be shown."""
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a function gives, as people write it."""
+    """The result of a function, as people write it."""
 
     label: str
     meaning: str
@@ -48,15 +48,15 @@ QUANTITIES: Final[Mapping[str, Quantity]] = MappingProxyType(
         "potential_energy": Quantity("U", "potential energy, 0 for a mass at the world's origin"),
     }
 )
-"""By name of the function. `coriolis` alone is no row of the table of functions."""
+"""The quantities by function. `coriolis` is computed differently from the row of the table of functions."""
 
 EQUATION: Final = ("crba", "coriolis", "gravity")
-"""M a + C v + g = tau."""
+"""The functions of M a + C v + g = tau."""
 
 
 @dataclass(frozen=True)
 class Derived:
-    """The elements of every function that was asked for, row-major, and what their symbols are."""
+    """The elements of every function that was asked for, row-major, and the meaning of their symbols."""
 
     robot: Robot
     elements: Mapping[str, Sequence[Polynomial]]
@@ -66,8 +66,9 @@ class Derived:
 def derive(robot: Robot, functions: Sequence[str], sets: Sequence[str], most_terms: int) -> Derived:
     """The equations of a robot, as polynomials.
 
-    `functions`: of `QUANTITIES`; `sets`: which numbers become symbols; `most_terms`: of all
-    elements together. Raises OptionError for what is not known, what no polynomial says, what is too large.
+    `functions` are keys of `QUANTITIES`, `sets` are the numbers that become symbols, and `most_terms` limits
+    the terms of all elements together. Raises OptionError for an unknown name, for a robot whose equations
+    are not polynomials, and for equations that are too long.
     """
     _check(robot, functions, sets, most_terms)
     ring = Ring(WORK * most_terms)
@@ -130,7 +131,7 @@ def _refuse(robot: Robot, how: str, most_terms: int) -> NoReturn:
 
 
 class _Tracer:
-    """Runs functions on symbols of q, v and a; each once."""
+    """Runs functions on symbols of q, v and a, each of them once."""
 
     def __init__(self, model: Model, symbols: Symbols) -> None:
         self.model = model
@@ -145,7 +146,7 @@ class _Tracer:
         self.ring.groups = parallel_groups(model, self.first_q)
 
     def elements(self, name: str) -> list[Polynomial]:
-        """All elements of what a function gives."""
+        """All elements of the result of a function."""
         if name not in self.known:
             raw = self.coriolis() if name == "coriolis" else self.run(name)
             self.known[name] = [(self.ring.number(0) + x).tidied(self.values) for x in raw]
@@ -161,7 +162,7 @@ class _Tracer:
         return output
 
     def coriolis(self) -> list[Scalar]:
-        """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2, and on its diagonal what damps."""
+        """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2, with damping on its diagonal."""
         n, M, v = self.model.sizes["nv"], self.elements("crba"), self.inputs["velocity"]
         slopes = [[x.derivative(self.first_q + k) for k in range(n)] for x in M]
         C: list[Scalar] = []
@@ -175,7 +176,7 @@ class _Tracer:
         return C
 
     def _damping(self, i: int) -> Polynomial:
-        """Of an independent degree of freedom, its followers' with it."""
+        """The damping of an independent degree of freedom, including that of its followers."""
         joints = {body.joint.idx_v: body.joint for body in self.model.bodies}
         group = self.model.coupling.groups[i]
         damping = (rational(k) ** 2 * rational(joints[at].resistance.damping) for at, k in group)
@@ -190,7 +191,7 @@ _MOTIONS: Final[tuple[tuple[Kind, str, Role], ...]] = (
 
 
 def _motion_symbols(model: Model, letter: str, role: Role) -> list[Symbol]:
-    """q1, q2 and so on, of the joints that follow no other."""
+    """q1, q2 and so on, for the joints that follow no other."""
     found = {}
     for joint in (body.joint for body in model.bodies):
         if joint.follows is None:
@@ -201,7 +202,9 @@ def _motion_symbols(model: Model, letter: str, role: Role) -> list[Symbol]:
 
 
 def parallel_groups(model: Model, first_q: int) -> dict[int, int]:
-    """The group of every element of q that is an angle, by symbol: those about parallel axes are in one."""
+    """The group of every element of q that is an angle, by symbol. Angles about parallel axes are in one
+    group.
+    """
     group: dict[int, int] = {}
     for i, body in enumerate(model.bodies):
         own = _angle_of(body.joint)
@@ -216,13 +219,13 @@ def parallel_groups(model: Model, first_q: int) -> dict[int, int]:
 
 
 def _angle_of(joint: Joint) -> int | None:
-    """Which element of q is the joint's angle."""
+    """The index in q of the joint's angle."""
     at = joint.idx_q if joint.follows is None else joint.follows.idx_q
     return {"angle": at, "screw": at, "planar": at + 2}.get(joint.type.kind)
 
 
 def _parallel_above(model: Model, i: int) -> int | None:
-    """The angle of the next joint towards the world that turns, where it does so about a parallel axis."""
+    """The angle of the next turning joint towards the world, if its axis is parallel; otherwise None."""
     body = model.bodies[i]
     axis = _axis_of(body.joint)
     while body.parent != WORLD:

@@ -1,4 +1,4 @@
-"""Equations as whole documents: plain text, LaTeX, an HTML page. Each lists what its symbols are."""
+"""Equations as whole documents: plain text, LaTeX, or an HTML page. Each lists the meaning of its symbols."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ Collected = Mapping[str, Sequence[Sum]]
 
 
 MOST_ZEROS: Final = 3
-"""More elements of a matrix that are 0 are not written one by one."""
+"""If more elements of a matrix are 0, they are not written one by one."""
 
 
 class _Line(NamedTuple):
-    """An equation: what it is of, where M21 is M12 both of them, and what it is."""
+    """An equation: the names of its left-hand side (two for M12 = M21), and its value."""
 
     names: Sequence[tuple[str, str]]
     value: Sum
 
 
 def lines(quantity: Quantity, elements: Sequence[Sum], size: int) -> list[_Line]:
-    """One equation an element, those of a symmetric matrix once; none of zeros where there are many."""
+    """One equation per element. Those of a symmetric matrix are written once, and zeros are left out if there
+    are many.
+    """
     if not quantity.matrix:
         single = quantity.label in ("T", "U")
         return [_Line([(quantity.label, "" if single else str(k + 1))], x) for k, x in enumerate(elements)]
@@ -47,11 +49,11 @@ def lines(quantity: Quantity, elements: Sequence[Sum], size: int) -> list[_Line]
     return shown if len(found) - len(shown) > MOST_ZEROS else found
 
 
-# ---- what the symbols are
+# ---- the meaning of the symbols
 
 
 def used(derived: Derived) -> list[Symbol]:
-    """The symbols with values that the equations hold."""
+    """The symbols with values that the equations contain."""
     found = {index for elements in derived.elements.values() for x in elements for index in x.symbols}
     held = (symbol for index, symbol in enumerate(derived.symbols) if index in found)
     roles = ("mass", "length", "inertia", "gravity")
@@ -59,13 +61,13 @@ def used(derived: Derived) -> list[Symbol]:
 
 
 def value_of(symbol: Symbol) -> str:
-    """Its value and unit: 1.2 kg."""
+    """The value and unit of a symbol, such as 1.2 kg."""
     assert symbol.value is not None
     return f"{float(symbol.value):.15g} {symbol.unit}"
 
 
 def coordinates(derived: Derived) -> Iterator[str]:
-    """What q is, joint by joint; v are its rates, or as said, and a the rates of v."""
+    """The elements of q, joint by joint. v are their rates, unless stated otherwise, and a the rates of v."""
     model = derived.robot.model
     for body in model.bodies:
         joint, name = body.joint, escaped(body.joint.name)
@@ -88,7 +90,7 @@ def _range(letter: str, first: int, count: int) -> str:
 
 
 def notes(derived: Derived, elements: Collected) -> Iterator[str]:
-    """What a reader must know beside."""
+    """Remarks that a reader needs."""
     moving = [joint for joint in (body.joint for body in derived.robot.model.bodies) if joint.follows is None]
     if any(joint.nq > 1 for joint in moving):
         yield "v is dq/dt but for joints whose v is said; a is dv/dt"
@@ -115,7 +117,7 @@ def title(derived: Derived) -> str:
 
 
 def is_whole(elements: Collected) -> bool:
-    """Whether M a + C v + g = tau is all there."""
+    """Whether all parts of M a + C v + g = tau are there."""
     return all(name in elements for name in EQUATION)
 
 
@@ -123,7 +125,7 @@ def is_whole(elements: Collected) -> bool:
 
 
 def text(derived: Derived, elements: Collected) -> str:
-    """Plain text."""
+    """The equations as plain text."""
     found = [title(derived)]
     if is_whole(elements):
         found.append("M(q) a + C(q, v) v + g(q) = tau")
@@ -147,7 +149,7 @@ def _written(
 
 
 def latex(derived: Derived, elements: Collected) -> str:
-    """Displays for a document that uses amsmath."""
+    """The equations as LaTeX displays, for a document that uses amsmath."""
     found = [f"% {title(derived)}: needs \\usepackage{{amsmath}}"]
     if is_whole(elements):
         found.append(r"\[ M(q) \, a + C(q, v) \, v + g(q) = \tau \]")
@@ -166,7 +168,7 @@ def latex(derived: Derived, elements: Collected) -> str:
 
 
 def display(derived: Derived, elements: Collected) -> str:
-    """All equations as one display, for notebooks."""
+    """All equations as one LaTeX display, for notebooks."""
     rows = [
         row
         for name, of in elements.items()
@@ -200,7 +202,7 @@ _STYLE: Final = (
 
 
 def html(derived: Derived, elements: Collected) -> str:
-    """A page that loads nothing: browsers draw MathML by themselves."""
+    """An HTML page that loads nothing: browsers draw MathML without help."""
     heading = escape(title(derived))
     found = [
         "<!DOCTYPE html>",

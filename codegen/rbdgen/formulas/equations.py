@@ -1,4 +1,4 @@
-"""The equations of a robot: as SymPy matrices, and written as text, LaTeX or a page."""
+"""The equations of a robot: as SymPy matrices, or written as text, LaTeX or an HTML page."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ class Equations:
 
     @property
     def symbols(self) -> Mapping[str, Symbol]:
-        """The symbols of masses and so on that the expressions hold, by name: what they are, their values."""
+        """The symbols of masses, lengths and so on in the expressions, by name, with their meanings and
+        values.
+        """
         return {symbol.name: symbol for symbol in used(self.derived)}
 
     @cached_property
@@ -51,10 +53,10 @@ class Equations:
 
     @cached_property
     def matrices(self) -> Mapping[str, Any]:
-        """SymPy matrices by what people call them: "M", "C", "g", "h", "tau", "T" or "U".
+        """SymPy matrices by their usual names: "M", "C", "g", "h", "tau", "T" or "U".
 
-        Vectors are columns, energies 1 x 1. Symbols are real and named as in the text; numbers are rationals
-        of at most 15 digits.
+        Vectors are columns, and energies are 1 x 1. Symbols are real and have the names of the text. Numbers
+        are rationals of at most 15 digits.
         """
         sympy_of = _Translation(self.derived.symbols)
         found = {}
@@ -67,21 +69,21 @@ class Equations:
 
     @property
     def values(self) -> Mapping[Any, float]:
-        """What the SymPy symbols of masses and so on are for this robot: kg, m, kg m^2, m/s^2."""
+        """The values of the SymPy symbols for this robot, in kg, m, kg m^2 and m/s^2."""
         sympy_of = _Translation(list(self.symbols.values()))
         values = (float(symbol.value or 0) for symbol in self.symbols.values())
         return dict(zip(sympy_of.symbols, values, strict=True))
 
     def text(self) -> str:
-        """As plain text."""
+        """The equations as plain text."""
         return text(self.derived, self.collected)
 
     def latex(self) -> str:
-        """As LaTeX, for a document that uses amsmath."""
+        """The equations as LaTeX, for a document that uses amsmath."""
         return latex(self.derived, self.collected)
 
     def html(self) -> str:
-        """As a page with MathML, which needs nothing but a browser."""
+        """The equations as an HTML page with MathML, which needs only a browser."""
         return html(self.derived, self.collected)
 
 
@@ -91,7 +93,7 @@ def equations_of(
     symbols: str | Sequence[str] = "all",
     budget_terms: int = MOST_TERMS,
 ) -> Equations:
-    """The equations of a robot; the arguments are those of `rbdgen.equations`."""
+    """The equations of a robot; for the arguments, see `rbdgen.equations`."""
     asked = EQUATION if functions is None else functions
     if isinstance(asked, str):
         asked = asked.split(",")

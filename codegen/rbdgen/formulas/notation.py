@@ -1,4 +1,4 @@
-"""How equations are written: as plain text, LaTeX or MathML."""
+"""Notations for equations: plain text, LaTeX and MathML."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from rbdgen.formulas.ring import Angle
 from rbdgen.formulas.symbols import Symbol
 
 FRACTIONS: Final = (2, 3, 4, 6, 8, 9, 12, 16)
-"""Denominators of fractions that are written as such."""
+"""Denominators of the fractions that are written as fractions."""
 
 DIGITS: Final = 6
-"""Of all other numbers."""
+"""The digits of all other numbers."""
 
 
 class Notation(ABC):
-    """Writes a collected polynomial; the parts are what notations differ in."""
+    """Writes a collected polynomial. Notations differ in the abstract methods."""
 
     def sum(self, x: Sum, symbols: Sequence[Symbol]) -> str:
-        """The sum, 0 where it is empty."""
+        """The sum, or 0 if it is empty."""
         if not x.terms:
             return self.number("0")
         signs = (term.coefficient < 0 for term in x.terms)
@@ -80,7 +80,7 @@ class Notation(ABC):
 
     @abstractmethod
     def signed(self, terms: Sequence[tuple[bool, str]]) -> str:
-        """A sum; True is a minus before the term."""
+        """A sum of terms; True puts a minus before the term."""
 
 
 def decimal(size: Fraction) -> str:
@@ -89,7 +89,7 @@ def decimal(size: Fraction) -> str:
 
 
 def is_rounded(x: Sum) -> bool:
-    """Whether a number in it is written rounded."""
+    """Whether any number in it is rounded when it is written."""
     return any(not _is_whole(number) for number in _numbers(x))
 
 
@@ -112,7 +112,7 @@ def _is_fraction(size: Fraction) -> bool:
 
 
 class Text(Notation):
-    """`m2 (l1^2 + 2 l1 lc2 cos(q2))`."""
+    """Plain text, such as `m2 (l1^2 + 2 l1 lc2 cos(q2))`."""
 
     def symbol(self, letter: str, subscript: str) -> str:
         return letter + subscript
@@ -170,7 +170,7 @@ class Latex(Text):
 
 
 class MathML(Notation):
-    """Presentation MathML, which browsers draw by themselves."""
+    """Presentation MathML, which browsers draw without help."""
 
     def symbol(self, letter: str, subscript: str) -> str:
         base = f"<mi>{'τ' if letter == 'tau' else letter}</mi>"

@@ -1,12 +1,13 @@
 """Polynomials in symbols and in sines and cosines of sums of angles, always in one normal form.
 
-An algorithm that runs on them leaves no steps: every result is expanded and simplified as it arises. The
-angles of parallel joints form a group. Within a group a product of sines and cosines is written as a sum,
+An algorithm that runs on them leaves no intermediate steps: every result is expanded and simplified as it is
+computed. The angles of parallel joints form a group. Within a group, a product of sines and cosines is
+written as a sum,
 
     cos a cos b = (cos(a - b) + cos(a + b)) / 2,   and so on,
 
-so that c^2 + s^2 = 1 and the sums of angles of parallel joints come out by themselves; across groups products
-stay. What remains are linearly independent functions, so that equal expressions have equal terms. The
+so that c^2 + s^2 = 1 and sums of angles of parallel joints simplify on their own. Products across groups
+remain. The remaining functions are linearly independent, so that equal expressions have equal terms. The
 coefficients are exact rationals.
 """
 
@@ -23,14 +24,14 @@ from rbdgen.spatial.scalar import Scalar, is_number
 HALF = Fraction(1, 2)
 
 Angle: TypeAlias = tuple[tuple[int, Fraction], ...]
-"""A sum of angles: symbols, ascending, and how often each is taken; the first is positive."""
+"""A sum of angles: symbols in ascending order and their multiples, of which the first is positive."""
 
 Powers: TypeAlias = tuple[tuple[int, int], ...]
-"""Symbols, ascending, and their exponents."""
+"""Symbols in ascending order, and their exponents."""
 
 
 class Wave(NamedTuple):
-    """The sine or the cosine of an angle, of a group of parallel joints."""
+    """The sine or cosine of an angle, which belongs to a group of parallel joints."""
 
     group: int
     sine: bool
@@ -38,17 +39,19 @@ class Wave(NamedTuple):
 
 
 Waves: TypeAlias = tuple[Wave, ...]
-"""A product with one factor a group at most, groups ascending."""
+"""A product with at most one factor per group, in ascending order of groups."""
 
 Monomial: TypeAlias = tuple[Powers, Waves]
 
 
 class TooManyTermsError(OptionError):
-    """More terms were made than the ring allows."""
+    """More terms were computed than the ring allows."""
 
 
 class Ring:
-    """What polynomials share: how many terms may be made, and the groups of their angles by symbol."""
+    """What polynomials share: the number of terms that may be computed, and the groups of their angles by
+    symbol.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -57,7 +60,7 @@ class Ring:
         self._products: dict[tuple[Waves, Waves], list[tuple[Fraction, Waves]]] = {}
 
     def symbol(self, index: int) -> Polynomial:
-        """The polynomial that is one symbol."""
+        """The polynomial that is a single symbol."""
         return Polynomial(self, {(((index, 1),), ()): Fraction(1)})
 
     def number(self, value: Scalar) -> Polynomial:
@@ -66,11 +69,11 @@ class Ring:
         return Polynomial(self, {((), ()): exact} if exact else {})
 
     def cos(self, x: Polynomial) -> Polynomial:
-        """Of a sum of multiples of angles."""
+        """The cosine of a sum of multiples of angles."""
         return self._wave(x, sine=False)
 
     def sin(self, x: Polynomial) -> Polynomial:
-        """Of a sum of multiples of angles."""
+        """The sine of a sum of multiples of angles."""
         return self._wave(x, sine=True)
 
     def _wave(self, x: Polynomial, *, sine: bool) -> Polynomial:
@@ -85,7 +88,7 @@ class Ring:
         return Polynomial(self, {((), (wave,)): Fraction(sign)})
 
     def spend(self, terms: int) -> None:
-        """Count terms that are made."""
+        """Count terms that are computed."""
         self._spent += terms
         if self._spent > self.most:
             raise TooManyTermsError(f"more than {self.most:,} terms")
@@ -101,7 +104,9 @@ class Ring:
 
 
 class Polynomial:
-    """A scalar of the algorithms: numbers and polynomials add and multiply; division is by numbers alone."""
+    """A scalar for the algorithms. Numbers and polynomials can be added and multiplied; divisors must be
+    numbers.
+    """
 
     __slots__ = ("ring", "terms")
 
@@ -151,7 +156,7 @@ class Polynomial:
         return self * inverse
 
     def derivative(self, symbol: int) -> Polynomial:
-        """With respect to a symbol, also where it is an angle."""
+        """The derivative with respect to a symbol, which may be an angle."""
         result: dict[Monomial, Fraction] = {}
         for (powers, waves), c in self.terms.items():
             exponents = dict(powers)
@@ -169,13 +174,15 @@ class Polynomial:
 
     @property
     def symbols(self) -> set[int]:
-        """Those that it depends on."""
+        """The symbols on which it depends."""
         powers = {symbol for powers, _ in self.terms for symbol, _ in powers}
         return powers | {symbol for _, waves in self.terms for wave in waves for symbol, _ in wave.angle}
 
     def tidied(self, values: Sequence[float] = ()) -> Polynomial:
-        """Without what rounding of the robot's numbers left: terms 1e-13 of the largest, in coefficients and
-        in what they are worth. `values`: of the first symbols; others count as 1.
+        """The polynomial without terms that are rounding errors of the robot's numbers.
+
+        These are below 1e-13 of the largest term, both in their coefficients and in their values. `values`
+        has the values of the first symbols; other symbols count as 1.
         """
         sizes = {monomial: abs(c) for monomial, c in self.terms.items()}
         worth = {
@@ -188,12 +195,12 @@ class Polynomial:
 
 
 def rational(value: Scalar) -> Fraction:
-    """A number as the decimal of 15 digits that it was written as: 0.1 is 1/10."""
+    """A number as the decimal of 15 digits as which it was written: 0.1 is 1/10."""
     return Fraction(f"{value:.15g}") if isinstance(value, float) else Fraction(value)
 
 
 def tidy(value: Fraction) -> Fraction:
-    """The fraction with a small denominator that rounding left beside, else 15 digits."""
+    """The nearby fraction with a small denominator, if the difference is rounding; otherwise 15 digits."""
     simple = value.limit_denominator(16)
     if abs(simple - value) <= abs(value) / 10**13:
         return simple
@@ -218,7 +225,7 @@ def _merged(a: Powers, b: Powers) -> Powers:
 
 
 def _product(a: Waves, b: Waves) -> Iterator[tuple[Fraction, Waves]]:
-    """Group by group."""
+    """The product, computed group by group."""
     first, second = ({wave.group: wave for wave in waves} for waves in (a, b))
     products: list[tuple[Fraction, Waves]] = [(Fraction(1), ())]
     for group in sorted(first.keys() | second.keys()):
@@ -233,7 +240,7 @@ def _product(a: Waves, b: Waves) -> Iterator[tuple[Fraction, Waves]]:
 
 
 def product_to_sum(a: Wave, b: Wave) -> Iterator[tuple[Fraction, Wave | None]]:
-    """The product of two waves of a group as a sum; None is the number 1."""
+    """The product of two waves of a group as a sum; None stands for the number 1."""
     sine = a.sine != b.sine
     for way in (-1, 1):
         angle = dict(a.angle)
@@ -247,7 +254,7 @@ def product_to_sum(a: Wave, b: Wave) -> Iterator[tuple[Fraction, Wave | None]]:
 
 
 def _normal(group: int, angle: Mapping[int, Fraction], *, sine: bool) -> tuple[int, Wave | None]:
-    """Sign and wave of an angle's sine or cosine; (1, None) for 1 and (0, None) for 0."""
+    """The sign and the wave of an angle's sine or cosine; (1, None) for 1 and (0, None) for 0."""
     items = sorted((symbol, multiple) for symbol, multiple in angle.items() if multiple)
     if not items:
         return int(not sine), None

@@ -1,4 +1,4 @@
-"""Which numbers of a robot become symbols, and the model that holds the symbols in their place."""
+"""The numbers of a robot that become symbols, and the model with symbols in their place."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rbdgen.spatial.ops import Matrix, Vector, mirrored
 from rbdgen.spatial.scalar import Scalar, is_zero
 
 SETS: Final = ("masses", "lengths", "inertias", "gravity")
-"""What can become symbols: m1 ..; l1, lc1 ..; I1 ..; g."""
+"""The sets of numbers that can become symbols: m1 ..; l1, lc1 ..; I1 ..; g."""
 
 
 def sets_of(given: object) -> tuple[str, ...]:
-    """Names, one by one, in a text with commas, or "all" or "none"; OptionError for what is none."""
+    """The names in a sequence or in a text with commas, or "all" or "none"; OptionError for unknown names."""
     names = given.split(",") if isinstance(given, str) else given
     if not isinstance(names, Iterable):
         raise OptionError(f"symbols {told(given)} make no sense; give some of: {', '.join(SETS)}")
@@ -41,11 +41,7 @@ Role: TypeAlias = Literal["inertia", "mass", "gravity", "length", "position", "v
 
 @dataclass(frozen=True)
 class Symbol:
-    """A symbol: how it is written, what it is. `value`: of the robot, None for q, v and a, in `unit`.
-
-    `component`: of a vector or matrix of such symbols, such as "xx"; left out of the name where it is the
-    only one that the motion feels.
-    """
+    """A symbol: how it is written, and what it means."""
 
     letter: str
     subscript: str
@@ -53,7 +49,11 @@ class Symbol:
     unit: str
     meaning: str
     value: Fraction | None = None
+    """The robot's value, in `unit`; None for q, v and a."""
     component: str = ""
+    """The component of a vector or matrix of such symbols, such as "xx". It is left out of the name if it is
+    the only one that affects the motion.
+    """
 
     @property
     def name(self) -> str:
@@ -61,19 +61,19 @@ class Symbol:
 
 
 class Symbols:
-    """The symbols of one robot's equations, in order, and polynomials of them."""
+    """The symbols of one robot's equations, in order."""
 
     def __init__(self, ring: Ring) -> None:
         self.ring = ring
         self.table: list[Symbol] = []
 
     def add(self, symbol: Symbol) -> Polynomial:
-        """A new symbol."""
+        """Add a symbol; the result is its polynomial."""
         self.table.append(symbol)
         return self.ring.symbol(len(self.table) - 1)
 
     def shorten(self, felt: Collection[int]) -> None:
-        """I1yy is I1 where none but it of I1 is among those that the motion feels."""
+        """Shorten names: I1yy becomes I1 if it is the only component of I1 that affects the motion."""
         for index, symbol in enumerate(self.table):
             stem = symbol.letter, symbol.subscript.removesuffix(symbol.component)
             others = [
@@ -88,10 +88,10 @@ class Symbols:
 
 
 def symbolic(model: Model, symbols: Symbols, sets: Collection[str]) -> Model:
-    """The model with exact numbers, and with symbols for what `sets` names.
+    """The model with exact numbers, and with symbols for the sets in `sets`.
 
-    Bodies are numbered from 1, fixed links merged into them. A length is positive, its sign stays in the
-    equations; moments of inertia are about the centre of mass, in the body's axes.
+    Bodies are numbered from 1, with fixed links merged into them. A length is positive, and its sign stays in
+    the equations. Moments of inertia are about the centre of mass, in the body's axes.
     """
     offsets = dict(_offsets(model, symbols, "lengths" in sets))
     bodies = []
@@ -107,8 +107,10 @@ def symbolic(model: Model, symbols: Symbols, sets: Collection[str]) -> Model:
 
 
 def _offsets(model: Model, symbols: Symbols, asked: bool) -> Iterator[tuple[int, Vector]]:
-    """Where every joint stands in the body that carries it: l1 is on body 1; l1_3, where it carries several,
-    leads to body 3."""
+    """The positions of joints in the bodies that carry them.
+
+    l1 is on body 1. If a body carries several joints, l1_3 leads from body 1 to body 3.
+    """
     for parent in range(WORLD, model.nbodies):
         children = [i for i, body in enumerate(model.bodies) if body.parent == parent]
         for i in children:
@@ -130,7 +132,7 @@ def _inertia(body: Body, number: int, symbols: Symbols, sets: Collection[str]) -
     scale = max((abs(float(x)) for row in given.rotational for x in row), default=0.0)
 
     def about_center(i: int, j: int) -> Scalar:
-        """By no more digits than the moments about the origin have."""
+        """A moment about the centre of mass, rounded to the digits of the moments about the origin."""
         value = _rounded(float(given.rotational[i][j] - about_origin[i][j]), scale)
         if is_zero(value) or "inertias" not in sets:
             return value
@@ -150,7 +152,7 @@ def _inertia(body: Body, number: int, symbols: Symbols, sets: Collection[str]) -
 
 
 def _vector(given: Vector, symbols: Symbols, kind: Symbol) -> Vector:
-    """A symbol for the size of every component that is not 0."""
+    """A symbol for the magnitude of every nonzero component."""
 
     def component(axis: str, value: Scalar) -> Scalar:
         if is_zero(value):
@@ -177,7 +179,7 @@ def _exact_vector(given: Vector) -> Vector:
 
 
 def _rounded(value: float, scale: float) -> Scalar:
-    """To 15 digits of `scale`: what a difference left below is rounding."""
+    """The value rounded to 15 digits of `scale`; smaller differences are rounding errors."""
     if value == 0 or abs(value) < 1e-15 * scale:
         return 0
     return _exact(round(value, 14 - floor(log10(scale))))

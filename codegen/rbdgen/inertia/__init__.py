@@ -1,1 +1,1 @@
-"""The inertia of a rigid body as ten parameters, for users: numbers, symbols, C."""
+"""The inertia of a rigid body as ten parameters, for users: with numbers, with symbols, and as C."""

@@ -1,4 +1,4 @@
-"""An operation applied to what a user passes: arrays of many bodies, exact rationals, symbols."""
+"""Operations applied to what a user passes: arrays of many bodies, exact rationals, or symbols."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ TOO_LARGE: Final = "; the numbers are too large or too small"
 def applied(operation: Operation, *given: object, out: Array | None = None) -> Array:
     """The operation's output, of shape (..., *shape), for inputs whose leading axes broadcast.
 
-    The first input says the precision: float32 computes in float32. A symbol or a fraction among the inputs
-    makes all of it symbolic: an array of objects.
+    The first input determines the precision: float32 computes in float32. If any input has a symbol or a
+    fraction, the computation is symbolic, and the result is an array of objects.
 
     Args:
         operation: what to compute.
@@ -31,8 +31,8 @@ def applied(operation: Operation, *given: object, out: Array | None = None) -> A
         out: where to write the result, of its shape and type; it may be one of the inputs.
 
     Raises:
-        ArrayValueError: a wrong shape, or a number that is not finite, also in the result.
-        ArrayTypeError: something else than numbers and symbols; `out` is no array of the result's type.
+        ArrayValueError: a wrong shape, or a number that is not finite, in an input or in the result.
+        ArrayTypeError: an input that has neither numbers nor symbols; `out` is no array of the result's type.
     """
     name, signature = operation.name, operation.signature.sized({})
     arrays = [as_array(name, x, value) for x, value in zip(signature.inputs, given, strict=True)]
@@ -55,7 +55,7 @@ def applied(operation: Operation, *given: object, out: Array | None = None) -> A
             told = " ".join(str(error).split())
             raise ArrayValueError(f"{name}: cannot be computed with these symbols ({told})") from error
     else:
-        with np.errstate(all="ignore"):  # what is not finite is told below
+        with np.errstate(all="ignore"):  # values that are not finite are reported below
             for k, value in enumerate(operation.formula(*(row.T for row in rows))):
                 result[:, k] = value
     check_finite(name, "the result", result.reshape(shape), TOO_LARGE)
@@ -67,7 +67,7 @@ def applied(operation: Operation, *given: object, out: Array | None = None) -> A
 
 
 def as_array(caller: str, argument: SizedArgument, value: object) -> Array:
-    """`value` as an array (..., *shape) of float32, float64, integers, or objects: fractions and symbols."""
+    """`value` as an array (..., *shape) of float32, float64, integers, or objects (fractions and symbols)."""
     try:
         symbolic = None if isinstance(value, np.ndarray) else _symbolic(value)
     except ValueError as error:
@@ -93,12 +93,12 @@ def as_array(caller: str, argument: SizedArgument, value: object) -> Array:
 
 
 def as_floats(array: Array) -> Array:
-    """Integers as float64; all else as it is."""
+    """Integers as float64; other arrays as they are."""
     return array.astype(np.float64) if array.dtype.kind == "i" else array
 
 
 def check_finite(caller: str, name: str, array: Array, advice: str) -> None:
-    """`ArrayValueError` that names the first element that is infinite or no number."""
+    """`ArrayValueError` that names the first element that is infinite or NaN."""
     if array.dtype == object:
         finite = np.array([not isinstance(x, float) or isfinite(x) for x in array.flat])
     else:
@@ -111,9 +111,9 @@ def check_finite(caller: str, name: str, array: Array, advice: str) -> None:
 
 
 def _symbolic(value: object) -> Array | None:
-    """An array of objects where the value holds a symbol or a fraction, None where it holds numbers alone.
+    """An array of objects if the value has a symbol or a fraction; None if it has only numbers.
 
-    NumPy must not look into symbols: it asks those of CasADi for their values.
+    NumPy must not look into symbols, because it would ask those of CasADi for their values.
     """
     kind = type(value).__module__.partition(".")[0]
     if kind in ("casadi", "sympy"):
@@ -138,20 +138,20 @@ def _symbolic(value: object) -> Array | None:
 
 
 def _check_engines(caller: str, arrays: Sequence[Array]) -> None:
-    """`ArrayTypeError` for symbols that cannot meet; CasADi would make NaN of SymPy's."""
+    """`ArrayTypeError` for symbols of different libraries; CasADi would turn SymPy's into NaN."""
     found = {type(x).__module__.partition(".")[0] for array in arrays for x in array.flat}
     if {"casadi", "sympy"} <= found:
         raise ArrayTypeError(f"{caller}: symbols of CasADi and of SymPy together; take those of one")
 
 
 def _computes(value: object) -> bool:
-    """Whether it is a scalar that can be added and multiplied: a number, a fraction, a symbol."""
+    """Whether it is a scalar with addition and multiplication: a number, a fraction or a symbol."""
     arithmetic = all(hasattr(value, name) for name in ("__add__", "__mul__", "__sub__", "__neg__"))
     return arithmetic and not isinstance(value, (complex, np.complexfloating, np.ndarray))
 
 
 def _objects(values: Sequence[object]) -> Array:
-    """A vector of objects, whatever they are."""
+    """A vector of objects of any type."""
     made = np.empty(len(values), dtype=object)
     for k, value in enumerate(values):
         made[k] = value

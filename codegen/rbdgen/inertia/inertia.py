@@ -34,41 +34,44 @@ from rbdgen.inertia.physical import (
 )
 
 STRUCTURE = 1e-9
-"""A given matrix may differ by so much from the form it must have, relative to its largest entry."""
+"""The largest deviation of a given matrix from its required form, relative to its largest entry."""
 
 ORTHONORMAL = 1e-6
-"""R R^T of a given rotation may differ by so much from 1."""
+"""The largest deviation of R R^T from 1 for a given rotation."""
 
 
 class Inertia:
     """The inertia of rigid bodies in ten parameters; I of Featherstone 2008, section 2.13.
 
-    `parameters`, shape (..., 10): m, m c, Ixx Ixy Iyy Ixz Iyz Izz about the origin of the body's frame, in
-    its axes; kg, kg m, kg m^2; the order of Pinocchio's `toDynamicParameters()`. Leading axes are bodies.
-    They are numbers, float32 or float64, or symbols (CasADi, SymPy) or fractions, then an array of objects.
-    All methods compute in the type of `parameters`; leading axes of all arguments broadcast. Errors are a few
-    units of rounding of the largest entry. About a far origin the digits of what is about the centre of mass
-    get lost: `about_center` of a body of 0.3 m, 100 m away, is 1e-11 off in float64 and 2e-2 in float32.
+    `parameters`, shape (..., 10), has m, m c, Ixx Ixy Iyy Ixz Iyz Izz about the origin of the body's frame,
+    in its axes, in kg, kg m, kg m^2. This is the order of Pinocchio's `toDynamicParameters()`. Leading axes
+    are bodies. The elements are numbers (float32 or float64), or symbols (CasADi, SymPy) or fractions in an
+    array of objects.
 
-    A frame is placed in its parent by R and p: r' = R r + p. Motions and forces are [linear, angular].
-    `out`: an array of the result's shape and type to write to, also `parameters` itself (in place).
+    All methods compute in the type of `parameters`, and the leading axes of all arguments broadcast. Errors
+    are a few units of rounding of the largest entry. If the origin is far away, digits of the inertia about
+    the centre of mass are lost: for a body of 0.3 m at a distance of 100 m, `about_center` is 1e-11 off in
+    float64 and 2e-2 in float32.
+
+    A frame is placed in its parent by R and p: r' = R r + p. Motions and forces are [linear, angular]. `out`
+    is an array of the result's shape and type to write to; it may be `parameters` itself (in place).
 
     Raises:
-        ArrayValueError: a wrong shape, a number that is not finite. So do all methods.
-        ArrayTypeError: something else than numbers and symbols. So do all methods.
+        ArrayValueError: a wrong shape, or a number that is not finite; also in all methods.
+        ArrayTypeError: neither numbers nor symbols; also in all methods.
     """
 
     __slots__ = ("parameters",)
 
     def __init__(self, parameters: object) -> None:
-        """An array of float32 or float64 is taken as it is, without a copy."""
+        """An array of float32 or float64 is used as it is, without a copy."""
         self.parameters: Array = as_floats(as_array("Inertia", INERTIA.sized({}), parameters))
 
     @classmethod
     def from_center_of_mass(cls, mass: object, center: object, about_center: object) -> Inertia:
         """From mass (...), centre of mass c (..., 3) and rotational inertia J_c (..., 3, 3) about it.
 
-        J_c is in axes parallel to the frame's. J = J_c - m [c x][c x] (parallel axes).
+        J_c is in axes parallel to the frame's. J = J_c - m [c x][c x] (parallel axis theorem).
         """
         (_, _, argument) = FROM_CENTER_OF_MASS.signature.inputs
         given = as_array("from_center_of_mass", argument.sized({}), about_center)
@@ -95,10 +98,10 @@ class Inertia:
 
     @classmethod
     def from_log_cholesky(cls, log_cholesky: object) -> Inertia:
-        """From alpha, d1 d2 d3, s12 s23 s13, t1 t2 t3 (..., 10): any numbers give a body that can be.
+        """From alpha, d1 d2 d3, s12 s23 s13, t1 t2 t3 (..., 10). Any numbers give a physical inertia.
 
-        The order is Pinocchio's. The pseudo-inertia is U U^T (Rucker, Wensing, RA-L 2022) with
-        U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]].
+        The order is Pinocchio's. The pseudo-inertia is U U^T (Rucker, Wensing, RA-L 2022) with U = e^alpha
+        [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]].
         """
         return cls._made(FROM_LOG_CHOLESKY, log_cholesky)
 
@@ -114,13 +117,13 @@ class Inertia:
         check_mass("from_ksl", given)
         return cls._made(operation, given)
 
-    # ---- what it is
+    # ---- its values
 
     def __repr__(self) -> str:
         return f"Inertia({self.parameters!r})"
 
     def __getitem__(self, index: Any) -> Inertia:
-        """Of some of the bodies: an index of the leading axes."""
+        """The inertias of some bodies, by an index of the leading axes."""
         shape = self.shape
         try:
             rows = np.arange(int(np.prod(shape))).reshape(shape)[index]
@@ -150,17 +153,17 @@ class Inertia:
 
     @property
     def center(self) -> Array:
-        """The centre of mass c = h / m, (..., 3), m; ArrayValueError where m is 0."""
+        """The centre of mass c = h / m, (..., 3), m; ArrayValueError if m is 0."""
         check_mass("center", self.parameters)
         return applied(CENTER, self.parameters)
 
     @property
     def about_center(self) -> Array:
-        """J_c about the centre of mass, in the frame's axes: (..., 3, 3), kg m^2; as `center`."""
+        """J_c about the centre of mass, in the frame's axes: (..., 3, 3), kg m^2; errors as in `center`."""
         return self.to_ksl()[..., [[4, 7, 9], [7, 5, 8], [9, 8, 6]]]
 
     def astype(self, dtype: npt.DTypeLike) -> Inertia:
-        """The same in float32 or float64."""
+        """The same inertia in float32 or float64."""
         if dtype not in (np.float32, np.float64, "float32", "float64"):
             raise ArrayTypeError(f"astype: {dtype!r} is no type of inertias; take float32 or float64")
         return Inertia(self.parameters.astype(dtype))
@@ -174,15 +177,15 @@ class Inertia:
         return self._result("to_pseudo_inertia")
 
     def to_ksl(self) -> Array:
-        """In the order of `from_ksl`, (..., 10); ArrayValueError where m is 0."""
+        """The ten numbers of `from_ksl`, (..., 10); ArrayValueError if m is 0."""
         check_mass("to_ksl", self.parameters)
         return self._result("to_ksl")
 
     def to_log_cholesky(self) -> Array:
-        """In the order of `from_log_cholesky`, (..., 10).
+        """The ten numbers of `from_log_cholesky`, (..., 10).
 
         Raises:
-            ArrayValueError: no body can have the inertia, or only one that lies in a plane.
+            ArrayValueError: the inertia is not physical, or belongs to a body that lies in a plane.
         """
         if self._numeric:
             self.check()
@@ -193,7 +196,7 @@ class Inertia:
                 )
         return applied(TO_LOG_CHOLESKY, self.parameters)
 
-    # ---- what becomes of it
+    # ---- sums and changes of frame
 
     def __add__(self, other: Inertia) -> Inertia:
         """Two bodies as one, both given in the same frame."""
@@ -202,27 +205,29 @@ class Inertia:
         return self._made(SUM, self.parameters, other.parameters)
 
     def __sub__(self, other: Inertia) -> Inertia:
-        """This body without the other, which is a part of it, both given in the same frame."""
+        """This body without the other one, which is a part of it; both given in the same frame."""
         if not isinstance(other, Inertia):
             return NotImplemented
         return self._made(DIFFERENCE, self.parameters, other.parameters)
 
     def rotated(self, rotation: object, out: Array | None = None) -> Inertia:
-        """In turned axes: r' = R r, R (..., 3, 3); h' = R h, J' = R J R^T."""
+        """The inertia in rotated axes: r' = R r with R (..., 3, 3), so h' = R h and J' = R J R^T."""
         return self._changed("rotated", _rotation("rotated", rotation), out=out)
 
     def translated(self, translation: object, out: Array | None = None) -> Inertia:
-        """In a parallel frame in which the old origin stands at p (..., 3), m."""
+        """The inertia in a parallel frame, in which the old origin is at p (..., 3), m."""
         return self._changed("translated", translation, out=out)
 
     def transformed(self, rotation: object, translation: object, out: Array | None = None) -> Inertia:
-        """In the parent's frame, in which the own one is placed by R (..., 3, 3) and p (..., 3), m."""
+        """The inertia in the parent's frame, in which this frame is placed by R (..., 3, 3) and p (..., 3),
+        m.
+        """
         return self._changed("transformed", _rotation("transformed", rotation), translation, out=out)
 
     def merged(
         self, child: Inertia, rotation: object, translation: object, out: Array | None = None
     ) -> Inertia:
-        """This body and the child as one; R and p place the child's frame in this one."""
+        """This body and the child as one. R and p place the child's frame in this one."""
         return self._changed(
             "merged", _ten("merged", child), _rotation("merged", rotation), translation, out=out
         )
@@ -235,10 +240,10 @@ class Inertia:
             "split", _ten("split", child), _rotation("split", rotation), translation, out=out
         )
 
-    # ---- what it does
+    # ---- products with motions
 
     def times(self, v: object, out: Array | None = None) -> Array:
-        """The momentum I v, (..., 6), of the velocity v (..., 6): m v + w x h, h x v + J w."""
+        """The momentum I v, (..., 6), for the velocity v (..., 6): m v + w x h, h x v + J w."""
         return self._result("times", v, out=out)
 
     def quadratic(self, v: object, out: Array | None = None) -> Any:
@@ -246,11 +251,12 @@ class Inertia:
         return self._result("quadratic", v, out=out)[()]
 
     def rate(self, v: object, a: object = None, out: Array | None = None) -> Array:
-        """The force of a motion: v x* I v, with an acceleration I a + v x* I v (Featherstone 2008, eq. 2.72).
+        """The force for a motion: v x* I v, or with an acceleration I a + v x* I v (Featherstone 2008, eq.
+        2.72).
 
         Args:
             v: velocity (..., 6) of the origin, [linear, angular], m/s, rad/s.
-            a: spatial acceleration (..., 6): the classical one of the origin less w x v.
+            a: spatial acceleration (..., 6): the classical acceleration of the origin, minus w x v.
             out: where to write.
 
         Returns:
@@ -261,10 +267,10 @@ class Inertia:
         return self._result("equation_of_motion", v, a, out=out)
 
     def factor(self) -> Factor:
-        """I = F F^T, F = [[a 1, 0], [b x, L]]: rank, a (...), b (..., 3), L (..., 3, 3).
+        """I = F F^T with F = [[a 1, 0], [b x, L]]: the rank, a (...), b (..., 3) and L (..., 3, 3).
 
-        Numbers: pivoted, any rank: 6, 5 (a rod), 3 (a point), 0 (nothing). Symbols: L is lower triangular, of
-        full rank.
+        Numbers are factored with pivoting, for any rank: 6, 5 (a rod), 3 (a point), 0 (no mass). For symbols,
+        L is lower triangular, of full rank.
 
         Raises:
             ArrayValueError: a negative mass or principal moment.
@@ -276,7 +282,7 @@ class Inertia:
         L[..., [0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2]] = ten[..., 4:]
         return Factor(6, ten[..., 0][()], ten[..., 1:4], L)
 
-    # ---- whether it can be
+    # ---- whether it is physical
 
     def principal(self) -> Principal:
         """Principal moments (..., 3) about the centre of mass, ascending, and axes (..., 3, 3) as columns."""
@@ -284,24 +290,29 @@ class Inertia:
         return principal(self.parameters)
 
     def excess(self) -> Any:
-        """How far it is from an inertia that a body can have: (...), kg m^2, not above 0 where one can.
+        """The distance from a physical inertia, one that a body can have: (...), kg m^2, at most 0 if it is
+        physical.
 
-        The largest principal moment about the centre of mass less the sum of the others; infinite where the
-        mass is negative, or 0 with moments that are not (Wensing, Kim, Slotine, RA-L 2018).
+        It is the largest principal moment about the centre of mass minus the sum of the other two. It is
+        infinite for a negative mass, or if the mass is 0 and moments are not (Wensing, Kim, Slotine, RA-L
+        2018).
         """
         self._need_numbers("excess")
         return excess(self.parameters)[()]
 
     def is_physical(self, tolerance: float | None = None) -> Any:
-        """Whether a body can have it: (...), bool. Nothing at all, ten zeros, is a body too.
+        """Whether a body can have this inertia: (...), bool. Ten zeros, an empty body, are physical, too.
 
-        `tolerance` of `excess` relative to the trace of J; None for 1e-12, or 64 units of rounding if more.
+        `tolerance` is that of `excess`, relative to the trace of J. None stands for 1e-12, or for 64 units of
+        rounding if that is more.
         """
         self._need_numbers("is_physical")
         return (excess(self.parameters) <= tolerance_of(self.parameters, tolerance))[()]
 
     def check(self, tolerance: float | None = None) -> None:
-        """`ArrayValueError` that tells how far off it is where a body cannot have it; as `is_physical`."""
+        """`ArrayValueError` if the inertia is not physical, with its excess; tolerance as in
+        `is_physical`.
+        """
         wrong = ~np.asarray(self.is_physical(tolerance))
         if not wrong.any():
             return
@@ -316,7 +327,7 @@ class Inertia:
         why = "is negative" if mass < 0 else "has moments that are not 0"
         raise ArrayValueError(f"{what}: a mass of {mass:.3g} kg {why}; no body can have it")
 
-    # ---- within
+    # ---- internals
 
     @property
     def _numeric(self) -> bool:
@@ -330,7 +341,7 @@ class Inertia:
 
     @classmethod
     def _of(cls, parameters: Array) -> Inertia:
-        """Of parameters that are known to be sound."""
+        """An inertia with parameters that are known to be valid."""
         made = cls.__new__(cls)
         made.parameters = parameters
         return made
@@ -354,7 +365,7 @@ def _ten(caller: str, child: object) -> Array:
 
 
 def _rotation(caller: str, rotation: object) -> Array:
-    """The rotation as an array; `ArrayValueError` for numbers that are none."""
+    """The rotation as an array; `ArrayValueError` if its numbers are not a rotation."""
     R = as_array(caller, ROTATION.sized({}), rotation)
     if R.dtype != object and R.size:
         given = as_floats(R)
@@ -372,7 +383,7 @@ def _rotation(caller: str, rotation: object) -> Array:
 
 
 def _check_same(caller: str, name: str, given: Array, other: Array, form: str) -> None:
-    """`ArrayValueError` where numbers have not the form of their matrix."""
+    """`ArrayValueError` if a matrix of numbers does not have its required form."""
     if given.dtype == object or not given.size:
         return
     given = as_floats(given)

@@ -1,7 +1,7 @@
-"""The operations on ten-parameter inertias, each written once over scalars.
+"""The operations on inertias of ten parameters, each written once over scalars.
 
-Run on columns of NumPy arrays they compute for many bodies at once, on symbols they give formulas, on the
-graph's scalars they become C. The mechanics stands in `model/inertia.py`; here is what goes in and comes out.
+On columns of NumPy arrays they compute for many bodies at once, on symbols they give formulas, and on the
+scalars of a graph they become C. The mechanics is in `model/inertia.py`; this module has inputs and outputs.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from rbdgen.spatial.ops import IDENTITY, NO_MOTION, Force, Matrix, Motion, Vecto
 from rbdgen.spatial.scalar import Scalar, dot, exp, log, mul, reciprocal, sqrt, sub
 
 Elements: TypeAlias = Sequence[Scalar]
-"""Of one array, row-major."""
+"""The elements of one array, row-major."""
 
 Formula: TypeAlias = Callable[..., list[Scalar]]
-"""From the elements of every input to those of the output."""
+"""Maps the elements of every input to those of the output."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation: its inputs, its one output, and the formula between them, with its source."""
+    """One operation: its inputs, its only output, and the formula between them, with its source."""
 
     signature: Signature
     summary: str
@@ -71,7 +71,7 @@ def _matrix_of(ten: Elements) -> list[Scalar]:
 
 
 def _from_matrix(matrix: Elements) -> list[Scalar]:
-    """Of a matrix that has the structure; the entries that are read are the lower left and right."""
+    """The parameters of a matrix that has the required form. Only entries of the lower half are read."""
     row = [matrix[6 * k : 6 * k + 6] for k in range(6)]
     h = (row[5][1], row[3][2], row[4][0])
     return [row[0][0], *h, row[3][3], row[3][4], row[4][4], row[3][5], row[4][5], row[5][5]]
@@ -110,7 +110,7 @@ def _from_log_cholesky(given: Elements) -> list[Scalar]:
 
 
 def _to_log_cholesky(ten: Elements) -> list[Scalar]:
-    """The same back: Cholesky's factor of the centroidal Sigma_c / m, from its last row upwards."""
+    """The inverse: the Cholesky factor of the centroidal Sigma_c / m, computed from its last row upwards."""
     body = inertia_of(ten)
     inverse, c = reciprocal(body.mass), body.center
     moment = Body(body.mass, body.first_moment, body.about_center).second_moment * inverse
@@ -123,7 +123,7 @@ def _to_log_cholesky(ten: Elements) -> list[Scalar]:
     return [log(body.mass) / 2, log(e1), log(e2), log(e3), s12, s23, s13, *c]
 
 
-# ---- what goes in and comes out
+# ---- inputs and outputs
 
 _UNITS: Final = "kg, kg m, kg m^2"
 _TEN: Final = "m, m c, Ixx Ixy Iyy Ixz Iyz Izz about the origin"
@@ -234,7 +234,7 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
         ),
     )
 }
-"""Those that are emitted as C, in the order of the header."""
+"""The operations that are emitted as C, in the order of the header."""
 
 SUM: Final = Operation(
     Signature("add", (INERTIA, INERTIA), (RESULT,)),

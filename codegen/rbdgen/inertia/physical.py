@@ -1,4 +1,4 @@
-"""What takes numbers: whether a body can have an inertia, its principal axes, its pivoted factor."""
+"""Operations that need numbers: whether an inertia is physical, its principal axes, its pivoted factor."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from rbdgen.model.inertial_parameters import inertia_of
 from rbdgen.spatial.scalar import is_zero
 
 ROUNDING: Final = 64
-"""Units of rounding of the trace that a moment of zero may come out as."""
+"""A moment of zero may come out as this many units of rounding of the trace."""
 
 POINT: Final = np.eye(1, 10, dtype=np.float32)[0]
-"""Stands in for what has no mass, so that quotients are finite."""
+"""Replaces bodies without mass, so that quotients are finite."""
 
 
 class Principal(NamedTuple):
@@ -31,11 +31,12 @@ class Principal(NamedTuple):
 
 
 class Factor(NamedTuple):
-    """I = F F^T with F = [[a 1, 0], [b x, L]] in [linear, angular] order: again ten numbers.
+    """I = F F^T with F = [[a 1, 0], [b x, L]] in [linear, angular] order, which is again ten numbers.
 
-    rank: (...), 6, 5 (a rod), 3 (a point), 0 (nothing). a: (...), square root of the mass. b: (..., 3),
-    m c / a. L: (..., 3, 3), L L^T is the rotational inertia about the centre of mass. Of numbers column k
-    belongs to the k-th pivot, and the rows of earlier pivots are 0 there; of symbols L is lower triangular.
+    rank: (...), which is 6, 5 (a rod), 3 (a point) or 0 (no mass). a: (...), the square root of the mass. b:
+    (..., 3), m c / a. L: (..., 3, 3), such that L L^T is the rotational inertia about the centre of mass. For
+    numbers, column k belongs to the k-th pivot and is 0 in the rows of earlier pivots. For symbols, L is
+    lower triangular.
     """
 
     rank: Any
@@ -56,11 +57,11 @@ class Factor(NamedTuple):
 
 
 def excess(parameters: Array) -> Array:
-    """How far an inertia (..., 10) is from one that a body can have: (...), kg m^2, 0 or less where it can.
+    """The distance of an inertia (..., 10) from a physical one: (...), kg m^2, at most 0 if it is physical.
 
-    J_3 - J_1 - J_2 of the principal moments about the centre of mass, -2 times the least eigenvalue of the
-    second moment Sigma_c (Wensing, Kim, Slotine, RA-L 2018). Infinite where the mass is negative, or 0 with
-    moments that are not.
+    It is J_3 - J_1 - J_2 for the principal moments about the centre of mass, or -2 times the least eigenvalue
+    of the second moment Sigma_c (Wensing, Kim, Slotine, RA-L 2018). It is infinite for a negative mass, or if
+    the mass is 0 and moments are not.
     """
     ten = parameters.astype(np.float64)
     mass = ten[..., 0]
@@ -71,17 +72,17 @@ def excess(parameters: Array) -> Array:
 
 
 def tolerance_of(parameters: Array, relative: float | None = None) -> Array:
-    """What `excess` may come to by rounding, (...), kg m^2."""
+    """The largest value of `excess` that counts as rounding, (...), kg m^2."""
     if relative is not None and not (isinstance(relative, (int, float)) and relative >= 0):
         raise ArrayValueError(f"is_physical: tolerance={relative!r}; give a number that is not negative")
     least = max(PHYSICAL_TOLERANCE, ROUNDING * float(np.finfo(parameters.dtype).eps))
     diagonal = parameters[..., [4, 6, 9]].astype(np.float64)
-    with np.errstate(over="ignore"):  # only a tolerance above 1 can do that
+    with np.errstate(over="ignore"):  # only a tolerance above 1 can overflow
         return np.asarray(np.abs(((least if relative is None else relative) * diagonal).sum(axis=-1)))
 
 
 def check_mass(caller: str, parameters: Array) -> None:
-    """`ArrayValueError` where there is no mass, and so no centre of mass."""
+    """`ArrayValueError` if a mass is 0, so that there is no centre of mass."""
     if any(is_zero(mass) for mass in parameters[..., 0].astype(object).flat):
         raise ArrayValueError(
             f"{caller}: a mass is 0, and nothing has no centre of mass; leave that body out"
@@ -106,7 +107,8 @@ def principal(parameters: Array) -> Principal:
 
 
 def factor(parameters: Array) -> Factor:
-    """Pivoted on the largest diagonal entry, so that rods and points beside an axis keep their digits.
+    """The factor, pivoted on the largest diagonal entry, so that rods and points near an axis keep their
+    digits.
 
     Raises:
         ArrayValueError: the 6 x 6 matrix has a negative eigenvalue.
@@ -146,7 +148,7 @@ def _check_mass(ten: Array) -> None:
 
 
 def _check_rest(left: Array, limit: Array, ten: Array) -> None:
-    """What is neither a pivot nor zero belongs to a negative moment."""
+    """A remainder that is neither a pivot nor zero belongs to a negative moment."""
     wrong = left > 2 * limit
     if wrong.any():
         first = ten[int(np.argmax(wrong))]
@@ -157,5 +159,5 @@ def _check_rest(left: Array, limit: Array, ten: Array) -> None:
 
 
 def _stacked(matrix: Any) -> Array:
-    """A matrix of columns as an array (..., 3, 3)."""
+    """A matrix whose entries are columns, as an array (..., 3, 3)."""
     return np.stack([np.stack(list(row), axis=-1) for row in matrix], axis=-2)

@@ -53,13 +53,14 @@ CLEARLY_FASTER = 0.9
 """
 
 BATCHES_LOSE = 1.1
-"""The greatest number of operations limb by limb, as batches run it, relative to the straight line."""
+"""The limit on operations of the program limb by limb, which batches run, relative to the straight line."""
 
 LONGEST_FOR_VECTORS = 160_000
-"""The most operations of loops over degrees of freedom, which a batch runs as one straight line.
+"""The limit on executed operations of loops whose lanes are degrees of freedom; loops over columns do not
+count.
 
-About three fifths of them remain in that line, and compilers take long for lines of more than 100 000
-operations. Loops over columns are not part of the line.
+A batch runs these loops as one straight line with about three fifths of the operations, and compilers take
+long for lines of more than 100 000 operations.
 """
 
 REGISTERS = 2.0

@@ -1,7 +1,7 @@
 """Programs with one straight line that has lanes: folding of known tables, and lanes one by one.
 
 Both passes preserve every rounding. A batch function, whose lanes are states, runs the line limb by limb and
-gives the bits of the single call. Only if a number is 0 in some limbs may the sign of a zero differ.
+gives the same bits as the single call, except for the sign of zeros if a number is 0 in some limbs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def line_of_limbs(program: Program) -> Loop:
 def known(program: Program) -> Program:
     """The program with new table entries for all values that depend on table entries alone.
 
-    Numbers in which limbs differ are symbols while a line is traced, so products of them are left over.
+    While a line is traced, the entries are symbols, so it still computes products of them.
     """
     loop = line_of_limbs(program)
     graph, lanes = loop.kernel, loop.kernel.lanes

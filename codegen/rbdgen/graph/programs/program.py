@@ -89,8 +89,8 @@ class Loop:
 
     @property
     def square(self) -> Square | None:
-        """The square that every run copies to another place with rows and columns exchanged; None if it does
-        anything else.
+        """The square that every run transposes and copies to another place; None if the runs do anything
+        else.
         """
         places = (*self.reads.values(), *self.writes.values())
         if len(self.reads) != 1 or len(self.writes) != 1 or any(node.args for node in self.kernel.nodes):

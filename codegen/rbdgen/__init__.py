@@ -332,9 +332,9 @@ def trace(
     Args:
         robot: from `load_robot` or `from_pinocchio`, or what `load_robot` takes first, such as a path.
         function: a name from the catalogue.
-        engine: "casadi" gives a `casadi.Function` over SX with the signature's inputs and outputs; "sympy"
-            gives the intermediate quantities as (symbol, expression) in order and one matrix an output.
-            Elements that are always 0 are no part of the sparsity of CasADi's matrices.
+        engine: "casadi" gives a `casadi.Function` over SX, named ROBOT_FUNCTION, with the signature's inputs
+            and outputs; "sympy" gives the intermediate quantities as (symbol, expression) in order and one
+            matrix an output. Elements that are always 0 are no part of the sparsity of CasADi's matrices.
         variant: a form of the function by its name (`rbdgen list --forms`, the textbook's first) in the
             joints' own axes; None for what is emitted: the cheapest form, in the axes that save most, after
             all passes.
@@ -348,11 +348,12 @@ def trace(
         if engine != "sympy" or variant is not None:
             raise OptionError("closed expressions are SymPy's and of no form; give engine='sympy' alone")
         return list(equations(robot, [function], "none").matrices.values())
+    from rbdgen.emit.names import robot_identifier  # noqa: PLC0415
     from rbdgen.functions.table import lookup  # noqa: PLC0415
     from rbdgen.selection.expression import chosen_expression  # noqa: PLC0415
     from rbdgen.selection.trace import trace_expression  # noqa: PLC0415
 
-    row = lookup(function, robot.model)
+    row, name = lookup(function, robot.model), f"{robot_identifier(robot.model.name)}_{function}"
     if variant is None:
-        return chosen_expression(row, robot.model, engine)
-    return trace_expression(robot.model, row, row.form_for(robot.model, variant), engine)
+        return chosen_expression(row, robot.model, engine, name)
+    return trace_expression(robot.model, row, row.form_for(robot.model, variant), engine, name)

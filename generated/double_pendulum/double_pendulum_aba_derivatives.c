@@ -48,7 +48,7 @@ void double_pendulum_aba_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, c
     da_dq[3] = t10 * t66 - t54 * 0.7518796992481203;
     const double t73 = sine[0] + sine[0];
     const double t74 = v[0] * t73; /* column[1,0].row.z */
-    const double t76 = t42 * t73; /* -column[1,0].by_v.n.z */
+    const double t76 = t42 * t73; /* -subtree[0].l2.y */
     const double t77 = t74 + t10 * t74;
     const double t79 = t32 * (t76 - t77);
     da_dv[0] = t79;

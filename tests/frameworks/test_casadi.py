@@ -11,12 +11,17 @@ import casadi
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.carts import cart_with_a_ball, motions
+from support.carts import BODY, cart_with_a_ball, motions
 from support.command import rbdgen as command
+from support.few import few
 
 import rbdgen
+from rbdgen.emit.casadi.matrices import quaternions_of
+from rbdgen.emit.casadi.patterns import together
 from rbdgen.errors import ArrayValueError, EmitError, LoadError, OptionError
+from rbdgen.functions.table import lookup, rows_of
 from rbdgen.runtime import Library
+from rbdgen.runtime.configuration import Manifold
 
 Array = NDArray[np.float64]
 
@@ -105,35 +110,155 @@ def test_matrices_forces_and_what_is_not_differentiated() -> None:
     assert casadi.jacobian(a, x[2]).nnz() == 4
 
 
-def hessian(function: Any, arrays: list[Array], weights: Array) -> tuple[Array, Array]:
-    """Of the weighted results by q, v and what else: second and first derivatives."""
+HELD = ("active", "mu", "gains", "restitution", "share", "table")
+"""Inputs that are constant to CasADi."""
+
+
+def hessian(function: Any, arrays: list[Array]) -> tuple[Array, Array]:
+    """Of the weighted results by all that is not constant: second and first derivatives."""
+    random = np.random.default_rng(1)
     symbols = [casadi.MX.sym(f"x{k}", *array.shape) for k, array in enumerate(arrays)]
-    loss = casadi.dot(function(*symbols), weights)
-    found = casadi.hessian(loss, casadi.veccat(*symbols[:3]))
-    second, first = casadi.Function("second", symbols, found)(*arrays)
+    loss = sum(casadi.dot(y, random.normal(size=y.shape)) for y in function.call(symbols))
+    moving = [x for x, name in zip(symbols, function.name_in(), strict=True) if name not in HELD]
+    second, first = casadi.Function("second", symbols, casadi.hessian(loss, casadi.veccat(*moving)))(*arrays)
     return second.full(), first.full()
 
 
-def of_unit_length(traced: Any) -> Any:
-    """The expressions with a quaternion of any length: derivatives along its length are then 0."""
-    q, v, a = (casadi.SX.sym(name, traced.size1_in(name)) for name in "qva")
-    unit = casadi.vertcat(q[:3], q[3:7] / casadi.norm_2(q[3:7]), q[7:])
-    return casadi.Function("of_unit_length", [q, v, a], [traced(unit, v, a)])
+def jacobians(function: Any, arrays: list[Array]) -> list[Any]:
+    """Of all results by all that is not constant."""
+    found = function.jacobian()(*arrays, *[0] * function.n_out())
+    blocks = found if isinstance(found, tuple) else (found,)
+    names = function.name_in()
+    return [block for k, block in enumerate(blocks) if names[k % len(names)] not in HELD]
 
 
-@pytest.mark.parametrize("knots", [1, 3])
-def test_exact_hessians(knots: int) -> None:
-    """By the products with them, to the last digits those that CasADi makes of the traced expressions."""
-    robot = rbdgen.load_robot("double_pendulum", base="floating")
-    names = ["rnea", "rnea_derivatives", "rnea_vjp", "rnea_hvp"]
-    library = rbdgen.build(robot, names, coordinates=True)
-    arrays = [array.T for array in states(library, "rnea", knots).values()]
-    weights = np.random.default_rng(1).normal(size=(8, knots))
-    function = library.casadi("rnea", knots, hessian=True)
-    traced = of_unit_length(rbdgen.trace(robot, "rnea")).map(knots)
-    for ours, theirs in zip(*(hessian(f, arrays, weights) for f in (function, traced)), strict=True):
-        np.testing.assert_allclose(ours, theirs, atol=1e-12 * np.abs(theirs).max())
-        assert np.count_nonzero(ours) <= np.count_nonzero(theirs)
+def of_unit_length(robot: Any, name: str, manifold: Manifold) -> Any:
+    """The traced expressions with quaternions of any length: derivatives along their lengths are then 0."""
+    traced, row = rbdgen.trace(robot, name), lookup(name, robot.model)
+    symbols = [casadi.SX.sym(x, *traced.size_in(x)) for x in traced.name_in()]
+    given = [
+        unit(x, manifold) if argument.kind == "configuration" else x
+        for x, argument in zip(symbols, row.signature.inputs, strict=True)
+    ]
+    return casadi.Function(f"{name}_of_unit_length", symbols, traced.call(given), *names_of(traced))
+
+
+def unit(q: Any, manifold: Manifold) -> Any:
+    """Its quaternions divided by their lengths."""
+    elements = casadi.vertsplit(q)
+    for at in quaternions_of(manifold):
+        own = casadi.vertcat(*elements[at : at + 4])
+        elements[at : at + 4] = casadi.vertsplit(own / casadi.norm_2(own))
+    return casadi.vertcat(*elements)
+
+
+def names_of(function: Any) -> tuple[list[str], list[str]]:
+    return function.name_in(), function.name_out()
+
+
+FLOATING = rbdgen.load_robot(
+    "double_pendulum",
+    base="floating",
+    frames=["lower"],
+    contacts=[rbdgen.Point("tip", "lower", (0, 0, 0.5))],
+)
+CART = rbdgen.load_robot(cart_with_a_ball(), frames=["hand"])
+
+CASES = [
+    (FLOATING, "rnea", 3),  # all derivatives at once
+    (FLOATING, "integrate", 1),  # its result is a configuration
+    (CART, "difference", 3),  # of two configurations
+    (FLOATING, "contact_aba_held", 1),  # all but those by anchors at once
+    (FLOATING, "frame_placement", 1),  # by columns
+]
+
+MORE = [
+    *((FLOATING, name, 1) for name in (*rows_of(FLOATING.model), "difference", "step", "step_rk4")),
+    *((FLOATING, name, 3) for name in ("crba", "step", "com")),
+    *((CART, name, knots) for name in ("integrate", "minv") for knots in (1, 3)),
+]
+
+
+@pytest.mark.parametrize(("robot", "name", "knots"), few(CASES, [*CASES, *MORE]))
+def test_all_derivatives_are_those_of_the_traced_expressions(robot: Any, name: str, knots: int) -> None:
+    """First and second ones, to the last digits as CasADi finds them itself, and as sparse."""
+    library = rbdgen.build(robot, [name])
+    function = library.casadi(name, knots, hessian=True)
+    traced = of_unit_length(robot, name, library.manifold).map(knots)
+    arrays = [
+        beside(x.reshape(knots, -1, 1) if x.ndim < 3 else x) for x in states(library, name, knots).values()
+    ]
+    for ours, theirs in zip(jacobians(function, arrays), jacobians(traced, arrays), strict=True):
+        np.testing.assert_allclose(
+            ours.full(), theirs.full(), atol=1e-11 * np.abs(theirs.full()).max(initial=1)
+        )
+        assert ours.nnz() <= theirs.nnz()
+    for ours, theirs in zip(*(hessian(f, arrays) for f in (function, traced)), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-10 * np.abs(theirs).max(initial=1))
+
+
+def test_derivatives_are_those_of_differences() -> None:
+    """A step of a robot with a planar and a spherical joint, by all that it takes."""
+    library = rbdgen.build(CART, ["step"])
+    inputs = list(states(library, "step", 1).values())
+    q, v, tau, dt = (x[0] for x in inputs)
+    found = [block.full() for block in library.casadi("step").jacobian()(q, v, tau, dt, 0, 0)]
+    ways = [motions(library.manifold, q), np.eye(7), np.eye(7), np.eye(1)]
+    for number, block in enumerate(found):
+        result, k = divmod(number, 4)
+        way, ends = ways[k], []
+        for sign in (1, -1):
+            given = [np.broadcast_to(x, (way.shape[1], *x.shape)).copy() for x in (q, v, tau, dt)]
+            step = sign * 1e-6 * np.eye(way.shape[1])
+            given[k] = (
+                library.manifold.integrate(q, step) if k == 0 else given[k] + step.reshape(given[k].shape)
+            )
+            ends.append(library.step(*given)[result])
+        np.testing.assert_allclose(block @ way, (ends[0] - ends[1]).T / 2e-6, atol=1e-7)
+
+
+def test_what_is_constant_has_derivatives_of_zero() -> None:
+    rail = rbdgen.RobotBuilder("rail").add_body("base")
+    rail.add_body("slide", parent="base", type="prismatic", axis=(1, 0, 0), **BODY)
+    crba = rbdgen.build(rbdgen.load_robot(rail), ["crba"]).casadi("crba", hessian=True)
+    assert (crba.jacobian().nnz_out(0), crba.jacobian()(0, 0).shape) == (0, (1, 1))
+    q = casadi.MX.sym("q")
+    assert (
+        casadi.Function("f", [q], [casadi.hessian(casadi.sin(q) * crba(q), q)[0]])(0.5) == -np.sin(0.5) * 1.3
+    )
+
+
+def test_the_jacobian_has_derivatives_itself() -> None:
+    """How it changes along every direction, which CasADi puts together."""
+    library = rbdgen.build(FLOATING, ["com"])
+    traced = of_unit_length(FLOATING, "com", library.manifold)
+    q = states(library, "com", 1)["q"][0]
+    ours, theirs = (
+        f.jacobian().jacobian()(q, 0, 0)[0] for f in (library.casadi("com", hessian=True), traced)
+    )
+    np.testing.assert_allclose(ours.full(), theirs.full(), atol=1e-11)
+
+
+def test_derivatives_of_derivatives() -> None:
+    """A product with derivatives is a function like others; of a robot with quaternions by coordinates."""
+    robot = rbdgen.load_robot("double_pendulum")
+    library, traced = rbdgen.build(robot, ["rnea_vjp"]), rbdgen.trace(robot, "rnea_vjp")
+    arrays = [x.T for x in states(library, "rnea_vjp", 1).values()]
+    function = library.casadi("rnea_vjp", hessian=True)
+    for ours, theirs in zip(jacobians(function, arrays), jacobians(traced, arrays), strict=True):
+        np.testing.assert_allclose(ours.full(), theirs.full(), atol=1e-12)
+    for ours, theirs in zip(*(hessian(f, arrays) for f in (function, traced)), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-10 * np.abs(theirs).max())
+    tangents = rbdgen.build(FLOATING, ["com_vjp"])
+    assert tangents.casadi("com_vjp").size_out(0) == (8, 1)  # as in the library
+    with pytest.raises(
+        LoadError, match=r"of com_vjp .* by the tangent space of q; build it with coordinates"
+    ):
+        tangents.casadi("com_vjp", hessian=True)
+
+
+def test_directions_go_together_where_they_reach_other_numbers() -> None:
+    assert together({0: "ab", 1: "cd", 2: "ae", 3: "", 4: "f"}) == [[0, 1, 4], [2]]
 
 
 def test_parameters_are_shared_by_all_states() -> None:
@@ -144,10 +269,11 @@ def test_parameters_are_shared_by_all_states() -> None:
     function = library.casadi("rnea", knots=3, hessian=True)
     arrays = [*(array.T for array in inputs), heavy]
     np.testing.assert_array_equal(function(*arrays).full(), library.rnea(*inputs, heavy).T)
-    second, _ = hessian(function, arrays, np.ones((2, 3)))
+    second, _ = hessian(function, arrays)
+    weights = np.random.default_rng(1).normal(size=(2, 3))[:, 0]
     state, rates = [x[0] for x in inputs], np.zeros((3, 1, 2))
     rates[0] = [1, 0]
-    products = library.rnea_hvp(*state, [1, 1], *rates, heavy)
+    products = library.rnea_hvp(*state, weights, *rates, heavy)
     np.testing.assert_array_equal(second[[0, 1, 6, 7, 12, 13], 0], np.concatenate(products, axis=None))
 
 
@@ -201,7 +327,8 @@ def test_a_folder_brings_a_library_of_its_own(tmp_path: Path) -> None:
         assert function.reverse(1).jacobian().nnz_out(2) == 6  # of dtau/da by q, in three knots
         found = function(*(array.T for array in inputs.values()))
         np.testing.assert_allclose(found.full(), library.rnea(**inputs).T, rtol=1e-14)
-        assert casadi.external("double_pendulum_crba_x1", str(path)).size_out(0) == (2, 2)
+        crba = casadi.external("double_pendulum_crba_x1", str(path))
+        assert (crba.size_out(0), crba.jacobian().nnz_out(0)) == ((2, 2), 3)
     command("double_pendulum", "-f", "rnea", "-o", tmp_path, cwd=tmp_path)  # takes the older folder's place
     assert not (folder / "casadi").exists()
 
@@ -228,8 +355,8 @@ def test_what_cannot_be_is_one_line(tmp_path: Path, arm: Library) -> None:
     with pytest.raises(EmitError, match="difference_vjp: CasADi wants q0_bar by the coordinates of q0, and"):
         rbdgen.generate(floating, tmp_path, names, emit=["casadi"], compiled=False)
     rbdgen.generate(robot, tmp_path / "alone", ["rnea"])
-    with pytest.raises(LoadError, match="of rnea_derivatives there is no function of derivatives; leave"):
-        arm.casadi("rnea_derivatives", hessian=True)
+    with pytest.raises(LoadError, match="of rnea_second there are no second derivatives; leave hessian out"):
+        rbdgen.build(robot, ["rnea_second"]).casadi("rnea_second", hessian=True)
     with pytest.raises(LoadError, match="for the Hessian of rnea its derivatives, rnea_vjp and rnea_hvp are"):
         rbdgen.load(tmp_path / "alone" / "double_pendulum").casadi("rnea", hessian=True)
     shutil.rmtree(tmp_path / "alone")

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rbdgen.emit.folder import Folder, FolderFunction
-from rbdgen.emit.package import MANIFEST, BodyFacts, RobotFacts
+from rbdgen.emit.package import MANIFEST, BodyFacts, FunctionSource, RobotFacts
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.program import Program
 from rbdgen.signature import MANIFEST_FORMAT, SizedArgument, ranges_text
@@ -104,12 +104,20 @@ def _function(described: FolderFunction, text: str) -> dict[str, Any]:
         "axes": function.axes,
         "operations": operation_counts(function.cost),
         **({"derivative_of": function.derivative_of} if function.derivative_of else {}),
+        **({"dependence": _dependence(function)} if function.dependence else {}),
         **({"loops": loops} if (loops := loop_counts(function.program)) else {}),
         "alternatives": {name: operation_counts(cost) for name, cost in function.alternatives.items()},
         "c_bytes": len(text.encode()),
         "inputs": [_argument(argument) for argument in function.signature.inputs],
         "outputs": [_argument(argument) for argument in function.signature.outputs],
         **({} if error is None else {"float_error": error}),
+    }
+
+
+def _dependence(function: FunctionSource) -> dict[str, dict[str, str]]:
+    return {
+        output: {direction: ranges_text(pairs) for direction, pairs in by.items()}
+        for output, by in function.dependence.items()
     }
 
 

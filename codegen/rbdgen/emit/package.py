@@ -224,7 +224,8 @@ class FunctionSource:
     verified, and nodes stand in the order of the statements. `form` is the chosen form; `alternatives` are
     the operation counts of the forms that were not. `doc`: one line, what it computes; `derivative_of`: the
     function whose derivatives its outputs are; `lanes`: the same program with alike limbs as lanes; what is
-    printed for one state where there is one.
+    printed for one state where there is one; `dependence`: of a product with derivatives, which elements of
+    outputs depend on which of its directions, by output and direction, see `graph.programs.dependence`.
     """
 
     signature: SizedSignature
@@ -237,6 +238,7 @@ class FunctionSource:
     batch: Program | None = None
     derivative_of: str | None = None
     lanes: Program | None = None
+    dependence: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         name = check_identifier(self.signature.name)

@@ -87,7 +87,7 @@ class Differentiable:
                 f"{self.name}: there is no {missing[0]} by the elements of q; generate the library with "
                 f"functions=[..., {', '.join(map(repr, missing))}], coordinates=True"
             )
-        built = self.more(missing).functions
+        built = self.more.library(missing).functions
         return {mode: built[name] if name in missing else known[name] for mode, name in names.items()}
 
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any
 
+from rbdgen.emit.package import Sources
 from rbdgen.errors import LoadError
 from rbdgen.runtime import Library
 
-More: TypeAlias = Callable[[Sequence[str]], Library]
-"""Builds a library of other functions of the same robot, derivatives by the elements of q."""
+
+@dataclass(frozen=True)
+class More:
+    """Other functions of a library's robot, derivatives by the elements of q: a `library` of them, or their
+    `sources`, where nobody calls them from Python."""
+
+    library: Callable[[Sequence[str]], Library]
+    sources: Callable[[Sequence[str]], Sources]
 
 
 class Functions:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from functools import cached_property
 from operator import index
 from pathlib import Path
 from typing import Any
 
-from rbdgen.emit.casadi.entries import Callee, Place, Second, Subject
+from rbdgen.emit.casadi.entries import Callee, Place
 from rbdgen.emit.casadi.matrices import is_flat
-from rbdgen.emit.casadi.second import second_derivatives
 from rbdgen.emit.casadi.source import casadi_source
+from rbdgen.emit.casadi.subjects import Needed, is_by_elements, needed, subject_of
 from rbdgen.emit.names import casadi_name, comment_text
 from rbdgen.emit.package import MANIFEST, Sources
 from rbdgen.errors import ArrayValueError, LoadError
 from rbdgen.frameworks.functions import More
-from rbdgen.functions.table import ALL
+from rbdgen.functions.differentiated import mode_of
+from rbdgen.functions.table import derivatives_of, is_differentiable, sets_of
 from rbdgen.machine import available_cores
 from rbdgen.options import environment_cache, environment_compiler
 from rbdgen.runtime import Library
+from rbdgen.runtime.configuration import Manifold
+from rbdgen.runtime.library import signature_of
+from rbdgen.signature import numbers_of
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import ORIGIN, Toolchain
@@ -26,26 +32,18 @@ from rbdgen.toolchain.shared import shared_library
 
 
 def function_of(library: Library, more: More | None, name: str, knots: int = 1, hessian: bool = False) -> Any:
-    """`library.casadi(name, knots, hessian)`; `more` builds derivatives that the library has not."""
+    """`library.casadi(name, knots, hessian)`; `more` designs derivatives that the library has not."""
     import casadi  # noqa: PLC0415  (heavy: loaded when used)
 
     _check(library, name, knots)
-    found = _derivatives(library, name, hessian)
-    first = found[:1] or [row.name for row in ALL.values() if row.derivative_of == name]
-    if hessian and not first:
-        raise LoadError(f"casadi: of {name} there is no function of derivatives; leave hessian out")
-    wanted = 3 if hessian else 1
-    if len(found) < wanted and more is not None and not library.parameters.names:
-        names = [*first, *([f"{name}_vjp", f"{name}_hvp"] if hessian else [])]
-        library = more([name, *names]) if names else library
-        found = _derivatives(library, name, hessian)
-    if hessian and len(found) < wanted:
-        raise LoadError(
-            f"casadi: for the Hessian of {name} its derivatives, {name}_vjp and {name}_hvp are needed, by "
-            "coordinates; generate the folder with all of them (--coordinates), or leave hessian out"
-        )
+    folder = _Folder(_sources(library))
+    wanted = folder.needed(name, hessian=hessian)
+    if more is not None and folder.lacks(name, wanted):
+        folder = _Folder(more.sources(list(dict.fromkeys([name, *wanted.names]))))
+    if hessian and (not wanted.second or folder.lacks(name, wanted)):
+        raise LoadError(_no_hessian(folder, name))
     symbol = casadi_name(library.name, name, knots)
-    return casadi.external(symbol, str(_compiled(library, name, found, knots)))
+    return casadi.external(symbol, str(_compiled(library, folder, name, knots)))
 
 
 def _check(library: Library, name: str, knots: object) -> None:
@@ -59,47 +57,103 @@ def _check(library: Library, name: str, knots: object) -> None:
         raise ArrayValueError(f"casadi: knots is {knots!r}; pass 1 or more states a call")
 
 
-def _derivatives(library: Library, name: str, hessian: bool) -> list[str]:
-    """The functions of the library that are derivatives of this one: first ones, then products if asked."""
-    functions = library.manifest["functions"].items()
-    first = [other for other, facts in functions if facts.get("derivative_of") == name][:1]
-    products = [f"{name}_vjp", f"{name}_hvp"]
-    usable = first and all(product in library.functions for product in products)
-    if not (hessian and usable):
-        return first
-    gradients = library.functions[f"{name}_vjp"].signature.outputs
-    by_q = is_flat(library.manifold) or any(x.size == library.manifold.nq for x in gradients[:1])
-    return [*first, *products] if by_q else first
+@dataclass(frozen=True)
+class _Folder:
+    """Sources, and what their manifest tells."""
+
+    sources: Sources
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        return self.sources.manifest
+
+    @cached_property
+    def manifold(self) -> Manifold:
+        return Manifold.of(self.manifest["manifold"])
+
+    def callee(self, name: str) -> Callee | None:
+        """A function, None where there is none; of products those by the elements of q alone."""
+        facts = self.manifest["functions"].get(name)
+        if facts is None:
+            return None
+        dependence = {
+            output: {direction: numbers_of(text) for direction, text in by.items()}
+            for output, by in facts.get("dependence", {}).items()
+        }
+        batch = f"{self.sources.name}_{name}_batch.c" in self.sources.files
+        return Callee(signature_of(name, facts), batch, dependence)
+
+    def product(self, name: str, of: Callee) -> Callee | None:
+        """A product with derivatives, None where there is none by the elements of q."""
+        found = self.callee(name)
+        return found if found is not None and is_by_elements(found, of.signature) else None
+
+    def derivatives(self, name: str) -> str | None:
+        """The function of all derivatives of this one."""
+        return derivatives_of(name, sets_of(self.manifest))
+
+    def needed(self, name: str, *, hessian: bool) -> Needed:
+        """What gives the derivatives of a function; nothing where it can have none."""
+        value = self.callee(name)
+        assert value is not None
+        given = any(x.kind in ("sines", "cosines") for x in value.signature.inputs)
+        found = needed(value.signature, self.derivatives(name), hessian=hessian)
+        if given or not is_differentiable(name, sets=sets_of(self.manifest)) or self.is_of_tangents(name):
+            return Needed(None if given else found.derivatives, None, ())
+        return found
+
+    def is_of_tangents(self, name: str) -> bool:
+        """Whether a product is by the tangent space of q where that is another one."""
+        by_elements = is_flat(self.manifold) or self.manifest["options"].get("coordinates")
+        return mode_of(name) is not None and not by_elements
+
+    def lacks(self, name: str, wanted: Needed) -> bool:
+        """Whether some of what is wanted is not there."""
+        value = self.callee(name)
+        assert value is not None
+        products = dict.fromkeys(filter(None, (wanted.first, *wanted.second)))
+        missing = wanted.derivatives is not None and self.callee(wanted.derivatives) is None
+        return missing or any(self.product(product, value) is None for product in products)
 
 
-def _compiled(library: Library, name: str, derivatives: list[str], knots: int) -> Path:
+def _no_hessian(folder: _Folder, name: str) -> str:
+    """Why a function has no second derivatives."""
+    if not is_differentiable(name, sets=sets_of(folder.manifest)):
+        return f"casadi: of {name} there are no second derivatives; leave hessian out"
+    if folder.is_of_tangents(name):
+        return (
+            f"casadi: of {name} there are no second derivatives, as it is by the tangent space of q; "
+            "build it with coordinates=True, or leave hessian out"
+        )
+    return (
+        f"casadi: for the Hessian of {name} its derivatives, {name}_vjp and {name}_hvp are needed, by "
+        "coordinates; generate the folder with all of them (--coordinates), or leave hessian out"
+    )
+
+
+def _sources(library: Library) -> Sources:
+    """Those of a library, as they were before it was compiled."""
+    content = library.content
+    names = [file for file in library.manifest["files"] if file.endswith((".c", ".h"))]
+    files = {file: content.text(file) for file in names}
+    files[MANIFEST] = json.loads(content.text(ORIGIN))["manifest"]
+    return Sources(library.name, files)
+
+
+def _compiled(library: Library, folder: _Folder, name: str, knots: int) -> Path:
     """The shared library with the function and its derivatives."""
-    manifest, content = library.manifest, library.content
-    origin = json.loads(content.text(ORIGIN))
-    files = {file: content.text(file) for file in manifest["files"] if file.endswith((".c", ".h"))}
-    files[MANIFEST] = origin["manifest"]
-
-    def callee(function: str) -> Callee:
-        return Callee(library.functions[function].signature, f"{library.name}_{function}_batch.c" in files)
-
+    manifest, sources = folder.manifest, folder.sources
     robot = f"the robot '{comment_text(manifest['robot_name'])}'"
-    place = Place(library.name, robot, manifest["rbdgen"], library.manifold)
-    second = _second(library, derivatives[2]) if len(derivatives) == 3 else None
-    first, vjp, hvp = [*map(callee, derivatives), None, None, None][:3]
-    subject = Subject(callee(name), first, vjp, hvp, second)
-    own = {f"casadi/{casadi_name(library.name, name, knots)}.c": casadi_source(place, subject, knots)}
-    toolchain = Toolchain(find_compiler(environment_compiler()), tuple(origin["flags"]), available_cores())
-    return shared_library(Sources(library.name, files), own, toolchain, Cache(environment_cache()))
-
-
-def _second(library: Library, hvp: str) -> Second:
-    """Where second derivatives are not 0, by the compiled function."""
-    function = library.functions[hvp]
-    outputs = function.signature.outputs
-
-    def evaluate(inputs: Any) -> dict[str, Any]:
-        results = function(**inputs)
-        arrays = results if len(outputs) > 1 else (results,)
-        return {x.name: a.reshape(*a.shape[:2], x.size) for x, a in zip(outputs, arrays, strict=True)}
-
-    return second_derivatives(evaluate, function.signature, library.manifold)
+    place = Place(sources.name, robot, manifest["rbdgen"], folder.manifold)
+    value = folder.callee(name)
+    assert value is not None
+    products = {f"{name}_{mode}" for mode in ("vjp", "jvp", "hvp")}
+    subject = subject_of(
+        name,
+        folder.derivatives(name),
+        lambda other: folder.product(other, value) if other in products else folder.callee(other),
+    )
+    own = {f"casadi/{casadi_name(sources.name, name, knots)}.c": casadi_source(place, subject, knots)}
+    flags = json.loads(library.content.text(ORIGIN))["flags"]
+    toolchain = Toolchain(find_compiler(environment_compiler()), tuple(flags), available_cores())
+    return shared_library(sources, own, toolchain, Cache(environment_cache()))

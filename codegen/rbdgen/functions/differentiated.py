@@ -93,11 +93,7 @@ def mode_of(name: str) -> tuple[str, str] | None:
 def differentiated(function: Function, mode: str, inverse: Function | None = None) -> Function:
     """The row of a derivative of a function. Raises OptionError where it can have none."""
     name, made = f"{function.name}_{mode}", MODES[mode]
-    if function.differentiated is not None:
-        raise OptionError(
-            f"function '{name}': '{function.name}' is a derivative itself; of second derivatives there are "
-            f"products, {function.differentiated.of.name}_hvp"
-        )
+    _check_depth(name, function, made)
     if any(x.packed for x in function.signature.outputs):
         raise OptionError(
             f"function '{name}': the results of '{function.name}' are packed, each robot has others; take "
@@ -129,13 +125,27 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
     )
 
 
+def _check_depth(name: str, function: Function, mode: Mode) -> None:
+    """OptionError where a derivative of a derivative is one too many, or two of its inputs had one name."""
+    inner = function.differentiated
+    if inner is None:
+        return
+    if inner.of.differentiated is not None:
+        raise OptionError(f"function '{name}': derivatives of '{function.name}' are not made; take fewer")
+    if MODES[inner.mode].moved and mode.moved:
+        raise OptionError(
+            f"function '{name}': '{function.name}' has rates among its inputs; take {function.name}_vjp"
+        )
+
+
 def in_coordinates(function: Function) -> Function:
     """The row of a derivative with those by q in its nq numbers; other rows as they are."""
     made = function.differentiated
     if made is None:
         return function
-    signature = _signature(made.of.signature, function.name, MODES[made.mode], made.by, coordinates=True)
-    return replace(function, signature=signature, differentiated=replace(made, coordinates=True))
+    of = in_coordinates(made.of)
+    signature = _signature(of.signature, function.name, MODES[made.mode], made.by, coordinates=True)
+    return replace(function, signature=signature, differentiated=replace(made, of=of, coordinates=True))
 
 
 def _signature(

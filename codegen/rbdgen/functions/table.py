@@ -260,6 +260,20 @@ def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = (
     return ALL[name]
 
 
+def derivatives_of(name: str, sets: Iterable[ContactSet] = ()) -> str | None:
+    """The function whose outputs are the derivatives of this one, None where there is none."""
+    rows = [*ALL.values(), *(of_set(ALL[held], chosen) for chosen in sets for held in _HELD)]
+    return next((row.name for row in rows if row.derivative_of == name), None)
+
+
+def is_differentiable(name: str, model: Model | None = None, sets: Sequence[ContactSet] = ()) -> bool:
+    """Whether there are products with the derivatives of a function, NAME_vjp and NAME_jvp."""
+    try:
+        return all(lookup(f"{name}_{mode}", model, sets) for mode in ("vjp", "jvp"))
+    except OptionError:
+        return False
+
+
 def _instead(name: str) -> str:
     """A hint with the names that the user may have meant; otherwise with all names."""
     directions = [f"{function}_{mode}" for function in ALL for mode in MODES]

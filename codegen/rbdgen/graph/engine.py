@@ -47,7 +47,7 @@ class Engine(Protocol):
     def named(self, label: str, value: Scalar) -> Scalar:
         """Tell the name of an intermediate quantity. The result is the value to continue with."""
 
-    def expression(self, outputs: Results) -> Any:
+    def expression(self, outputs: Results, name: str = "f") -> Any:
         """The traced outputs in the engine's own terms, for a user's own work."""
 
     def graph(self, outputs: Results) -> Graph:
@@ -86,8 +86,8 @@ class CasadiEngine:
             self._labels.append((value, label))
         return value
 
-    def expression(self, outputs: Results) -> Any:
-        """A `casadi.Function` with the signature's inputs and outputs, where matrices are matrices.
+    def expression(self, outputs: Results, name: str = "f") -> Any:
+        """A `casadi.Function` of this name with the signature's inputs and outputs; matrices are matrices.
 
         An output with more than two axes becomes one matrix, with the rows of all its matrices in order.
         Elements that are always 0 are not in the sparsity pattern.
@@ -99,7 +99,7 @@ class CasadiEngine:
             rows, columns = rows_and_columns(shape)
             results.append(self._casadi.sparsify(self._casadi.reshape(column, columns, rows).T))
         names = [name for name, _ in self._inputs], [name for name, _, _ in outputs]
-        return self._casadi.Function("f", [column for _, column in self._inputs], results, *names)
+        return self._casadi.Function(name, [column for _, column in self._inputs], results, *names)
 
     def graph(self, outputs: Results) -> Graph:
         return from_casadi(self._inputs, outputs, self._labels)
@@ -141,7 +141,7 @@ class SympyEngine:
         self._assignments.append((symbol, value))
         return symbol
 
-    def expression(self, outputs: Results) -> Any:
+    def expression(self, outputs: Results, name: str = "f") -> Any:
         """The assignments of intermediate quantities in order, and one SymPy matrix per output."""
         results = []
         for _, shape, elements in outputs:
@@ -186,7 +186,7 @@ class GraphEngine:
         self._builder.label(value, label)
         return value
 
-    def expression(self, outputs: Results) -> Any:
+    def expression(self, outputs: Results, name: str = "f") -> Any:
         return self.graph(outputs)
 
     def cost(self, outputs: Results) -> Cost:

@@ -20,7 +20,7 @@ _ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
 }
 
 
-def expressed(graph: Graph, tracer: Engine) -> Any:
+def expressed(graph: Graph, tracer: Engine, name: str = "f") -> Any:
     """What the engine makes of the graph's outputs, see `Engine.expression`.
 
     A value that is used several times gets a name, so that it stays shared: that of its quantity if it has
@@ -39,5 +39,5 @@ def expressed(graph: Graph, tracer: Engine) -> Any:
             result = operations[op](*(values[argument] for argument in arguments))
             values.append(tracer.named(graph.labels.get(k, f"x{k}"), result) if uses[k] > 1 else result)
     return tracer.expression(
-        [(output.name, output.shape, [values[k] for k in output.elements]) for output in graph.outputs]
+        [(output.name, output.shape, [values[k] for k in output.elements]) for output in graph.outputs], name
     )

@@ -9,11 +9,12 @@ from typing import Final
 from rbdgen.description.quoting import quoted
 from rbdgen.emit.package import FunctionSource
 from rbdgen.errors import OptionError
-from rbdgen.functions.differentiated import in_coordinates
+from rbdgen.functions.differentiated import MODES, in_coordinates
 from rbdgen.functions.function import LIMB_LOOPS, LIMBS, Function
 from rbdgen.functions.table import lookup
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.angles_given import angles_given, angles_of, signature_given
+from rbdgen.graph.programs.dependence import Dependence, dependence
 from rbdgen.graph.programs.narrowed import elements_read, narrowed
 from rbdgen.graph.programs.passes import FOR_BATCHES, ORDER, apply
 from rbdgen.graph.programs.program import Program
@@ -33,6 +34,7 @@ from rbdgen.selection.budget import check_budget
 from rbdgen.selection.choose import too_long_for_vectors
 from rbdgen.selection.differentiate import Chooser
 from rbdgen.selection.table import Table, table_of, with_table
+from rbdgen.signature import BAR, DOT
 from rbdgen.toolchain.targets import target_named
 
 LONGEST_BATCH: Final = 100_000
@@ -184,7 +186,18 @@ def design_function(task: tuple[Robot, str, BodyAxes | None, Options, Table | No
         batch_program(program) if vectors else None,
         function.derivative_of,
         choice.lanes,
+        {} if arrays else _dependence(function, choice.program),
     )
+
+
+def _dependence(function: Function, program: Program) -> Dependence:
+    """Of a product with derivatives, on its directions, where these are elements of arrays."""
+    made = function.differentiated
+    if made is None or program.straight is None:
+        return {}
+    if MODES[made.mode].moved:
+        return dependence(program.straight, {x.name + DOT for x in made.by})
+    return dependence(program.straight, {y.name + BAR for y in made.of.signature.outputs})
 
 
 def limbs_refused(function: Function, options: Options) -> str | None:

@@ -6,10 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
+from rbdgen.emit.casadi.matrices import is_flat
+from rbdgen.emit.casadi.subjects import needed
 from rbdgen.emit.package import MANIFEST, Sources
 from rbdgen.errors import OptionError
-from rbdgen.functions.table import rows_of
+from rbdgen.functions.table import derivatives_of, is_differentiable, lookup
 from rbdgen.model.build import Robot
+from rbdgen.model.parameters import asked_parameters
 from rbdgen.options import Options
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.module import Toolchain
@@ -18,13 +21,30 @@ from rbdgen.toolchain.targets import Target
 
 
 def with_derivatives(robot: Robot, options: Options) -> Options:
-    """The options with the derivatives of all functions asked for, where CasADi is to know them."""
+    """The options with what gives derivatives of all functions asked for, where CasADi is to know them.
+
+    Products are by the elements of q then, unless some are asked for that are not.
+    """
     if not options.emit:
         return options
-    asked = options.functions
-    rows = rows_of(robot.model).values()
-    more = [row.name for row in rows if row.derivative_of in asked and row.name not in asked]
-    return replace(options, functions=(*asked, *more))
+    asked, model = options.functions, robot.model
+    rows = {name: lookup(name, model) for name in asked}
+    own_products = any(row.differentiated for row in rows.values())
+    by_elements = options.coordinates or is_flat(model.manifold) or not own_products
+    parameters = len(asked_parameters(robot, options.params))
+    more: list[str] = []
+    for name, row in rows.items():
+        if row.derivative_of in asked or (row.differentiated and row.differentiated.of.name in asked):
+            continue
+        all_at_once = derivatives_of(name, model.contact_sets)
+        found = needed(row.sized(model, parameters), all_at_once, hessian=False, parameters=parameters)
+        more += [found.derivatives] if found.derivatives else []
+        if found.first and by_elements and not row.packed(options.packed) and is_differentiable(name, model):
+            more.append(found.first)
+    added = tuple(name for name in dict.fromkeys(more) if name not in asked)
+    products = any(lookup(name, model).differentiated for name in added)
+    coordinates = options.coordinates or (products and not is_flat(model.manifold))
+    return replace(options, functions=(*asked, *added), coordinates=coordinates)
 
 
 def check_emitted(options: Options, target: Target) -> None:

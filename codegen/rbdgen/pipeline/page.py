@@ -14,6 +14,7 @@ from rbdgen.emit.package import EmitOptions, FunctionSource, Sources
 from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import OptionError
+from rbdgen.frameworks.functions import More
 from rbdgen.functions.differentiated import mode_of
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, environment_cache
@@ -89,12 +90,15 @@ def build_library(robot: Robot, options: Options, progress: Progress = silent) -
     sources = designed(robot, options, store, progress)
     folder = build(sources, toolchain_of(options), store, of_compilation(progress))
 
-    def more(functions: Sequence[str]) -> Library:
+    def other(functions: Sequence[str]) -> Options:
         forms = {name: form for name, form in options.variants.items() if name in functions}
         along = any(mode_of(name) for name in functions)
-        asked = replace(options, functions=tuple(functions), variants=forms, coordinates=along)
-        return build_library(robot, asked)
+        return replace(options, functions=tuple(functions), variants=forms, coordinates=along)
 
+    more = More(
+        lambda functions: build_library(robot, other(functions)),
+        lambda functions: designed(robot, replace(other(functions), packed=False), store),
+    )
     return open_built(folder, more)
 
 

@@ -59,7 +59,7 @@ class Library:
         self.frames: tuple[str, ...] = tuple(frame["name"] for frame in manifest.get("frames", ()))
         self.contacts: tuple[str, ...] = tuple(contact["name"] for contact in manifest.get("contacts", ()))
         functions = {
-            name: _function(_signature(name, facts), facts, content, code, manifest["real"])
+            name: _function(signature_of(name, facts), facts, content, code, manifest["real"])
             for name, facts in manifest["functions"].items()
         }
         for name, function in functions.items():
@@ -379,7 +379,8 @@ def _function(signature: SizedSignature, *rest: Any) -> Function:
     return (Step if signature.rolls else Function)(signature, *rest)
 
 
-def _signature(name: str, facts: Mapping[str, Any]) -> SizedSignature:
+def signature_of(name: str, facts: Mapping[str, Any]) -> SizedSignature:
+    """The signature of a function that a manifest tells of."""
     return SizedSignature(name, _arguments(facts["inputs"]), _arguments(facts["outputs"]))
 
 

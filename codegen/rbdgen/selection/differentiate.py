@@ -95,7 +95,8 @@ class Chooser:
         if MODES[made.mode].seeded and MODES[made.mode].moved:  # hvp: differentiate the cheapest gradient
             graph = jvp(graph, by)
             counts = {best: cost(graph)}
-        if all(graph.nodes[k].op == "const" for output in graph.outputs for k in output.elements):
+        constant = all(graph.nodes[k].op == "const" for output in graph.outputs for k in output.elements)
+        if constant and not made.coordinates:  # a framework's chain rule takes a 0 as any other number
             raise OptionError(
                 f"function '{function.name}': what it gives is 0 wherever '{self.model.name}' stands, as "
                 f"'{made.of.name}' has constant results, or constant derivatives; leave it out"
@@ -119,6 +120,8 @@ class Chooser:
 
     def _straight(self, function: Function) -> Choice:
         """The cheapest straight line of a function, which is sought once."""
+        if function.differentiated is not None:
+            return self._differentiated(function, function.differentiated, None)
         if function.name not in self._lines:
             forced = None if self.axes is not None else function.forms_for(self.model)[0].name
             smooth = replace(function, forms=tuple(form.smooth for form in function.forms))

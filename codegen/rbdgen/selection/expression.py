@@ -12,10 +12,10 @@ from rbdgen.selection.axes import search
 from rbdgen.selection.differentiate import Chooser
 
 
-def chosen_expression(function: Function, model: Model, engine: str) -> Any:
+def chosen_expression(function: Function, model: Model, engine: str, name: str = "f") -> Any:
     """The cheapest straight line in an engine's own terms, see `Engine.expression`."""
     tracer = new_engine(engine)
     function.sized(model)  # raises errors before the search
     graph = Chooser(model, search(model), "graph").choose(function).program.straight
     assert graph is not None
-    return expressed(graph, tracer)
+    return expressed(graph, tracer, name)

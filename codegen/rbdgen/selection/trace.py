@@ -38,10 +38,12 @@ def trace_graph(
     return tracer.graph(trace_on(tracer, subject, function, form, sums=sums))
 
 
-def trace_expression(subject: Subject, function: Function, form: Form, engine: str = "casadi") -> Any:
+def trace_expression(
+    subject: Subject, function: Function, form: Form, engine: str = "casadi", name: str = "f"
+) -> Any:
     """The function in the engine's own terms, see `Engine.expression`."""
     tracer = new_engine(engine)
-    return tracer.expression(trace_on(tracer, subject, function, form))
+    return tracer.expression(trace_on(tracer, subject, function, form), name)
 
 
 def trace_on(

@@ -9,7 +9,7 @@
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 
-#define MOST_ARRAYS 16
+#define MOST_ARRAYS 32
 #define MOST_AXES 3
 #define MOST_LEADING 30
 #define MOST_STEPS (MOST_ARRAYS + 2)

@@ -26,9 +26,16 @@ def leg() -> Robot:
 
 ROBOT = leg()
 
-NAMES = [*rows_of(ROBOT.model), "step"]
+NAMES = [*rows_of(ROBOT.model), "step", "rnea_vjp", "com_vjp"]
 
-FIRST = ["aba_fext", "step", "frame_acceleration_aligned", "contact_aba_one", "contact_rnea_least"]
+FIRST = [
+    "aba_fext",
+    "step",
+    "frame_acceleration_aligned",
+    "contact_aba_one",
+    "contact_rnea_least",
+    "rnea_vjp",
+]
 
 
 @pytest.mark.parametrize("name", few(FIRST, NAMES))
@@ -46,7 +53,8 @@ def test_what_has_none_says_why() -> None:
         "_vjp": "unknown function '_vjp'",
         "rnea_vpj": "unknown function 'rnea_vpj'; did you mean 'rnea_vjp' or .*\\? rbdgen list shows all",
         "step_rk_jvp": "unknown function 'step_rk'; did you mean 'step_rk4'",
-        "rnea_vjp_jvp": "'rnea_vjp' is a derivative itself; .* products, rnea_hvp",
+        "rnea_jvp_hvp": "'rnea_jvp' has rates among its inputs; take rnea_jvp_vjp",
+        "rnea_vjp_vjp_vjp": "derivatives of 'rnea_vjp_vjp' are not made; take fewer",
         "rnea_second_vjp": "the results of 'rnea_second' are packed",
         "frame_jacobian_local_jvp": "function 'frame_jacobian_local' is of chosen frames",
         "crba_vjp": "what it gives is 0 wherever 'pendulum' stands, as 'crba' has constant .*; leave it out",

@@ -10,30 +10,32 @@ from typing import TypeAlias
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import SizedSignature
 
-Second: TypeAlias = Mapping[tuple[str, str], Sequence[tuple[int, int]]]
-"""By two inputs: which second derivatives may be other than 0, elements of the one and of the other."""
+Pattern: TypeAlias = Mapping[tuple[str, str], Sequence[tuple[int, int]]]
+"""By two arrays: which derivatives may be other than 0, elements of the one by elements of the other."""
 
 
 @dataclass(frozen=True)
 class Callee:
-    """A function of the folder; `batch`: whether many states can be computed at once."""
+    """A function of the folder; `batch`: whether many states can be computed at once; `dependence`: of a
+    product with derivatives, which elements depend on which of its directions, see `FunctionSource`."""
 
     signature: SizedSignature
     batch: bool
+    dependence: Mapping[str, Mapping[str, Sequence[int]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Subject:
     """A function, and the functions of the folder that are its derivatives, None where there is none.
 
-    `second`: of the `hvp`, None where that is not to be used.
+    `derivatives`: of all Jacobians at once; `vjp`, `jvp`, `hvp`: products, by the elements of q.
     """
 
     value: Callee
     derivatives: Callee | None = None
     vjp: Callee | None = None
+    jvp: Callee | None = None
     hvp: Callee | None = None
-    second: Second | None = None
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,7 @@ class Place:
 @dataclass(frozen=True)
 class Input:
     """What CasADi passes: `sparsity` and `places` number tables of the file. `taken`: whether C reads it,
-    `local`: its name there; `shared`: whether one serves all states; `room`: where zeros, or the array by
-    rows, stand in w."""
+    `local`: its name there; `room`: where zeros, or the array by rows, stand in w."""
 
     name: str
     local: str
@@ -64,7 +65,6 @@ class Input:
     held: int
     places: int | None = None
     taken: bool = True
-    shared: bool = False
     differentiable: bool = True
     room: int = 0
 
@@ -89,13 +89,15 @@ class Array:
 
 @dataclass(frozen=True)
 class Call:
-    """A function of C with its arguments; `apart`: whether its results stay vectors, a state a lane."""
+    """A function of C with its arguments; `apart`: whether its results stay vectors, a state a lane;
+    `count`: states of a batch where that is not a variable of the C."""
 
     symbol: str
     batch: bool
     passed: tuple[Passed, ...]
     arrays: tuple[Array, ...]
     apart: bool = False
+    count: int | None = None
 
 
 @dataclass(frozen=True)
@@ -116,45 +118,67 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Columns:
-    """A result that is made column by column: of which array, by tables of where columns begin and end, and
-    of where its numbers stand in the array."""
+class Placed:
+    """Numbers of a result that come from an array of products.
+
+    `ends`: table of where the numbers of every direction begin and end in the tables `to`, their places in
+    the result, and `of`, those in the array.
+    """
 
     result: int
     array: str
     size: int
     held: int
     ends: int
-    places: int
+    to: int
+    of: int
 
 
 @dataclass(frozen=True)
-class Direction:
-    """An array of rates, each of which is 1 in turn; `of_q`: whether they are those of the configuration."""
+class Lengths:
+    """What the lengths of quaternions add to changes of a gradient: arrays, and their steps from one state to
+    the next. `column`: the changes; `rates`: those of the configuration `q`."""
 
-    array: str
+    column: str
+    q: Passed
+    rates: Passed
+    gradient: Passed
+
+
+@dataclass(frozen=True)
+class Products:
+    """Products with derivatives along several directions, one after the other or, `together`, as states of a
+    batch.
+
+    `seeds`: the array of C in which some numbers are 1 for every direction, of so many numbers, and where it
+    lies in w; `ends`, `ones`: tables of which; `count`: directions. `before`: what is called once, `calls`:
+    what is called for every direction.
+    """
+
+    seeds: str
     size: int
     room: int
-    columns: tuple[Columns, ...]
-    of_q: bool
+    count: int
+    ends: int
+    ones: int
+    calls: tuple[Call, ...]
+    placed: tuple[Placed, ...]
+    before: Call | None = None
+    lengths: tuple[Lengths, ...] = ()
+    together: bool = False
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A function that CasADi finds by its name, and what it calls, `states` at once.
-
-    `products`: the call for `directions`; `gradient`: the one for what a quaternion's length adds to them.
-    """
+    """A function that CasADi finds by its name, and what it calls, `states` at once."""
 
     symbol: str
     inputs: tuple[Input, ...]
-    call: Call
+    call: Call | None
     results: tuple[Result, ...]
     states: int
     work: int
-    products: Call | None = None
-    directions: tuple[Direction, ...] = ()
-    gradient: Call | None = None
+    products: tuple[Products, ...] = ()
 
 
 @dataclass

@@ -41,6 +41,11 @@ class Matrix:
         row, column = divmod(position, self.columns)
         return column * self.rows + row
 
+    def position(self, number: int) -> int:
+        """The row-major position of an element, of CasADi's number."""
+        column, row = divmod(number, self.rows)
+        return row * self.columns + column
+
     def transposed(self) -> Matrix:
         """The same elements by rows."""
         entries = ((row, column, place) for column, row, place in self.entries)

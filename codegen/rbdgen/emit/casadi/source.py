@@ -1,28 +1,27 @@
 """The C of one function of CasADi: what each of its entry points takes, calls and gives.
 
 CasADi finds the derivatives of NAME by their names: jac_NAME, its Jacobian; adj1_NAME, the product of weights
-with it; jac_adj1_NAME, the Jacobian of that product, which is the Hessian of a weighted function.
+with it; jac_adj1_NAME, the Jacobian of that product, which is the Hessian of a weighted function; and
+fwd1_jac_NAME, how the Jacobian changes along a direction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rbdgen.emit.casadi.entries import (
     Array,
     Call,
     Callee,
-    Columns,
-    Direction,
     Entry,
     Input,
     Passed,
     Place,
+    Products,
     Result,
     Subject,
-    Tables,
 )
 from rbdgen.emit.casadi.matrices import (
     Matrix,
@@ -32,28 +31,14 @@ from rbdgen.emit.casadi.matrices import (
     matrix_of,
     quaternions_of,
 )
+from rbdgen.emit.casadi.patterns import first_pattern, second_pattern
+from rbdgen.emit.casadi.products import Plan, Seeds, by_columns, by_rows, groups, products_of
+from rbdgen.emit.casadi.rooms import Rooms, whole
+from rbdgen.emit.casadi.subjects import DIFFERENTIATED
 from rbdgen.emit.names import casadi_name
 from rbdgen.emit.text import filled
 from rbdgen.errors import EmitError
-from rbdgen.signature import BAR, DOT, Kind, SizedArgument
-
-DIFFERENTIATED: Final[tuple[Kind, ...]] = (
-    "configuration",
-    "velocity",
-    "acceleration",
-    "force",
-    "external_forces",
-)
-"""What functions of derivatives are by, see `Function.derivative_of`."""
-
-HELD: Final[tuple[Kind, ...]] = ("nonnegative", "parameters", "table")
-"""What is constant to CasADi."""
-
-_NEAR: Final = 16 * 1024
-"""Bytes of results of C that stay in the nearest caches until CasADi's are made of them."""
-
-_LANES: Final = 8
-"""States of a vector, at most."""
+from rbdgen.signature import BAR, DOT, SizedArgument
 
 MOST_ELEMENTS: Final = 10_000_000
 """Of the inputs and outputs of a call, or of its Jacobian: the C lists their rows, and CasADi holds them."""
@@ -69,37 +54,47 @@ def casadi_source(place: Place, subject: Subject, knots: int) -> str:
     _check_size(subject, knots)
     writer = _Writer(place, subject, knots)
     entries = writer.entries()
-    turned = any(result.rows for entry in entries for result in entry.results)
-    apart = sorted({entry.call.symbol for entry in entries if entry.call.apart})
+    results = [result for entry in entries for result in entry.results]
+    calls = [call for entry in entries for call in _calls(entry)]
+    apart = sorted({call.symbol for call in calls if call.apart})
     return filled(
         "casadi/FUNCTION_KNOTS.c.jinja",
         robot=place,
         function=subject.value.signature.name,
         knots=knots,
         entries=entries,
-        sparsities=writer.sparsities.lines,
-        places=writer.places.lines,
-        batch=any(entry.call.batch for entry in entries),
+        sparsities=writer.rooms.sparsities.lines,
+        places=writer.rooms.places.lines,
+        batch=any(call.batch for call in calls),
         apart=apart,
         lanes=bool(apart),
         element=f"{place.name}_lanes_at" if apart else "double",
         by_rows=any(x.places is not None for entry in entries for x in entry.inputs),
         gathered=any(
-            result.array is not None and result.array.direct is None and not entry.call.apart
+            result.array is not None and result.array.direct is None
             for entry in entries
             for result in entry.results
+            if entry.call is not None and not entry.call.apart
         ),
-        kinds={joint.kind for joint in place.manifold.joints} if turned else set(),
+        kinds={joint.kind for joint in place.manifold.joints} if any(x.rows for x in results) else set(),
         manifold=place.manifold,
         quaternions=quaternions_of(place.manifold),
+        lengths=any(products.lengths for entry in entries for products in entry.products),
         q=next((x.name for x in subject.value.signature.inputs if x.kind == "configuration"), ""),
     )
+
+
+def _calls(entry: Entry) -> Iterable[Call]:
+    yield from filter(None, (entry.call, *(products.before for products in entry.products)))
+    for products in entry.products:
+        yield from products.calls
 
 
 def _check_size(subject: Subject, knots: int) -> None:
     signature = subject.value.signature
     takes, gives = (sum(x.size for x in arrays) for arrays in (signature.inputs, signature.outputs))
-    each = takes * gives if subject.derivatives else takes + gives
+    derivatives = subject.derivatives or subject.vjp or subject.jvp
+    each = takes * gives if derivatives else takes + gives
     if knots * each > MOST_ELEMENTS:
         raise EmitError(
             f"casadi: {knots} states a call of {signature.name} are too many; give knots of "
@@ -107,25 +102,49 @@ def _check_size(subject: Subject, knots: int) -> None:
         )
 
 
+@dataclass(frozen=True)
+class _Block:
+    """The derivatives of a result by an input, of one state.
+
+    `derivative`: the output of the function of all derivatives that has them, None where products give them;
+    `rows`: how many rows of it are made such by coordinates first.
+    """
+
+    matrix: Matrix
+    derivative: SizedArgument | None = None
+    rows: int = 0
+
+    def within(self, pattern: Matrix) -> _Block:
+        """Without what is 0 by a pattern: by coordinates there is more of that than in the tangent space."""
+        kept = {(column, row) for column, row, _ in pattern.entries}
+        entries = tuple(entry for entry in self.matrix.entries if entry[:2] in kept)
+        return replace(self, matrix=replace(self.matrix, entries=entries))
+
+
 class _Writer:
     def __init__(self, place: Place, subject: Subject, knots: int) -> None:
         self.place, self.subject, self.knots = place, subject, knots
-        self.sparsities, self.places = Tables(), Tables()
         self.symbol = casadi_name(place.name, subject.value.signature.name, knots)
         self.taken = subject.value.signature.inputs
         self.given = subject.value.signature.outputs
-        self.work = 0
+        self.rooms = Rooms(place.name, knots)
+        self.matrices = {x.name: matrix_of(x) for x in (*self.taken, *self.given)}
+        self.blocks = self._blocks()
+        known = {x for _, x in self.blocks}
+        self.by = [x for x in self.taken if x.name in known]
+        quaternions = quaternions_of(place.manifold)
+        self.lengths = [x for x in self.by if x.kind == "configuration" and quaternions]
 
     def entries(self) -> list[Entry]:
         """All that there are functions for."""
-        found, subject = [self.value()], self.subject
-        known = all(x.kind in (*DIFFERENTIATED, *HELD) for x in self.taken)
-        if subject.derivatives is not None and known:
-            found.append(self.jacobian(subject.derivatives))
-        if subject.vjp is not None:
-            found.append(self.adjoint(subject.vjp))
-            if subject.hvp is not None and subject.second is not None and len(found) > 2:
-                found.append(self.second(subject.vjp, subject.hvp))
+        found, vjp, hvp = [self.value()], self.subject.vjp, self.subject.hvp
+        if self.blocks:
+            found.append(self.jacobian())
+        if vjp is not None:
+            found.append(self.adjoint(vjp))
+            if hvp is not None and self.blocks:
+                found.append(self.second(vjp, hvp))
+                found.append(self.jacobian_along(vjp, hvp))
         return found
 
     def value(self) -> Entry:
@@ -155,15 +174,14 @@ class _Writer:
         wanted: Sequence[tuple[str, SizedArgument | str]],
     ) -> Entry:
         """Results that are outputs of C themselves, or zeros of the shape of the input that is named."""
-        states = self._states(callee, callee.signature.outputs)
-        call = self._call(callee, states)
+        states = self.rooms.states(callee.signature.outputs, callee)
+        call = self.rooms.call(callee, states, self._arrays())
         arrays = {array.name: array for array in call.arrays}
         results = []
         for k, (name, output) in enumerate(wanted):
             if isinstance(output, str):
-                zero = next(x for x in self.taken if x.name == output)
-                empty = replace(matrix_of(zero), entries=())
-                results.append(Result(name, self.sparsities.number(empty.beside(self._columns(zero))), 0))
+                empty = replace(self.matrices[output], entries=())
+                results.append(Result(name, self._sparsity(empty.beside(self.knots)), 0))
                 continue
             matrix = matrix_of(output)
             if matrix.places == tuple(range(output.size)):
@@ -171,117 +189,204 @@ class _Writer:
             array, sparsity = arrays[output.name], matrix.beside(self.knots)
             results.append(self._gathered(name, sparsity, matrix, array, output.size, 0, states))
         call = replace(call, arrays=tuple(arrays.values()))
-        return Entry(symbol, inputs, call, tuple(results), states, self.work)
+        return self._entry(symbol, inputs, call, results, states)
 
-    def jacobian(self, derivatives: Callee) -> Entry:
+    def jacobian(self) -> Entry:
         """All dy/dx; what is held is told to be constant."""
-        inputs = self._inputs()
-        states = self._states(derivatives, derivatives.signature.outputs)
-        call = self._call(derivatives, states, apart=True)
-        blocks = self._blocks(derivatives, call, states, transposed=False)
-        results = [blocks[y.name, x.name] for y in self.given for x in self.taken]
-        inputs += self._placeholders("out_", self.given)
-        return Entry(f"jac_{self.symbol}", inputs, call, tuple(results), states, self.work)
+        inputs = (*self._inputs(), *self._placeholders("out_", self.given))
+        states = self._states()
+        call = self._derivatives(states)
+        results: list[Result] = []
+        left = []
+        for y in self.given:
+            for x in self.taken:
+                if self._by_products(y, x):
+                    left.append((len(results), y, x))
+                results.append(self._jacobian_block(f"jac_{y.name}_{x.name}", y, x, call, states))
+        products = self._first(0, left, states)
+        return self._entry(f"jac_{self.symbol}", inputs, call, results, states, products)
 
     def second(self, vjp: Callee, hvp: Callee) -> Entry:
         """All d(x_bar)/dx, and by y_bar the transposed Jacobian."""
-        derivatives = self.subject.derivatives
-        assert derivatives is not None
+        pattern = second_pattern(self.subject.value.signature, hvp, self.place.manifold)
         inputs = (
             *self._inputs(),
             *self._placeholders("out_", self.given),
             *self._weights(),
             *self._placeholders("out_adj_", self.taken),
         )
-        states = self._states(hvp, derivatives.signature.outputs)
-        call = self._call(derivatives, states, apart=True)
-        blocks = self._blocks(derivatives, call, states, transposed=True)
-        products = self._call(hvp, states)
-        gradient = None if is_flat(self.place.manifold) else self._call(vjp, states)
+        states = self._states(vjp, hvp)
+        call, seeds = self._derivatives(states), Seeds.rates(self.by)
         results: list[Result] = []
-        columns = {x.name: list[Columns]() for x in self.taken}
+        left, wanted = [], []
         for x in self.taken:
             for by in self.taken:
-                block = self._second_block(x, by)
-                name = f"jac_adj_{x.name}_{by.name}"
+                block = self._of_pattern(pattern.get((x.name, by.name), ()), x, by)
                 if block.entries:
-                    columns[by.name].append(self._columns_of(len(results), x, by, block))
-                    sparsity = self.sparsities.number(block.diagonal(self.knots))
-                    results.append(Result(name, sparsity, len(block.entries)))
-                else:
-                    results.append(self._zero(name, x, by))
+                    array, first = (x.name + BAR + DOT, x.size), seeds.first[by.name + DOT]
+                    wanted.append(by_columns(len(results), array, block, self._of(x, by), first))
+                results.append(self._of_block(f"jac_adj_{x.name}_{by.name}", block, x, by))
             results += [self._zero(f"jac_adj_{x.name}_out_{y.name}", x, y) for y in self.given]
-            results += [blocks[y.name, x.name] for y in self.given]
-        directions = []
-        for x in self.taken:
-            if x.name + DOT in {argument.name for argument in hvp.signature.inputs}:
-                of_q = x.kind == "configuration"
-                room, self.work = self.work, self.work + x.size
-                directions.append(Direction(x.name + DOT, x.size, room, tuple(columns[x.name]), of_q))
-        return Entry(
-            f"jac_adj1_{self.symbol}",
-            inputs,
-            call,
-            tuple(results),
-            states,
-            self.work,
-            products,
-            tuple(directions),
-            gradient,
+            for y in self.given:
+                if self._by_products(y, x):
+                    left.append((len(results), y, x))
+                name = f"jac_adj_{x.name}_adj_{y.name}"
+                results.append(self._jacobian_block(name, y, x, call, states, transposed=True))
+        plan = Plan(0, seeds, wanted, (hvp,), vjp if self.lengths else None, self.lengths)
+        products = products_of(self.rooms, plan, self._arrays(), states)
+        products += self._first(1, left, states, transposed=True)
+        return self._entry(f"jac_adj1_{self.symbol}", inputs, call, results, states, products)
+
+    def jacobian_along(self, vjp: Callee, hvp: Callee) -> Entry:
+        """How all dy/dx change where x moves with x_dot: a row a weight."""
+        blocks = [(y, x, self.blocks.get((y.name, x.name))) for y in self.given for x in self.taken]
+        inputs = (
+            *self._inputs(),
+            *self._placeholders("out_", self.given),
+            *(self._zero_input(f"out_jac_{y.name}_{x.name}", y, x) for y, x, _ in blocks),
+            *(self.rooms.input(f"fwd_{x.name}", x, x.name + DOT) for x in self.taken),
+            *self._placeholders("fwd_out_", self.given),
         )
+        states, seeds = self._states(vjp, hvp), Seeds.weights(self.given)
+        results, wanted = [], []
+        for k, (y, x, found) in enumerate(blocks):
+            block = self._of_pattern((), y, x) if found is None else found.matrix
+            array = x.name + BAR + DOT, x.size
+            if block.entries:
+                wanted.append(by_rows(k, array, block, self._of(y, x), seeds.first[y.name + BAR]))
+            results.append(self._of_block(f"fwd_jac_{y.name}_{x.name}", block, y, x))
+        plan = Plan(0, seeds, wanted, (hvp, vjp) if self.lengths else (hvp,), None, self.lengths)
+        products = products_of(self.rooms, plan, self._arrays(), states)
+        return self._entry(f"fwd1_jac_{self.symbol}", inputs, None, results, states, products)
 
-    def _second_block(self, x: SizedArgument, by: SizedArgument) -> Matrix:
-        """Where the derivative of the gradient by x by another input may be other than 0."""
-        assert self.subject.second is not None
-        found, one, other = self.subject.second.get((x.name, by.name), ()), matrix_of(x), matrix_of(by)
-        entries = ((other.number(column), one.number(row), row) for row, column in found)
-        return Matrix(one.size, other.size, tuple(sorted(entries)))
+    def _entry(
+        self,
+        symbol: str,
+        inputs: Iterable[Input],
+        call: Call | None,
+        results: Iterable[Result],
+        states: int,
+        products: tuple[Products, ...] = (),
+    ) -> Entry:
+        """The entry point, which takes those of its inputs that it passes on."""
+        entry = Entry(symbol, tuple(inputs), call, tuple(results), states, self.rooms.work, products)
+        passed = {x.array for call in _calls(entry) for x in call.passed}
+        taken = tuple(replace(x, taken=x.taken and f"x_{x.local}" in passed) for x in entry.inputs)
+        return replace(entry, inputs=taken)
 
-    def _columns_of(self, result: int, x: SizedArgument, by: SizedArgument, block: Matrix) -> Columns:
-        """How such a block is made, a column for every element of the other input in the order of C."""
-        starts = block.diagonal(1)[2 : 3 + block.columns] if len(block.entries) < block.size else ()
-        starts = starts or tuple(range(0, block.size + 1, block.rows))
-        numbers = [matrix_of(by).number(k) for k in range(by.size)]
-        ends = self.places.number([end for number in numbers for end in starts[number : number + 2]])
-        held = len(block.entries)
-        return Columns(result, x.name + BAR + DOT, x.size, held, ends, self.places.number(block.places))
-
-    def _blocks(
-        self, derivatives: Callee, call: Call, states: int, *, transposed: bool
-    ) -> dict[tuple[str, str], Result]:
-        """The Jacobian of every output by every input, or its transposes, as results."""
-        left, arrays, found = iter(derivatives.signature.outputs), {x.name: x for x in call.arrays}, {}
-        for y in self.given:
-            for x in self.taken:
-                name = f"jac_adj_{x.name}_adj_{y.name}" if transposed else f"jac_{y.name}_{x.name}"
-                if x.kind in HELD:
-                    found[y.name, x.name] = self._zero(name, *((x, y) if transposed else (y, x)))
-                    continue
-                derivative = next(left)
-                block, rows = self._block(derivative, matrix_of(y), x)
-                size = block.size if rows else derivative.size
+    def _first(
+        self,
+        number: int,
+        left: Sequence[tuple[int, SizedArgument, SizedArgument]],
+        states: int,
+        *,
+        transposed: bool = False,
+    ) -> tuple[Products, ...]:
+        """Blocks of Jacobians, by results, from the products that take fewer directions."""
+        plans = []
+        for callee in filter(None, (self.subject.vjp, self.subject.jvp)):
+            weighted = callee is self.subject.vjp
+            seeds = Seeds.weights(self.given) if weighted else Seeds.rates(self.by)
+            wanted = []
+            for result, y, x in left:
+                block = self.blocks[y.name, x.name].matrix
+                rows, columns = (x, y) if transposed else (y, x)
                 block = block.transposed() if transposed else block
-                sparsity, array = block.diagonal(self.knots), arrays[derivative.name]
-                found[y.name, x.name] = self._gathered(name, sparsity, block, array, size, rows, states)
+                array = (x.name + BAR, x.size) if weighted else (y.name + DOT, y.size)
+                first = seeds.first[y.name + BAR if weighted else x.name + DOT]
+                by = by_rows if weighted != transposed else by_columns
+                wanted.append(by(result, array, block, self._of(rows, columns), first))
+            plans.append(Plan(number, seeds, wanted, (callee,)))
+        if not plans:
+            return ()
+        plan = min(plans, key=lambda plan: len(groups(plan.wanted)))
+        return products_of(self.rooms, plan, self._arrays(), states)
+
+    def _blocks(self) -> dict[tuple[str, str], _Block]:
+        """By result and input what is known of derivatives."""
+        found = {}
+        if self.subject.derivatives is not None:
+            left = iter(self.subject.derivatives.signature.outputs)
+            for y in self.given:
+                for x in self.taken:
+                    if x.kind in DIFFERENTIATED:
+                        found[y.name, x.name] = self._block(next(left), y, x)
+        arrays = {x.name: x for x in (*self.taken, *self.given)}
+        value, vjp, jvp = self.subject.value.signature, self.subject.vjp, self.subject.jvp
+        for key, pairs in first_pattern(value, vjp, jvp).items():
+            block = self._of_pattern(pairs, *(arrays[name] for name in key))
+            known = found.get(key)
+            found[key] = _Block(block) if known is None else known.within(block)
         return found
 
-    def _zero(self, name: str, of: SizedArgument, by: SizedArgument) -> Result:
-        """The derivative of what does not depend on it."""
-        rows, columns = (matrix_of(x).size * self._columns(x) for x in (of, by))
-        return Result(name, self.sparsities.number(Matrix(rows, columns, ()).beside(1)), 0)
-
-    def _block(self, derivative: SizedArgument, of: Matrix, x: SizedArgument) -> tuple[Matrix, int]:
+    def _block(self, derivative: SizedArgument, y: SizedArgument, x: SizedArgument) -> _Block:
         """The Jacobian by an input, and its rows where C has to make coordinates of them."""
-        manifold = self.place.manifold
+        manifold, of = self.place.manifold, self.matrices[y.name]
         if x.kind != "configuration" or is_flat(manifold):
-            return jacobian_of(derivative, of, matrix_of(x)), 0
+            return _Block(jacobian_of(derivative, of, self.matrices[x.name]), derivative)
         if derivative.dense is not None:
             raise EmitError(
                 f"{self.subject.value.signature.name}: packed derivatives of a robot with quaternions are "
                 "not for CasADi; leave --packed out"
             )
-        tangent = Matrix(manifold.nv, 1, ())
-        return in_coordinates(jacobian_of(derivative, of, tangent), manifold), of.size
+        tangent = jacobian_of(derivative, of, Matrix(manifold.nv, 1, ()))
+        return _Block(in_coordinates(tangent, manifold), derivative, of.size)
+
+    def _of_pattern(self, pairs: Iterable[tuple[int, int]], of: SizedArgument, by: SizedArgument) -> Matrix:
+        """The derivatives of an array by another one that may be other than 0."""
+        one, other = self._of(of, by)
+        entries = ((other.number(column), one.number(row), row) for row, column in pairs)
+        return Matrix(one.size, other.size, tuple(sorted(entries)))
+
+    def _of(self, *arrays: SizedArgument) -> tuple[Matrix, Matrix]:
+        one, other = (self.matrices[x.name] for x in arrays)
+        return one, other
+
+    def _by_products(self, y: SizedArgument, x: SizedArgument) -> bool:
+        """Whether a block of the Jacobian is made of products."""
+        block = self.blocks.get((y.name, x.name))
+        return block is not None and block.derivative is None and bool(block.matrix.entries)
+
+    def _jacobian_block(
+        self,
+        name: str,
+        y: SizedArgument,
+        x: SizedArgument,
+        call: Call | None,
+        states: int,
+        *,
+        transposed: bool = False,
+    ) -> Result:
+        """A result that is dy/dx, or its transpose."""
+        found = self.blocks.get((y.name, x.name))
+        of, by = (x, y) if transposed else (y, x)
+        if found is None:
+            return self._zero(name, of, by)
+        block = found.matrix.transposed() if transposed else found.matrix
+        if found.derivative is None:
+            return self._of_block(name, block, of, by)
+        assert call is not None
+        array = next(array for array in call.arrays if array.name == found.derivative.name)
+        size = block.size if found.rows else found.derivative.size
+        return self._gathered(name, block.diagonal(self.knots), block, array, size, found.rows, states)
+
+    def _of_block(self, name: str, block: Matrix, of: SizedArgument, by: SizedArgument) -> Result:
+        """A result that products fill; it is empty where they give nothing."""
+        if not block.entries:
+            return self._zero(name, of, by)
+        return Result(name, self._sparsity(block.diagonal(self.knots)), len(block.entries))
+
+    def _zero(self, name: str, of: SizedArgument, by: SizedArgument) -> Result:
+        """The derivative of what does not depend on it."""
+        return Result(name, self._sparsity(self._nothing(of, by)), 0)
+
+    def _zero_input(self, name: str, of: SizedArgument, by: SizedArgument) -> Input:
+        """A Jacobian that nobody reads."""
+        return self.rooms.unread(name, self._nothing(of, by))
+
+    def _nothing(self, of: SizedArgument, by: SizedArgument) -> tuple[int, ...]:
+        rows, columns = (matrix.size * self.knots for matrix in self._of(of, by))
+        return Matrix(rows, columns, ()).beside(1)
 
     def _gathered(
         self,
@@ -294,69 +399,41 @@ class _Writer:
         states: int,
     ) -> Result:
         """A result that is made of `size` numbers a state of an array, or of rows of coordinates."""
-        places = 0 if array.direct is not None else self.places.number(matrix.places)
-        held, room = len(matrix.entries), self.work
-        self.work += _whole(states) * size if rows else 0
-        return Result(name, self.sparsities.number(sparsity), held, array, size, places, rows, room)
+        places = 0 if array.direct is not None else self.rooms.places.number(matrix.places)
+        held, room = len(matrix.entries), self.rooms.taken(whole(states) * size if rows else 0)
+        return Result(name, self._sparsity(sparsity), held, array, size, places, rows, room)
 
-    def _call(self, callee: Callee, states: int, *, apart: bool = False) -> Call:
-        """A call of a function of C, with room for what it gives; `apart`: of a batch in vectors."""
-        arrays = []
-        batch = callee.batch and self.knots > 1
-        for output in callee.signature.outputs:
-            arrays.append(Array(output.name, output.size, self.work))
-            self.work += (_whole(states) if batch and apart else states) * output.size
-        steps = {x.name: x.size if self._columns(x) == self.knots else 0 for x in self.taken}
-        steps |= {y.name + BAR: y.size for y in self.given}
-        passed = (Passed(f"x_{x.name}", steps.get(x.name, 0)) for x in callee.signature.inputs)
-        symbol = f"{self.place.name}_{callee.signature.name}"
-        return Call(symbol, batch, tuple(passed), tuple(arrays), batch and apart)
+    def _sparsity(self, sparsity: Sequence[int]) -> int:
+        return self.rooms.sparsities.number(sparsity)
+
+    def _states(self, *callees: Callee) -> int:
+        """How many at once where the Jacobian is made."""
+        parts = (self.subject.derivatives, self.subject.vjp, self.subject.jvp, *callees)
+        used = [callee for callee in parts if callee is not None]
+        return self.rooms.states(used[0].signature.outputs, *used)
+
+    def _derivatives(self, states: int) -> Call | None:
+        """The call that gives all derivatives at once."""
+        if self.subject.derivatives is None:
+            return None
+        return self.rooms.call(self.subject.derivatives, states, self._arrays(), apart=True)
+
+    def _arrays(self) -> dict[str, Passed]:
+        """What C calls by its own names: inputs, weights of results, rates of inputs."""
+        own = {x.name: x.size for x in self.taken}
+        own |= {y.name + BAR: y.size for y in self.given} | {x.name + DOT: x.size for x in self.taken}
+        return {name: Passed(f"x_{name}", size) for name, size in own.items()}
 
     def _inputs(self) -> tuple[Input, ...]:
         """What CasADi passes of the function's own inputs; an entry begins with them."""
-        self.work = 0
-        return tuple(self._input(x.name, x, x.kind not in HELD) for x in self.taken)
+        self.rooms.begin()
+        moving = {x.name for x in self.by or self.taken}
+        return tuple(self.rooms.input(x.name, x, x.name, differentiable=x.name in moving) for x in self.taken)
 
     def _weights(self) -> tuple[Input, ...]:
         """What CasADi passes as weights of the outputs; by rows the C has them under their own names."""
-        return tuple(replace(self._input(f"adj_{y.name}", y, True), local=y.name + BAR) for y in self.given)
-
-    def _input(self, name: str, x: SizedArgument, differentiable: bool) -> Input:
-        matrix, states, room = matrix_of(x), self._columns(x), self.work
-        self.work += states * x.size
-        ordered = matrix.places == tuple(range(x.size))
-        return Input(
-            name,
-            x.name,
-            self.sparsities.number(matrix.beside(states)),
-            x.size,
-            len(matrix.entries),
-            None if ordered else self.places.number(matrix.places),
-            shared=states < self.knots,
-            differentiable=differentiable,
-            room=room,
-        )
-
-    def _columns(self, argument: SizedArgument) -> int:
-        """Of how many states CasADi passes an array: all states share the table of parameters."""
-        return 1 if argument.kind == "table" else self.knots
+        return tuple(self.rooms.input(f"adj_{y.name}", y, y.name + BAR) for y in self.given)
 
     def _placeholders(self, prefix: str, arguments: Iterable[SizedArgument]) -> tuple[Input, ...]:
-        """Results that CasADi would hand in again, told to be all zeros, as nobody reads them."""
-        made = []
-        for x in arguments:
-            sparsity = replace(matrix_of(x), entries=()).beside(self._columns(x))
-            made.append(Input(prefix + x.name, "", self.sparsities.number(sparsity), 0, 0, taken=False))
-        return tuple(made)
-
-    def _states(self, callee: Callee, outputs: Iterable[SizedArgument]) -> int:
-        """How many at once: whole vectors, whose results stay in the caches."""
-        if not callee.batch or self.knots == 1:
-            return 1
-        a_state = 8 * sum(output.size for output in outputs)
-        return min(self.knots, max(_LANES, _NEAR // a_state // _LANES * _LANES))
-
-
-def _whole(states: int) -> int:
-    """As many as whole vectors have lanes."""
-    return -(-states // _LANES) * _LANES
+        """Arrays that CasADi would hand in again, told to be all zeros, as nobody reads them."""
+        return tuple(self.rooms.placeholder(prefix + x.name, x) for x in arguments)

@@ -1,0 +1,79 @@
+"""A function for CasADi with the functions that are its derivatives: which it needs, which there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
+
+from rbdgen.emit.casadi.entries import Callee, Subject
+from rbdgen.signature import BAR, DOT, Kind, SizedArgument, SizedSignature
+
+DIFFERENTIATED: Final[tuple[Kind, ...]] = (
+    "configuration",
+    "velocity",
+    "acceleration",
+    "force",
+    "external_forces",
+)
+"""What functions of all derivatives are by, see `Function.derivative_of`."""
+
+CONSTANT: Final[tuple[Kind, ...]] = ("nonnegative",)
+"""What no derivative is by."""
+
+
+class Needed(NamedTuple):
+    """Names of functions: of all derivatives at once, of products with first ones, with second ones."""
+
+    derivatives: str | None
+    first: str | None
+    second: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """All of them, each once."""
+        return list(dict.fromkeys(filter(None, (self.derivatives, self.first, *self.second))))
+
+
+def needed(value: SizedSignature, derivatives: str | None, *, hessian: bool, parameters: int = 0) -> Needed:
+    """What gives derivatives of a function; `derivatives`: that of all at once, if there is one.
+
+    Products are by rows or by columns, whichever are fewer, of what that one is not by. `parameters`: those
+    of the robot, where the signature has not got the table of them.
+    """
+    covered = DIFFERENTIATED if derivatives else ()
+    left = [x for x in value.inputs if x.kind not in (*covered, *CONSTANT)]
+    columns = sum(x.size for x in left) + parameters
+    rows = sum(y.size for y in value.outputs)
+    first = f"{value.name}_{'vjp' if rows <= columns else 'jvp'}" if columns else None
+    second = (f"{value.name}_vjp", f"{value.name}_hvp") if hessian else ()
+    return Needed(derivatives, first, second)
+
+
+def subject_of(name: str, derivatives: str | None, find: Callable[[str], Callee | None]) -> Subject:
+    """The function with the derivatives that there are; `find`: a function by its name."""
+    value = find(name)
+    assert value is not None
+    vjp, jvp, hvp = (find(f"{name}_{mode}") for mode in ("vjp", "jvp", "hvp"))
+    return Subject(value, find(derivatives) if derivatives else None, vjp, jvp, hvp)
+
+
+def is_by_elements(product: Callee, value: SizedSignature) -> bool:
+    """Whether the directions and the results of a product are elements of the function's own arrays."""
+    own = {x.name: x for x in (*value.inputs, *value.outputs)}
+    arrays = (*product.signature.inputs, *product.signature.outputs)
+    return bool(product.dependence) and all(_fits(x, own) for x in arrays)
+
+
+def _fits(array: SizedArgument, own: dict[str, SizedArgument]) -> bool:
+    """Whether a weight or a rate has the shape of what it is of."""
+    for suffix in (BAR + DOT, BAR, DOT):
+        of = own.get(array.name.removesuffix(suffix))
+        if array.name.endswith(suffix) and of is not None:
+            return array.shape == of.shape
+    return True
+
+
+def by_table(products: Iterable[Callee]) -> bool:
+    """Whether there are derivatives by the robot's parameters."""
+    names = {x.name for product in products for x in product.signature.outputs}
+    return "table" + BAR in names

@@ -61,7 +61,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "no function": (lambda: rbdgen.build(PENDULUM, [3]), "functions=[3]: give a list of names"),  # type: ignore[list-item]
     "no functions": (lambda: rbdgen.build(PENDULUM, 3), "functions=3: give a list of names"),  # type: ignore[arg-type]
     "one function": (lambda: rbdgen.build(PENDULUM, "rnea"), "functions='rnea': give a list of names"),
-    "functions to trace": (lambda: rbdgen.trace(PENDULUM, ("rnea",)), "function ('rnea',) is no name"),  # type: ignore[arg-type]
+    "functions to trace": (lambda: rbdgen.trace(PENDULUM, ("rnea",)), "function ('rnea',) is not a name"),  # type: ignore[arg-type]
     "no engine": (lambda: rbdgen.trace(PENDULUM, "rnea", []), "unknown engine '[]'"),  # type: ignore[arg-type]
     "no equations": (lambda: rbdgen.equations(PENDULUM, 3), "functions 3 make no sense"),  # type: ignore[arg-type]
     "no name": (lambda: rbdgen.build(PENDULUM, name=3), "name=3: give a text, such as 'my_robot'"),

@@ -154,7 +154,7 @@ class Subject:
             try:
                 self._programs[key] = self.chooser.choose(row, form).program
             except OptionError as error:
-                if "what it gives is 0" not in str(error):
+                if "its results are 0" not in str(error):
                     raise
                 self._programs[key] = None
         program, signature = self._programs[key], row.sized(self.model)

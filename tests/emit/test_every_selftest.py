@@ -117,7 +117,7 @@ def designs_of(robot: Robot, options: Options) -> list[FunctionSource]:
         try:
             return design_functions(robot, replace(options, functions=tuple(names)))
         except OptionError as error:
-            said = re.match(r"function '(\w+)': what it gives is 0 wherever", str(error))
+            said = re.match(r"function '(\w+)': its results are 0 at all states", str(error))
             if said is None:
                 raise
             names.remove(said[1])

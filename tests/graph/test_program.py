@@ -198,7 +198,7 @@ def _recursion_reading(*offsets: int) -> Program:
         ),
         (_changed(1, writes={"y": column("M", 2, 3, range(3))}), "loop 'columns', run 0: writes outside 'M'"),
         (_changed(1, writes={"y": column("Y", 2, 3, range(2))}), "'y' has 2 offsets for 3 runs"),
-        (_changed(0, reads={}), "loop 'twice': what it reads is not what its straight line has"),
+        (_changed(0, reads={}), "loop 'twice': its reads do not match the arrays of its kernel"),
         (
             _changed(1, writes={"y": column("Y", 2, 3, range(-1, 2))}),
             "loop 'columns', run 0: writes outside 'Y'",

@@ -129,5 +129,7 @@ def test_an_unknown_word(tmp_path: Path) -> None:
 def test_forms_for_trees_say_so(tmp_path: Path) -> None:
     (tmp_path / "r.urdf").write_text(text("a revolute 0 -", f"b revolute 1 {mimics('a', 2)}"))
     robot = rbdgen.load_robot(tmp_path / "r.urdf")
-    with pytest.raises(OptionError, match="form 'bias' of 'aba' cannot do mimic joints, which 'r' has"):
+    with pytest.raises(
+        OptionError, match="form 'bias' of 'aba' does not support mimic joints, which 'r' has"
+    ):
         rbdgen.build(robot, ["aba"], variants={"aba": "bias"})

@@ -230,8 +230,8 @@ def test_names(asked: list[str], names: list[str]) -> None:
         (["damping:joint1"], "damping is left out of the functions; pass --damping as well"),
         (["xyz:joint1.a"], "did you mean 'xyz:joint1.z' or 'xyz:joint1.y' or 'xyz:joint1.x'?"),
         (["rpy:joint1"], "directions cannot be inputs, lengths can: xyz:JOINT"),
-        (["stiffness:*"], "all that it asks for is 0 and stays so; name "),
-        (["ten:link1", "mass:*"], "--param ten:link1 and mass:link1 say the same of one link"),
+        (["stiffness:*"], "all of its components are 0 and stay constants; name "),
+        (["ten:link1", "mass:*"], "--param ten:link1 and mass:link1 determine the same numbers"),
     ],
 )
 def test_what_there_is_none_of_is_refused(asked: list[str], said: str) -> None:

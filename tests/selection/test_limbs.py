@@ -229,5 +229,5 @@ def test_lines_too_long_for_one_piece_are_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("rbdgen.selection.limbs.LONGEST", 10)
     robot = with_limbs([("revolute",)] * 2)
     asked = Options(functions=("gravity",), variants={"gravity": "limbs"})
-    with pytest.raises(OptionError, match=r"gravity=limbs: this robot's line has more than \d+ operations"):
+    with pytest.raises(OptionError, match=r"gravity=limbs: its straight line has more than \d+ operations"):
         design_functions(robot, asked)

@@ -105,20 +105,20 @@ def _check(robot: Robot, functions: Sequence[str], sets: Sequence[str], most_ter
         raise OptionError(f"a budget of {told(most_terms)} terms makes no sense; give 1 or more")
     if robot.model.loops:
         raise OptionError(
-            f"{name} has closed loops, whose forces no equation here has; take them out, with the options or "
-            "the elements that close them"
+            f"{name} has closed loops, whose forces these equations do not include; remove the options or "
+            "elements that close them"
         )
     for joint in (body.joint for body in robot.model.bodies):
         if joint.resistance.friction:
             raise OptionError(
-                f"joint {quoted(joint.name)} has Coulomb friction, which is no polynomial of v; leave out "
+                f"joint {quoted(joint.name)} has Coulomb friction, which is not a polynomial in v; leave out "
                 "--friction and add it to tau"
             )
         if "coriolis" in functions and joint.type.kind not in ("angle", "slide", "screw"):
             rest = ",".join(x for x in functions if x != "coriolis") or "nle"
             raise OptionError(
-                f"joint {quoted(joint.name)} is {joint.type.name}: its v is not dq/dt, so that Christoffel's "
-                f"symbols give no C; ask for -f {rest}, or nle, which is C v + g"
+                f"joint {quoted(joint.name)} is {joint.type.name}: its v is not dq/dt, so Christoffel "
+                f"symbols do not give C; ask for -f {rest}, or nle, which is C v + g"
             )
 
 

@@ -151,7 +151,7 @@ class Polynomial:
 
     def __truediv__(self, other: Scalar) -> Polynomial:
         if not is_number(other):
-            raise OptionError("closed expressions do not divide by what depends on symbols")
+            raise OptionError("closed expressions cannot be divided by expressions in symbols")
         inverse: Fraction = 1 / rational(other)
         return self * inverse
 

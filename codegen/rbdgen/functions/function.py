@@ -177,7 +177,7 @@ class Function:
         """Its signature for a robot with so many parameters as inputs; OptionError if it needs some."""
         if self.by_parameters and not parameters:
             raise OptionError(
-                f"function '{self.name}' is of parameters that stay inputs; ask for some, such as "
+                f"function '{self.name}' needs parameters that stay inputs; ask for some, such as "
                 "--param 'mass:*'"
             )
         base = {"nbase": len(self.basis(model).columns)} if self.basis else {}
@@ -245,7 +245,7 @@ class Function:
         if not form.does(model):
             known = ", ".join(form.name for form in self.forms_for(model))
             raise OptionError(
-                f"form '{name}' of '{self.name}' cannot do mimic joints, which '{model.name}' has; "
+                f"form '{name}' of '{self.name}' does not support mimic joints, which '{model.name}' has; "
                 f"choose from: {known}"
             )
         reason = unlike_limbs(model) if name in (LIMBS, LIMB_LOOPS) else None

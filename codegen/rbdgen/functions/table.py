@@ -153,7 +153,7 @@ _OF_SOME: Final = (
     _Family(
         OF_ANCHORED_CONTACTS,
         lambda model: bool(model.contacts) and all(contact.anchored for contact in model.contacts),
-        "contacts, none of them a loop of frames",
+        "contacts that can all be anchored",
         "--contact NAME=LINK, and no --contact-loop with :frame",
     ),
     _Family(
@@ -243,7 +243,7 @@ def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = (
     `sets` are the contact sets if no model is given.
     """
     if not isinstance(name, str):
-        raise OptionError(f"function {name!r} is no name; give one of the catalogue, such as 'rnea'")
+        raise OptionError(f"function {name!r} is not a name; give one from the catalogue, such as 'rnea'")
     for chosen in model.contact_sets if model else sets:
         base = name.removesuffix(f"_{chosen.name}")
         if base != name and base in _HELD:
@@ -255,7 +255,8 @@ def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = (
     for family in _OF_SOME:
         if model is not None and name in family.functions and not family.has(model):
             raise OptionError(
-                f"function '{name}' is of {family.of}, and '{model.name}' has none; give {family.otherwise}"
+                f"function '{name}' needs {family.of}, which '{model.name}' does not have; "
+                f"give {family.otherwise}"
             )
     return ALL[name]
 

@@ -141,7 +141,7 @@ def _check_engines(caller: str, arrays: Sequence[Array]) -> None:
     """`ArrayTypeError` for symbols of different libraries; CasADi would turn SymPy's into NaN."""
     found = {type(x).__module__.partition(".")[0] for array in arrays for x in array.flat}
     if {"casadi", "sympy"} <= found:
-        raise ArrayTypeError(f"{caller}: symbols of CasADi and of SymPy together; take those of one")
+        raise ArrayTypeError(f"{caller}: symbols of both CasADi and SymPy; use those of one library")
 
 
 def _computes(value: object) -> bool:

@@ -165,7 +165,7 @@ class Inertia:
     def astype(self, dtype: npt.DTypeLike) -> Inertia:
         """The same inertia in float32 or float64."""
         if dtype not in (np.float32, np.float64, "float32", "float64"):
-            raise ArrayTypeError(f"astype: {dtype!r} is no type of inertias; take float32 or float64")
+            raise ArrayTypeError(f"astype: {dtype!r} is not a type for inertias; take float32 or float64")
         return Inertia(self.parameters.astype(dtype))
 
     def to_matrix(self) -> Array:
@@ -373,11 +373,11 @@ def _rotation(caller: str, rotation: object) -> Array:
         allowed = max(ORTHONORMAL, ROUNDING * float(np.finfo(given.dtype).eps))
         if not off <= allowed:
             raise ArrayValueError(
-                f"{caller}: rotation R: R R^T differs by {off:.1e} from 1; scale its rows to 1"
+                f"{caller}: rotation R: R R^T differs from 1 by {off:.1e}; give an orthonormal matrix"
             )
         if (np.linalg.det(given) < 0).any():
             raise ArrayValueError(
-                f"{caller}: rotation R is a reflection: its determinant is -1; turn an axis round"
+                f"{caller}: rotation R is a reflection: its determinant is -1; change the sign of one axis"
             )
     return R
 

@@ -84,9 +84,7 @@ def tolerance_of(parameters: Array, relative: float | None = None) -> Array:
 def check_mass(caller: str, parameters: Array) -> None:
     """`ArrayValueError` if a mass is 0, so that there is no centre of mass."""
     if any(is_zero(mass) for mass in parameters[..., 0].astype(object).flat):
-        raise ArrayValueError(
-            f"{caller}: a mass is 0, and nothing has no centre of mass; leave that body out"
-        )
+        raise ArrayValueError(f"{caller}: a mass is 0, so there is no centre of mass; leave that body out")
 
 
 def _centroidal(caller: str, parameters: Array) -> Array:

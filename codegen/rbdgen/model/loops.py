@@ -61,7 +61,7 @@ def _model_loop(described: DescribedLoop, known: Mapping[str, Frame]) -> Loop:
 def _held(loop: DescribedLoop, name: str, origin: Origin, known: Mapping[str, Frame]) -> Frame:
     """The frame of a closed loop at `origin` in the frame of this name."""
     if name not in known:
-        what = f"{loop.where}: a loop of frame {quoted(name)}, which there is none of"
+        what = f"{loop.where}: a loop of frame {quoted(name)}, which does not exist"
         raise ModelError(f"{what}; {nearest(name, known, 'links')}")
     body, placement = known[name].body, known[name].placement
     return Frame(name, body, placement @ placed(origin))

@@ -130,7 +130,7 @@ def asked_parameters(robot: Robot, asked: Sequence[str]) -> tuple[Parameter, ...
         kind, _, link = group.partition(":")
         other = next((f"{x}:{link}" for x in ("mass", "com", "inertia") if f"{x}:{link}" in taken), None)
         if kind == "ten" and other is not None:
-            raise OptionError(f"--param {group} and {other} say the same of one link; ask for one of them")
+            raise OptionError(f"--param {group} and {other} determine the same numbers; ask for one of them")
     return tuple(found.values())
 
 
@@ -146,7 +146,7 @@ def _matching(robot: Robot, known: Sequence[Parameter], pattern: str) -> list[Pa
         return found
     if groups:
         raise OptionError(
-            f"--param {escaped(pattern)}: all that it asks for is 0 and stays so; name a component, such as "
+            f"--param {escaped(pattern)}: all of its components are 0 and stay constants; name one, such as "
             f"{quoted(groups[0].name)}"
         )
     raise OptionError(f"--param {escaped(pattern)}: {_unknown(robot, known, pattern)}")

@@ -243,7 +243,7 @@ def _framed(
     for body, turn, slide in zip(aligned, phi, d, strict=True):
         if not body.joint.type.one_axis and (turn != ZERO_ANGLE or slide != 0):
             raise ModelError(
-                f"body '{body.name}': the frame of a {body.joint.type.name} joint is given; leave it unturned"
+                f"body '{body.name}': the axes of a {body.joint.type.name} joint are fixed; leave it unturned"
             )
         above = (ZERO_ANGLE, 0) if body.parent == WORLD else (phi[body.parent], d[body.parent])
         bodies.append(body.moved(turn, slide, *above))

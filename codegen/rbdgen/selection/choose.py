@@ -214,8 +214,8 @@ def choose(
             return Choice(found.by_limb, LIMBS, found.axes, alternatives, found.lanes)
         if forced:
             raise OptionError(
-                f"--variant {function.name}={LIMBS}: this robot's line has more than {LONGEST} operations, "
-                f"and compilers take long for one piece of that; leave the choice to rbdgen"
+                f"--variant {function.name}={LIMBS}: its straight line has more than {LONGEST} operations, "
+                f"for which compilers take long; leave the choice to rbdgen"
             )
     return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
 
@@ -285,8 +285,8 @@ def choose_tabled(
         forms = [function.form_for(model, forced)]
         if forms[0].loops is not None:
             raise OptionError(
-                f"--variant {function.name}={forced}: forms in loops hold numbers of the robot, which "
-                "--param makes inputs; choose another form"
+                f"--variant {function.name}={forced}: forms in loops store numbers of the robot, which "
+                "--param turns into inputs; choose another form"
             )
     elif any(form.reduced for form in forms):
         forms = [form for form in forms if form.reduced]

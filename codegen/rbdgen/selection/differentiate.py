@@ -98,8 +98,8 @@ class Chooser:
         constant = all(graph.nodes[k].op == "const" for output in graph.outputs for k in output.elements)
         if constant and not made.coordinates:  # a framework's chain rule takes a 0 as any other number
             raise OptionError(
-                f"function '{function.name}': what it gives is 0 wherever '{self.model.name}' stands, as "
-                f"'{made.of.name}' has constant results, or constant derivatives; leave it out"
+                f"function '{function.name}': its results are 0 at all states of '{self.model.name}', "
+                f"because the results or derivatives of '{made.of.name}' are constant; leave it out"
             )
         axes = (self._along(made.of) if _is_along(made, best) else own).axes
         return Choice(apply(straight_line(_table_last(graph)), TO_C), best, axes, counts)

@@ -147,7 +147,7 @@ def table_of(
     entries = mapped(replace(reduced, aligned=()), Expr, border.entry)
     size = len(border.outputs)
     if not size:
-        raise OptionError("--param: nothing of the robot depends on what it asks for; ask for something else")
+        raise OptionError("--param: no number of the robot depends on these parameters; ask for others")
     graph = tracer.graph([(TABLE, (size,), border.outputs)])
     defaults = tuple(parameter.default for parameter in parameters)
     return Table(Tabled(entries, size, graph), Tabled(entries.model, size, graph), graph, defaults)

@@ -350,12 +350,14 @@ def not_in_loops(model: Model) -> str | None:
     bodies = model.bodies[1 if model.is_floating else 0 :]
     several = next((body.joint for body in bodies if not body.joint.type.one_axis), None)
     if several is not None:
-        return f"joint '{several.name}' is {several.type.name}, which forms in loops over bodies cannot do"
+        return (
+            f"joint '{several.name}' is {several.type.name}, which forms in loops over bodies do not support"
+        )
     beside = next((body.joint.name for body in bodies if body.parent == WORLD), None)
     if model.is_floating and beside is not None:
         return (
-            f"joint '{beside}' hangs on the world beside a floating base, which forms in loops over bodies "
-            "cannot do"
+            f"joint '{beside}' is attached to the world beside a floating base, which forms "
+            "in loops over bodies do not support"
         )
     return None
 

@@ -252,7 +252,7 @@ def test_loops_of_frames_have_no_anchors() -> None:
     robot = robot_with_contacts("closed")
     assert "contact_aba_held" not in functions_of(robot.model)
     with pytest.raises(
-        OptionError, match="is of contacts, none of them a loop of frames, and 'biped' has none"
+        OptionError, match="needs contacts that can all be anchored, which 'biped' does not have"
     ):
         rbdgen.build(robot, ["contact_aba_held"])
 

@@ -107,18 +107,18 @@ def test_a_set_does_not_take_the_name_of_another_function() -> None:
 def test_who_has_no_contacts_has_no_such_functions() -> None:
     plain = rbdgen.load_robot("arm7")
     assert not any(row.of_contacts for row in rows_of(plain.model).values())
-    said = "'contact_motion' is of contacts, and 'arm7' has none; give --contact NAME=LINK"
+    said = "'contact_motion' needs contacts, which 'arm7' does not have; give --contact NAME=LINK"
     with pytest.raises(OptionError, match=said):
         rbdgen.build(plain, functions=["contact_motion"])
     with pytest.raises(OptionError, match="'contact_motion_swing'; did you mean 'contact_motion"):
         rbdgen.build(biped(), functions=["contact_motion_swing"])
     standing = biped(base="fixed")
-    with pytest.raises(OptionError, match="'contact_rnea' is of a floating base with joints and contacts"):
+    with pytest.raises(OptionError, match="'contact_rnea' needs a floating base with joints and contacts"):
         rbdgen.build(standing, functions=["contact_rnea"])
     held = biped(sets={"swing": ["hand"]})
     assert "contact_rnea_least" in rows_of(held.model)
     assert "contact_rnea_least_swing" not in rows_of(held.model)
-    with pytest.raises(OptionError, match="is of a floating base with joints on a frame or three"):
+    with pytest.raises(OptionError, match="needs a floating base with joints on a frame or three"):
         rbdgen.build(held, functions=["contact_rnea_least_swing"])
 
 

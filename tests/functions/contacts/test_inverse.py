@@ -192,9 +192,9 @@ def test_few_points_hold_no_base() -> None:
     with pytest.raises(OptionError) as caught:
         rbdgen.build(robot, ["contact_rnea_least"])
     assert str(caught.value) == (
-        "function 'contact_rnea_least' is of a floating base with joints on a frame or three points, and "
-        "'double_pendulum' has none; give --base floating --contact-frame NAME=LINK, or --contact NAME=LINK "
-        "for each point"
+        "function 'contact_rnea_least' needs a floating base with joints on a frame or three points, "
+        "which 'double_pendulum' does not have; give --base floating --contact-frame "
+        "NAME=LINK, or --contact NAME=LINK for each point"
     )
 
 

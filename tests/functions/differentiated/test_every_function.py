@@ -56,9 +56,9 @@ def test_what_has_none_says_why() -> None:
         "rnea_jvp_hvp": "'rnea_jvp' has rates among its inputs; take rnea_jvp_vjp",
         "rnea_vjp_vjp_vjp": "derivatives of 'rnea_vjp_vjp' are not made; take fewer",
         "rnea_second_vjp": "the results of 'rnea_second' are packed",
-        "frame_jacobian_local_jvp": "function 'frame_jacobian_local' is of chosen frames",
-        "crba_vjp": "what it gives is 0 wherever 'pendulum' stands, as 'crba' has constant .*; leave it out",
-        "rnea_dparams_vjp": "of parameters that stay inputs",
+        "frame_jacobian_local_jvp": "function 'frame_jacobian_local' needs chosen frames",
+        "crba_vjp": "its results are 0 at all states of 'pendulum', because .* of 'crba' are constant",
+        "rnea_dparams_vjp": "needs parameters that stay inputs",
     }.items():
         with pytest.raises(OptionError, match=said):
             rbdgen.build(robot, functions=[name])

@@ -77,7 +77,7 @@ def test_what_is_no_list_of_frames_is_refused(given: Any) -> None:
 def test_only_robots_with_chosen_frames_have_the_functions() -> None:
     plain = rbdgen.load_robot("arm7")
     assert not set(OF_FRAMES) & set(rows_of(plain.model))
-    said = "'frame_placement' is of chosen frames, and 'arm7' has none; give --frames NAME,NAME"
+    said = "'frame_placement' needs chosen frames, which 'arm7' does not have; give --frames NAME,NAME"
     with pytest.raises(OptionError, match=said):
         rbdgen.build(plain, functions=["frame_placement"])
 

@@ -191,7 +191,7 @@ def test_no_mass_has_no_centre(name: str) -> None:
     model = replace(model, bodies=tuple(replace(body, inertia=turning) for body in model.bodies))
     for form in forms_of(name):
         inputs = random_inputs(model, form.function.signature, 1)
-        with pytest.raises(ModelError, match=r"'double_pendulum': what moves has no mass") as caught:
+        with pytest.raises(ModelError, match=r"'double_pendulum': its moving bodies have no mass") as caught:
             run_on_floats(form, model, inputs)
         assert "\n" not in str(caught.value)
 

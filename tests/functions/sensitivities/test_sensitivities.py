@@ -86,5 +86,5 @@ def test_derivatives_from_c() -> None:
 
 
 def test_derivatives_without_parameters_are_refused() -> None:
-    with pytest.raises(OptionError, match="'rnea_dparams' is of parameters that stay inputs; ask for some"):
+    with pytest.raises(OptionError, match="'rnea_dparams' needs parameters that stay inputs; ask for some"):
         rbdgen.build(robot("double_pendulum"), ["rnea_dparams"])

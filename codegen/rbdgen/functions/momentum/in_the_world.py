@@ -39,7 +39,7 @@ def total_mass(model: Model) -> Scalar:
     for body in model.bodies:
         mass = add(mass, body.inertia.mass)
     if is_zero(mass):
-        raise ModelError(f"model '{model.name}': what moves has no mass, so no centre of mass; give it some")
+        raise ModelError(f"model '{model.name}': its moving bodies have no mass; give them some")
     return mass
 
 

@@ -22,7 +22,7 @@ def split(graph: Graph, limit: int) -> tuple[int, ...]:
         GraphError: if the limit is below 1.
     """
     if limit < 1:
-        raise GraphError(f"split: a part of at most {limit} operations is none; give a limit of 1 or more")
+        raise GraphError(f"split: a part cannot have at most {limit} operations; give a limit of 1 or more")
     live = live_counts(graph)
     operations = [index for index, node in enumerate(graph.nodes) if node.args]
     boundaries = [0]

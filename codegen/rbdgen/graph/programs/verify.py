@@ -96,7 +96,7 @@ def _verify_once(loop: Loop) -> None:
             run, address = runs[:, 1:].flat[first], at[:, 1:].flat[first]
             raise GraphError(
                 f"loop '{loop.name}', run {run}: writes two values to '{array}[{address}]';"
-                " write one, or in two loops"
+                " write only one, or use two loops"
             )
 
 
@@ -135,7 +135,7 @@ def _verify_arrays(loop: Loop) -> None:
         ("writes", loop.kernel.outputs, loop.writes),
     ):
         if {array.name: array.size for array in arrays} != {n: len(p.elements) for n, p in accesses.items()}:
-            raise GraphError(f"loop '{loop.name}': what it {kind} is not what its straight line has")
+            raise GraphError(f"loop '{loop.name}': its {kind} do not match the arrays of its kernel")
         for name, access in accesses.items():
             if loop.kernel.lanes > 1:
                 _verify_lanes(loop, name, access)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from support.carts import motions
 
 import rbdgen
 from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
+from rbdgen.frameworks.functions import More, functions_of
 from rbdgen.runtime import Library
 
 FRAMEWORK = "jax"
@@ -74,6 +75,8 @@ def test_float(jax: Any) -> None:
     np.testing.assert_array_equal(found, library.rnea(q, v, a))
     for state, expected in zip(library.jax.step(q, v, a, 0.01), library.step(q, v, a, 0.01), strict=True):
         np.testing.assert_array_equal(state, expected)  # a number takes the library's type
+    (end, _), _ = jax.lax.scan(lambda x, _: (library.jax.step(*x, a, 0.01), None), (q, v), None, length=3)
+    np.testing.assert_allclose(end, library.rollout(q, v, np.tile(a, (3, 1)), 0.01)[0][-1], rtol=1e-6)
     gradient = jax.grad(lambda a: library.jax.rnea(q, v, a).sum())(a)
     assert gradient.dtype == np.float32
     message = (
@@ -169,6 +172,22 @@ def test_what_hessians_are_not(jax: Any, arm: Library) -> None:
     np.testing.assert_allclose(gauss[0], gauss[1])
 
 
+def test_a_gradient_makes_no_products_in_forward_mode(jax: Any, arm: Library) -> None:
+    """Nor the other way round: each takes its time."""
+    (real,), asked = arm._frameworks.args, []  # type: ignore[union-attr]
+
+    def noted(names: Sequence[str]) -> Library:
+        asked.extend(names)
+        return real.library(names)
+
+    rnea = functions_of(More(noted, real.sources), "jax", arm).rnea
+    q = np.array([0.1, 0.2])
+    jax.grad(lambda q: rnea(q, q, q).sum())(q)
+    assert asked == ["rnea_vjp"]
+    jax.jacfwd(rnea)(q, q, q)
+    assert asked == ["rnea_vjp", "rnea_jvp"]
+
+
 def test_parameters_are_held(jax: Any) -> None:
     robot = rbdgen.load_robot("double_pendulum")
     functions = ["rnea", "rnea_vjp", "rnea_jvp"]
@@ -187,7 +206,7 @@ def test_without_the_robot(jax: Any, tmp_path: Path) -> None:
     np.testing.assert_array_equal(library.jax.rnea(q, q, q), library.rnea(q, q, q))
     assert jax.grad(lambda q: library.jax.nle(q, q).sum())(q).shape == (2,)
     with pytest.raises(
-        LoadError, match=r"generate the library with functions=\[\.\.\., 'rnea_vjp', 'rnea_jvp'\]"
+        LoadError, match=r"generate the library with functions=\[\.\.\., 'rnea_vjp'\], coordinates=True"
     ):
         jax.grad(lambda q: library.jax.rnea(q, q, q).sum())(q)
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
 from rbdgen.frameworks.functions import More
+from rbdgen.functions.differentiated import HELD
 from rbdgen.runtime import Function, Library
 from rbdgen.runtime.arrays import Array, as_real, expected
-from rbdgen.signature import BAR, SizedArgument
+from rbdgen.signature import SizedArgument
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,25 +41,29 @@ class Differentiable:
     def outputs(self) -> tuple[SizedArgument, ...]:
         return self.value.signature.outputs
 
-    @property
+    @cached_property
     def vjp(self) -> Function:
-        return self._derivatives["vjp"]
+        return self._along(["vjp"])["vjp"]
 
-    @property
+    @cached_property
     def jvp(self) -> Function:
-        return self._derivatives["jvp"]
+        return self._along(["jvp"])["jvp"]
 
     @cached_property
     def hvp(self) -> Function:
         """`hvp(x..., y_bar..., x_dot...)`: how x_bar changes where x moves with x_dot."""
-        (found,) = self._along(["hvp"]).values()
-        return found
+        return self._along(["hvp"])["hvp"]
+
+    @cached_property
+    def both(self) -> tuple[Function, Function]:
+        """`vjp` and `jvp`, made at once where both are needed: that is quicker than one after the other."""
+        found = self._along(["vjp", "jvp"])
+        return found["vjp"], found["jvp"]
 
     @cached_property
     def by(self) -> tuple[int, ...]:
         """The inputs that derivatives are by, of all inputs."""
-        gradients = {argument.name for argument in self.vjp.signature.outputs}
-        return tuple(k for k, x in enumerate(self.inputs) if x.name + BAR in gradients)
+        return tuple(k for k, x in enumerate(self.inputs) if x.kind not in HELD)
 
     def no_derivative(self, k: int) -> ArrayTypeError:
         """What to raise where one is asked for by an input that there are none by."""
@@ -66,10 +71,6 @@ class Differentiable:
             f"{self.name}: there are no derivatives by {self.inputs[k].name}; keep it constant, "
             "or take rnea_dparams and aba_dparams for parameters"
         )
-
-    @cached_property
-    def _derivatives(self) -> Mapping[str, Function]:
-        return self._along(["vjp", "jvp"])
 
     def _along(self, modes: Sequence[str]) -> Mapping[str, Function]:
         """By mode, of the library where it has them by the elements of q."""

@@ -59,7 +59,10 @@ def call(function: Function, arrays: Arrays) -> list[Any]:
 
 
 def function_of(library: Library, more: More | None, name: str) -> Callable[..., Any]:
-    """The function of JAX; results as from the library: an array, or a named tuple of several."""
+    """The function of JAX; results as from the library: an array, or a named tuple of several.
+
+    A step gives a plain tuple, the state that `jax.lax.scan` carries on.
+    """
     bridge()
     value = library.functions[name]
     differentiable = Differentiable(value, library, more)
@@ -69,7 +72,8 @@ def function_of(library: Library, more: More | None, name: str) -> Callable[...,
             _real(value, x, array)
             for x, array in zip(value.signature.inputs, value.inputs(arrays, named), strict=True)
         ]
-        return value.packed(plain.bind(*_of_one_leading(value, given), of=differentiable))
+        found = plain.bind(*_of_one_leading(value, given), of=differentiable)
+        return tuple(found) if value.signature.rolls else value.packed(found)
 
     checked.__name__ = checked.__qualname__ = value.__name__
     checked.__doc__ = value.__doc__

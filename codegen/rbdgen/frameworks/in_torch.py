@@ -95,7 +95,7 @@ def _differentiated(differentiable: Differentiable) -> tuple[int, RbdgenError | 
     """The key of the function, which C++ differentiates; or why it does not."""
     made = bridge()
     try:
-        vjp, jvp = (made.key(function) for function in (differentiable.vjp, differentiable.jvp))
+        vjp, jvp = map(made.key, differentiable.both)
     except RbdgenError as error:
         return made.key(differentiable.value), error
     return made.key(differentiable.value, vjp, jvp, differentiable.by), None

@@ -1,1 +1,1 @@
-"""Whether generated code is right, on this machine, today: self-tests, identities, Pinocchio, accuracy."""
+"""Checks of generated code on this machine: self-tests, identities, comparison with Pinocchio, accuracy."""

@@ -1,4 +1,4 @@
-"""What single precision costs: every function in float against the same one in double."""
+"""The loss of accuracy in single precision: every function in float, compared with the same one in double."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ STATES = 10_000
 class Accuracy:
     """Relative errors of a function in float.
 
-    The error of a state is the largest one among the elements of an output, over the largest element of
-    that output in that state; with several outputs the worst counts.
+    The error at a state is the largest error among the elements of an output, divided by the largest element
+    of that output at that state. With several outputs, the worst one counts.
     """
 
     function: str
@@ -39,10 +39,12 @@ class Accuracy:
 def float_accuracy(
     robot: Robot, options: Options, states: int = STATES, progress: Progress = silent
 ) -> list[Accuracy]:
-    """Every function of `options` at random states: angles in (-pi, pi), velocities and the like of unit
-    variance, the base's quaternion of unit length; the inputs are rounded to float for both.
+    """Every function of `options` at random states, with inputs that are rounded to float for both
+    precisions.
 
-    Raises what `build_library` does, and OptionError where the code would not run here or takes no angles.
+    Angles are in (-pi, pi), velocities and similar inputs have unit variance, and the base's quaternion has
+    unit length. Raises what `build_library` raises, and OptionError if the code would not run here or takes
+    no angles.
     """
     if options.trig == "input":
         raise OptionError("--trig input: float is compared at random angles; take --trig builtin or libm")

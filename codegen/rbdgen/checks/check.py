@@ -1,7 +1,7 @@
-"""`rbdgen check`: is a generated folder right, on this machine, today?
+"""`rbdgen check`: whether a generated folder is right on this machine.
 
-The emitted self-test is recompiled and run; the identities of the dynamics are evaluated at random states;
-where Pinocchio is installed, every function is compared with it on the model that the manifest carries.
+The emitted self-test is compiled again and run. The identities of the dynamics are evaluated at random
+states. If Pinocchio is installed, every function is compared with it on the model in the manifest.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ from rbdgen.toolchain.targets import target_named
 
 STATES = 20
 TOLERANCE = {"double": 1e-9, "float": 1e-2}
-"""Of max |difference| / max |reference|: identities of ill-conditioned robots in the given precision."""
+"""Limits of max |difference| / max |reference| by precision, which identities of ill-conditioned robots
+meet.
+"""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One check: what, whether it passed (None where it was left out), and a figure or a reason."""
+    """One check: what it checks, whether it passed (None if it was left out), and a figure or a reason."""
 
     what: str
     passed: bool | None
@@ -47,8 +49,10 @@ class Finding:
 
 
 def check(folder: Path) -> list[Finding]:
-    """All checks of a generated and compiled folder. Raises LoadError, BuildError, and OptionError where
-    a function is not in the catalogue."""
+    """All checks of a generated and compiled folder.
+
+    Raises LoadError, BuildError, and OptionError if a function is not in the catalogue.
+    """
     library = open_library(folder)
     findings = list(_selftests(folder, library))
     if not library.manifest["nbodies"]:  # operations on inertias: no robot's dynamics to compare
@@ -72,7 +76,7 @@ def check(folder: Path) -> list[Finding]:
 def check_robot(robot: Robot, options: Options, progress: Progress = silent) -> list[Finding]:
     """All checks of the folder that would be generated; nothing of it is kept.
 
-    Raises what `generate` and `check` do, and OptionError where the code would not run here.
+    Raises what `generate` and `check` raise, and OptionError if the code would not run here.
     """
     if target_named(options.target).prefix:
         raise OptionError(f"--target {options.target}: checked on this machine; take --target host")
@@ -83,13 +87,15 @@ def check_robot(robot: Robot, options: Options, progress: Progress = silent) -> 
 def _of_contacts(
     library: Library, rows: Sequence[Function], contacts: tuple[str, ...] | None
 ) -> tuple[list[Function], dict[str, Any]]:
-    """The functions of these contacts (None: of all), and inputs for them and for what is of no contacts."""
+    """The functions of these contacts (None: of all), and inputs for them and for functions without
+    contacts.
+    """
     taken = [row for row in rows if row.contacts == contacts or not row.of_contacts]
     return [row for row in rows if row.contacts == contacts], states(library, taken)
 
 
 def states(library: Library, rows: Sequence[Function], count: int = STATES) -> dict[str, Any]:
-    """Random inputs of functions, and of their rows in the table: q, even with `--trig input`."""
+    """Random inputs of functions and of their rows in the table, which have q even with `--trig input`."""
     names = ("nq", "nv", "nbodies", "nloop", "nindependent", "nf")
     sizes = {name: library.manifest.get(name, 0) for name in names}
     sizes["np"] = len(library.parameters.names)
@@ -101,7 +107,7 @@ def states(library: Library, rows: Sequence[Function], count: int = STATES) -> d
 
 
 def _selftests(folder: Path, library: Library) -> Iterator[Finding]:
-    """The folder's own programs: golden vectors, and batches against single calls where it has batches."""
+    """The folder's own programs: golden vectors, and if it has batches, batches against single calls."""
     name = library.name
     sources = [facts["source"] for facts in library.manifest["functions"].values()]
     yield _selftest("emitted self-test", folder, [*sources, f"{name}_selftest.c"])
@@ -116,7 +122,7 @@ def _selftests(folder: Path, library: Library) -> Iterator[Finding]:
 
 
 def _selftest(what: str, folder: Path, sources: Sequence[str]) -> Finding:
-    """Compile these sources afresh, one of them with a main, and run it."""
+    """Compile these sources, one of which has a main function, and run the program."""
     compiler = find_compiler(environment_compiler())
     with tempfile.TemporaryDirectory(prefix="rbdgen-") as scratch:
         program = Path(scratch) / "selftest"
@@ -145,7 +151,9 @@ def _call(library: Library, name: str, inputs: dict[str, Any]) -> Any:
 
 
 def _identities(library: Library, rows: Sequence[Function], inputs: dict[str, Any]) -> Iterator[Finding]:
-    """Those of the library's functions; left out where one takes part that the library has not."""
+    """The identities of the library's functions. Those with a function that the library does not have are
+    left out.
+    """
     tolerance = TOLERANCE[library.manifest["real"]]
 
     def call(name: str, **changed: Any) -> Any:
@@ -160,7 +168,7 @@ def _identities(library: Library, rows: Sequence[Function], inputs: dict[str, An
 
 
 def _references(library: Library, rows: Sequence[Function], inputs: dict[str, Any]) -> Iterator[Finding]:
-    """Every function that Pinocchio is asked for."""
+    """Every function that has a reference by Pinocchio."""
     from rbdgen.checks.pinocchio import reference  # noqa: PLC0415  (an optional oracle)
 
     tolerance = TOLERANCE[library.manifest["real"]]
@@ -169,7 +177,7 @@ def _references(library: Library, rows: Sequence[Function], inputs: dict[str, An
 
 
 def _compared(what: str, ours: Any, reference: Any, tolerance: float) -> Finding:
-    """Over the largest value that an output has in any of the states."""
+    """The error, relative to the largest value that an output has at any of the states."""
     pairs = zip(_as_tuple(ours), _as_tuple(reference), strict=True)
     error = float(np.max([relative_errors(x, y, np.abs(y).max()).max() for x, y in pairs]))
     return Finding(what, error <= tolerance, f"relative error {error:.1e}")

@@ -1,6 +1,6 @@
-"""Pinocchio as an oracle: its model from the numbers in a manifest, its results in rbdgen's conventions.
+"""Pinocchio as a reference: its model from the numbers in a manifest, its results in rbdgen's conventions.
 
-Only `rbdgen check` needs this, and only where Pinocchio is installed.
+Only `rbdgen check` needs this, and only if Pinocchio is installed.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def model_of(manifest: Mapping[str, Any]) -> Any:
 
 
 def add_frame(model: Any, name: str, body: int, rotation: Any, translation: Any) -> None:
-    """A frame on the joint of a body of ours, or on the world where that is -1."""
+    """Add a frame to the joint of one of our bodies, or to the world if `body` is -1."""
     placement = pin.SE3(np.array(rotation, float), np.array(translation, float))
     model.addFrame(pin.Frame(name, body + 1, 0, placement, pin.FrameType.OP_FRAME))
 
 
 def held_by(contacts: Rows, joints: Sequence[int]) -> list[Held]:
-    """The contacts of a manifest on Pinocchio's joints, of which every body of ours has one."""
+    """The contacts of a manifest on Pinocchio's joints, of which each of our bodies has one."""
 
     def place(end: Mapping[str, Any]) -> Place:
         joint = joints[end["body"]] if end["body"] >= 0 else UNIVERSE
@@ -52,7 +52,7 @@ def held_by(contacts: Rows, joints: Sequence[int]) -> list[Held]:
 
 
 def add_rotors(model: Any, resistance: Rows) -> None:
-    """The inertia of rotors, which Pinocchio knows."""
+    """Add the inertia of rotors, which Pinocchio's model includes."""
     armature = np.zeros(model.nv)
     for row in resistance:
         joint = model.joints[model.getJointId(row["joint"])]
@@ -61,20 +61,22 @@ def add_rotors(model: Any, resistance: Rows) -> None:
 
 
 class Resisting(NamedTuple):
-    """What else joints set against their motion at a state, in the order of Pinocchio's joints.
-
-    `torque`: of damping, friction and springs, `spring`: of springs alone; `slopes`: derivatives of the
-    torque by q and v, one number a degree of freedom; `energy`: of springs.
-    """
+    """The other terms of joint resistance at a state, in the order of Pinocchio's joints."""
 
     torque: Any
+    """The torques of damping, friction and springs."""
     spring: Any
+    """The torques of springs alone."""
     slopes: tuple[Any, Any]
+    """The derivatives of `torque` with respect to q and v, one number per degree of freedom."""
     energy: float
+    """The energy of springs."""
 
 
 def resisting(model: Any, resistance: Rows, q: Any, v: Any) -> Resisting:
-    """At a state of Pinocchio's, rest where there is no v. `resistance`: rows of a manifest."""
+    """The resistance at a state of Pinocchio's, at rest if there is no v. `resistance` has rows of a
+    manifest.
+    """
     v = np.zeros(model.nv) if v is None else v
     torque, spring, by_q, by_v, energy = (*np.zeros((4, model.nv)), 0.0)
     for row in resistance:
@@ -92,7 +94,7 @@ def resisting(model: Any, resistance: Rows, q: Any, v: Any) -> Resisting:
 
 
 def joint_of(kind: str, axis: Sequence[float], pitch: float) -> Any:
-    """Pinocchio's joint of a type, by its name; `axis` and `pitch` where it has them."""
+    """Pinocchio's joint for a joint type, by its name. `axis` and `pitch` are used if it has them."""
     n = np.array(axis)
     known = {
         "revolute": lambda: pin.JointModelRevoluteUnaligned(n),
@@ -106,7 +108,7 @@ def joint_of(kind: str, axis: Sequence[float], pitch: float) -> Any:
 
 
 def configuration_of(model: Any, joints: Sequence[JointCoordinates], q: Any) -> Any:
-    """One q in the order of Pinocchio's joints, by their names; a planar joint has cos and sin there."""
+    """One q in the order of Pinocchio's joints, by their names. Pinocchio's planar joint has cos and sin."""
     result = np.empty(model.nq)
     for joint in joints:
         theirs, own = model.joints[model.getJointId(joint.name)], q[joint.idx_q : joint.idx_q + joint.nq]
@@ -128,9 +130,9 @@ def _inertia(body: Mapping[str, Any]) -> Any:
 def reference(
     manifest: Mapping[str, Any], functions: Sequence[Function], inputs: Mapping[str, Any]
 ) -> dict[str, tuple[Any, ...]]:
-    """The outputs of every function by Pinocchio at the states of `inputs`, arrays over the states.
+    """The outputs of every function by Pinocchio at the states of `inputs`, as arrays over the states.
 
-    Joints that follow others are joints like all others there; what comes of them is projected.
+    Joints that follow others are independent joints in Pinocchio's model; the results are projected.
     """
     robot, sets = _Robot.of(manifest), sets_of(manifest)
 
@@ -150,13 +152,14 @@ def reference(
 
 
 class _Robot(NamedTuple):
-    """A manifest's robot: `followers`: rows of joints that move with others, `bodies`: joints of bodies
-    that are not hidden."""
+    """A manifest's robot."""
 
     model: Any
     joints: Sequence[JointCoordinates]
     followers: Rows
+    """The rows of joints that follow others."""
     bodies: Sequence[int]
+    """The joints of the bodies that are not hidden."""
     resistance: Rows
     contacts: Sequence[Held]
 
@@ -185,20 +188,20 @@ class _Robot(NamedTuple):
         return G
 
     def theirs(self, kind: Kind, values: Any) -> Any:
-        """One input of one state."""
+        """One input at one state, in Pinocchio's conventions."""
         if kind == "external_forces":
             return external_forces(values, self.bodies, self.model.njoints)
         if kind == "configuration":
             q = configuration_of(self.model, self.joints, values)
             first = {joint.name: joint.idx_q for joint in self.joints}
-            for row in self.followers:  # their offsets stand in the placements
+            for row in self.followers:  # their offsets are part of the placements
                 own = self.model.joints[self.model.getJointId(row["joint"])].idx_q
                 q[own] = row["multiplier"] * values[first[row["primary"]]]
             return q
         return self.spread() @ values if self.followers and kind in ("velocity", "acceleration") else values
 
     def ours(self, kind: Kind, value: Any) -> Any:
-        """One output of one state."""
+        """One output at one state, in our conventions."""
         if kind in ("torque_coefficients", "energy_coefficients"):
             value = value[..., ten_columns(self.bodies)]
         if kind == "by_external_forces":
@@ -211,7 +214,7 @@ class _Robot(NamedTuple):
         return G.T @ value @ G if kind == "matrix" else np.tensordot(G.T, value, 1)
 
     def outputs(self, function: Function, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Over the states."""
+        """The outputs, over the states."""
         data, rows = self.model.createData(), []
         for k in range(len(next(iter(inputs.values())))):
             state = {x.name: self.theirs(x.kind, inputs[x.name][k]) for x in function.signature.inputs}
@@ -229,7 +232,7 @@ def outputs_of_state(
     resistance: Rows = (),
     contacts: Sequence[Held] = (),
 ) -> list[Any]:
-    """One array an output; Pinocchio's own would change with the next state."""
+    """One array per output. They are copies, because Pinocchio's own would change with the next state."""
     assert function.pinocchio is not None
     kinds = {x.kind: state[x.name] for x in function.signature.inputs}
     against = resisting(model, resistance, kinds["configuration"], kinds.get("velocity"))
@@ -239,19 +242,19 @@ def outputs_of_state(
 
 
 def contacts_of(function: Function, contacts: Sequence[Held]) -> Sequence[Held]:
-    """Those that a function is of."""
+    """The contacts to which a function is restricted."""
     if function.contacts is None:
         return contacts
     return [next(x for x in contacts if x.name == name) for name in function.contacts]
 
 
 def ten_columns(bodies: Sequence[int]) -> list[int]:
-    """Those of a regressor that belong to these joints."""
+    """The columns of a regressor that belong to these joints."""
     return [10 * (joint - 1) + k for joint in bodies for k in range(10)]
 
 
 def external_forces(rows: Any, bodies: Sequence[int], count: int) -> Any:
-    """One force for each of `count` joints, the universe first; `bodies`: the joint of every row."""
+    """One force for each of `count` joints, with the universe first. `bodies` has the joint of every row."""
     forces = pin.StdVec_Force()
     forces.extend([pin.Force.Zero()] * count)
     for joint, row in zip(bodies, rows, strict=True):

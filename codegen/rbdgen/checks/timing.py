@@ -1,4 +1,4 @@
-"""How long the functions of a library take from Python: one call, a bound call, one state of a batch."""
+"""The time that the functions of a library take from Python: one call, a bound call, one state of a batch."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rbdgen.runtime import Function, Library
 BATCH = 1024
 REPETITIONS = 7
 SECONDS = 0.02
-"""Length of one repetition."""
+"""The length of one repetition."""
 
 
 @dataclass(frozen=True)
 class Time:
-    """Microseconds, the least of several repetitions; `operations` of the graph."""
+    """Microseconds, as the least of several repetitions; `operations` are those of the graph."""
 
     function: str
     operations: int
@@ -32,7 +32,7 @@ class Time:
 
 
 def time_library(library: Library) -> list[Time]:
-    """Every function at random states."""
+    """The times of every function at random states."""
     return [_time(library, function) for function in library.functions.values()]
 
 

@@ -1,1 +1,3 @@
-"""What compiled code costs and promises, read from its objects: flash, stack, instructions, guarantees."""
+"""The cost and the guarantees of compiled code, read from its objects: flash, stack, instructions,
+promises.
+"""

@@ -1,7 +1,7 @@
-"""What compiled code costs: flash, worst stack, instructions, and what it needs from elsewhere.
+"""The cost of compiled code: flash, worst-case stack, instructions, and what it needs from elsewhere.
 
-Everything is read from the object by the compiler's own tools (`objdump`) and from the stack report that gcc
-and clang write with `-fstack-usage` beside the object (`NAME.su`). Nothing is run.
+All figures are read from the object with the compiler's own tools (`objdump`), and from the stack report that
+gcc and clang write with `-fstack-usage` beside the object (`NAME.su`). Nothing is run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rbdgen.figures.instructions import LOCAL, Architecture, Flow, Instruction, 
 
 @dataclass(frozen=True)
 class CompiledLoop:
-    """Code that a conditional branch backward repeats: its addresses, instructions and calls."""
+    """Code that a conditional backward branch repeats: its addresses, instructions and calls."""
 
     first: int
     last: int
@@ -31,28 +31,29 @@ class CompiledLoop:
 
 @dataclass(frozen=True)
 class FunctionFigures:
-    """One function of an object, without its callees.
-
-    `text`: bytes of code with its literal words; `constants`: bytes of the read-only sections that it refers
-    to; `frame`: bytes of stack, None where that has no bound; `instructions`: executed ones if the code is
-    straight-line, those of loops once; `calls`: the callee of every call site; `loops`: in their order;
-    `plain_jumps`: whether unconditional jumps forward pass over nothing that branches or calls.
-    """
+    """One function of an object, without the functions that it calls."""
 
     name: str
     text: int
+    """Bytes of code, including its literal words."""
     constants: Mapping[tuple[str, str], int]
+    """Bytes of each read-only section to which it refers."""
     frame: int | None
+    """Bytes of its stack frame; None if it has no bound."""
     instructions: int
+    """The instructions that are executed if the code is straight-line code, where loops count once."""
     calls: tuple[str, ...]
+    """The called function of every call site."""
     conditional_branches: int
     backward_branches: int
     exported: bool
     loops: tuple[CompiledLoop, ...] = ()
+    """Its loops, in their order."""
     plain_jumps: bool = True
+    """Whether unconditional forward jumps skip only code that neither branches nor calls."""
 
     def counted(self, loops: int) -> bool:
-        """Whether nothing branches but what closes so many loops, one after the other."""
+        """Whether all branches close loops, of which there are so many, one after the other."""
         apart = all(a.last < b.first for a, b in pairwise(self.loops))
         closing = self.conditional_branches == self.backward_branches == len(self.loops) == loops
         return closing and apart and self.plain_jumps
@@ -60,18 +61,20 @@ class FunctionFigures:
 
 @dataclass(frozen=True)
 class Figures:
-    """All functions of some objects that are linked together.
-
-    `data`, `bss`: bytes of writable globals; `undefined`: symbols that must come from elsewhere.
-    """
+    """All functions of some objects that are linked together."""
 
     functions: Mapping[str, FunctionFigures]
     data: int
+    """Bytes of initialised writable globals."""
     bss: int
+    """Bytes of zero-initialised writable globals."""
     undefined: frozenset[str]
+    """Symbols that must come from elsewhere."""
 
     def reached(self, name: str) -> tuple[FunctionFigures, ...]:
-        """The function and everything it calls, directly or not, as far as it is in these objects."""
+        """The function and all functions that it calls, directly or not, as far as they are in these
+        objects.
+        """
         found: dict[str, FunctionFigures] = {}
         waiting = [name]
         while waiting:
@@ -82,19 +85,19 @@ class Figures:
         return tuple(found.values())
 
     def outside(self, name: str) -> frozenset[str]:
-        """What the function calls, directly or not, that is not in these objects (sinf, say)."""
+        """The functions that it calls, directly or not, that are not in these objects, such as sinf."""
         return frozenset(c for f in self.reached(name) for c in f.calls if c not in self.functions)
 
     def flash(self, name: str) -> int:
-        """Bytes of code and constants of the function and its callees in these objects."""
+        """Bytes of code and constants of the function and of the functions in these objects that it calls."""
         reached = self.reached(name)
         constants = {section: size for f in reached for section, size in f.constants.items()}
         return sum(f.text for f in reached) + sum(constants.values())
 
     def stack(self, name: str) -> int:
-        """Worst stack of a call in bytes, its callees in these objects included.
+        """The worst-case stack of a call in bytes, including the functions in these objects that it calls.
 
-        `BuildError` where it has no bound: recursion, or a frame whose size is not known before it runs.
+        `BuildError` if it has no bound: for recursion, or if the size of a frame is known only at run time.
         """
         return self._stack(name, ())
 
@@ -110,10 +113,10 @@ class Figures:
         return function.frame + max((self._stack(callee, (*callers, name)) for callee in deeper), default=0)
 
     def instructions(self, name: str, loops: Sequence[int] = ()) -> int:
-        """Instructions that a call executes, its callees in these objects included.
+        """The instructions that a call executes, including the functions in these objects that it calls.
 
-        `loops`: how often each loop of the function itself runs, in order. `BuildError` where the number of
-        instructions is not fixed: a branch, or a loop beside those.
+        `loops` says how often each loop of the function itself runs, in order. `BuildError` if the number of
+        instructions is not fixed: for a branch, or for another loop.
         """
         for function in self.reached(name):
             if not function.counted(len(loops) if function.name == name else 0):
@@ -127,7 +130,7 @@ class Figures:
         return function.instructions + self._called(function.calls) + sum(again)
 
     def _called(self, calls: Iterable[str]) -> int:
-        """Instructions of straight callees."""
+        """The instructions of called functions without branches."""
         inner = [self.functions[callee] for callee in calls if callee in self.functions]
         return sum(function.instructions + self._called(function.calls) for function in inner)
 
@@ -138,11 +141,11 @@ class Figures:
 
 
 def figures(objects: Path | Iterable[Path], prefix: str = "") -> Figures:
-    """Take the figures of object files that belong together.
+    """The figures of object files that belong together.
 
-    `prefix`: of the cross tools (`arm-none-eabi-`). Beside every `NAME.o` lies the `NAME.su` that the
-    compiler wrote with `-fstack-usage`. `BuildError`: a tool or a stack report is missing, or the tool
-    refuses the file.
+    `prefix` is that of the cross tools (`arm-none-eabi-`). Beside every `NAME.o` there must be the `NAME.su`
+    that the compiler wrote with `-fstack-usage`. `BuildError` if a tool or a stack report is missing, or if
+    the tool refuses the file.
     """
     paths = [objects] if isinstance(objects, Path) else list(objects)
     parts = [_object(path, prefix) for path in paths]
@@ -227,7 +230,7 @@ def _function(
 
 
 def _skipped(flow_at: Sequence[tuple[int, Flow]], jump: int, target: int) -> list[Flow]:
-    """The instructions between a forward jump and its target, literal words left out.
+    """The instructions between a forward jump and its target, without literal words.
 
     Compilers jump over literal words, and into a loop past instructions that only its later runs need.
     """
@@ -275,7 +278,7 @@ def _sections(text: str) -> tuple[_Section, ...]:
 
 
 COMMON: Final = "*COM*"
-"""Where objdump puts globals that the linker places, with their size in place of an address."""
+"""The section that objdump shows for globals that the linker places; their address is then their size."""
 
 
 @dataclass(frozen=True)
@@ -318,11 +321,11 @@ def _code(text: str) -> dict[str, tuple[Instruction, ...]]:
 
 
 _CLONE: Final = re.compile(r"\.\d+$")
-"""gcc numbers the clones that it makes of a function in the object, not in the stack report."""
+"""gcc numbers the clones of a function in the object, but not in the stack report."""
 
 
 def _frames(path: Path) -> dict[str, int | None]:
-    """Function name -> bytes of its frame; None where gcc says that it depends on run-time values."""
+    """The bytes of each function's frame; None if gcc says that they depend on run-time values."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

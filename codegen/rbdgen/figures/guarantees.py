@@ -1,4 +1,4 @@
-"""What emitted code promises a controller, checked on the compiled object."""
+"""The promises of emitted code to a controller, checked on the compiled object."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from rbdgen.figures.code import Figures
 from rbdgen.figures.instructions import INDIRECT
 
 TRIGONOMETRY: Final = frozenset({"sinf", "cosf", "sin", "cos"})
-"""All that code with `--trig libm` may take from elsewhere; with built-in or input ones it takes nothing."""
+"""All functions that code with `--trig libm` may call; with built-in sines or sines as inputs there are
+none.
+"""
 
 _HEAP: Final = frozenset({"malloc", "calloc", "realloc", "free", "aligned_alloc", "_sbrk"})
 
@@ -19,11 +21,11 @@ _HEAP: Final = frozenset({"malloc", "calloc", "realloc", "free", "aligned_alloc"
 def violations(
     figures: Figures, allowed: frozenset[str] = frozenset(), loops: Mapping[str, int] = MappingProxyType({})
 ) -> tuple[str, ...]:
-    """One line for every broken promise, none if all hold.
+    """One line for every broken promise; empty if all hold.
 
-    No heap, no writable globals, nothing undefined but `allowed`, no branch but the unconditional one over
-    literal words and what closes the `loops` of a function (how many, by its name; the emitted C gives them
-    constant bounds), no call to a computed address, stack of a fixed size.
+    The code has no heap, no writable globals and no undefined symbols but `allowed`. It branches only to skip
+    literal words and to close the `loops` of a function (their number, by the function's name; the emitted C
+    gives them constant bounds). It calls no computed address, and its stack has a fixed size.
     """
     return tuple(_violations(figures, allowed, loops))
 

@@ -1,4 +1,6 @@
-"""What an instruction does to the flow of control, read from its disassembly; one row an architecture."""
+"""The effect of an instruction on the flow of control, read from its disassembly; one row per
+architecture.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,12 @@ INDIRECT: Final = "(computed address)"
 """The callee of a call through a register."""
 
 LOCAL: Final = ".L"
-"""How labels begin that assemblers make inside a function."""
+"""The prefix of labels that assemblers make inside a function."""
 
 
 @dataclass(frozen=True)
 class Instruction:
-    """One line of a disassembly; `relocations`: (kind, symbol) of what the linker will fill in."""
+    """One line of a disassembly. `relocations` has (kind, symbol) for what the linker will fill in."""
 
     address: int
     mnemonic: str
@@ -27,20 +29,21 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Architecture:
-    """How one instruction set writes branches: patterns on `mnemonic operands`.
-
-    `padding`: literal words and alignment, never executed in straight-line code; `conditional`: may go two
-    ways; `jump`: always goes elsewhere (returns are neither); `call`: comes back; `indirect`: a call or jump
-    to a computed address; `call_relocations`: kinds that name a function that is called or jumped to.
-    """
+    """How an instruction set writes branches: patterns for `mnemonic operands`."""
 
     formats: re.Pattern[str]
     padding: re.Pattern[str]
+    """Literal words and alignment, which straight-line code never executes."""
     conditional: re.Pattern[str]
+    """Instructions that may continue at one of two places."""
     jump: re.Pattern[str]
+    """Instructions that always continue elsewhere, except returns."""
     call: re.Pattern[str]
+    """Instructions that come back."""
     indirect: re.Pattern[str]
+    """Calls and jumps to a computed address."""
     call_relocations: re.Pattern[str]
+    """The relocations that name a function that is called or jumped to."""
 
 
 _ARM_CONDITIONS: Final = "(eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)"
@@ -82,7 +85,7 @@ _TARGET: Final = re.compile(r"\b([0-9a-f]+) <([^>+]+)(\+0x[0-9a-f]+)?>")
 
 
 def architecture_of(text: str) -> Architecture:
-    """The architecture whose format name objdump's output `text` states in its first lines."""
+    """The architecture whose format name is in the first lines of objdump's output `text`."""
     for architecture in _ARCHITECTURES:
         if architecture.formats.search(text[:500]):
             return architecture
@@ -93,13 +96,15 @@ def architecture_of(text: str) -> Architecture:
 
 @dataclass(frozen=True)
 class Flow:
-    """Where one instruction may lead: `callee` of a call or tail jump; a branch backward, to the address
-    `back`, closes a loop; one forward leads `ahead`."""
+    """Where an instruction may lead."""
 
     callee: str | None = None
+    """The function that is called, or jumped to at the end."""
     conditional: bool = False
     back: int | None = None
+    """The target of a backward branch, which closes a loop."""
     ahead: int | None = None
+    """The target of a forward branch."""
 
     @property
     def backward(self) -> bool:
@@ -107,12 +112,12 @@ class Flow:
 
     @property
     def plain(self) -> bool:
-        """Whether the next instruction follows, and nothing is called."""
+        """Whether the next instruction follows and nothing is called."""
         return self == Flow()
 
 
 def flow_of(architecture: Architecture, function: str, instruction: Instruction) -> Flow:
-    """How `instruction` of `function` changes the flow of control."""
+    """The effect of `instruction`, a part of `function`, on the flow of control."""
     text = f"{instruction.mnemonic} {instruction.operands}"
     named = [
         symbol

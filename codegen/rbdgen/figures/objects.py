@@ -1,4 +1,4 @@
-"""Figures of a compiled object: bytes of code and constants, bytes of stack."""
+"""Figures of a compiled object: bytes of code and constants, and bytes of stack."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _DEEPEST: Final = 3
 
 
 def object_bytes(path: Path) -> int | None:
-    """Bytes of code and read-only data of an ELF object of 64 bits; None for another format.
+    """Bytes of code and read-only data of a 64-bit ELF object; None for another format.
 
-    Unwind tables do not count: they are not needed to run.
+    Unwind tables do not count, because they are not needed at run time.
     """
     data = path.read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":
@@ -33,9 +33,10 @@ def object_bytes(path: Path) -> int | None:
 
 
 def stack_bytes(path: Path) -> int | None:
-    """Stack of a call by the frames that -fstack-usage reports in NAME.su; None where there is no report.
+    """The stack of a call, from the frames that -fstack-usage reports in NAME.su; None without a report.
 
-    The three largest: emitted code calls at most as deep, a function its straight lines, these their parts.
+    It is the sum of the three largest frames, because emitted code calls at most three levels deep: a
+    function calls its straight lines, and these call their parts.
     """
     try:
         text = path.read_text(encoding="utf-8")

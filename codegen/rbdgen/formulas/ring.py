@@ -195,7 +195,7 @@ class Polynomial:
 
 
 def rational(value: Scalar) -> Fraction:
-    """A number as the decimal of 15 digits as which it was written: 0.1 is 1/10."""
+    """The number as an exact fraction of its decimal with 15 digits: 0.1 becomes 1/10."""
     return Fraction(f"{value:.15g}") if isinstance(value, float) else Fraction(value)
 
 

@@ -1,1 +1,1 @@
-"""From emitted C to an importable package: compilers, flags, objects, the cache of finished builds."""
+"""From emitted C to an importable package: compilers, flags, objects, and the cache of finished builds."""

@@ -1,4 +1,6 @@
-"""How batch functions are compiled: once for this machine, or once a level of x86-64, chosen at run time."""
+"""How batch functions are compiled: once for this machine, or once per level of x86-64, chosen at run
+time.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,15 @@ ARCHITECTURES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "x86-64-v4": ("-march=x86-64-v4", _X86),
     "aarch64": ("-march=armv8-a", ()),
 }
-"""By name: the flag of single calls, the least that the module runs on, and the levels of batch functions."""
+"""By name: the flag for single calls, and the levels of batch functions. The flag is also the least processor
+on which the module runs.
+"""
 
 DISPATCH_FLAG: Final = "-DDISPATCH_LEVELS"
 
 
 def architecture(name: str) -> tuple[str, tuple[str, ...]]:
-    """The row of the table; `OptionError` naming all rows where there is none."""
+    """The row of the table; `OptionError` that lists all rows if there is none."""
     if name not in ARCHITECTURES:
         raise OptionError(f"--arch {name} is not known; choose from: {', '.join(ARCHITECTURES)}")
     return ARCHITECTURES[name]
@@ -33,7 +37,7 @@ def architecture(name: str) -> tuple[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class BatchFunction:
-    """How a batch function is compiled; `level`: of x86-64, empty where there is one alone."""
+    """How a batch function is compiled. `level` is that of x86-64; it is empty if there is only one build."""
 
     function: str
     level: str
@@ -43,7 +47,9 @@ class BatchFunction:
 def batch_functions(
     sources: Sources, levels: tuple[str, ...], flags: Mapping[str, tuple[str, ...]], include: str
 ) -> Iterator[BatchFunction]:
-    """All batch functions of a folder; `flags`: by function. Levels differ in what their symbols end in."""
+    """All batch functions of a folder. `flags` are given by function. The symbols of levels have different
+    suffixes.
+    """
     for name, source in sources.c_sources():
         batch_function = source.removesuffix(".c") + "_batch.c"
         if batch_function not in sources.files:

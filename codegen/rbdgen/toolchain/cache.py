@@ -1,4 +1,4 @@
-"""Finished builds by the hash of their content, in a folder that only the user may enter."""
+"""Finished builds by the hash of their content, in a folder that only the user can enter."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _PRIVATE_MODE: Final = 0o700
 
 
 class Cache:
-    """Folders by key: made once, sealed with the hashes of their files, never changed.
+    """Folders by key: made once, sealed with the hashes of their files, and never changed.
 
-    An entry appears whole, by rename. Processes that want the same one wait for the first to finish it. An
-    entry whose files do not match its seal is made anew. Where `root` cannot be used (not writable, owned by
-    somebody else), a private folder for this process takes its place, with a warning.
+    An entry appears as a whole, by renaming. Processes that want the same entry wait for the first one to
+    finish it. An entry whose files do not match its seal is made again. If `root` cannot be used (not
+    writable, owned by another user), a private folder of this process replaces it, with a warning.
     """
 
     def __init__(self, root: Path) -> None:
-        """`root`: where entries are kept; a "~" in front is the user's home."""
+        """`root` is the folder of the entries; "~" at its beginning is the user's home."""
         try:
             root = root.expanduser()
             reason = _unusable(root)
@@ -57,15 +57,15 @@ class Cache:
         self.root = root
 
     def lookup(self, key: str) -> Path | None:
-        """The entry's folder if it is there and sound."""
+        """The entry's folder, if it exists and is intact."""
         folder = self.root / key
         return folder if _sound(folder) else None
 
     def entry(self, key: str, fill: Callable[[Path], None]) -> Path:
-        """The entry's folder, made by `fill(folder)` where it is not there.
+        """The entry's folder, which `fill(folder)` makes if it does not exist.
 
         Raises:
-            BuildError: the disk is full, or the cache became unusable; and whatever `fill` raises.
+            BuildError: the disk is full, or the cache became unusable. Errors of `fill` are passed on.
         """
         found = self.lookup(key)
         if found is not None:
@@ -99,13 +99,13 @@ class Cache:
 
     @contextmanager
     def _locked(self, key: str) -> Iterator[None]:
-        """One process at a time; the lock goes with the process that holds it."""
+        """One process at a time. The lock is released when its process ends."""
         with (self.root / f"{key}.lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
     def _remove_stale(self) -> None:
-        """What killed processes left behind."""
+        """Remove what killed processes left behind."""
         for folder in self.root.glob(f"{_STAGING}*"):
             with suppress(OSError):
                 if time.time() - folder.stat().st_mtime > _STALE_SECONDS:
@@ -113,7 +113,9 @@ class Cache:
 
 
 def _unusable(root: Path) -> str | None:
-    """Why a folder cannot hold the cache; it is made, and closed to others, where that is possible."""
+    """Why a folder cannot hold the cache; None if it can. It is created, and closed to others, if
+    possible.
+    """
     try:
         root.mkdir(_PRIVATE_MODE, parents=True, exist_ok=True)
         status = root.stat()
@@ -135,7 +137,9 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 
 def _digest(key: str, hashes: dict[str, str]) -> str:
-    """Of the entry's name and the seal's own list: no other entry and no shorter list is taken for it."""
+    """A hash of the entry's name and the seal's own list, so that no other entry or shorter list can replace
+    it.
+    """
     return hashlib.sha256(json.dumps([key, hashes]).encode()).hexdigest()
 
 

@@ -1,4 +1,6 @@
-"""The C compiler: found, identified, run with explicit flags; several at once, ended together."""
+"""The C compiler: found, identified, and run with explicit flags; several run at once and are ended
+together.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,13 @@ from rbdgen.errors import BuildError
 INSTALL: Final = "install one (apt install gcc python3-dev)"
 
 FUNCTION_FLAGS: Final = ("-std=c99", "-fPIC", "-fvisibility=hidden", "-fno-math-errno", "-fstack-usage")
-"""For emitted functions, beside the target's own: position-independent; no symbol leaves the module, so that
-two builds of one robot may live in one process; no errno from the C library. None changes a result."""
+"""Flags for emitted functions, beside those of the target. The code is position-independent and does not set
+errno. No symbol is visible outside of the module, so that two builds of one robot can be in one process.
+None of the flags changes a result.
+"""
 
 BINDING_FLAGS: Final = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden")
-"""For what binds them to Python, headers of Python included."""
+"""Flags for the code that binds the functions to Python, which includes headers of Python."""
 
 _FORBIDDEN: Final = (
     "-Ofast",
@@ -39,14 +43,19 @@ _FORBIDDEN: Final = (
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C compiler. `command`: how it is called; `family`: "gcc" or "clang"; `version`: as it says itself."""
+    """A C compiler."""
 
     command: tuple[str, ...]
+    """The command that runs it."""
     family: str
+    """"gcc" or "clang"."""
     version: str
+    """The version that it reports."""
 
     def fingerprint(self, flags: Sequence[str]) -> str:
-        """A hash of the predefined macros: version, machine, with -march=native its features."""
+        """A hash of the predefined macros, which include the version, the machine and its features
+        (-march=native).
+        """
         macros = _output([*self.command, *flags, "-dM", "-E", "-x", "c", os.devnull])
         return hashlib.sha256(macros.encode()).hexdigest()
 
@@ -65,7 +74,7 @@ def find_compiler(command: str | None = None) -> Compiler:
         found = shutil.which(words[0]) if words else None
         if found is None:
             raise BuildError(f"the C compiler '{command}' is not there; {INSTALL} or name another one in CC")
-        # It runs in other folders: what was found from this one is named in full.
+        # it runs in other folders, so a relative path is completed
         return _identified((words[0] if Path(found).is_absolute() else str(Path.cwd() / found), *words[1:]))
     for name in ("cc", "gcc", "clang"):
         if shutil.which(name) is not None:
@@ -111,7 +120,7 @@ def _output(command: Sequence[str]) -> str:
 
 
 def check_flags(flags: Sequence[str]) -> None:
-    """`BuildError` for a flag that gives up IEEE 754."""
+    """`BuildError` for a flag that violates IEEE 754."""
     for flag in flags:
         if flag in _FORBIDDEN:
             raise BuildError(f"the flag {flag} changes results beyond rounding; leave it out")
@@ -119,7 +128,7 @@ def check_flags(flags: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class Compilation:
-    """One source to one object, paths relative to the folder that the compiler runs in."""
+    """One source and its object, with paths relative to the folder in which the compiler runs."""
 
     source: str
     target: str
@@ -129,13 +138,13 @@ class Compilation:
 def compile_all(
     compiler: Compiler, compilations: Sequence[Compilation], folder: Path, jobs: int, progress: Any = None
 ) -> dict[str, float]:
-    """Compile every source, `jobs` at once; seconds that each took, by source.
+    """Compile every source, `jobs` at a time. The result has the seconds that each source took.
 
-    `progress(source, seconds)` is called as they finish. All running compilers are ended when one fails or
-    an exception, Ctrl-C among them, comes up.
+    `progress(source, seconds)` is called as they finish. All running compilers are ended if one of them
+    fails, or if an exception (including Ctrl-C) is raised.
 
     Raises:
-        BuildError: naming the first source refused, with the compiler's first complaint.
+        BuildError: naming the first source that was refused, with the compiler's first complaint.
     """
     processes = Processes()
     seconds: dict[str, float] = {}
@@ -160,7 +169,7 @@ def compile_all(
 
 
 def link(compiler: Compiler, objects: Sequence[str], module: str, folder: Path, flags: Sequence[str]) -> None:
-    """Link objects into a shared module; `BuildError` where the linker refuses."""
+    """Link objects into a shared module; `BuildError` if the linker refuses."""
     Processes().run(
         [*compiler.command, "-shared", *flags, *objects, "-o", module, "-pthread", "-lm"], folder, module
     )
@@ -181,12 +190,12 @@ class Processes:
         what: str,
         remedy: str = "check the compiler, or report the generated file",
     ) -> None:
-        """Run to the end; `BuildError` with the first error line where the exit status is not 0."""
+        """Run a command to its end; `BuildError` with the first error line if its exit status is not 0."""
         with self._lock:
             if self._stopped:
                 raise BuildError(f"{what}: not compiled, another file failed")
             try:
-                # A session of its own: the compiler's children can be ended with it.
+                # in a session of its own, so that the compiler's children can be ended with it
                 process = subprocess.Popen(
                     command,
                     cwd=folder,
@@ -213,7 +222,7 @@ class Processes:
             raise BuildError(f"{failed}: {_reason(complaint)}; {remedy}")
 
     def stop(self) -> None:
-        """End what runs and start nothing more."""
+        """End all running commands and start no more."""
         with self._lock:
             self._stopped = True
             for process in self._running:
@@ -226,7 +235,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def _reason(complaint: str) -> str:
-    """The line that says why; the driver's remark that the linker failed does not."""
+    """The line that gives the reason, rather than the driver's remark that the linker failed."""
     lines = [line.strip() for line in complaint.splitlines() if line.strip()]
     remarks = ("ld returned", "linker command failed")
     telling = [line for line in lines if not any(remark in line for remark in remarks)]

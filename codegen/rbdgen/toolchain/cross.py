@@ -1,4 +1,4 @@
-"""A generated folder compiled for a small machine: its figures taken, its promises checked."""
+"""A generated folder compiled for a microcontroller, with its figures and its promises checked."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rbdgen.toolchain.compiler import Compilation, Compiler, compile_all, find_c
 from rbdgen.toolchain.targets import Target
 
 CROSS_FLAGS: Final = ("-std=c99", "-fstack-usage", "-ffunction-sections", "-fdata-sections")
-"""Beside the target's own: what figures need."""
+"""Flags that figures need, beside those of the target."""
 
 Progress = Callable[[str, float], None]
 
 
 def cross_compiler(target: Target) -> Compiler | None:
-    """The target's compiler, None where it is not installed."""
+    """The target's compiler; None if it is not installed."""
     command = f"{target.prefix}gcc"
     return None if shutil.which(command) is None else find_compiler(command)
 
@@ -39,7 +39,7 @@ def with_figures(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Sources:
-    """The folder with every function's figures in its manifest and on its page; no object is kept.
+    """The folder with the figures of every function in its manifest and on its page. Objects are not kept.
 
     Raises:
         BuildError: the compiler refuses a source, a promise is broken, or a function does not fit the target.

@@ -1,4 +1,4 @@
-"""A rendered folder compiled: objects in parallel, the cffi binding, one shared module."""
+"""A rendered folder, compiled: objects in parallel, the cffi binding, and one shared module."""
 
 from __future__ import annotations
 
@@ -35,26 +35,27 @@ Progress = Callable[[str, float], None]
 """Called with a function's name and the seconds that its compilation took."""
 
 ORIGIN: Final = f"{PRIVATE}/origin.json"
-"""What a build came from beside the other files: manifest before it, flags, levels; for `load.pickled`."""
+"""What a build was made from, beside the other files: its first manifest, flags and levels; for
+`load.pickled`.
+"""
 
 NEEDS_FLAG: Final = "-DPROCESSOR_NEEDS"
-"""Makes of `processor.c` the constant that says what the functions were compiled for."""
+"""Turns `processor.c` into the constant that says for which processor the functions were compiled."""
 
 _LINK_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {"darwin": ("-undefined", "dynamic_lookup")}
 
 
 @dataclass(frozen=True)
 class Toolchain:
-    """What compiles: the compiler, the target's flags, how many compilers at once.
-
-    `levels`: instruction sets that batch functions are compiled for, one module then holding all; empty for
-    the target's own alone.
-    """
+    """How to compile: the compiler, the target's flags, and the number of compilers that run at once."""
 
     compiler: Compiler
     flags: tuple[str, ...]
     jobs: int = 1
     levels: tuple[str, ...] = ()
+    """Instruction sets for which batch functions are compiled, all of them in one module; empty for the
+    target's own.
+    """
 
     def __post_init__(self) -> None:
         check_flags(self.flags)
@@ -71,10 +72,10 @@ class Toolchain:
 
 
 def build(sources: Sources, toolchain: Toolchain, cache: Cache, progress: Progress | None = None) -> Path:
-    """The compiled package, from the cache if the same was built before: the folder `<cache>/<key>/<name>`.
+    """The compiled package as the folder `<cache>/<key>/<name>`; from the cache if it was built before.
 
     Raises:
-        BuildError: no compiler, no Python headers, sources that the compiler refuses, a full disk.
+        BuildError: no compiler, no Python headers, sources that the compiler refuses, or a full disk.
     """
     include = _python_include()
     key = build_key(sources, toolchain)
@@ -87,7 +88,7 @@ def build(sources: Sources, toolchain: Toolchain, cache: Cache, progress: Progre
 
 
 def build_key(sources: Sources, toolchain: Toolchain) -> str:
-    """A hash of all that a compiled module depends on."""
+    """A hash of everything on which a compiled module depends."""
     import cffi  # noqa: PLC0415  (only builds need it)
     import numpy as np  # noqa: PLC0415
 
@@ -105,18 +106,18 @@ def build_key(sources: Sources, toolchain: Toolchain) -> str:
 
 
 def module_suffix() -> str:
-    """How the file of a robot's module ends. cffi keeps to the stable ABI where the interpreter has one."""
+    """The suffix of a robot's module. cffi uses the stable ABI if the interpreter has one."""
     stable = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
     return ".abi3.so" if stable and not hasattr(sys, "gettotalrefcount") else _own_suffix()
 
 
 def _own_suffix() -> str:
-    """How the files of modules end that fit this version of Python alone."""
+    """The suffix of modules that work only with this version of Python."""
     return str(sysconfig.get_config_var("EXT_SUFFIX"))
 
 
 def package_files(folder: Path) -> dict[str, bytes]:
-    """All files of a compiled package as `build` gave it: what to write where the user wants it."""
+    """All files of a compiled package as `build` gave it, to be written where the user wants it."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         return {name: (folder / name).read_bytes() for name in manifest["files"]}
@@ -151,7 +152,7 @@ def _compile_package(
         Compilation("binding.c", "_binding.o", (*BINDING_FLAGS, f"-I{private}", f"-I{include}")),
     ]
     calls = Compilation(f"{private}/calls.c", "calls.o", (*BINDING_FLAGS, *_numpy_flags(include)))
-    # The longest first: the last one to finish then started early.
+    # the longest come first, so that none of them finishes late
     compilations.sort(key=lambda c: -len(sources.files[c.source.removeprefix(f"../{sources.name}/")]))
 
     by_source = {f"../{sources.name}/{file}": name for name, file in functions.items()}
@@ -183,7 +184,7 @@ def _compile_package(
 
 
 def write_sources(files: Mapping[str, str], folder: Path) -> None:
-    """The texts as files of a folder."""
+    """Write the texts as files of a folder."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -215,8 +216,8 @@ def _linked(
 ) -> tuple[str, str]:
     """The shared module of these objects: its file in the folder, and its SHA-256.
 
-    The file's name holds the hash: a folder generated anew has other files where it has other code, which a
-    process that opened the older ones can then open too.
+    The file's name has the hash. A folder that is generated again thus has another file for other code, which
+    a process that opened the older one can open, too.
     """
     made = objects / f"module{suffix}"
     link(toolchain.compiler, parts, made.name, objects, _LINK_FLAGS.get(sys.platform, ()))
@@ -233,7 +234,7 @@ def _completed(
     objects: Path,
     seconds: Mapping[str, float],
 ) -> dict[str, Any]:
-    """The manifest with what the compiler made of it."""
+    """The manifest with the results of the compiler."""
     for name, facts in manifest["functions"].items():
         facts["flags"] = list(toolchain.function_flags)
         facts["object_bytes"] = object_bytes(objects / f"{name}.o")
@@ -254,7 +255,9 @@ def _completed(
 def _batch_facts(
     batch_function: BatchFunction, objects: Path, seconds: Mapping[str, float]
 ) -> dict[str, Any]:
-    """How a batch function was compiled; the seconds of several from one source are those of the last."""
+    """How a batch function was compiled. If one source is compiled several times, the seconds are those of
+    the last.
+    """
     compilation = batch_function.compilation
     return {
         "level": batch_function.level,

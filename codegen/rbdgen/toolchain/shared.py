@@ -1,4 +1,4 @@
-"""Functions of a folder and C that calls them as one shared library, for programs that are not Python."""
+"""Functions of a folder, and C that calls them, as one shared library for programs other than Python."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from rbdgen.toolchain.module import Toolchain, build_key, function_compilations,
 
 
 def shared_library(sources: Sources, callers: Mapping[str, str], toolchain: Toolchain, cache: Cache) -> Path:
-    """The library, from the cache if the same was built before; its path is another one where its code is.
+    """The library, from the cache if it was built before. Its path differs if its code does.
 
-    `callers`: C files in folders of their own; of the folder's functions the library has those they call.
-    Batch functions are those for the least processor that the toolchain's flags name. Raises BuildError as
-    `module.build` does.
+    `callers` are C files in folders of their own; the library has those functions of the folder that they
+    call. Batch functions are compiled for the least processor that the toolchain's flags name. Raises
+    BuildError as `module.build` does.
     """
     toolchain = replace(toolchain, levels=())
     content = [build_key(Sources(sources.name, {**sources.files, **callers}), toolchain), *callers]

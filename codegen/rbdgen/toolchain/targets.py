@@ -1,4 +1,4 @@
-"""The machines that rbdgen generates for: one row each."""
+"""The machines for which rbdgen generates code: one row each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KIB: Final = 1024
 
 @dataclass(frozen=True)
 class Part:
-    """A typical chip of a target; `flash` and `ram` in bytes: what a function is held against."""
+    """A typical chip of a target, against which functions are checked; `flash` and `ram` are in bytes."""
 
     name: str
     flash: int
@@ -22,32 +22,34 @@ class Part:
 
 @dataclass(frozen=True)
 class Target:
-    """One machine.
-
-    `prefix`: of the cross tools (`arm-none-eabi-`), empty for the machine's own; `flags`: what the compiler
-    is told beside language and warnings; `reals`: types that the hardware computes with; `word`: bytes of a
-    register; `width`: lanes of a vector in emitted code; `extensions`: whether emitted code may use compiler
-    extensions; `part`: None where size is no concern; `machine`: the board that qemu emulates, if any.
-    """
+    """One machine."""
 
     name: str
     meaning: str
     prefix: str
+    """The prefix of the cross tools (`arm-none-eabi-`); empty for the machine's own."""
     flags: tuple[str, ...]
+    """The compiler's flags, beside language and warnings."""
     reals: tuple[Real, ...]
+    """The number types of its hardware."""
     word: int
+    """Bytes of a register."""
     width: int = 1
+    """Lanes of a vector in emitted code."""
     extensions: bool = False
+    """Whether emitted code may use compiler extensions."""
     part: Part | None = None
+    """The chip; None if size does not matter."""
     machine: str | None = None
+    """The board that qemu emulates, if any."""
 
     @property
     def embedded(self) -> bool:
-        """Whether flash and stack are scarce: figures are taken and checked."""
+        """Whether flash and stack are scarce, so that figures are taken and checked."""
         return self.part is not None
 
     def check_real(self, real: Real) -> None:
-        """`OptionError` where `real` would be computed in software."""
+        """`OptionError` if `real` would be computed in software."""
         if real not in self.reals:
             raise OptionError(
                 f"--target {self.name} --real {real}: its hardware has {' and '.join(self.reals)} only, "
@@ -55,16 +57,16 @@ class Target:
             )
 
     def with_ram(self, ram: int) -> Target:
-        """The same machine with another amount of RAM, bytes; `OptionError` where size is no concern."""
+        """The same machine with another amount of RAM in bytes; `OptionError` if size does not matter."""
         if self.part is None:
             small = ", ".join(name for name, target in TARGETS.items() if target.embedded)
             raise OptionError(f"--ram: --target {self.name} is not short of it; choose from: {small}")
         return replace(self, part=replace(self.part, name="by --ram", ram=ram))
 
     def check_fits(self, function: str, flash: int, stack: int, arguments: int) -> None:
-        """`BuildError` with the figures where one function needs more bytes than the part has.
+        """`BuildError` with the figures if one function needs more bytes than the part has.
 
-        Its code goes into flash; its worst stack and the arrays of its arguments into RAM.
+        Its code is stored in flash; its worst-case stack and the arrays of its arguments are in RAM.
         """
         if self.part is None:
             return
@@ -80,26 +82,28 @@ class Target:
                 )
 
 
-_EXACT: Final = ("-ffp-contract=off", "-fno-math-errno")  # the second: sqrt is an instruction, no call
+_EXACT: Final = ("-ffp-contract=off", "-fno-math-errno")  # the second makes sqrt an instruction, not a call
 _FAST: Final = ("-O2", *_EXACT)
 _UNFUSED: Final = "-fno-tree-slp-vectorize"
-"""gcc 12 joins neighbouring a * b + c and d * e - f into one fused vfmaddsub, contraction off or not."""
+"""gcc 12 combines neighbouring a * b + c and d * e - f into one fused vfmaddsub, even if contraction is
+off.
+"""
 
 _LOOPS: Final = (
-    "-fno-tree-loop-distribute-patterns",  # one that writes zeros stays one, where gcc would call memset
-    "-fno-tree-loop-im",  # what all runs read is read in every run: less code and less stack than kept
-    "--param=max-completely-peel-times=0",  # one of two runs stays one
-    "-fno-reorder-blocks",  # and in one piece
+    "-fno-tree-loop-distribute-patterns",  # a loop that writes zeros does not become a call of memset
+    "-fno-tree-loop-im",  # invariant values are read in every run, which takes less code and less stack
+    "--param=max-completely-peel-times=0",  # a loop of two runs stays a loop
+    "-fno-reorder-blocks",  # a loop stays in one piece
 )
-"""Loops stay what the C says: one branch backward each, so that instructions can be counted."""
+"""Loops stay as they are in C, with one backward branch each, so that instructions can be counted."""
 
 _SMALL: Final = ("-Os", *_LOOPS, *_EXACT)
-"""On long straight lines -Os gives the fewest instructions: -O2 reorders and runs out of registers."""
+"""On long straight lines -Os gives the fewest instructions; -O2 reorders them and runs out of registers."""
 
 _ARM: Final = "arm-none-eabi-"
 
 _RV32: Final = ("-march=rv32imafc", "-mabi=ilp32f", "-mcmodel=medany", "-mno-relax")
-"""Unrelaxed: else the linker shortens calls, and fewer instructions run than are counted in the object."""
+"""Without relaxation. Otherwise the linker shortens calls, and fewer instructions run than are counted."""
 
 TARGETS: Final[dict[str, Target]] = {
     target.name: target
@@ -177,7 +181,7 @@ TARGETS: Final[dict[str, Target]] = {
 
 
 def target_named(name: str) -> Target:
-    """The row of the table; `OptionError` naming all rows where there is none."""
+    """The row of the table; `OptionError` that lists all rows if there is none."""
     if name not in TARGETS:
         raise OptionError(f"--target {name} is not known; choose from: {', '.join(TARGETS)}")
     return TARGETS[name]

@@ -1,1 +1,1 @@
-"""From graphs to files: statements, prototypes, self-test, manifest, README and a Python package."""
+"""From graphs to files: C statements, prototypes, self-tests, manifest, README and a Python package."""

@@ -17,7 +17,10 @@ from rbdgen.machine import lanes
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """A file a batch function, their header, the vector type; none where no function has one."""
+    """Return one file per batch function, their header, the vector type and the self-test.
+
+    The result is empty if no function of the folder has a batch form.
+    """
     if not folder.batches:
         return {}
     name, robot, options = folder.name, folder.robot, folder.options
@@ -48,14 +51,18 @@ def files(folder: Folder) -> dict[str, str]:
 
 
 def _counting(function: FolderFunction) -> str:
-    """How the self-test counts: vectors inside a single call compute with zeros that batches leave out, so
-    that results that are 0 may have other signs."""
+    """The C function with which the self-test counts differences between batch and single calls.
+
+    A single call that computes in vectors includes operations on zeros that the batch function leaves out, so
+    results that are 0 may differ in sign. Such functions are compared by value (`unequal`), all others bit by
+    bit (`differ`).
+    """
     source = function.source
     return "unequal" if source.lanes is not None or source.program.by_freedom else "differ"
 
 
 def _sincos(folder: Folder) -> str:
-    """The built-in sine and cosine for vectors as wide as those of batch functions."""
+    """Print the built-in sine and cosine for vectors as wide as those of the batch functions."""
     return filled(
         "c/sincos.h.jinja",
         prefix=f"{folder.name}_lanes",
@@ -68,12 +75,16 @@ def _sincos(folder: Folder) -> str:
 
 
 def _tile(function: FolderFunction, width: int) -> int:
-    """Elements of a tile; results that are inputs again stay vectors, as long as they are."""
+    """The number of elements in a tile.
+
+    A time step rolls: its results are the inputs of the next step. These results stay vectors and are never
+    tiled, so the tile is made longer than any of them.
+    """
     return 1 + max(x.size for x in function.shown.outputs) if function.shown.rolls else width
 
 
 def _body(program: Program, symbol: str, style: Style, width: int) -> Body:
-    """The statements of a batch function; `width`: elements of a tile."""
+    """Print the statements of a batch function. `width` is the number of elements in a tile."""
     if (graph := program.straight) is not None:
         return print_tiles(graph, style, symbol, width)
     return print_loop_tiles(program, symbol, style, width)

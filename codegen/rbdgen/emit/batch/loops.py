@@ -1,7 +1,7 @@
-"""Results of a batch function in loops, as tiles: a tile is stored after the loop that completes it.
+"""Tiled results of a batch function that has loops: a tile is stored after the loop that completes it.
 
-A loop may write anywhere in a result, so every result is kept whole in a scratch array. Two results share one
-array if the first is complete before a loop writes the second.
+A loop may write to any element of a result, so every result is kept whole in a scratch array until then. Two
+results share one array if the first is complete before a loop writes to the second.
 """
 
 from __future__ import annotations
@@ -18,10 +18,16 @@ from rbdgen.graph.programs.program import Loop, Program, Result
 
 
 def print_loop_tiles(program: Program, symbol: str, style: Style, width: int) -> Body:
-    """The C of a batch function's loops; `width` elements to a tile, the other arguments as of `print_loops`.
+    """Print a program with loops as the C of a batch function.
+
+    Args:
+        program: the program in batch form.
+        symbol: as for `print_loops`.
+        style: as for `print_loops`.
+        width: the number of elements in a tile.
 
     Raises:
-        EmitError: as of `print_loops`.
+        EmitError: as for `print_loops`.
     """
     long = [output for output in program.outputs if output.size >= width]
     written = {output.name: _last_writers(program.loops, output) for output in long}
@@ -44,7 +50,7 @@ def print_loop_tiles(program: Program, symbol: str, style: Style, width: int) ->
 
 
 def _last_writers(loops: Sequence[Loop], output: Result) -> list[int]:
-    """For every element of the output the number of the last loop that writes it."""
+    """For every element of the output, the number of the last loop that writes to it."""
     last = [0] * output.size
     for number, loop in enumerate(loops):
         for access in loop.writes.values():
@@ -56,20 +62,24 @@ def _last_writers(loops: Sequence[Loop], output: Result) -> list[int]:
 
 
 def _complete(writers: Sequence[int], width: int, number: int) -> list[int]:
-    """The first elements of the tiles that this loop completes; the last tile ends with the output."""
+    """The first elements of the tiles that loop `number` completes.
+
+    The last tile ends where the output ends, so it may overlap the tile before it.
+    """
     size = len(writers)
     firsts = [min(k, size - width) for k in range(0, size, width)]
     return [first for first in firsts if max(writers[first : first + width]) == number]
 
 
 def _scratch(loops: Sequence[Loop], outputs: Sequence[str]) -> dict[str, str]:
-    """The scratch array of every output: the first that is empty when a loop begins with the output.
+    """Choose a scratch array for every output: the first that is free when a loop begins to use the output.
 
-    A loop may read what an earlier one wrote, also after it is complete.
+    An output keeps its array until the last loop that names it, because a loop may read what an earlier loop
+    has written, even after the output is complete.
     """
     needed = {name: [k for k, loop in enumerate(loops) if name in _arrays(loop)] for name in outputs}
     scratch: dict[str, str] = {}
-    taken: list[int] = []  # by scratch array: the last loop that needs it
+    taken: list[int] = []  # for each scratch array, the last loop that needs it
     for name in sorted(needed, key=lambda name: needed[name][0]):
         free = [k for k, until in enumerate(taken) if until < needed[name][0]]
         scratch_array = free[0] if free else len(taken)
@@ -79,7 +89,7 @@ def _scratch(loops: Sequence[Loop], outputs: Sequence[str]) -> dict[str, str]:
 
 
 def _sizes(scratch: Mapping[str, str], sizes: Mapping[str, int]) -> dict[str, int]:
-    """Every scratch array holds the longest of its outputs."""
+    """The size of every scratch array: that of the longest output which it holds."""
     return {
         scratch_array: max(sizes[name] for name, its in scratch.items() if its == scratch_array)
         for scratch_array in scratch.values()
@@ -91,7 +101,7 @@ def _arrays(loop: Loop) -> set[str]:
 
 
 def _renamed(loop: Loop, scratch: Mapping[str, str]) -> Loop:
-    """The loop with scratch in the access of outputs."""
+    """Return the loop with its accesses to outputs redirected to their scratch arrays."""
 
     def renamed(accesses: Mapping[str, Access]) -> dict[str, Access]:
         return {

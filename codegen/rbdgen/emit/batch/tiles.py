@@ -1,10 +1,11 @@
-"""Results of a batch function in tiles: neighbours that are stored together, in the rows of their states.
+"""Results of a batch function in tiles: neighbouring elements that are transposed and stored together.
 
-In a batch function an element of a result is a vector, one state a lane; the caller's array has a row for
-each state. Written whole and transposed afterwards, a matrix of a humanoid outgrows the first-level cache
-twice. So elements wait in a small scratch array, `tile`, only until all neighbours of their tile are
-computed; then the tile is transposed and stored, between two parts of the function, whose statements go on
-while the stores reach memory. A tile that begins later takes its place in the scratch array.
+In a batch function an element of a result is a vector with one state in each lane, while the caller's array
+has one row per state. If a matrix of a humanoid were written whole and transposed afterwards, it would be
+twice as large as the first-level cache. Therefore elements wait in a small scratch array, `tile`, only until
+all elements of their tile are computed. The tile is then transposed and stored between two parts of the
+function; the statements of the next part run while the stores reach memory. A tile that begins later reuses
+its place in the scratch array.
 """
 
 from __future__ import annotations
@@ -24,38 +25,42 @@ from rbdgen.graph.passes import depth_first
 from rbdgen.graph.passes.schedule import close_to_order
 
 STORES_OF_PART: Final = 48
-"""Vectors of results that are stored after a part, on average: the store queues of current cores hold them.
-A tile is as many vectors as it has elements."""
+"""The average number of vectors of results that are stored after a part; the store queues of current cores
+hold that many. A tile counts as many vectors as it has elements.
+"""
 
 
 @dataclass(frozen=True)
 class Tile:
-    """The nodes of neighbouring `elements` of an output, the first of them at position `first`.
+    """Neighbouring elements of an output.
 
     The last tile of an output ends where the output ends, so it may share elements with the tile before it.
     """
 
     array: str
+    """The name of the output."""
     first: int
+    """The position of the first element in the output."""
     elements: tuple[int, ...]
+    """The graph nodes of the elements."""
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """Where the results of a graph that is cut into segments wait, and when they leave.
-
-    For every segment: where its nodes are stored, constants among them; the tiles that leave after it, each
-    with its place in the scratch array of `size` tiles. `zeros`: tiles that hold nothing else.
-    """
+    """Where the results of a graph that is cut into segments wait, and when they are stored."""
 
     stores: Sequence[Mapping[int, Sequence[Element]]]
+    """For every segment, the elements that each of its nodes (including constants) is stored in."""
     leaving: Sequence[Sequence[tuple[Tile, int]]]
+    """For every segment, the tiles that are stored after it, each with its place in the scratch array."""
     size: int
+    """The number of tiles that the scratch array holds."""
     zeros: Sequence[Tile]
+    """The tiles whose elements are all 0."""
 
 
 def tiles_of(graph: Graph, width: int) -> Iterator[Tile]:
-    """The tiles of all outputs that have at least `width` elements; see `Tile` for the last of each."""
+    """Yield the tiles of all outputs that have at least `width` elements."""
     for output in graph.outputs:
         size = len(output.elements)
         for k in range(0, size, width) if size >= width else ():
@@ -64,19 +69,21 @@ def tiles_of(graph: Graph, width: int) -> Iterator[Tile]:
 
 
 def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
-    """The statements of a batch function, in that of five orders in which the fewest values wait in memory.
+    """Print the statements of a batch function.
 
-    Outputs in tiles are pointers to the rows of the states, whose number is `states`; `stream`: whether
-    results pass the caches. Outputs shorter than a tile are arrays of vectors.
+    Of five orders of the graph's nodes, the one is printed in which the fewest values wait in memory. In the
+    printed C, a tiled output is a pointer to the rows of the states, `states` is the number of states, and
+    `stream` says whether the results bypass the caches. An output that is shorter than a tile is an array of
+    vectors.
 
     Args:
-        graph: its arrays bear the names that they have where the statements stand.
+        graph: its arrays have the names that they have in the printed function.
         style: how statements look.
-        symbol: what parts and tables are named after.
-        width: elements of a tile.
+        symbol: the prefix of the names of parts and tables.
+        width: the number of elements in a tile.
 
     Raises:
-        EmitError: as of `print_statements`.
+        EmitError: as for `print_statements`.
     """
     check_arguments(graph)
     deep = (depth_first(graph), depth_first(graph, backwards=True))
@@ -84,7 +91,7 @@ def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
     layout = min((_laid_out(order, style, width) for order in orders), key=_Layout.footprint)
     cut, tiling = layout.cut, layout.tiling
     opening, parts, calls = print_cut(layout.graph, style, cut, tiling.stores, symbol, "restrict")
-    if len(parts) == 1:  # stands where its call would
+    if len(parts) == 1:  # a single part is printed in place of its call
         segments, parts = [opening, parts[0].statements], []
     else:
         segments = [opening, *([call] for call in calls)]
@@ -102,7 +109,7 @@ def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
 
 @dataclass(frozen=True)
 class _Layout:
-    """A graph in some order, cut into segments, and where its tiles wait."""
+    """A graph in some order, cut into segments, and the places where its tiles wait."""
 
     graph: Graph
     cut: Cut
@@ -110,11 +117,11 @@ class _Layout:
     width: int
 
     def footprint(self) -> int:
-        """Vectors that wait in memory: the fewer, the more of them the first-level cache holds."""
+        """The number of vectors that wait in memory and should fit in the first-level cache."""
         return self.cut.size + self.tiling.size * self.width
 
     def scratch_array(self, style: Style) -> list[str]:
-        """Where tiles wait."""
+        """The declaration of the array in which tiles wait."""
         size = self.tiling.size * self.width
         return [f"{style.value_type} {TILES}[{size}];"] if size else []
 
@@ -135,7 +142,9 @@ def _laid_out(graph: Graph, style: Style, width: int) -> _Layout:
 def _stored_or_computed(
     graph: Graph, stores: Mapping[int, Sequence[Element]], nodes: Sequence[int]
 ) -> list[int]:
-    """What a segment computes, after the constants and inputs that it only stores."""
+    """The nodes of a segment: first the constants and inputs that it only stores, then those that it
+    computes.
+    """
     return [
         *(k for k in stores if not graph.nodes[k].args),
         *(k for k in nodes if graph.nodes[k].args),
@@ -143,9 +152,10 @@ def _stored_or_computed(
 
 
 def tiled(graph: Graph, segments: Sequence[Sequence[int]], tiles: Sequence[Tile]) -> Tiling:
-    """When tiles begin and leave, and their places, lowest first.
+    """Decide when each tile begins and is stored, and give it the lowest free place in the scratch array.
 
-    A tile waits from the segment that computes the first of its elements to the one that computes the last.
+    A tile waits from the segment that computes the first of its elements to the segment that computes the
+    last.
     """
     home = {k: number for number, nodes in enumerate(segments) for k in nodes if graph.nodes[k].args}
     zeros = []
@@ -160,7 +170,7 @@ def tiled(graph: Graph, segments: Sequence[Sequence[int]], tiles: Sequence[Tile]
     stores: list[dict[int, list[Element]]] = [{} for _ in segments]
 
     def store(node: int, segment: int, at: Element) -> None:
-        """`segment`: for constants and inputs, which can be stored at any time."""
+        """Store a node; `segment` applies to constants and inputs, which can be stored at any time."""
         stores[home.get(node, segment)].setdefault(node, []).append(at)
 
     leaving: list[list[tuple[Tile, int]]] = [[] for _ in segments]
@@ -187,17 +197,20 @@ def _first(leaving: tuple[Tile, int]) -> int:
 
 
 class Moves:
-    """Prints the calls that move tiles to the rows of their output, and the `tables` that these go by."""
+    """Prints the calls that move tiles to the rows of their output, and the tables that these calls read.
+
+    The tables accumulate in `tables`.
+    """
 
     def __init__(self, sizes: Mapping[str, int], style: Style, symbol: str) -> None:
-        """`sizes`: elements of every output."""
+        """Start without tables; `sizes` is the number of elements of every output."""
         self._sizes = sizes
         self._kind = style.value_type
         self._symbol = symbol
         self.tables: list[CArrayOfNumbers] = []
 
     def clear(self, tiles: Sequence[Tile]) -> Iterator[str]:
-        """A call an output that has tiles of zeros; its table: their first elements."""
+        """Yield one call for every output that has tiles of zeros; its table lists their first elements."""
         for output, size in self._sizes.items():
             if firsts := [tile.first for tile in tiles if tile.array == output]:
                 table = self._table(f"{output}_zeros", firsts)
@@ -206,9 +219,15 @@ class Moves:
     def leave(
         self, number: int, output: str, scratch_array: str, places: Sequence[tuple[int, int]]
     ) -> Iterator[str]:
-        """A call if there are tiles; its table: of each the first element and where it waits in the array.
+        """Yield a call that stores tiles, if there are any.
 
-        `number`: of what the tiles leave after.
+        Its table lists, for each tile, its first element in the output and its place in the scratch array.
+
+        Args:
+            number: that of the segment or loop after which the tiles are stored; part of the table's name.
+            output: the output of the tiles.
+            scratch_array: the array in which they wait.
+            places: for each tile, its first element and its place.
         """
         if places:
             table = self._table(f"{output}_after{number}", [*chain.from_iterable(places)])
@@ -216,7 +235,7 @@ class Moves:
             yield f"{self._kind}_leave({rows}, {scratch_array}, {table}, {len(places)}, states, stream);"
 
     def _table(self, name: str, numbers: Sequence[int]) -> str:
-        """The name of a new table."""
+        """Add a table and return its name."""
         name = f"{self._symbol}_{name}"
         self.tables.append(CArrayOfNumbers(name, "int", len(numbers), rows_of_numbers([*map(str, numbers)])))
         return name

@@ -1,1 +1,1 @@
-"""C99: statements of a graph, and the printed pieces that the templates lay out."""
+"""C99: the statements of a graph, and the printed pieces that the templates arrange."""

@@ -1,4 +1,4 @@
-"""Elements of arrays that a straight line must read before it writes them."""
+"""Elements of arrays that straight-line code must read before it writes to them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from rbdgen.graph.programs.program import Loop
 
 
 def read_early(loop: Loop) -> set[tuple[str, int]]:
-    """The elements that must be read before the first statement, because a run also writes them.
+    """The elements that must be read before the first statement because a run of the loop also writes to
+    them.
 
-    A statement stores its result at once. An element that a later statement still reads would be lost. One
-    case is safe: in x[3] = x[3] + y, only the statement that overwrites an element reads it.
+    A statement stores its result at once, so an element that a later statement still reads would be lost. An
+    element is safe if the statement that overwrites it is the only one that reads it, as in x[3] = x[3] + y.
     """
     stores: dict[tuple[str, int], int] = {
         (output.name, position): node
@@ -38,5 +39,5 @@ def read_early(loop: Loop) -> set[tuple[str, int]]:
 
 
 def early_name(array: str, position: int) -> str:
-    """What an element that is read early is called."""
+    """The name of the local variable that holds an element which is read early."""
     return f"{array}_{position}_before"

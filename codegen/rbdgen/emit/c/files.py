@@ -1,4 +1,4 @@
-"""The C of a folder: its header, a file a function, the self-test."""
+"""The C files of a folder: its header, one file per function, and the self-test."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from rbdgen.machine import lanes
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """C99 for any compiler; with extensions also the vector type, where loops share vectors."""
+    """Return C99 files for any compiler.
+
+    With extensions, they include the vector type if loops compute in vectors.
+    """
     name, robot = folder.name, folder.robot
     made = {f"{name}.h": filled("c/ROBOT.h.jinja", robot=robot, functions=folder.shown)}
     if calls_sincos(folder, folder.functions):
@@ -43,7 +46,7 @@ def files(folder: Folder) -> dict[str, str]:
 
 
 def _sincos(folder: Folder) -> str:
-    """The built-in sine and cosine."""
+    """Print the header of the built-in sine and cosine."""
     options = folder.options
     return filled(
         "c/sincos.h.jinja",
@@ -66,7 +69,7 @@ def _style(folder: Folder) -> Style:
 
 
 def _body(folder: Folder, function: FolderFunction, style: Style, vectors: Vectors | None) -> Body:
-    """The statements of a function."""
+    """Print the statements of a function."""
     program, symbol = function.source.printed, function.shown.symbol
     restrict = restrict_macro(folder.name)
     if (graph := program.straight) is not None:

@@ -1,4 +1,4 @@
-"""The headers of a folder's C, and what makes a folder need them."""
+"""The headers of a folder's C files, and the conditions under which a folder needs them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rbdgen.emit.folder import Folder, FolderFunction
 
 
 def headers(folder: Folder) -> list[str]:
-    """Those that the functions' sources may include."""
+    """The headers that the sources of the functions may include."""
     name, vectors = folder.name, vectors_of(folder)
     loops = (loop for function in folder.functions for loop in function.source.printed.loops)
     shared = vectors is not None and any(loop.vectorised(vectors.most) for loop in loops)
@@ -19,7 +19,7 @@ def headers(folder: Folder) -> list[str]:
 
 
 def batch_headers(folder: Folder) -> list[str]:
-    """Those that all sources may include, those of batch functions too."""
+    """The headers that any source may include, those of batch functions among them."""
     if not folder.batches:
         return headers(folder)
     own = [f"{folder.name}_batch.h", f"{folder.name}_lanes.h"]
@@ -28,10 +28,10 @@ def batch_headers(folder: Folder) -> list[str]:
 
 
 def calls_sincos(folder: Folder, functions: Iterable[FolderFunction]) -> bool:
-    """Whether one of the functions calls the built-in sine and cosine."""
+    """Whether at least one of the functions calls the built-in sine and cosine."""
     return folder.options.trig == "builtin" and most_angles(functions) > 0
 
 
 def most_angles(functions: Iterable[FolderFunction]) -> int:
-    """The most angles whose sine or cosine one straight line of the functions needs."""
+    """The largest number of angles whose sine or cosine one straight-line piece of the functions needs."""
     return max((function.most_angles for function in functions), default=0)

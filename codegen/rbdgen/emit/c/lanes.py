@@ -1,6 +1,6 @@
-"""The vector type of c/ROBOT_lanes.h: as many numbers as a register of the processor holds.
+"""The vector type of c/ROBOT_lanes.h, which holds as many numbers as a vector register of the processor.
 
-Neighbouring runs of a loop may be its lanes, and so may the states of a batch.
+Its lanes hold either neighbouring runs of a loop or the states of a batch.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ _REGISTERS: Final[tuple[tuple[str, int], ...]] = (
     ("defined(__AVX2__)", 32),
     ("", 16),
 )
-"""Bytes of a vector register, and the condition under which a compiler has it; the last has none."""
+"""Pairs of a preprocessor condition and the bytes of a vector register where it holds. The last entry has no
+condition.
+"""
 
 
 @dataclass(frozen=True)
 class CExchange:
-    """A stage of transposition of two rows that are `distance` apart: which of their lanes each row gets.
+    """A stage of a transposition: it exchanges lanes of two rows that are `distance` apart.
 
-    Lanes are numbered through both rows, the second row's after the first's.
+    `lower` and `upper` list the lanes that the first and the second row receive. Lanes are numbered through
+    both rows: those of the second row follow those of the first.
     """
 
     distance: int
@@ -40,21 +43,23 @@ class CExchange:
 
 @dataclass(frozen=True)
 class CWidth:
-    """A width that the preprocessor chooses under `condition`.
-
-    `stages` in order; `all`: x in all lanes; `bits`: one a lane.
-    """
+    """A vector width that the preprocessor chooses."""
 
     condition: str
+    """The preprocessor condition of this width, or an empty string."""
     lanes: int
+    """The number of lanes."""
     stages: tuple[CExchange, ...]
+    """The stages of a transposition, in order."""
     all: str
+    """The text that copies `x` to all lanes."""
     bits: str
+    """One bit for each lane: 1, 2, 4 and so on."""
 
 
 @dataclass(frozen=True)
 class CLaneFunction:
-    """A function of the C library, to be called lane by lane."""
+    """A function of the C library that is called lane by lane: its name here and its name in C."""
 
     name: str
     scalar: str
@@ -62,27 +67,32 @@ class CLaneFunction:
 
 @dataclass(frozen=True)
 class CLanes:
-    """What the header of the vector type needs.
-
-    `index`: an integer as wide as a number; `suffix`: of instructions that move numbers; `tile`: numbers;
-    `sign`: whether a function takes signs; `loops`: whether one has loops; `rolls`: repeats itself.
-    """
+    """What the template of the vector type's header needs."""
 
     widths: tuple[CWidth, ...]
+    """The widths that the preprocessor chooses from."""
     functions: tuple[CLaneFunction, ...]
+    """The functions of the C library that are called lane by lane."""
     index: str
+    """The C integer type that is as wide as a number."""
     suffix: str
+    """The suffix of the machine instructions that move numbers, such as "d" for double."""
     tile: int
+    """The number of elements in a tile."""
     tile_bytes: int
+    """The bytes of a row of a tile."""
     sign: bool
+    """Whether a function computes signs."""
     loops: bool
+    """Whether a function has loops."""
     rolls: bool
+    """Whether a function rolls: it is a time step, whose result is the input of the next."""
 
 
 def lanes_context(
     options: EmitOptions, *, sign: bool = False, loops: bool = False, rolls: bool = False
 ) -> CLanes:
-    """The vector type's widths and functions."""
+    """The widths and functions of the vector type."""
     size = REAL_BYTES[options.real]
     real = real_type(options.real)
     functions = [CLaneFunction("sqrt", real.sqrt)]
@@ -95,7 +105,9 @@ def lanes_context(
 
 
 def _width(condition: str, width: int, group: int) -> CWidth:
-    """Stages of one instruction each; those that stay within 16 bytes (`group` lanes) come first."""
+    """A width whose stages take one instruction each. The stages within 16 bytes (`group` lanes) come
+    first.
+    """
     within = [group >> k for k in range(1, group.bit_length())]
     across = [group << k for k in range((width // group).bit_length() - 1)]
     stages = (*(_interleave(width, group, d) for d in within), *(_gather(width, group, d) for d in across))
@@ -104,7 +116,7 @@ def _width(condition: str, width: int, group: int) -> CWidth:
 
 
 def _interleave(width: int, group: int, distance: int) -> CExchange:
-    """The lower halves of all groups alternate, and so do the upper halves."""
+    """A stage that interleaves the lower halves of all groups, and the upper halves likewise."""
     halves = [
         [
             row + first + k
@@ -118,7 +130,7 @@ def _interleave(width: int, group: int, distance: int) -> CExchange:
 
 
 def _gather(width: int, group: int, distance: int) -> CExchange:
-    """The even groups of both rows, and the odd ones."""
+    """A stage that gathers the even groups of both rows in one row, and the odd groups in the other."""
     parities = [
         [
             row + first + k
@@ -145,7 +157,7 @@ def lanes_file(folder: Folder) -> dict[str, str]:
 
 
 def vectors_of(folder: Folder) -> Vectors | None:
-    """The vectors that neighbouring runs of a loop may share inside one call; None without extensions."""
+    """The vectors that neighbouring runs of a loop may share within one call, or None without extensions."""
     if not folder.options.extensions:
         return None
     return Vectors(lanes_style(folder), folder.robot.macro, vector_lanes(folder.options.real))

@@ -1,8 +1,9 @@
-"""A straight line with lanes as C: alike limbs in vectors of exactly as many numbers.
+"""Straight-line code with lanes as C: alike limbs share vectors that have exactly one lane per limb.
 
-A value with lanes is a vector of c/ROBOT_limbs.h, all others are numbers; the compiler copies a number to all
-lanes where it meets a vector. What belongs to limbs is read lane by lane where it is first needed, and
-written lane by lane; two values that lie side by side in every limb go there together.
+A value with lanes is a vector of c/ROBOT_limbs.h, and every other value is a number, which the compiler
+copies to all lanes where it is combined with a vector. Inputs of limbs are read lane by lane where they are
+first needed, and outputs of limbs are written lane by lane. Two values that lie side by side in memory in
+every limb are written together.
 """
 
 from __future__ import annotations
@@ -39,10 +40,11 @@ from rbdgen.graph.programs.program import Loop
 
 
 def print_limbs(loop: Loop, tables: Mapping[str, Sequence[float]], style: Style, name: str) -> Body:
-    """The statements of a line that has lanes; `name`: the robot's, of the vector types.
+    """Print the statements of straight-line code that has lanes. `name` is the robot's, from which the vector
+    types are named.
 
     Raises:
-        EmitError: as of `print_statements`.
+        EmitError: as for `print_statements`.
     """
     graph = loop.kernel
     check_arguments(graph)
@@ -63,7 +65,7 @@ def print_limbs(loop: Loop, tables: Mapping[str, Sequence[float]], style: Style,
 
 
 def pairs_of(loop: Loop) -> list[tuple[Stored, Stored]]:
-    """Values with lanes that are written side by side in every lane."""
+    """The pairs of values with lanes that are written side by side in every lane."""
     with_lanes = loop.kernel.with_lanes()
     places = {}
     for output in loop.kernel.outputs:
@@ -81,7 +83,7 @@ def pairs_of(loop: Loop) -> list[tuple[Stored, Stored]]:
 
 
 class Stored(NamedTuple):
-    """A node and the element of an output that it is stored in."""
+    """A node and the element of an output in which it is stored."""
 
     node: int
     element: Element
@@ -89,16 +91,18 @@ class Stored(NamedTuple):
 
 @dataclass(frozen=True)
 class CLimbs:
-    """A vector type for so many limbs, the sum over them, in the order of `join`, and the lanes of `turn`.
-
-    `even`, `odd`: lanes of two vectors in turns, of every other limb.
-    """
+    """A vector type for a number of alike limbs."""
 
     lanes: int
+    """The number of limbs."""
     sum: str
+    """The sum over all lanes, in the order of the operation `join`."""
     next: str
+    """The lanes of the operation `turn`: each lane receives the value of the next one."""
     even: str
+    """The lanes of two vectors, alternating, for the limbs 0, 2, 4 and so on."""
     odd: str
+    """The same for the limbs 1, 3, 5 and so on."""
 
 
 def limbs_file(folder: Folder) -> dict[str, str]:
@@ -131,23 +135,23 @@ def _limbs(lanes: int) -> CLimbs:
 
 
 FUNCTIONS: Final = ("sqrt", "sin", "cos")
-"""Those of the C library."""
+"""The functions of the C library that the statements may call."""
 
 
 def _functions(real: Real, options: EmitOptions) -> list[tuple[str, str]]:
-    """Those that are called lane by lane, and their names."""
+    """The functions of the C library that are called lane by lane, each with its name in C."""
     named = {"sqrt": real.sqrt, "sin": real.sin, "cos": real.cos}
     return [(op, named[op]) for op in (FUNCTIONS if options.trig == "libm" else FUNCTIONS[:1])]
 
 
 def _sum(lanes: Sequence[str]) -> str:
-    """x[0] + x[1], (x[0] + x[2]) + (x[1] + x[3]) and so on."""
+    """The sum of all lanes by halves: x[0] + x[1], (x[0] + x[2]) + (x[1] + x[3]) and so on."""
     text = halved(lanes, lambda a, b: f"({a} + {b})")
     return text.removeprefix("(").removesuffix(")")
 
 
 class LanePrinter(Printer):
-    """Prints a graph some of whose values are vectors."""
+    """Prints a graph in which some of the values are vectors."""
 
     def __init__(
         self,
@@ -166,21 +170,23 @@ class LanePrinter(Printer):
         self._pairs: list[tuple[Stored, Stored]] = []
 
     def at(self, accesses: Mapping[str, Access], tables: Mapping[str, Sequence[float]]) -> None:
-        """Where the graph's arrays lie, and the tables among them."""
+        """Set where the graph's arrays lie, and the contents of those that are tables."""
         self._accesses, self._tables = accesses, tables
 
     def together(self, pairs: Sequence[tuple[Stored, Stored]]) -> None:
-        """Values to be written in pairs, each as soon as both are known."""
+        """Set the pairs of values that are written together, as soon as both are known."""
         left = {node: list(elements) for node, elements in self._stores.items()}
         for pair in pairs:
             for node, element in pair:
                 left[node].remove(element)
-                self._uses[node] += 1  # a variable, if there was none
+                self._uses[node] += 1  # so that the value becomes a variable
             self._pairs.append(pair)
         self._stores = left
 
     def print(self, indices: Iterable[int]) -> None:
-        """Values with lanes are read where they are first needed, or stored as they are."""
+        """Print nodes; inputs with lanes are skipped (they are read where they are first needed) unless they
+        are stored as they are.
+        """
         super().print(index for index in indices if not self._is_gathered(index) or index in self._stores)
 
     def _print_node(self, index: int) -> None:
@@ -212,7 +218,7 @@ class LanePrinter(Printer):
         ]
 
     def _elements(self, element: Element) -> list[str]:
-        """The places of an element, one a lane if it has lanes."""
+        """The places of an element in C: one per lane if it has lanes."""
         access = self._accesses[element.array]
         real = self._style.real.name
         addresses = [access.address(lane, element.position) for lane in range(len(access.offsets))]

@@ -1,8 +1,9 @@
-"""Programs of several loops as C: a static function for every straight line, and the loops that call them.
+"""Programs of several loops as C: a static function for each loop body, and the loops that call them.
 
-Where `vectors` allows, neighbouring runs of a loop are the lanes of a vector: its function works on vectors
-that lie anywhere in arrays, and a number that all runs share is copied to all lanes. Such a loop ends with a
-whole vector. It may overlap the vector before it: some runs are then done twice, with the same result.
+Where `vectors` permits, neighbouring runs of a loop are the lanes of a vector. The body's function then works
+on vectors that begin anywhere in an array, and a number that all runs share is copied to all lanes. The last
+vector of such a loop is a whole one, too: it may overlap the vector before it, so that some runs are done
+twice, with the same result.
 """
 
 from __future__ import annotations
@@ -27,19 +28,21 @@ from rbdgen.graph.programs.program import Loop, Program, Square
 from rbdgen.machine import VECTOR_BYTES
 
 _TABLE = "_table"
-"""Ends the names of tables: a parameter that is named as its table would hide it."""
+"""The suffix of the names of tables. Without it, a parameter with the name of its table would hide the
+table.
+"""
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """The vector type of c/ROBOT_lanes.h that neighbouring runs may share; `macro` prefixes its macros.
-
-    `most`: lanes where registers are widest; loops of fewer runs go one by one.
-    """
+    """The vector type of c/ROBOT_lanes.h that neighbouring runs may share."""
 
     style: Style
+    """How statements on these vectors look."""
     macro: str
+    """The prefix of the type's macros."""
     most: int
+    """The number of lanes in the widest registers; a loop with fewer runs computes them one by one."""
 
 
 def print_loops(
@@ -51,12 +54,19 @@ def print_loops(
     after: Mapping[int, Sequence[str]] = MappingProxyType({}),
     robot: str = "",
 ) -> Body:
-    """The C of a program; `symbol` prefixes its static names, `restrict` is how C says that.
+    """Print the C of a program.
 
-    `after`: statements that follow the loop of a number; `robot`: its name, which the vectors of limbs bear.
+    Args:
+        program: the program to print.
+        symbol: the prefix of its static names.
+        style: how statements look.
+        restrict: how C says that nothing else points to a parameter's array.
+        vectors: the vector type that neighbouring runs may share, if any.
+        after: statements that follow a loop, by the loop's number.
+        robot: the robot's name, from which the vector types of limbs are named.
 
     Raises:
-        EmitError: as of `print_parts`, and for names that are no identifiers.
+        EmitError: as for `print_parts`, and if the name of an array is not an identifier.
     """
     for name in (*program.scratch, *program.tables):
         check_argument_name(name)
@@ -65,7 +75,7 @@ def print_loops(
 
 @dataclass(frozen=True)
 class _Line:
-    """A straight line as a static function."""
+    """The body of a loop as a static function."""
 
     parameters: tuple[str, ...]
     body: Body
@@ -73,7 +83,9 @@ class _Line:
 
 @dataclass
 class LoopPrinter:
-    """Prints the loops of a program and the static functions that they call; arguments of `print_loops`."""
+    """Prints the loops of a program and the static functions that they call; see `print_loops` for the
+    fields.
+    """
 
     program: Program
     symbol: str
@@ -91,7 +103,7 @@ class LoopPrinter:
         for number, loop in enumerate(self.program.loops):
             statements += self._loop(loop)
             statements += self.after.get(number, ())
-        # lines with lanes have those numbers in their vectors
+        # a body with lanes has the numbers of tables in its vectors
         lines = [loop for loop in self.program.loops if loop.kernel.lanes == 1]
         read = {access.array for loop in lines for access in loop.reads.values()}
         tables = [
@@ -116,7 +128,7 @@ class LoopPrinter:
         )
 
     def _scratch(self) -> list[str]:
-        """The scratch arrays; where vectors are shared, they begin where vectors may and share memory."""
+        """Declare the scratch arrays. If runs share vectors, the arrays are aligned and share memory."""
         kind = self.style.value_type
         if not any(map(self._shares_vectors, self.program.loops)):
             return [f"{kind} {name}[{size}];" for name, size in self.program.scratch.items()]
@@ -130,7 +142,7 @@ class LoopPrinter:
         ]
 
     def _loop(self, loop: Loop) -> list[str]:
-        """The statements that call a line: once, `count` times, or as often as vectors take for that."""
+        """Call a loop's body: once, `count` times, or as many times as its vectors need for `count` runs."""
         if loop.kernel.lanes > 1:
             return [self._call_of_limbs(loop)]
         read = _read(loop.kernel)
@@ -147,7 +159,7 @@ class LoopPrinter:
         return [f"for (int k = 0; k < {loop.count}; ++k) {{", f"    {call}", "}"]
 
     def _call_of_limbs(self, loop: Loop) -> str:
-        """The call of a line with lanes, which finds what it reads and writes in whole arrays."""
+        """Call a body with lanes. It receives whole arrays and finds its elements in them itself."""
         written = dict.fromkeys(access.array for access in loop.writes.values())
         read = dict.fromkeys(access.array for access in loop.reads.values() if access.array != TABLE)
         kind = self.style.value_type
@@ -165,7 +177,9 @@ class LoopPrinter:
         return ", ".join(self._argument(access, counter) for access in {**reads, **writes}.values())
 
     def _in_vectors(self, loop: Loop, reads: Mapping[str, Access]) -> list[str]:
-        """Calls for as many runs as a vector has lanes. Rows of a matrix leave transposed."""
+        """Call a body for as many runs at a time as a vector has lanes; rows of a matrix are stored
+        transposed.
+        """
         assert self.vectors is not None
         line = self._line(loop, reads, vector=True)
         kind, macro = self.vectors.style.value_type, self.vectors.macro
@@ -185,7 +199,7 @@ class LoopPrinter:
         ]
 
     def _in_rows(self, loop: Loop, reads: Mapping[str, Access]) -> list[str]:
-        """Calls for rows of as many lanes as registers can hold, some of them idle."""
+        """Call a body for rows of as many lanes as a register can hold; some of the lanes may be idle."""
         assert self.vectors is not None
         most = self.vectors.most
         line, rows = self._line(loop, reads, vector=True), loop.rows(most)
@@ -205,7 +219,9 @@ class LoopPrinter:
         return self.vectors is not None and loop.vectorised(self.vectors.most)
 
     def _line(self, loop: Loop, accesses: Mapping[str, Access], vector: bool) -> str:
-        """The static function of a loop's body; one that was printed before serves again."""
+        """The name of the static function of a loop's body; an equal one that is already printed is
+        reused.
+        """
         early = sorted(read_early(loop))
         style = (
             self._vector_style(loop, accesses) if vector else self._plain_style(accesses, loop.writes, early)
@@ -247,7 +263,7 @@ class LoopPrinter:
         parameters: Mapping[str, str],
         early: Sequence[tuple[str, int]],
     ) -> Body:
-        """The statements of a line, after those that read what must be read early."""
+        """The statements of a body, preceded by those that read what must be read early."""
         square = loop.square
         if self.vectors is not None and square is not None and square.size % self.vectors.most == 0:
             return Body((), self._transposed(square, *loop.reads, *loop.writes), vector=True)
@@ -263,7 +279,7 @@ class LoopPrinter:
         return replace(body, statements=(*reads, *body.statements))
 
     def _transposed(self, square: Square, source: str, target: str) -> tuple[str, ...]:
-        """A square written with its rows as columns, vector by vector."""
+        """Transpose a square matrix vector by vector."""
         assert self.vectors is not None
         macro, kind, (size, step) = self.vectors.macro, self.vectors.style.value_type, square
         return (
@@ -315,7 +331,7 @@ class LoopPrinter:
         return access.array in self.program.tables
 
     def _argument(self, access: Access, counter: str) -> str:
-        """Where an array of a run begins."""
+        """The pointer to the element of an array at which a run begins."""
         array = f"{access.array}{_TABLE}" if self._is_table(access) else access.array
         first, *more = access.offsets
         start = _after(array, first)
@@ -330,7 +346,9 @@ class LoopPrinter:
         return f"{array} + {self._table_of(access.offsets).name}[{counter}]"
 
     def _argument_of_row(self, access: Access, rows: Sequence[Row]) -> str:
-        """Where an array begins for the lanes from k on, in rows of as many as registers can hold."""
+        """The pointer at which an array begins for the lanes from k on, if rows have as many lanes as
+        registers.
+        """
         assert self.vectors is not None
         most = self.vectors.most
         if access.shared or (access.consecutive and not _idle(rows, most)):
@@ -353,7 +371,7 @@ class LoopPrinter:
 
 
 def _after(array: str, numbers: int) -> str:
-    """What begins so many numbers behind."""
+    """The address `numbers` elements after the start of an array."""
     return f"{array} + {numbers}" if numbers else array
 
 
@@ -363,7 +381,7 @@ def _idle(rows: Sequence[Row], lanes: int) -> bool:
 
 
 def _transposed(access: Access) -> bool:
-    """Whether vectors hold one number each of several rows of a matrix."""
+    """Whether each vector holds one number from each of several rows of a matrix."""
     return not access.consecutive and access.apart
 
 

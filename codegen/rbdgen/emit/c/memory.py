@@ -1,6 +1,6 @@
-"""Where the scratch arrays of a program lie: those that are not alive at the same time share memory.
+"""Where the scratch arrays of a program lie: arrays that are not in use at the same time share memory.
 
-What a call writes and reads again should stay in the first-level cache, beside its results.
+The values that a call writes and reads again should fit in the first-level cache, together with its results.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from rbdgen.graph.programs.program import Program
 
 @dataclass(frozen=True)
 class Memory:
-    """Numbers in all, and where every array begins."""
+    """The size of the memory in numbers, and the place where each array begins."""
 
     size: int
     first: Mapping[str, int]
 
 
 def shared_memory(program: Program, boundary: int) -> Memory:
-    """The largest first, each as far in front as there is room while loops use it.
+    """Place the arrays, the largest first, each at the lowest place that is free during the loops that use
+    it.
 
-    `boundary`: arrays begin at multiples of it.
+    Every array begins at a multiple of `boundary`.
     """
     used: dict[str, range] = {}
     for number, loop in enumerate(program.loops):

@@ -11,15 +11,18 @@ from rbdgen.graph.programs.program import Program
 
 @dataclass(frozen=True)
 class CNeeds:
-    """`unused`: arguments that nothing reads; `math`, `sincos`: whether functions of these are called."""
+    """What a file needs beside the statements of its function."""
 
     unused: tuple[str, ...]
+    """The arguments that no statement reads."""
     math: bool
+    """Whether functions of the C library's math.h are called."""
     sincos: bool
+    """Whether the built-in sine and cosine are called."""
 
 
 def needs_of(program: Program, style: Style) -> CNeeds:
-    """The needs of a program that is printed in a style."""
+    """The needs of a program that is printed in the given style."""
     read: set[str] = set()
     ops: set[str] = set()
     for loop in program.loops:

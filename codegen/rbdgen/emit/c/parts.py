@@ -1,9 +1,10 @@
-"""A long graph as several functions, called one after the other.
+"""A long graph as several functions that are called one after the other.
 
-For a basic block of many thousand statements, the time and the memory of compilers grow faster than its
-length. So a long graph is cut where few values are alive, and every part becomes a function of its own.
-Values that later parts read wait in the workspace, an array of the caller; a place in it is taken again once
-no part to come reads its value. The operations and their order are those of one piece, and so are the bits.
+For a basic block of many thousand statements, the time and memory of compilers grow faster than its length.
+Therefore a long graph is cut where few values are alive, and every part becomes a function of its own. Values
+that later parts read wait in the workspace, an array of the caller. A place in it is reused when no remaining
+part reads its value. The operations and their order, and hence the resulting bits, are the same as without
+the cuts.
 """
 
 from __future__ import annotations
@@ -35,12 +36,13 @@ from rbdgen.graph.node import Graph
 from rbdgen.graph.passes.split import split
 
 LONGEST_PART: Final = 2_000
-"""Operations that are printed as one piece.
+"""The largest number of operations that are printed as one piece.
 
-A humanoid's derivatives of 72 000 operations take gcc -O1 10 s and 0.3 GB in parts of 1000 to 6000, 87 s and
-1.8 GB in one piece; the code is a fifth shorter and takes a third less time. Within that range 2000 is as
-fast as any on a PC. On a Cortex-M7 shorter parts are better (a quadruped's derivatives, 4600 operations: 13
-per cent fewer instructions in parts of 2000, 14 in parts of 1000), for 0.6 KB more stack.
+With gcc -O1, a humanoid's derivatives (72 000 operations) compile in 10 s and 0.3 GB in parts of 1000 to 6000
+operations, and in 87 s and 1.8 GB in one piece; the code in parts is a fifth shorter and needs a third
+less time. Within that range 2000 is as fast as any on a PC. On a Cortex-M7 shorter parts are better: for a
+quadruped's derivatives (4600 operations), parts of 2000 save 13 per cent of the instructions and parts of
+1000 save 14 per cent, for 0.6 KB more stack.
 """
 
 _COLUMNS: Final = 8
@@ -50,16 +52,18 @@ _QUANTITY: Final = re.compile(r"-?(?P<quantity>[^\[\]]+)\[(?P<index>[0-9]+)", re
 
 @dataclass(frozen=True)
 class Part:
-    """A function that is local to its file.
-
-    `comment`: one line, what it computes, or nothing; `apart`: a compiler must not inline it.
-    """
+    """A function that is local to its file."""
 
     name: str
+    """Its name in C."""
     comment: str
+    """One line that says what it computes, or an empty string."""
     parameters: tuple[str, ...]
+    """Its parameters as printed in C."""
     statements: tuple[str, ...]
+    """Its statements."""
     apart: bool = True
+    """Whether a compiler must not inline it."""
 
 
 @dataclass(frozen=True)
@@ -74,45 +78,48 @@ class CArrayOfNumbers:
 
 @dataclass(frozen=True)
 class Body:
-    """The statements of a function, and what stands in front of it: tables, then the parts, then tables.
-
-    `memset`, `vector`, `limbs`: whether statements call that, or work on the vectors of c/ROBOT_lanes.h or of
-    c/ROBOT_limbs.h; `tiled`: the
-    outputs that leave in tiles (see `emit.batch.tiles`), in batch functions only; `constants`: the tables in
-    front of the parts; `tables`: those behind them, which tiles leave by.
-    """
+    """The statements of a function and what stands in front of it: constants, then parts, then tables."""
 
     parts: tuple[Part, ...]
+    """The local functions that the statements call."""
     statements: tuple[str, ...]
+    """The statements of the function itself."""
     memset: bool = False
+    """Whether statements call memset."""
     vector: bool = False
+    """Whether statements work on the vectors of c/ROBOT_lanes.h."""
     limbs: bool = False
+    """Whether statements work on the vectors of c/ROBOT_limbs.h."""
     tiled: tuple[str, ...] = ()
+    """The outputs that are stored in tiles (see `emit.batch.tiles`); only in batch functions."""
     constants: tuple[CArrayOfNumbers, ...] = ()
+    """The tables in front of the parts."""
     tables: tuple[CArrayOfNumbers, ...] = ()
+    """The tables behind the parts, which the calls that store tiles read."""
 
     @property
     def parted(self) -> bool:
-        """Whether there are parts that must stay apart."""
+        """Whether there are parts that must not be inlined."""
         return any(part.apart for part in self.parts)
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A graph in segments: the nodes of the trigonometry, then those of every part.
-
-    `slots`: where in the workspace, an array of `size`, a value waits that a later segment reads; `places`:
-    what can be read anywhere.
-    """
+    """A graph that is cut into segments."""
 
     trigonometry: Trigonometry
+    """The sines and cosines, which are computed in the first segment."""
     segments: Sequence[Sequence[int]]
+    """The nodes of every segment: first those of the trigonometry, then those of each part."""
     places: dict[int, Element]
+    """The elements from which values (inputs, sines and cosines) can be read in any segment."""
     size: int
+    """The size of the workspace."""
     slots: Mapping[int, int]
+    """The place in the workspace of every value that a later segment reads."""
 
     def scratch_array(self, style: Style) -> list[str]:
-        """The workspace."""
+        """The declaration of the workspace."""
         return [f"{style.value_type} {WORKSPACE}[{self.size}];"] if self.size else []
 
 
@@ -124,17 +131,18 @@ def print_parts(
     declared: Mapping[str, str] | None = None,
     longest: int = LONGEST_PART,
 ) -> Body:
-    """The statements of a graph, in parts of at most `longest` operations if it has more.
+    """Print the statements of a graph, in parts if it has more than `longest` operations.
 
     Args:
-        graph: its arrays bear the names that they have where the statements stand.
+        graph: its arrays have the names that they have in the printed function.
         style: how statements look.
-        symbol: what the parts are named after: `<symbol>_part1` and so on.
+        symbol: the prefix of the parts' names: `<symbol>_part1` and so on.
         restrict: how C says that nothing else points to a parameter's array.
-        declared: the graph's arrays as parameters, where they are not values of the style's type.
+        declared: the parameters of those arrays whose values are not of the style's type.
+        longest: the largest number of operations in a part.
 
     Raises:
-        EmitError: as of `print_statements`.
+        EmitError: as for `print_statements`.
     """
     zeros = style.zeros(graph)
     if len(split(graph, longest)) == 2:
@@ -147,7 +155,7 @@ def print_parts(
 
 
 def cut_up(graph: Graph, style: Style, longest: int) -> Cut:
-    """The graph in segments of at most `longest` operations."""
+    """Cut a graph into segments of at most `longest` operations."""
     trigonometry = trigonometry_of(graph, builtin=style.sincos is not None)
     places = readable(graph, trigonometry)
     segments = segments_between(graph, trigonometry, split(graph, longest))
@@ -164,9 +172,10 @@ def print_cut(
     zeros: Sequence[Zeros] = (),
     declared: Mapping[str, str] | None = None,
 ) -> tuple[list[str], list[Part], list[str]]:
-    """The statements of the first segment, the others as parts, and the calls of these.
+    """Print the statements of the first segment, the other segments as parts, and the calls of these parts.
 
-    `stores`: for every segment the elements that its nodes are stored in, the workspace's excepted.
+    `stores` lists for every segment the elements in which its nodes are stored, except those of the
+    workspace.
     """
     places = cut.places
     opening: list[str] = []
@@ -198,7 +207,7 @@ def print_cut(
 
 
 def segments_between(graph: Graph, trigonometry: Trigonometry, boundaries: Sequence[int]) -> list[list[int]]:
-    """The nodes of the trigonometry, then those between the boundaries where there are any."""
+    """The nodes of the trigonometry, then those between boundaries; empty segments are left out."""
     first = [*trigonometry.first, *trigonometry.calls]
     segments: list[list[int]] = [[] for _ in boundaries]
     for index in other_nodes(graph, trigonometry):
@@ -209,10 +218,10 @@ def segments_between(graph: Graph, trigonometry: Trigonometry, boundaries: Seque
 def workspace_slots(
     graph: Graph, segments: Sequence[Sequence[int]], places: Container[int]
 ) -> tuple[int, dict[int, int]]:
-    """Size of the workspace, and the slot of every value that a later segment reads.
+    """The size of the workspace, and the slot of every value that a later segment reads.
 
-    A slot is taken again by a segment after the last one that reads it, never by that one itself: where in a
-    segment a value is read depends on how its statements are nested. `places`: what need not be handed on.
+    A slot is reused only by a segment after the last one that reads it, because the order in which a segment
+    reads its values depends on how its statements are nested. Values in `places` need no slot.
     """
     home: dict[int, int] = {}
     last: dict[int, int] = {}
@@ -248,7 +257,7 @@ def _pointers(graph: Graph, printer: Printer, kind: str, restrict: str) -> dict[
 
 
 def _summary(graph: Graph, nodes: Sequence[int]) -> str:
-    """How many operations, and the labelled quantities among them with the range of their first index."""
+    """The number of operations, and their labelled quantities with the range of the first index."""
     count = sum(bool(graph.nodes[index].args) for index in nodes)
     ranges: dict[str, list[int]] = {}
     for index in nodes:

@@ -1,12 +1,14 @@
 """A scheduled graph as C statements.
 
-One operation a statement, in the graph's order, except that a single-use operation may stand inside its
-consumer (`nesting` levels deep): `t9 = t3 * t7 + t5`. C evaluates such an expression exactly as the separate
-statements, so with -ffp-contract=off the results are the same to the bit whatever the nesting.
+There is one operation per statement, in the graph's order, except that an operation which is used once may
+stand inside the statement that uses it, up to `nesting` levels deep: `t9 = t3 * t7 + t5`. C evaluates such an
+expression exactly like the separate statements, so with -ffp-contract=off the results are the same to the bit
+at any nesting.
 
-The text holds no width: `value_type` is the type of one value, a scalar or a vector of one value a state.
-Sines and cosines are computed first: nothing computed stays in registers across a call of the C library, and
-one call of `sincos` serves all angles. `emit.c.parts` prints a long graph as several functions.
+The text does not depend on the width of values: `value_type` is the type of one value, either a scalar or a
+vector with one value per state. Sines and cosines are computed first, because values do not stay in registers
+across a call of the C library, and because one call of `sincos` serves all angles. `emit.c.parts` prints a
+long graph as several functions.
 """
 
 from __future__ import annotations
@@ -41,41 +43,43 @@ ATOM: Final = 4
 
 @dataclass(frozen=True)
 class Sincos:
-    """The project's own sine and cosine, called once for all angles of a function.
-
-    `prefix` of its C functions; `block`: how many angles its `_n` form takes at once, None to call the form
-    for one angle as often as needed; `lanes`: values are vectors, the `_v` form takes any number of them.
-    """
+    """The built-in sine and cosine, which is called once for all angles of a function."""
 
     prefix: str
+    """The prefix of its C functions."""
     block: int | None
+    """The number of angles that its `_n` form takes at once, or None to call it for one angle at a time."""
     lanes: bool = False
+    """Whether values are vectors; the `_v` form then takes any number of them."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """How statements look.
-
-    `value_type` is the C type of one value; `functions` names the C function of sqrt, sin and cos, of
-    vectors also of sign; with `sincos` sin and cos are not called; `nesting` is how many levels of
-    single-use operations may stand inside one statement; `constant` makes a value of a literal; `element`
-    is how element k of an input or output is read and written, `store` how a value gets there; with `memset`,
-    neighbouring zeros of outputs are written by that, `address` being where in its array an element stands.
-    """
+    """How statements look."""
 
     real: Real
+    """The type of numbers."""
     value_type: str
+    """The C type of one value."""
     functions: Mapping[str, str]
+    """The C functions of sqrt, sin and cos, and for vectors also of sign."""
     sincos: Sincos | None = None
+    """The built-in sine and cosine, called instead of sin and cos."""
     nesting: int = 1
+    """How many levels of operations that are used once may stand inside one statement."""
     constant: str = "{}"
+    """The format that makes a value of a literal."""
     element: Callable[[str, int], str] = "{}[{}]".format
+    """How an element of an input or output is read and written."""
     store: str = "{} = {};"
+    """The format that writes a value to a place."""
     memset: bool = False
+    """Whether memset writes neighbouring zeros of outputs."""
     address: Address = lambda _, position: position
+    """The place of an element in its array; it decides which zeros are neighbours."""
 
     def zeros(self, graph: Graph) -> list[Zeros]:
-        """What `memset` writes."""
+        """The zeros that memset writes."""
         return zeros_of(graph, self.address) if self.memset else []
 
 
@@ -87,14 +91,14 @@ class Expression:
 
 
 class Element(NamedTuple):
-    """An element of an array, where a value can be read or is to be written."""
+    """An element of an array from which a value can be read or to which it is written."""
 
     array: str
     position: int
 
 
 class Target(NamedTuple):
-    """Where a value is written; `part`: follows the value where only a part of it goes there."""
+    """A place to which a value is written, or only a part of the value if `part` is given, such as `[2]`."""
 
     place: str
     part: str = ""
@@ -103,17 +107,17 @@ class Target(NamedTuple):
 def scalar_style(
     real: Real, sincos: Sincos | None = None, nesting: int = 1, *, memset: bool = False
 ) -> Style:
-    """Plain C: values of type `real`."""
+    """Plain C with values of type `real`."""
     functions = {"sqrt": real.sqrt, "sin": real.sin, "cos": real.cos}
     return Style(real, real.name, functions, sincos, nesting, memset=memset)
 
 
 def print_statements(graph: Graph, style: Style) -> tuple[str, ...]:
-    """The body of the function that `graph` describes: one line a statement, every output written.
+    """The body of the function that `graph` describes, one statement per line; every output is written.
 
     Raises:
-        EmitError: an argument's name is no identifier or is taken by a local variable, a constant does not
-            fit the type, or `sincos` is asked for the sine of an angle that depends on another sine.
+        EmitError: the name of an argument is not an identifier or is that of a local variable, a constant
+            does not fit the type, or the built-in sine is needed for an angle that depends on another sine.
     """
     check_arguments(graph)
     trigonometry = trigonometry_of(graph, builtin=style.sincos is not None)
@@ -127,14 +131,14 @@ def print_statements(graph: Graph, style: Style) -> tuple[str, ...]:
 
 
 def check_arguments(graph: Graph) -> None:
-    """`EmitError` for an argument whose name is no identifier or that of a local variable."""
+    """Raise `EmitError` if the name of an argument is not an identifier or is that of a local variable."""
     for name in (*(x.name for x in graph.inputs), *(x.name for x in graph.outputs)):
         if _LOCAL.fullmatch(check_identifier(name)):
             raise EmitError(f"an argument named '{name}' would hide a local variable; rename it")
 
 
 def readable(graph: Graph, trigonometry: Trigonometry) -> dict[int, Element]:
-    """Where inputs, and sines and cosines that `sincos` computes, can be read by their nodes."""
+    """The elements from which inputs, and the results of `sincos`, can be read, by their nodes."""
     places = {
         index: Element(*graph.input_element(int(node.value)))
         for index, node in enumerate(graph.nodes)
@@ -147,7 +151,7 @@ def readable(graph: Graph, trigonometry: Trigonometry) -> dict[int, Element]:
 
 
 def written(graph: Graph, zeros: Iterable[Zeros]) -> dict[int, list[Element]]:
-    """The output elements that each node is stored in, `zeros` left out."""
+    """The output elements in which each node is stored, without those in `zeros`."""
     done = {Element(array, position) for array, positions in zeros for position in positions}
     stores: dict[int, list[Element]] = {}
     for output in graph.outputs:
@@ -160,7 +164,7 @@ def written(graph: Graph, zeros: Iterable[Zeros]) -> dict[int, list[Element]]:
 class Printer:
     """Prints some of a graph's nodes as the statements of one scope.
 
-    `text` grows by every call; `read`, `stored` are the arrays whose elements stand in it.
+    Every call appends to `text`. The sets `read` and `stored` hold the arrays whose elements the text names.
     """
 
     def __init__(
@@ -171,10 +175,14 @@ class Printer:
         stores: Mapping[int, Sequence[Element]],
         places: Mapping[int, Element],
     ) -> None:
-        """What there is to print and how.
+        """Prepare to print.
 
-        `nodes`: all that will be printed, each of them needed here or stored; `stores`: where values go;
-        `places`: where the values of other nodes, inputs among them, can be read.
+        Args:
+            graph: the graph.
+            style: how statements look.
+            nodes: all nodes that will be printed; each of them is needed here or stored.
+            stores: the elements to which values are written.
+            places: the elements from which the values of other nodes, such as inputs, can be read.
         """
         self._graph = graph
         self._style = style
@@ -187,13 +195,13 @@ class Printer:
         self.stored: set[str] = set()
 
     def print(self, indices: Iterable[int]) -> None:
-        """One statement for every node that is not nested in another; none for what nobody reads."""
+        """Print one statement for every node that is used and not nested in another statement."""
         for index in indices:
-            if self._uses[index]:  # a variable nobody reads would be a warning in C
+            if self._uses[index]:  # C compilers warn of a variable that nothing reads
                 self._print_node(index)
 
     def print_first(self, zeros: Iterable[Zeros], trigonometry: Trigonometry) -> None:
-        """The zeros; the angles, then their sines and cosines."""
+        """Print the zeros, then the angles, then their sines and cosines."""
         for array, positions in zeros:
             first = self._element(Element(array, positions[0]))
             self.text.append(f"memset(&{first}, 0, {len(positions)} * sizeof {self._array(array)}[0]);")
@@ -234,16 +242,16 @@ class Printer:
         return self._style.value_type
 
     def _array(self, name: str) -> str:
-        """What an array of the graph is called in C."""
+        """The C name of an array of the graph."""
         return name
 
     def _is_vector(self, index: int) -> bool:
-        """Whether a value that is no number in this style."""
+        """Whether a value is a vector although the style's values are numbers."""
         del index
         return False
 
     def _targets(self, index: int, store: Element) -> list[Target]:
-        """Where the value of a node is written."""
+        """The places to which the value of a node is written."""
         del index
         return [Target(self._element(store))]
 
@@ -251,7 +259,7 @@ class Printer:
         self.text.append(statement if label is None else f"{statement} /* {comment_text(label)} */")
 
     def _leaf(self, index: int) -> Expression | None:
-        """What can be written at any time: a constant, an element of an array."""
+        """The expression of a constant or an element of an array, which needs no statement; else None."""
         if (place := self._places.get(index)) is not None:
             self.read.add(place.array)
             return Expression(self._element(place), ATOM, 0)
@@ -278,7 +286,7 @@ class Printer:
             return Expression(f"-{_within(operand, _UNARY, signed=False)}", _UNARY, depth)
         if op == "sign" and op not in self._style.functions and not self._is_vector(index):
             return self._sign(operand)
-        if op == "sq":  # read twice, so never a nested operation: repeating its text costs nothing
+        if op == "sq":  # its operand counts as used twice, so it is never nested and its text is short
             return Expression(_infix(operand, "*", operand, 2), 2, depth)
         return Expression(self._function(op, index, operand), ATOM, depth)
 
@@ -288,7 +296,10 @@ class Printer:
         return f"{self._style.functions[op]}({operand.text})"
 
     def _sign(self, x: Expression) -> Expression:
-        """(x > 0) - (x < 0) without a branch, and 0 x for what is no number; `x` is a leaf, as of `sq`."""
+        """Print (x > 0) - (x < 0), which takes no branch, plus 0 x, which is NaN where x is NaN or infinite.
+
+        The operand is a leaf, as that of `sq`.
+        """
         real, zero = self._style.real.name, literal(0.0, self._style.real.name)
         text = _within(x, 2)
         return Expression(
@@ -296,7 +307,7 @@ class Printer:
         )
 
     def _numbers(self, index: int) -> list[str]:
-        """The numbers of a value."""
+        """The numbers of which a value consists."""
         return [self._operand(index).text]
 
     def _print_sincos(self, sincos: Sincos, angles: Mapping[int, int]) -> None:
@@ -319,18 +330,21 @@ class Printer:
 
 
 def _infix(left: Expression, sign: str, right: Expression, precedence: int) -> str:
-    """The right operand keeps its parentheses at equal precedence: a + (b + c) is not a + b + c rounded."""
+    """Print a binary operation; the right operand keeps its parentheses at equal precedence.
+
+    Rounding makes a + (b + c) differ from a + b + c.
+    """
     return f"{_within(left, precedence)} {sign} {_within(right, precedence + 1, signed=False)}"
 
 
 def _within(operand: Expression, precedence: int, *, signed: bool = True) -> str:
-    """The operand's text, in parentheses where it binds less tightly or may not show a sign."""
+    """The operand's text, in parentheses if it binds less tightly or may not begin with its sign here."""
     bare = operand.precedence >= precedence and (signed or not operand.text.startswith("-"))
     return operand.text if bare else f"({operand.text})"
 
 
 def _uses(graph: Graph, nodes: Iterable[int], stores: Mapping[int, Sequence[Element]]) -> Counter[int]:
-    """How often `nodes` read and store each node. `sq` and `sign` read their argument more than once."""
+    """How often `nodes` read and store each node. `sq` and `sign` count as two reads of their argument."""
     uses: Counter[int] = Counter()
     for index in nodes:
         op, args, _ = graph.nodes[index]

@@ -1,4 +1,4 @@
-"""Sines and cosines of a graph: what is printed before anything else."""
+"""The sines and cosines of a graph, which are printed before all other nodes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ TRIGONOMETRY = ("sin", "cos")
 
 @dataclass(frozen=True)
 class Trigonometry:
-    """What is printed before anything else.
-
-    `first`: the nodes that the angles need; `calls`: their sines and cosines; `angles`: the place of every
-    angle among the arguments of `sincos`, none where the C library is called.
-    """
+    """The nodes that are printed before all others."""
 
     first: Sequence[int]
+    """The nodes that the angles depend on."""
     calls: Sequence[int]
+    """The sines and cosines of the angles."""
     angles: Mapping[int, int]
+    """The position of every angle among the arguments of `sincos`; empty if the C library is called."""
 
 
 def live_nodes(graph: Graph) -> Iterator[Node]:
-    """The nodes that an output needs: those that are printed."""
+    """The nodes that an output depends on; only these are printed."""
     return (graph.nodes[index] for index in _live(graph))
 
 
@@ -35,10 +34,10 @@ def angle_nodes(graph: Graph) -> tuple[int, ...]:
 
 
 def trigonometry_of(graph: Graph, *, builtin: bool) -> Trigonometry:
-    """The angles that depend on no other angle's sine, with all they need.
+    """The angles that do not depend on the sine or cosine of another angle, and the nodes that they need.
 
     Raises:
-        EmitError: with `builtin` ones, where there is another angle.
+        EmitError: `builtin` is set and an angle depends on the sine or cosine of another.
     """
     needed = {angle: _ancestors(graph, angle) for angle in angle_nodes(graph)}
     plain = [
@@ -61,7 +60,9 @@ def trigonometry_of(graph: Graph, *, builtin: bool) -> Trigonometry:
 
 
 def _angle_places(graph: Graph, angles: Iterable[int]) -> dict[int, int]:
-    """Where in the arrays of sines and cosines each angle stands, one with lanes in as many places."""
+    """The place of each angle in the arrays of sines and cosines; an angle with lanes takes one place per
+    lane.
+    """
     with_lanes, places, count = graph.with_lanes(), {}, 0
     for angle in angles:
         places[angle] = count
@@ -70,7 +71,7 @@ def _angle_places(graph: Graph, angles: Iterable[int]) -> dict[int, int]:
 
 
 def angle_count(graph: Graph) -> int:
-    """How many numbers the angles are whose sine or cosine an output needs."""
+    """How many numbers the angles consist of whose sine or cosine an output needs."""
     with_lanes = graph.with_lanes()
     return sum(graph.lanes if with_lanes[angle] else 1 for angle in angle_nodes(graph))
 
@@ -95,7 +96,7 @@ def _live(graph: Graph) -> list[int]:
 
 
 def _ancestors(graph: Graph, index: int) -> set[int]:
-    """The node and all that it depends on."""
+    """The node and all nodes that it depends on."""
     found: set[int] = set()
     waiting = [index]
     while waiting:

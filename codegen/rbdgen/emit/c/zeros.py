@@ -1,6 +1,7 @@
-"""Zeros of outputs that stand one behind the other, to be written at once.
+"""Zeros that are neighbours in an output and are written at once.
 
-gcc writes every zero by an instruction of its own: half the time of a humanoid's mass matrix, which has 654.
+Without this, gcc writes every zero by an instruction of its own, which takes half the time of a humanoid's
+mass matrix with its 654 zeros.
 """
 
 from __future__ import annotations
@@ -11,26 +12,26 @@ from typing import Final, NamedTuple, TypeAlias
 from rbdgen.graph.node import Graph, Node, Output
 
 Address: TypeAlias = Callable[[str, int], int]
-"""Where in its array an element stands, by name and position."""
+"""The place of an element in its array, from the array's name and the element's position."""
 
 _FEWEST: Final = 3
-"""A zero or two are statements like any other."""
+"""Fewer zeros than this are written by ordinary statements."""
 
 
 class Zeros(NamedTuple):
-    """Elements of an output that are always zero, one behind the other."""
+    """Elements of an output that are always zero and lie one behind the other."""
 
     array: str
     positions: tuple[int, ...]
 
 
 def is_zero(node: Node) -> bool:
-    """Whether a node is +0.0, all bits of which are zero."""
+    """Whether a node is the constant +0.0, all bits of which are zero."""
     return node.op == "const" and str(node.value) == "0.0"
 
 
 def zeros_of(graph: Graph, address: Address) -> list[Zeros]:
-    """All that are long enough, in order."""
+    """All runs of zeros that are long enough, in order."""
     return [zeros for output in graph.outputs for zeros in _runs(graph, output, address)]
 
 

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from support.few import few
 from support.forms import relative_error
-from support.linkages import four_bar
+from support.linkages import SOLID, four_bar
 from support.pinocchio_oracle import PinocchioOracle, model_of_urdf
 from support.robots import PATHS, robot
 from support.states import random_inputs
@@ -379,3 +379,27 @@ def test_lengths_of_closed_loops() -> None:
         found, expected = getattr(library, name)(*inputs, table), getattr(other, name)(*inputs)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13, err_msg=name)
         assert np.abs(getattr(library, name)(*inputs) - expected).max() > 1e-3
+
+
+def test_springs_that_the_file_does_not_have() -> None:
+    """A follower's spring rests at its own position, offset and all; a ball joint can have no spring."""
+
+    def finger(stiffness: float) -> Robot:
+        built = rbdgen.RobotBuilder("finger").add_body("palm")
+        built.add_body("ball", parent="palm", type="spherical", **SOLID)
+        built.add_body("near", parent="ball", type="revolute", axis=(0, 1, 0), **SOLID)
+        spring = {"mimic": ("near_joint", -0.5, 0.3), "stiffness": stiffness, "spring_reference": 0.1}
+        built.add_body("far", parent="near", type="revolute", axis=(0, 1, 0), **SOLID, **spring)
+        return rbdgen.load_robot(built)
+
+    without, sprung = finger(0.0), finger(2.0)
+    options = Options(functions=("gravity",), params=("stiffness:far_joint",), engine="graph")
+    gravity, update = design_functions(without, options)
+    inputs = random_inputs(sprung.model, lookup("gravity").signature, 3)
+    for stiffness, expected in ((2.0, sprung), (0.0, without)):
+        table = run(update.program, {"p": np.full((3, 1), stiffness)})["table"]
+        found = run(gravity.program, {**inputs, "table": table})["tau"]
+        (plain,) = design_functions(expected, Options(functions=("gravity",), engine="graph"))
+        assert relative_error(found, run(plain.program, inputs)["tau"]) < 1e-12
+    with pytest.raises(OptionError, match="stiffness:ball_joint: no such parameter"):
+        asked_parameters(without, ["stiffness:ball_joint"])

@@ -313,10 +313,10 @@ class _Builder:
             else:
                 primary = independent[follower.primary]
                 follows = Follows(primary.idx_q, primary.idx_v, follower.multiplier)
-                # its q does not include the offset, which is part of the placement
+                # its q does not include the offset, which is part of the placement; a spring may become an input
                 own = joint.resistance
-                rest = own.reference - follower.offset if own.stiffness else own.reference
-                joint = replace(joint, follows=follows, resistance=replace(own, reference=rest))
+                resistance = replace(own, reference=own.reference - follower.offset)
+                joint = replace(joint, follows=follows, resistance=resistance)
             bodies[i] = replace(bodies[i], joint=joint)
             nq, nv = nq + joint.nq, nv + joint.nv
         return bodies

@@ -90,10 +90,7 @@ def _of_links(robot: Robot) -> Iterator[Parameter]:
 
 
 def _of_joints(robot: Robot) -> Iterator[Parameter]:
-    resisting: dict[str, Resistance] = {}
-    for body in robot.model.bodies:
-        if body.joint.type.resists:
-            resisting[body.joint.name] = body.joint.resistance
+    resisting = {body.joint.name: body.joint for body in robot.model.bodies if body.joint.type.resists}
     used = {
         "damping": robot.dissipation.damping,
         "friction": robot.dissipation.friction is not None,
@@ -103,9 +100,10 @@ def _of_joints(robot: Robot) -> Iterator[Parameter]:
     for joint in robot.description.joints:
         yield from _components(f"xyz:{joint.name}", AXES, joint.origin.xyz, "m")
         for kind, unit in OF_JOINTS.items():
-            if joint.name in resisting and used[kind]:
-                value = float(getattr(resisting[joint.name], kind))
-                yield Parameter(f"{kind}:{joint.name}", "", value, unit)
+            own = resisting.get(joint.name)
+            if own is None or not used[kind] or (kind == "stiffness" and own.nv > 1):
+                continue  # springs act on joints of one degree of freedom
+            yield Parameter(f"{kind}:{joint.name}", "", float(getattr(own.resistance, kind)), unit)
 
 
 def _components(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,8 @@ KINDS = {
 
 SEVERAL_AXES = ("planar", "spherical", "floating", "universal")
 
+TOOL = "tool"
+
 FLOATING = {"floating_base"}
 FOLLOWING = {"followers", "all_at_once"}
 RESISTING = {"resistance", "exact_friction", "all_at_once"}
@@ -38,8 +39,19 @@ MULTIPLIERS = (1.0, -1.0, 2.0, -0.5, 0.3)
 OFFSETS = (0.0, np.pi / 2, 0.4, -1.1)
 
 
-def random_robot(kind: str, rng: np.random.Generator, most: int = 3) -> Robot:
-    """A robot of a kind with up to `most` bodies beside the root and followers."""
+@dataclass(frozen=True)
+class Recipe:
+    """A robot before it is loaded: a builder, and the options of `load_robot`."""
+
+    built: RobotBuilder
+    options: Mapping[str, Any]
+
+    def robot(self) -> Robot:
+        return rbdgen.load_robot(self.built, **self.options)
+
+
+def random_robot(kind: str, rng: np.random.Generator, most: int = 3) -> Recipe:
+    """One of a kind with up to `most` bodies beside the root, followers and a fixed link."""
     if kind == "closed_loops":
         return _linkage(rng)
     drawing = Drawing(kind, rng)
@@ -47,7 +59,9 @@ def random_robot(kind: str, rng: np.random.Generator, most: int = 3) -> Robot:
         drawing.add(f"link{k}")
     if kind in FOLLOWING:
         drawing.add_followers()
-    return drawing.robot()
+    if rng.random() < 0.3:
+        drawing.add_tool()
+    return drawing.recipe()
 
 
 @dataclass
@@ -86,7 +100,11 @@ class Drawing:
             self._body(f"led{k}", parent, joint, mimic=(f"{leader}_joint", multiplier, offset))
             self.single.append(f"led{k}")
 
-    def robot(self) -> Robot:
+    def add_tool(self) -> None:
+        """A link that a fixed joint holds on the last one."""
+        self._body(TOOL, self.links[-1], "fixed")
+
+    def recipe(self) -> Recipe:
         more: dict[str, Any] = {}
         if self.kind in RESISTING:
             smooth = self.kind != "exact_friction"
@@ -99,7 +117,7 @@ class Drawing:
         frames = list(dict.fromkeys([moving[-1], str(self.rng.choice(moving))]))
         direction = (0, 0, -9.81) if self.rng.random() < 0.7 else self._vector(5.0)
         base = "floating" if floating else "fixed"
-        return rbdgen.load_robot(self.built, base, gravity=direction, frames=frames, **more)
+        return Recipe(self.built, {"base": base, "gravity": direction, "frames": frames, **more})
 
     def _contacts(self, moving: Sequence[str]) -> dict[str, Any]:
         def place() -> list[float]:
@@ -108,9 +126,10 @@ class Drawing:
         held: list[Any] = [rbdgen.Point("tip", moving[-1], place())]
         if self.rng.random() < 0.5:
             held.append(rbdgen.Frame("sole", str(self.rng.choice(moving)), place()))
-        if len(moving) > 1 and self.rng.random() < 0.5:
+        bodies = [link for link in moving if link != TOOL]
+        if len(bodies) > 1 and self.rng.random() < 0.5:
             frame = bool(self.rng.random() < 0.3)
-            held.append(rbdgen.Loop("rod", moving[0], place(), moving[-1], place(), frame=frame))
+            held.append(rbdgen.Loop("rod", bodies[0], place(), bodies[-1], place(), frame=frame))
         sets = {"one": ["tip"]} if self.rng.random() < 0.3 else {}
         return {"contacts": held, "contact_sets": sets}
 
@@ -121,7 +140,7 @@ class Drawing:
             more["second_axis"] = self._vector(1.0)
         if joint == "helical":
             more["pitch"] = float(self.rng.choice([0.2, -0.1, 1.0]))
-        if self.kind in RESISTING and joint not in ("planar", "floating"):
+        if self.kind in RESISTING and joint not in ("planar", "floating", "fixed"):
             d, f, A = (float(x) for x in self.rng.uniform(0.05, 1, 3) * self.rng.integers(0, 2, 3))
             more |= {"damping": d, "friction": f, "armature": A}
         if self.kind in RESISTING and joint in ONE_AXIS and self.rng.random() < 0.5:
@@ -168,25 +187,24 @@ class Drawing:
         return [float(x) for x in self.rng.normal(size=3) * size]
 
 
-def _linkage(rng: np.random.Generator) -> Robot:
+def _linkage(rng: np.random.Generator) -> Recipe:
     """Linkages in a tilted plane and in space."""
     kind = int(rng.integers(4))
     if kind == 0:
         tilt = tuple(float(x) for x in rng.normal(size=3))
         joint = str(rng.choice(["crank_joint", "rocker_joint"]))
         built = four_bar(*(float(x) for x in rng.uniform(0.4, 0.8, 3)), tilt=tilt)  # type: ignore[arg-type]
-        return rbdgen.load_robot(built, loops=["tip=end:point"], independent=[joint])
+        return Recipe(built, {"loops": ["tip=end:point"], "independent": [joint]})
     if kind == 1:
         legs = ["lower0_joint_1", "lower0_joint_2", "upper0_joint", "platform_joint"]
-        return rbdgen.load_robot(two_legs(), loops=["corner=upper1:point"], independent=legs)
+        return Recipe(two_legs(), {"loops": ["corner=upper1:point"], "independent": legs})
     if kind == 2:
         arms = [f"upper{k}_joint" for k in range(3)]
         loops = ["hand1=corner1:point", "hand2=corner2:point"]
-        return rbdgen.load_robot(three_arms(), loops=loops, independent=arms)
+        return Recipe(three_arms(), {"loops": loops, "independent": arms})
     drawing = Drawing("several_axes", rng)
     for k in range(3):
         drawing.add(f"link{k}")
-    ends = [(a, b) for a, b in pairwise(drawing.links) if a != b]
-    first, second = ends[int(rng.integers(len(ends)))]
+    first, second = drawing.links[int(rng.integers(3)) :][:2]
     loop = f"{first}={second}" + str(rng.choice(["", ":point"]))
-    return rbdgen.load_robot(drawing.built, "floating", loops=[loop])
+    return Recipe(drawing.built, {"base": "floating", "loops": [loop]})

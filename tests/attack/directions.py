@@ -20,7 +20,8 @@ from functools import cached_property
 import numpy as np
 from attack.built import KINDS as ROBOTS
 from attack.built import random_robot
-from attack.tally import Tally, total
+from attack.tally import Tally
+from attack.verdicts import Verdict, by_robots, largest, tallied
 from numpy.typing import NDArray
 from support.complex_step import Derivatives
 
@@ -30,7 +31,6 @@ from rbdgen.functions.function import Function
 from rbdgen.functions.table import OF_CONFIGURATIONS, OF_TRAJECTORIES, lookup, rows_of
 from rbdgen.graph.programs.program import Program
 from rbdgen.graph.programs.run import run as interpreted
-from rbdgen.model.build import Robot
 from rbdgen.selection.axes import search
 from rbdgen.selection.differentiate import Chooser
 from rbdgen.signature import BAR, DOT
@@ -66,9 +66,7 @@ Inputs = Mapping[str, Array]
 
 def run(seed: int, size: int) -> Tally:
     """All cases of a robot, then the next one's; of few cases some of every kind of robot."""
-    each = min(CASES, max(1, size // len(KINDS)))
-    robots = -(-size // each)
-    return total(_of_robot(seed, k, range(min(each, size - k * each))) for k in range(robots))
+    return by_robots(size, CASES, len(KINDS), lambda number, cases: _of_robot(seed, number, cases))
 
 
 def run_case(seed: int, number: int) -> Tally:
@@ -77,46 +75,16 @@ def run_case(seed: int, number: int) -> Tally:
 
 
 def _of_robot(seed: int, number: int, cases: Sequence[int]) -> Tally:
-    """Some cases of a robot."""
-    traces: dict[int, list[int]] = {}
-    for case in cases:
-        trace, state = divmod(case, len(STATES))
-        traces.setdefault(trace, []).append(state)
-    name = f"--only directions --seed {seed} --case"
+    name = f"--only directions --seed {seed}"
     try:
         subject = Subject(seed, number)
     except Exception as error:
-        note = f"{name} {number * CASES}: {error!r}"
-        return Tally(len(cases), crashed=len(cases), notes=(note,))
-    return total(_of_trace(subject, trace, states, name) for trace, states in traces.items())
+        return Tally(len(cases), crashed=len(cases), notes=(f"{name} --case {number * CASES}: {error!r}",))
 
+    def verdicts(trace: int) -> Iterator[Verdict]:
+        return subject.attempt(*subject.drawn[trace]).verdicts()
 
-def _of_trace(subject: Subject, trace: int, states: Sequence[int], name: str) -> Tally:
-    first = subject.number * CASES + trace * len(STATES)
-    try:
-        attempt = subject.attempt(*subject.drawn[trace])
-        verdicts = list(attempt.verdicts())
-    except Exception as error:
-        crash = f"{name} {first} ({subject.kind}): {error!r}"
-        return Tally(len(states), crashed=len(states), notes=(crash,))
-    chosen = [(state, verdicts[state]) for state in states]
-    return Tally(
-        len(states),
-        wrong=sum(verdict.wrong for _, verdict in chosen),
-        ill_conditioned=sum(verdict.excused for _, verdict in chosen),
-        notes=tuple(
-            f"{name} {first + state} ({subject.kind}, {STATES[state]}): {attempt}: {verdict.words}"
-            for state, verdict in chosen
-            if verdict.wrong
-        ),
-    )
-
-
-@dataclass(frozen=True)
-class Verdict:
-    words: str = ""
-    wrong: bool = False
-    excused: bool = False
+    return tallied(f"{name} --case", number * CASES, cases, len(STATES), verdicts)
 
 
 class Subject:
@@ -126,8 +94,7 @@ class Subject:
         self.seed, self.number = seed, number
         self.kind = list(KINDS)[number % len(KINDS)]
         rng = np.random.default_rng([seed, number])
-        self.robot: Robot = random_robot(self.kind, rng, most=int(rng.choice([1, 2, 2, 3])))
-        self.model = self.robot.model
+        self.model = random_robot(self.kind, rng, most=int(rng.choice([1, 2, 2, 3]))).robot().model
         names = [*rows_of(self.model), *OF_CONFIGURATIONS, *OF_TRAJECTORIES]
         names = [x for x in names if lookup(x, self.model).estimate(self.model) < LARGEST]
         self.names = [str(name) for name in rng.permutation(names)[:FUNCTIONS]]
@@ -187,11 +154,12 @@ class Attempt:
         for k in range(len(STATES)):
             worst, scale = 0.0, 0.0
             for x, y in zip(ours, right, strict=True):
-                worst = max(worst, _largest(x[k] - y[k]))
-                scale = max(scale, _largest(y[k]))
+                worst = max(worst, largest(x[k] - y[k]))
+                scale = max(scale, largest(y[k]))
             good = GOOD[self.mode] * max(scale, 1.0)
             if turned[k] > 1e-9:
-                yield Verdict(f"not transposed to the rates, {turned[k]:.1e}", wrong=True)
+                words = f"{self}, {STATES[k]}: not transposed to the rates, {turned[k]:.1e}"
+                yield Verdict(words, wrong=True)
             elif worst <= good:
                 yield Verdict()
             else:
@@ -199,7 +167,7 @@ class Attempt:
                 if worst <= good + excuse[k] or not np.isfinite(scale):
                     yield Verdict(excused=True)
                 else:
-                    words = f"error {worst:.1e} of {scale:.1e}, {excuse[k]:.1e} excused"
+                    words = f"{self}, {STATES[k]}: error {worst:.1e} of {scale:.1e}, {excuse[k]:.1e} excused"
                     yield Verdict(words, wrong=True)
 
     def _excuse(self, inputs: Inputs, right: Sequence[Array], errors: Sequence[Array]) -> Array:
@@ -210,7 +178,7 @@ class Attempt:
         effects = [abs(a - b) for a, b in zip(changed, right, strict=True)]
         found = [
             max(
-                ALLOWED * _largest(effect[k]) + 10 * _largest(error[k])
+                ALLOWED * largest(effect[k]) + 10 * largest(error[k])
                 for effect, error in zip(effects, errors, strict=True)
             )
             for k in range(len(STATES))
@@ -287,8 +255,3 @@ class Attempt:
         q = q.copy()
         q[list(self.subject.model.manifold.angles)] *= 10
         return q
-
-
-def _largest(x: Array) -> float:
-    """Infinite where an element is no number."""
-    return float(np.abs(x).max(initial=0.0)) if np.isfinite(x).all() else np.inf

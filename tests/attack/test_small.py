@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from attack import directions
+from attack import directions, parameters
 from attack.__main__ import FOLDER, campaigns, main
 from attack.judge import GOOD, Judge, difference
 from attack.page import page
@@ -62,6 +62,22 @@ def test_the_judge_of_directions_condemns(mode: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(directions.Subject, "outputs", lambda *given: [x * (1 + 1e-5) for x in right(*given)])
     for verdict, seen in zip(attempt.verdicts(), large, strict=True):
         assert verdict.wrong == seen
+
+
+def test_the_judge_of_parameters_condemns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results off by 1e-7 of their size, and those at the values of the file."""
+    first = parameters.Subject(SEED, 4, range(8))
+    trace = first.names.index("rnea")
+    subject = parameters.Subject(SEED, 4, [trace])
+    right, inputs = parameters.Subject.outputs, subject.inputs
+    assert not any(verdict.wrong for verdict in subject.verdicts("rnea"))
+    monkeypatch.setattr(parameters.Subject, "outputs", lambda *given: [x * (1 + 1e-7) for x in right(*given)])
+    assert all(verdict.wrong for verdict in subject.verdicts("rnea"))
+    defaults = np.tile([x.default for x in subject.values.parameters], (len(parameters.SETS), 1))
+    monkeypatch.setattr(
+        parameters.Subject, "outputs", lambda self, name, _: right(self, name, {**inputs, "p": defaults})
+    )
+    assert all(verdict.wrong for verdict in subject.verdicts("rnea"))
 
 
 def test_the_same_seed_makes_the_same_robot() -> None:

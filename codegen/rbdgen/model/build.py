@@ -313,7 +313,7 @@ class _Builder:
             else:
                 primary = independent[follower.primary]
                 follows = Follows(primary.idx_q, primary.idx_v, follower.multiplier)
-                # its q does not include the offset, which is part of the placement; a spring may become an input
+                # its q does not include the offset, which is part of the placement; a spring may be an input
                 own = joint.resistance
                 resistance = replace(own, reference=own.reference - follower.offset)
                 joint = replace(joint, follows=follows, resistance=resistance)

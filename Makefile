@@ -24,11 +24,11 @@ test-long: .venv/develop
 	$(BIN)/pytest -n 2 -m campaign
 	RBDGEN_EXAMPLES=many $(BIN)/pytest -n 2 -m 'hypothesis and not campaign'
 
-# Real robots against Pinocchio and MuJoCo, into docs/robots.md. Of dm_control only the models are downloaded.
+# Real robots against Pinocchio and MuJoCo, into docs/robots.md. Of dm_control and gymnasium only the models are used.
 robots: .venv/develop
-	rm -rf build/dm_control
-	$(BIN)/pip download --quiet --disable-pip-version-check --no-deps -d build/dm_control dm_control
-	PYTHONPATH=tests $(BIN)/python -m agreement build/dm_control/*.whl
+	rm -rf build/models
+	$(BIN)/pip download --quiet --disable-pip-version-check --no-deps -d build/models dm_control gymnasium
+	PYTHONPATH=tests $(BIN)/python -m agreement build/models/*.whl
 
 # Campaigns of hostile cases, tests/attack/README.md says which: ATTACK="--only robots --seed 7 --size 500".
 attack: .venv/develop

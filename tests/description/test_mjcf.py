@@ -160,15 +160,6 @@ def test_a_number_that_is_none_is_refused(number: str) -> None:
         rbdgen.load_robot(written(f'<body name="b" euler="1 1 1">{joint}{INERTIAL.format(1)}</body>'))
 
 
-def test_another_order_is_told() -> None:
-    tree = "".join(f'<body name="{n}"><joint name="{n}"/>{INERTIAL.format(1)}</body>' for n in ("z", "y"))
-    robot = rbdgen.load_robot(written(tree))
-    assert robot.joint_names == ("y", "z")
-    assert robot.warnings == (
-        "robot.xml: its joints are not ordered by name; vectors follow the order of joint_names instead",
-    )
-
-
 FREE = f'<body name="{{}}"><freejoint/>{INERTIAL.format(1)}</body>'
 
 BAD = {

@@ -82,12 +82,12 @@ def test_friction_is_read_and_with_damping_left_out_by_default() -> None:
     assert robot.warnings == ()
     robot = rbdgen.load_robot(path)
     assert not any(joint.resistance.dissipates for joint in robot.joints)
-    assert [warning.partition(": ")[2].partition(":")[0] for warning in robot.warnings] == [
-        "joint 'a' has damping 0.7; left out",
-        "joint 'b' has damping 0.2, friction 0.25; left out",
-        "joint 'c' has damping 0.6; left out",
-        f"joint 'd' has damping {robot.description.joints[-1].damping:g}; left out",
-    ]
+    assert robot.warnings == (  # one line a kind
+        "robot.xml: joints 'a', 'c', 'd' have damping; left out: pass --damping, or add these torques "
+        "yourself",
+        "robot.xml: joint 'b' has damping, friction; left out: pass --damping --friction exact (or "
+        "smooth:VELOCITY), or add these torques yourself",
+    )
     for flag in ("frictionloss", "constraint"):
         robot = rbdgen.load_robot(with_flags(path, f'{flag}="disable"'), friction="exact")
         assert not any(joint.resistance.friction for joint in robot.joints)
@@ -103,9 +103,13 @@ def test_a_floating_base_has_none_and_that_is_told() -> None:
     )
 
 
-def test_gravity_that_is_switched_off_is_told() -> None:
-    robot = rbdgen.load_robot(with_flags(written(FREE.format("a")), 'gravity="disable"'))
-    assert robot.warnings == ("robot.xml: its gravity is (0.0, 0.0, 0.0); ignored: give it as gravity",)
+def test_gravity_is_read() -> None:
+    path = with_flags(written(FREE.format("a")), 'gravity="disable"')
+    robot = rbdgen.load_robot(path)
+    assert (tuple(robot.model.gravity), robot.warnings) == ((0, 0, 0), ())
+    assert tuple(rbdgen.load_robot(path, gravity=(0, 0, -1.6)).model.gravity) == (0, 0, -1.6)
+    path = written(FREE.format("a"), '<option gravity="0.5 -1 -9"/>')
+    assert tuple(rbdgen.load_robot(path).model.gravity) == (0.5, -1, -9)
 
 
 # ---- what no function knows

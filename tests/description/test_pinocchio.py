@@ -248,13 +248,23 @@ def test_why_helical_ones_are_refused() -> None:
     assert np.array(data.S).ravel()[0] == 0
 
 
-def test_another_order_is_told() -> None:
+def in_order(*joints: tuple[str, int]) -> Any:
+    """A model of joints with their parents."""
     model = pin.Model()
-    for name in ("b", "a"):
-        joint = model.addJoint(0, pin.JointModelRX(), pin.SE3.Random(), name)
+    for name, parent in joints:
+        joint = model.addJoint(parent, pin.JointModelRX(), pin.SE3.Random(), name)
         model.appendBodyToJoint(joint, inertia(np.random.default_rng(1)), pin.SE3.Identity())
-    robot = rbdgen.from_pinocchio(model)
-    assert robot.joint_names == ("a", "b")
+    return model
+
+
+def test_the_order_is_the_models() -> None:
+    robot = rbdgen.from_pinocchio(in_order(("b", 0), ("a", 0)))
+    assert (robot.joint_names, robot.warnings) == (("b", "a"), ())
+
+
+def test_an_order_that_is_not_depth_first_is_told() -> None:
+    robot = rbdgen.from_pinocchio(in_order(("b", 0), ("a", 0), ("c", 1)))
+    assert robot.joint_names == ("b", "c", "a")
     assert robot.warnings[0].endswith("vectors follow the order of joint_names instead")
 
 

@@ -77,6 +77,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         friction=parsed.friction,
         armature=parsed.armature,
         mimic=parsed.mimic,
+        order=parsed.order,
         loops=parsed.loop,
         ignore=",".join(parsed.ignore),
         independent=names_of(parsed.independent),

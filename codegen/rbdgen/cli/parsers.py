@@ -287,6 +287,12 @@ def _add_robot_options(
             default=[],
             help="frames of the functions frame_...: links, joints, sites, patterns such as 'foot_*'",
         )
+    group.add_argument(
+        "--order",
+        choices=("name", "file"),
+        help="joints below a link: by name, as Pinocchio has them, or as in the file (default name; file for "
+        "an MJCF, as MuJoCo has them)",
+    )
     group.add_argument("--root", metavar="LINK", help="take only what this link carries")
     group.add_argument(
         "--tip", metavar="LINK", help="take only the chain from the root to this link, no branches"

@@ -2,7 +2,8 @@
 
 What MuJoCo calls a body becomes a link whose frame is that body's. Several joints of a body become a chain of
 massless links, and a joint that is anchored beside the body's origin gets a link at its anchor. Coordinates
-are MuJoCo's `qpos`, but w is last: where `ref` is not 0, the placement is turned or shifted back by it.
+are MuJoCo's `qpos`, in its order, but w is last: where `ref` is not 0, the placement is turned or shifted
+back by it.
 Linear `equality/joint` constraints make followers of joints; what no function knows, see `outside.py`.
 """
 
@@ -19,7 +20,6 @@ from rbdgen.description.assembly import assembled
 from rbdgen.description.document import Document, line_of
 from rbdgen.description.equalities import Equalities, equalities_of
 from rbdgen.description.free import FreeNames
-from rbdgen.description.order import reordered
 from rbdgen.description.outside import left_out
 from rbdgen.description.quoting import escaped, quoted
 from rbdgen.description.schema import Description, Inertial, Joint, JointType, Limit, Link, Origin, Place
@@ -74,10 +74,19 @@ def _described(document: Document, model: Any, told: list[str], ignore: Collecti
         equalities = equalities_of(model, names, carried, path)
     joints = [replace(joint, mimic=equalities.mimics.get(joint.name)) for joint in joints]
     told += left_out(model, equalities, ignore, path)
-    warnings = (*told, *_warnings(model, root, named.joints, path), *reordered(joints, names[root], path))
+    warnings = (*told, *_warnings(model, root, named.joints, path))
     description = assembled(_name(model), links, joints, path, warnings)
     places = tuple(_sites(model, names, carried))
-    return replace(description, floating=root != _WORLD, loops=equalities.loops, places=places)
+    x, y, z = map(float, model.opt.gravity)
+    return replace(
+        description,
+        floating=root != _WORLD,
+        loops=equalities.loops,
+        places=places,
+        gravity=(0.0, 0.0, 0.0) if _disabled(model, "GRAVITY") else (x, y, z),
+        order="file",
+        lines=False,
+    )
 
 
 def _compiled(path: str) -> tuple[Any, list[str]]:
@@ -262,6 +271,3 @@ def _warnings(model: Any, root: int, joints: Sequence[str], path: str) -> Iterat
         if values:
             what = f"joint {quoted(joints[free])} has {', '.join(values)}"
             yield f"{path}: {what}; ignored: a floating base has none"
-    weightless = _disabled(model, "GRAVITY")
-    if (gravity := [0.0, 0.0, 0.0] if weightless else model.opt.gravity.tolist()) != [0.0, 0.0, -9.81]:
-        yield f"{path}: its gravity is {tuple(gravity)}; ignored: give it as gravity"

@@ -1,23 +1,29 @@
-"""The order of joints: depth first, the children of a link by joint name, as Pinocchio orders a URDF's."""
+"""The order of joints: depth first, those below a link by name, as Pinocchio has them, or as in the file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rbdgen.description.schema import Joint
+from rbdgen.description.schema import Joint, Order
+
+
+def ordered(joints: Sequence[Joint], order: Order) -> list[Joint]:
+    """Joints below one link, which are in the order of the file."""
+    return sorted(joints, key=lambda joint: joint.name) if order == "name" else list(joints)
 
 
 def reordered(joints: Sequence[Joint], root: str, path: str) -> Iterator[str]:
-    """A warning where joints that have an order of their own get another one."""
+    """A warning where joints are not depth first, so that they get another order than that of the file."""
     below: dict[str, list[Joint]] = {}
     for joint in joints:
         below.setdefault(joint.parent, []).append(joint)
-    order: list[Joint] = []
-    stack = sorted(below.get(root, ()), key=lambda joint: joint.name, reverse=True)
+    found: list[Joint] = []
+    stack = below.get(root, [])[::-1]
     while stack:
         joint = stack.pop()
-        order.append(joint)
-        stack += sorted(below.get(joint.child, ()), key=lambda joint: joint.name, reverse=True)
-    given, found = ([joint.name for joint in some if joint.type != "fixed"] for some in (joints, order))
-    if given != found:
-        yield f"{path}: its joints are not ordered by name; vectors follow the order of joint_names instead"
+        found.append(joint)
+        stack += below.get(joint.child, [])[::-1]
+    given, taken = ([joint.name for joint in some if joint.type != "fixed"] for some in (joints, found))
+    if given != taken:
+        what = "its joints are not numbered depth first"
+        yield f"{path}: {what}; vectors follow the order of joint_names instead"

@@ -74,7 +74,8 @@ def read_pinocchio(model: Any) -> Description:
     warnings = (*_ignored(model, path, floating=floating), *reordered(joints, carriers[root], path))
     description = assembled(str(model.name) or "robot", links, joints, path, warnings)
     places = tuple(_places(model, carriers, floating=floating))
-    return replace(description, floating=floating, places=places)
+    x, y, z = map(float, model.gravity.linear)
+    return replace(description, floating=floating, places=places, gravity=(x, y, z), order="file")
 
 
 def _type(model: Any, joint: int) -> str:

@@ -94,6 +94,8 @@ class Link:
     hidden: bool = False
 
 
+Order = Literal["name", "file"]
+
 LoopKind = Literal["point", "frame"]
 """What a loop holds together: the origins of its frames, or their axes as well."""
 
@@ -128,7 +130,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A robot whose links and joints form one tree under the link `root`; both in the order of the file."""
+    """A robot whose links and joints form one tree under the link `root`; both in the order of the file.
+
+    `gravity`: in m/s^2, world axes, None where the description has none; `order`: of the joints below a link,
+    that of the file or by name; `lines`: whether the lines of links and joints are where all of them is said,
+    so that a message about several of them names each.
+    """
 
     name: str
     links: tuple[Link, ...]
@@ -142,3 +149,6 @@ class Description:
     contacts: tuple[Contact, ...] = ()
     contact_sets: tuple[ContactSet, ...] = ()
     places: tuple[Place, ...] = ()
+    gravity: Vector3 | None = None
+    order: Order = "name"
+    lines: bool = True

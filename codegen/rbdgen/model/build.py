@@ -10,6 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from rbdgen.description.free import FreeNames
+from rbdgen.description.order import ordered
 from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Description, Link
 from rbdgen.description.schema import Joint as DescribedJoint
@@ -164,6 +165,7 @@ class _Builder:
     ) -> None:
         self.given = given
         self.description = description
+        self.order = description.order
         self.dissipation = dissipation
         self.snap = snap
         self.followers = followers
@@ -179,8 +181,8 @@ class _Builder:
         self.warnings: list[str] = []
 
     def walk(self, base: Base) -> None:
-        """Visit all links depth first, children in the order of their joints' names. A stack allows chains of
-        any depth.
+        """Visit all links depth first, the children of a link in their order. A stack allows chains of any
+        depth.
         """
         root = self.links[self.description.root]
         body = WORLD
@@ -203,8 +205,7 @@ class _Builder:
                 stack += self.pending(link, body, NO_TRANSFORM)
 
     def pending(self, link: Link, body: int, frame: Transform) -> list[tuple[DescribedJoint, int, Transform]]:
-        ordered = sorted(self.children[link.name], key=lambda joint: joint.name, reverse=True)
-        return [(joint, body, frame) for joint in ordered]
+        return [(joint, body, frame) for joint in reversed(ordered(self.children[link.name], self.order))]
 
     def placement(self, joint: DescribedJoint) -> Transform:
         """The placement of the joint at q = 0. Its rotation is snapped on its own, so that chains stay exact.

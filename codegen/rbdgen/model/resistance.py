@@ -75,7 +75,26 @@ def resistance_of(joint: DescribedJoint, dissipation: Dissipation, path: str) ->
 
 
 def left_out(description: Description, dissipation: Dissipation) -> Iterator[str]:
-    """What is given but not used, one line per joint."""
+    """What is given but not used: one line per joint, or one per kind where the description has no lines."""
+    alike: dict[str, list[str]] = {}
+    for joint, given, remedy in _unused(description, dissipation):
+        values = ", ".join(f"{what} {value:g}" for what, value in given.items())
+        if description.lines:
+            where = f"{description.path}:{joint.line}"
+            yield f"{where}: joint {quoted(joint.name)} has {values}; {remedy}"
+        else:
+            alike.setdefault(f"{', '.join(given)}; {remedy}", []).append(joint.name)
+    for said, names in alike.items():
+        listed = ", ".join(quoted(name, 40) for name in names[:3])
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        have = "joint {} has" if len(names) == 1 else "joints {} have"
+        yield f"{description.path}: {have.format(f'{listed}{more}')} {said}"
+
+
+def _unused(
+    description: Description, dissipation: Dissipation
+) -> Iterator[tuple[DescribedJoint, dict[str, float], str]]:
+    """The joints whose resistance is not used, with its values and what to do."""
     for joint in description.joints:
         if joint.type == "fixed":
             continue
@@ -87,10 +106,9 @@ def left_out(description: Description, dissipation: Dissipation) -> Iterator[str
             options = {"damping": "--damping", "friction": "--friction exact (or smooth:VELOCITY)"}
             asked = " ".join(options[what] for what, value in given.items() if value != 0)
             remedy = f"left out: pass {asked}, or add these torques yourself"
-        values = ", ".join(f"{what} {value:g}" for what, value in given.items() if value != 0)
-        if values:
-            where = f"{description.path}:{joint.line}"
-            yield f"{where}: joint {quoted(joint.name)} has {values}; {remedy}"
+        given = {what: value for what, value in given.items() if value != 0}
+        if given:
+            yield joint, given, remedy
 
 
 def _resists(joint: DescribedJoint) -> bool:

@@ -14,7 +14,7 @@ from rbdgen.description.outside import IGNORABLE
 from rbdgen.description.pinocchio import is_pinocchio
 from rbdgen.description.pruned import pruned
 from rbdgen.description.quoting import escaped, quoted, told
-from rbdgen.description.schema import Description, Loop, LoopKind
+from rbdgen.description.schema import Description, Loop, LoopKind, Order
 from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
 from rbdgen.functions.loops.independent import independent_rows
@@ -53,25 +53,29 @@ def load_robot(
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
+    order: Order | None = None,
 ) -> Robot:
     """Read a robot's description and make its model.
 
     `path`: of a URDF, a xacro or an MJCF, the name of a bundled robot, a builder, or a Pinocchio model;
     `base`: "fixed" or "floating", None for what the description says, which is fixed but for an MJCF with a
     free joint and a model with a free-flyer; `snap`: entries of fixed rotations this close to 0 become 0;
-    `gravity`: in m/s^2, world axes, None for that of a Pinocchio model and standard gravity for all else;
+    `gravity`: in m/s^2, world axes, None for what the description says, which is standard gravity where it
+    says nothing;
     `xacro_args`: of a xacro, by name; `lock`, `root`, `tip`: as in `pruned`; `damping`, `friction`,
     `armature`: as of `rbdgen.load_robot`; `mimic`: "eliminate" (mimic joints follow others and have no place
     in q) or "independent"; `loops`: closed loops, each "FRAME1=FRAME2" or "FRAME1=FRAME2:point"; `ignore`:
     features of an MJCF that are left out; `independent`: joints whose velocities say those of all others in
-    closed loops; `frames`, `contacts`, `contact_sets`: as of `rbdgen.load_robot`. Raises DescriptionError,
-    ModelError or OptionError, one line each.
+    closed loops; `frames`, `contacts`, `contact_sets`, `order`: as of `rbdgen.load_robot`. Raises
+    DescriptionError, ModelError or OptionError, one line each.
     """
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise OptionError(f"base {told(base)} is not known; choose fixed or floating")
     if not (isinstance(path, (str, Path, RobotBuilder)) or is_pinocchio(path)):
         raise OptionError(f"path {told(path)} is no path; give that of a robot's file, or a robot's name")
     _check_mimic(mimic)
+    if not (order is None or (isinstance(order, str) and order in get_args(Order))):
+        raise OptionError(f"order {told(order)} is not known; choose from: {', '.join(get_args(Order))}")
     arguments = {str(name): str(value) for name, value in _by_name("xacro_args", xacro_args).items()}
     for what, link in (("root", root), ("tip", tip)):
         if not (link is None or isinstance(link, str)):
@@ -81,8 +85,15 @@ def load_robot(
     description = pruned(described, _lock(lock), root, tip)
     loops_too = (*description.loops, *_loops(loops))
     description = replace(_held(description, contacts, contact_sets), loops=loops_too)
+    description = replace(description, order=order or description.order)
     base = base or _base_of(description)
-    given = _snap(snap), _gravity(gravity, path), dissipation, mimic, _frames(frames)
+    given = (
+        _snap(snap),
+        _gravity(description.gravity if gravity is None else gravity),
+        dissipation,
+        mimic,
+        _frames(frames),
+    )
     robot = build_robot(description, base, *given)
     robot = _with_independent_rows(robot) if robot.model.loops else robot
     return with_independent_velocities(robot, independent)
@@ -207,10 +218,10 @@ def _loops(given: object) -> Iterator[Loop]:
         yield Loop(frame1, frame2, "point" if kind == "point" else "frame", where)
 
 
-def _gravity(given: Sequence[float] | None, source: Any) -> Vector:
-    """Three numbers as a vector; those of the source where none are given and it has some."""
+def _gravity(given: Sequence[float] | None) -> Vector:
+    """Three numbers as a vector; standard gravity where none are given."""
     if given is None:
-        given = source.gravity.linear.tolist() if is_pinocchio(source) else list(STANDARD_GRAVITY)
+        return STANDARD_GRAVITY
     values = list(given) if isinstance(given, Iterable) else []
     if len(values) == 3 and all(isinstance(x, numbers.Real) and abs(x) <= LARGEST_GRAVITY for x in values):
         return Vector(*map(float, values))

@@ -75,6 +75,10 @@ def test_rollouts_have_the_shapes_that_are_told() -> None:
     np.testing.assert_array_equal(names["end"].q, names["states"].q[:, -1])
     np.testing.assert_array_equal(names["q_next"], names["states"].q[0, 0])
     assert (names["A"].shape, names["B"].shape) == ((4, 4), (4, 2))
+    exec(example("trajectories.md", "Feedback"), names)
+    found, nominal = names["found"], names["nominal"]
+    assert np.abs(found.q[-1] - nominal.q[-1]).max() < 0.05  # 0.1 off at first
+    np.testing.assert_allclose(found.tau[0], names["K"][0] @ [0.1, 0.1, 0, 0])
 
 
 @pytest.mark.filterwarnings("ignore")  # of the frameworks

@@ -15,6 +15,7 @@ LOADER: Final = (
     "signature.py",
     "runtime/__init__.py",
     "runtime/arrays.py",
+    "runtime/compiled.py",
     "runtime/configuration.py",
     "runtime/documentation.py",
     "runtime/extension.py",
@@ -23,8 +24,8 @@ LOADER: Final = (
     "runtime/memory.py",
     "runtime/parameters.py",
     "runtime/pickled.py",
+    "runtime/rollout.py",
     "runtime/sparsity.py",
-    "runtime/step.py",
 )
 """Modules of rbdgen that every generated package carries a copy of."""
 

@@ -12,7 +12,8 @@
 #define MOST_ARRAYS 32
 #define MOST_AXES 3
 #define MOST_LEADING 30
-#define MOST_STEPS (MOST_ARRAYS + 2)
+#define MOST_CONSTANTS 2
+#define MOST_STEPS (MOST_ARRAYS + MOST_CONSTANTS)
 #define MOST_THREADS 256
 #define CACHE_LINE 64
 #define EXACT_INTEGERS (1LL << 53) /* up to here every integer is a double */
@@ -34,7 +35,7 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    function *code;
+    function *code; /* NULL where there is none for one state */
     function_of_states *states;
     Py_ssize_t grain, chunk; /* least states that a thread takes at once of a shared batch; a thread's most in one call */
     PyArray_Descr *dtype;
@@ -44,6 +45,8 @@ typedef struct {
     PyTypeObject *results; /* a named tuple, NULL for a single output */
     Py_ssize_t large;      /* bytes of a result from which on it lies in a block */
     PyObject *block;       /* a function of bytes: a block, a cache line longer, and whether it is fresh */
+    int constants; /* that are handed to `states` behind the inputs' steps */
+    size_t constant[MOST_CONSTANTS];
     array_shape shapes[MOST_ARRAYS];
 } call_object;
 
@@ -325,7 +328,7 @@ static PyObject *left_to_python(void)
 static PyObject *computed(const call_object *self, PyObject **arrays, PyObject *out, long threads, unsigned *made)
 {
     void *pointers[MOST_ARRAYS];
-    size_t steps[MOST_ARRAYS];
+    size_t steps[MOST_STEPS];
     leading_axes leading = {0, self->shapes[0].shape};
     if (!as_arrays(self, arrays, made) || !lead(self, arrays, &leading, steps))
         return left_to_python();
@@ -337,8 +340,10 @@ static PyObject *computed(const call_object *self, PyObject **arrays, PyObject *
         return NULL;
     for (int k = 0; k < self->arrays; ++k)
         pointers[k] = PyArray_DATA((PyArrayObject *)arrays[k]);
+    for (int k = 0; k < self->constants; ++k)
+        steps[self->inputs + k] = self->constant[k];
     Py_BEGIN_ALLOW_THREADS
-    if (leading.axes == 0)
+    if (leading.axes == 0 && self->code != NULL)
         self->code(pointers);
     else
         self->states((int)threads, fresh, (size_t)self->grain, (size_t)count, pointers, steps);
@@ -402,17 +407,32 @@ static int read_shape(PyObject *shape, array_shape *to)
     return 0;
 }
 
-/* Call(address, address for many states, grain, chunk, dtype, names of the inputs, their shapes, their defaults or None, shapes of
-   the outputs, named tuple or None, bytes of large results, function that gives blocks) */
+/* The numbers of a tuple; -1 with an exception. */
+static int read_numbers(PyObject *numbers, Py_ssize_t most, size_t *to)
+{
+    if (PyTuple_GET_SIZE(numbers) > most) {
+        PyErr_SetString(PyExc_ValueError, "too many numbers");
+        return -1;
+    }
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(numbers); ++k) {
+        to[k] = PyLong_AsSize_t(PyTuple_GET_ITEM(numbers, k));
+        if (PyErr_Occurred())
+            return -1;
+    }
+    return 0;
+}
+
+/* Call(address or 0, address for many states, grain, chunk, dtype, names of the inputs, their shapes, their defaults or None,
+   shapes of the outputs, named tuple or None, constants, bytes of large results, function that gives blocks) */
 static PyObject *new_call(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     Py_ssize_t address, states, grain, chunk, large;
     PyArray_Descr *dtype;
-    PyObject *names, *inputs, *defaults, *outputs, *results, *block;
+    PyObject *names, *inputs, *defaults, *outputs, *results, *constants, *block;
     (void)keywords;
-    if (!PyArg_ParseTuple(arguments, "nnnnO!O!O!O!O!OnO", &address, &states, &grain, &chunk, &PyArrayDescr_Type, &dtype,
+    if (!PyArg_ParseTuple(arguments, "nnnnO!O!O!O!O!OO!nO", &address, &states, &grain, &chunk, &PyArrayDescr_Type, &dtype,
                           &PyTuple_Type, &names, &PyTuple_Type, &inputs, &PyTuple_Type, &defaults, &PyTuple_Type, &outputs,
-                          &results, &large, &block))
+                          &results, &PyTuple_Type, &constants, &large, &block))
         return NULL;
     const Py_ssize_t taken = PyTuple_GET_SIZE(inputs), count = taken + PyTuple_GET_SIZE(outputs);
     if (count > MOST_ARRAYS || PyTuple_GET_SIZE(names) != taken || PyTuple_GET_SIZE(defaults) != taken
@@ -433,9 +453,14 @@ static PyObject *new_call(PyTypeObject *type, PyObject *arguments, PyObject *key
     self->block = Py_NewRef(block);
     self->inputs = (int)taken;
     self->arrays = (int)count;
+    self->constants = (int)PyTuple_GET_SIZE(constants);
     self->names = Py_NewRef(names);
     self->defaults = Py_NewRef(defaults);
     self->results = results == Py_None ? NULL : (PyTypeObject *)Py_NewRef(results);
+    if (read_numbers(constants, MOST_CONSTANTS, self->constant) != 0) {
+        Py_DECREF(self);
+        return NULL;
+    }
     for (int i = 0; i < self->arrays; ++i) {
         PyObject *shape = i < self->inputs ? PyTuple_GET_ITEM(inputs, i) : PyTuple_GET_ITEM(outputs, i - self->inputs);
         if (read_shape(shape, &self->shapes[i]) != 0) {
@@ -444,21 +469,6 @@ static PyObject *new_call(PyTypeObject *type, PyObject *arguments, PyObject *key
         }
     }
     return (PyObject *)self;
-}
-
-/* The numbers of a tuple; -1 with an exception. */
-static int read_steps(PyObject *numbers, size_t *steps)
-{
-    if (PyTuple_GET_SIZE(numbers) > MOST_STEPS) {
-        PyErr_SetString(PyExc_ValueError, "too many steps");
-        return -1;
-    }
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(numbers); ++k) {
-        steps[k] = PyLong_AsSize_t(PyTuple_GET_ITEM(numbers, k));
-        if (PyErr_Occurred())
-            return -1;
-    }
-    return 0;
 }
 
 /* Bound(address, address for many states or 0, threads, grain, states, steps, arrays, out): the arrays have been checked; a call
@@ -488,7 +498,7 @@ static PyObject *new_bound(PyTypeObject *type, PyObject *arguments, PyObject *ke
     self->count = count;
     self->arrays = Py_NewRef(arrays);
     self->out = Py_NewRef(out);
-    if (read_steps(steps, self->steps) != 0) {
+    if (read_numbers(steps, MOST_STEPS, self->steps) != 0) {
         Py_DECREF(self);
         return NULL;
     }

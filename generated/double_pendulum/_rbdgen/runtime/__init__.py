@@ -4,9 +4,10 @@ A copy of this folder travels in every generated package, next to copies of `err
 so it imports those relatively, and beside them NumPy, cffi's runtime and the standard library only.
 """
 
-from .function import Bound, Function
+from .compiled import Bound
+from .function import Function
 from .library import Library, open_library
 from .parameters import Parameters
-from .step import Step
+from .rollout import Step
 
 __all__ = ["Bound", "Function", "Library", "Parameters", "Step", "open_library"]

@@ -15,14 +15,15 @@ import numpy.typing as npt
 from ..errors import ArrayTypeError, ArrayValueError, LoadError
 from ..signature import MANIFEST_FORMAT, UPDATE, SizedArgument, SizedSignature, numbers_of
 from .arrays import Array, as_real, leading_axes
+from .compiled import Code
 from .configuration import Manifold
 from .documentation import call_signature, docstring
 from .extension import open_calls, open_extension
-from .function import Code, Function
+from .function import Function
 from .memory import MEMORY
 from .parameters import BaseParameters, Parameters, Update
 from .pickled import Content, Revive
-from .step import Step
+from .rollout import Rollouts, Step
 
 _ROWS_OF_A_FRAME = 6
 """Of a contact that holds axes too; one of a point has 3."""
@@ -72,6 +73,7 @@ class Library:
         self.__dict__.update(functions)
         if self.parameters.names:
             self.__dict__[UPDATE] = Update(functions[UPDATE], self.parameters)
+        self.rollout = Rollouts({name: f.rollout for name, f in functions.items() if isinstance(f, Step)})
         self._sealed = True
 
     def __repr__(self) -> str:
@@ -128,20 +130,6 @@ class Library:
         """
         start, end = self._arrays("difference", q0=(q0, self.manifold.nq), q1=(q1, self.manifold.nq))
         return self._result(self.manifold.difference(start, end))
-
-    def rollout(self, *arrays: npt.ArrayLike, scheme: str | None = None, **options: Any) -> Any:
-        """`rollout(q, v, tau, dt)` of the first step of integration that was generated: see `Step.rollout`.
-
-        `scheme`: the name of another one, such as "step_rk4".
-        """
-        steps = {name: step for name, step in self.functions.items() if isinstance(step, Step)}
-        if not steps:
-            raise ArrayTypeError("rollout: no step of integration was generated; ask for step or step_rk4")
-        if scheme is not None and scheme not in steps:
-            raise ArrayValueError(
-                f"rollout: no scheme {scheme!r} was generated; there are: {', '.join(steps)}"
-            )
-        return steps[scheme or next(iter(steps))].rollout(*arrays, **options)
 
     def anchor(self, q: npt.ArrayLike, contact_set: str | None = None) -> Array:
         """The `anchor` of functions of held contacts that pulls contacts to where they are at q (..., nq).

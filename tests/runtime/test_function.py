@@ -308,7 +308,9 @@ def test_what_a_function_tells_of_itself(lib: Library) -> None:
     assert lib.torque.cost["sin"] == 2
     assert "void toy_torque(" in lib.torque.source
     assert [x.name for x in lib.torque.signature.inputs] == ["q", "v"]
-    assert lib.torque.__doc__ == "toy torque; form plain."
+    assert (lib.torque.__doc__ or "").startswith(
+        "torque(q, v, *, out=None, threads=1) -> tau\n\nToy torque.\n"
+    )
     assert repr(lib.torque) == "<torque: q (2,), v (2,) -> tau (2,)>"
 
 

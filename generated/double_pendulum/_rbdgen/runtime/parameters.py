@@ -64,8 +64,34 @@ class Parameters:
         of the two others; in kg how far the mass is below 0. Over p (..., np) the worst.
         """
         given = np.asarray(p, float)
-        distances = {link["link"]: float(np.max(_distance(link, given))) for link in self.links}
+        distances = {}
+        for link in self.links:
+            suspect = given[~_certain(link, given)]  # rows
+            if len(suspect):
+                distances[link["link"]] = float(np.max(_distance(link, suspect)))
         return {link: distance for link, distance in distances.items() if distance > 0}
+
+
+def _certain(link: Mapping[str, Any], p: Array) -> npt.NDArray[np.bool_]:
+    """Where a link is a body with certainty: the leading minors of its second moments are all above 0, with a
+    little added to the diagonal for rounding; (...) of p (..., np).
+
+    In closed form, as eigenvalues take a hundred times as long.
+    """
+    pairs = zip(link["values"], link["places"], strict=True)
+    with np.errstate(all="ignore"):
+        m, x, y, z, xx, xy, yy, xz, yz, zz = (v if k is None else p[..., k] for v, k in pairs)
+        half = 0.5 * (xx + yy + zz)
+        a, b, c, d, e, f = half - xx, half - yy, half - zz, -xy, -xz, -yz
+        if not link["about_center"]:
+            a, b, c = a - x * x / m, b - y * y / m, c - z * z / m
+            d, e, f = d - x * y / m, e - x * z / m, f - y * z / m
+        little = ROUNDING * np.abs(a + b + c)
+        a, b, c = a + little, b + little, c + little
+        first = a * b - d * d
+        determinant = c * first - f * (a * f - d * e) - e * (b * e - d * f)
+        sound = (m > 0) & (a > 0) & (first > 0) & (determinant > 0)
+    return np.broadcast_to(sound, p.shape[:-1])
 
 
 def _distance(link: Mapping[str, Any], p: Array) -> Array:

@@ -62,7 +62,7 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
     progress("searched body axes")
     table = design_table(robot, axes, options) if options.params else None
     designed = _designed(robot, axes, options, table, lambda name: progress(f"designed {name}"))
-    finished = designed if table is None else with_update(designed, table)
+    finished = designed if table is None else with_update(designed, table, lean=target_of(options).embedded)
     return [in_stages(function) for function in finished] if options.trig == "builtin" else finished
 
 
@@ -101,14 +101,18 @@ def design_table(robot: Robot, axes: BodyAxes | None, options: Options) -> Table
     return table_of(robot, asked_parameters(robot, options.params), turns, slides)
 
 
-def with_update(functions: Sequence[FunctionSource], table: Table) -> list[FunctionSource]:
-    """The functions with a table of no more than they read, and the function that fills it."""
+def with_update(functions: Sequence[FunctionSource], table: Table, *, lean: bool) -> list[FunctionSource]:
+    """The functions with their table, and the function that fills it.
+
+    `lean`: whether the table has no more than they read. Else it is that of the robot and its parameters,
+    which other functions of the same robot take as well.
+    """
     name = table.argument.name
     read = set[int]().union(*(elements_read(function.program, name) for function in functions))
-    kept = sorted(read) or [0]
+    kept = (sorted(read) or [0]) if lean else range(table.size)
     table = table.narrowed(kept)
 
-    def lean(program: Program | None) -> Program | None:
+    def narrower(program: Program | None) -> Program | None:
         return None if program is None else narrowed(program, name, kept)
 
     changed = [
@@ -116,7 +120,7 @@ def with_update(functions: Sequence[FunctionSource], table: Table) -> list[Funct
             function,
             signature=with_table(replace(function.signature, inputs=function.signature.inputs[:-1]), table),
             program=narrowed(function.program, name, kept),
-            batch=lean(function.batch),
+            batch=narrower(function.batch),
         )
         for function in functions
     ]

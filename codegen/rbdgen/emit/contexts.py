@@ -1,4 +1,4 @@
-"""What the templates see of a robot and its functions: printed strings, nothing to compute."""
+"""What the templates receive of a robot and its functions: finished texts, with nothing left to compute."""
 
 from __future__ import annotations
 
@@ -22,56 +22,61 @@ from rbdgen.signature import LAYOUTS, SizedArgument, SizedSignature
 
 @dataclass(frozen=True)
 class CArgument:
-    """A function's array: `parameter` and `plain` declare it with and without the restrict macro.
-
-    `shape`: as Python's NumPy takes it; `pattern`: lines that tell which of its elements may be other than 0;
-    `optional`: whether a call from Python may leave it out; `control`: whether each step has its own.
-    """
+    """An array argument of a function."""
 
     name: str
     parameter: str
+    """Its declaration with the restrict macro."""
     plain: str
+    """Its declaration without the restrict macro."""
     size: int
     shape: str
+    """Its shape as NumPy takes it."""
     doc: str
+    """One line that describes it."""
     step: str
+    """The name of the C variable for the distance between the array's rows of two states."""
     pattern: tuple[str, ...]
+    """Lines that say which of its elements may be other than 0."""
     optional: bool
+    """Whether a call from Python may omit it."""
     control: bool
+    """Whether each step of a rollout has its own value."""
 
 
 @dataclass(frozen=True)
 class CFunction:
-    """A function for header, source and binding; `file` and `batch` name its C files.
-
-    `in_place`: whether it has a twin that writes its result over its first input; `rolls`: whether it has
-    one that repeats it, each time from the state before.
-    """
+    """A function as the header, the source and the Python binding show it."""
 
     name: str
     symbol: str
     file: str
+    """The name of its C file."""
     batch: str
+    """The name of the C file of its batch function."""
     doc: str
     counts: str
+    """The number of its operations by kind, in words."""
     inputs: tuple[CArgument, ...]
     outputs: tuple[CArgument, ...]
     in_place: bool = False
+    """Whether it has a twin that writes its result over its first input."""
     rolls: bool = False
+    """Whether it has a rollout, which repeats it and starts each time from the state before."""
 
     @property
     def rollout(self) -> str:
-        """The name of the function that repeats it."""
+        """The name of its rollout."""
         return f"{self.symbol}_rollout"
 
     @property
     def twin(self) -> str:
-        """The name of that twin."""
+        """The name of its twin that works in place."""
         return f"{self.symbol}_in_place"
 
     @property
     def twin_parameters(self) -> tuple[str, ...]:
-        """Its parameters: the first input can be written to."""
+        """The parameters of the twin, which can write to the first input."""
         first, *others = self.inputs
         return (first.parameter.removeprefix("const "), *(argument.parameter for argument in others))
 
@@ -82,7 +87,7 @@ class CFunction:
 
 @dataclass(frozen=True)
 class CJoint:
-    """A joint's row of the header; `macro` follows `<ROBOT>_Q_` and `<ROBOT>_V_`."""
+    """A joint in the header; `macro` is the part of the name after `<ROBOT>_Q_` and `<ROBOT>_V_`."""
 
     macro: str
     comment: str
@@ -92,7 +97,7 @@ class CJoint:
 
 @dataclass(frozen=True)
 class CFrame:
-    """A chosen frame's row of the header; `macro` follows `<ROBOT>_FRAME_`."""
+    """A chosen frame in the header; `macro` is the part of the name after `<ROBOT>_FRAME_`."""
 
     macro: str
     comment: str
@@ -100,7 +105,7 @@ class CFrame:
 
 @dataclass(frozen=True)
 class CContact:
-    """A contact's row of the header; `macro` follows `<ROBOT>_CONTACT_` and `<ROBOT>_ROW_`."""
+    """A contact in the header; `macro` stands after `<ROBOT>_CONTACT_` and `<ROBOT>_ROW_` in its names."""
 
     macro: str
     comment: str
@@ -109,7 +114,7 @@ class CContact:
 
 @dataclass(frozen=True)
 class CParameter:
-    """An element of p; `macro` follows `<ROBOT>_P_`."""
+    """An element of p in the header; `macro` is the part of the name after `<ROBOT>_P_`."""
 
     macro: str
     comment: str
@@ -119,10 +124,7 @@ class CParameter:
 
 @dataclass(frozen=True)
 class CRobot:
-    """What every C file of a robot shares; texts from the description are escaped for comments.
-
-    `resistance`: what joints set against their motion, a line a joint; `parameters`: what stays an input.
-    """
+    """What all C files of a robot share. Texts from the robot's description are escaped for comments."""
 
     name: str
     macro: str
@@ -138,24 +140,26 @@ class CRobot:
     target: str
     joints: tuple[CJoint, ...]
     resistance: tuple[str, ...]
+    """For each joint that has some, one line that lists its damping, friction, stiffness and armature."""
     parameters: tuple[CParameter, ...]
+    """The numbers of the robot that stay inputs."""
     frames: tuple[CFrame, ...]
     contacts: tuple[CContact, ...]
     contact_rows: int
 
     @property
     def of(self) -> str:
-        """What the functions are of: the robot, or any body where there is none."""
+        """What the functions belong to: the robot, or the title alone if there is no body."""
         return f"the robot '{self.title}'" if self.nbodies else self.title
 
     @property
     def subject(self) -> str:
-        """What the functions are about."""
+        """What the functions compute."""
         return f"rigid-body dynamics of {self.of}, {self.base} base" if self.nbodies else self.title
 
 
 def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:
-    """The robot for all templates."""
+    """The robot as all templates see it."""
     real = real_type(options.real)
     macros = unique_identifiers(joint.name for joint in facts.joints)
     return CRobot(
@@ -210,13 +214,13 @@ def _contacts(facts: RobotFacts) -> tuple[CContact, ...]:
 
 
 def contact_text(contact: ContactFacts) -> str:
-    """What a contact holds, and of which links: "point of foot", "frame, loop of hand and handle"."""
+    """What a contact constrains and on which links: "point of foot", "frame, loop of hand and handle"."""
     links = " and ".join(end.name for end in contact.ends)
     return f"{contact.kind}{', loop' if len(contact.ends) > 1 else ''} of {links}"
 
 
 def _joint_text(joint: JointFacts, manifold: Manifold) -> str:
-    """Its name, and what its elements are where it has several."""
+    """The joint's name, followed by the meaning of its elements if it has several."""
     (kind,) = (row.kind for row in manifold.joints if row.idx_q == joint.idx_q)
     return f"{joint.name}; {LAYOUTS[kind]}" if kind in LAYOUTS else joint.name
 
@@ -237,8 +241,10 @@ def _resistance(row: ResistanceFacts) -> str:
 def function_context(
     facts: RobotFacts, function: FunctionSource, real: str, *, counted: bool = False
 ) -> CFunction:
-    """Names, prototype and documentation of a function. `counted`: every loop has a number of runs that is
-    known, so that none repeats the function as often as wanted."""
+    """Names, prototype and documentation of a function.
+
+    With `counted`, every loop must have a number of runs that is known, so the function gets no rollout.
+    """
     restrict = f"{restrict_macro(facts.name)} "
     return CFunction(
         function.name,
@@ -257,7 +263,7 @@ def function_context(
 
 
 def _in_place(signature: SizedSignature) -> bool:
-    """Whether an inertia becomes an inertia."""
+    """Whether the function turns an inertia into an inertia."""
     return signature.inputs[0].kind == "inertia" and [x.kind for x in signature.outputs] == ["inertia"]
 
 
@@ -278,5 +284,5 @@ def _argument(argument: SizedArgument, pointer: str, restrict: str) -> CArgument
 
 
 def restrict_macro(name: str) -> str:
-    """What the header calls C's restrict, for compilers of C++ too."""
+    """The macro in the header that stands for C's restrict, because C++ compilers also read the header."""
     return f"{name.upper()}_RESTRICT"

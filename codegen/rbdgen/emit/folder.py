@@ -1,4 +1,6 @@
-"""A generated folder described: all that its files say of the robot and its functions, made once."""
+"""The description of a generated folder, computed once: all that its files say of the robot and its
+functions.
+"""
 
 from __future__ import annotations
 
@@ -18,35 +20,32 @@ from rbdgen.errors import EmitError
 
 @dataclass(frozen=True)
 class FolderFunction:
-    """A function as files show it.
-
-    `shown`: its names and prototype; `tested`: how self-tests try it; `float_error`: what float costs in
-    accuracy, on small machines.
-    """
+    """A function as the files show it."""
 
     source: FunctionSource
     shown: CFunction
+    """Its names and its prototype."""
     tested: CGolden
+    """How the self-tests call it."""
     float_error: float | None
+    """The error that computing in float causes; None except on small machines."""
 
     @cached_property
     def most_angles(self) -> int:
-        """The most angles whose sine or cosine one straight line of the function needs."""
+        """The largest number of angles whose sine or cosine one straight-line piece of the function needs."""
         return max((angle_count(loop.kernel) for loop in self.source.printed.loops), default=0)
 
 
 @dataclass(frozen=True)
 class Folder:
-    """What every backend prints its files from.
-
-    `batches`: the functions that have a batch function.
-    """
+    """The description from which every backend prints its files."""
 
     facts: RobotFacts
     options: EmitOptions
     robot: CRobot
     functions: tuple[FolderFunction, ...]
     batches: tuple[FolderFunction, ...]
+    """The functions that have a batch function."""
 
     @property
     def name(self) -> str:
@@ -59,21 +58,21 @@ class Folder:
 
     @property
     def shown_batches(self) -> list[CFunction]:
-        """Names and prototypes of those with a batch function."""
+        """Names and prototypes of the functions that have a batch function."""
         return [function.shown for function in self.batches]
 
     def named(self, name: str) -> FolderFunction | None:
-        """The function of this name, None where there is none."""
+        """The function of this name, or None."""
         return next((function for function in self.functions if function.source.name == name), None)
 
     def derivatives_of(self, function: FolderFunction) -> FolderFunction | None:
-        """The function whose outputs are the derivatives of this one."""
+        """The function whose outputs are the derivatives of the given function, or None."""
         name = function.source.name
         return next((other for other in self.functions if other.source.derivative_of == name), None)
 
     @property
     def casadi(self) -> list[FolderFunction]:
-        """Those that CasADi is to know, its derivatives of others are not among them."""
+        """The functions that CasADi calls by name, without those that are only derivatives of others."""
         if "casadi" not in self.options.emit:
             return []
         names = {function.source.name for function in self.functions}
@@ -86,16 +85,16 @@ class Folder:
 
     @property
     def casadi_knots(self) -> tuple[int, ...]:
-        """States in a call of its functions."""
+        """The numbers of states per call for which CasADi functions are generated."""
         return tuple(sorted({1, self.options.knots}))
 
     def casadi_file(self, function: FolderFunction, knots: int) -> str:
-        """The C file of a function of CasADi."""
+        """The C file of a CasADi function."""
         return f"casadi/{casadi_name(self.name, function.source.name, knots)}.c"
 
     @property
     def casadi_files(self) -> list[str]:
-        """All of them."""
+        """The C files of all CasADi functions."""
         return [self.casadi_file(function, knots) for function in self.casadi for knots in self.casadi_knots]
 
 
@@ -105,7 +104,7 @@ def folder_of(
     options: EmitOptions,
     golden: Mapping[str, Golden] | None = None,
 ) -> Folder:
-    """The description of a folder; arguments and errors as of `render`."""
+    """The description of a folder; arguments and errors are those of `render`."""
     real_type(options.real)
     _check_names(functions)
     described = tuple(

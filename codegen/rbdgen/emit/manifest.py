@@ -53,12 +53,12 @@ def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
 
 
 def _body(body: BodyFacts) -> dict[str, Any]:
-    """Without what it does not have."""
+    """The facts of a body, without the entries that it does not have."""
     return {name: value for name, value in asdict(body).items() if value is not None and value is not False}
 
 
 def _loops(facts: RobotFacts) -> dict[str, Any]:
-    """Closed loops, the rows of all of them that say everything, and the velocities that do."""
+    """The closed loops, their independent rows, and the independent velocities."""
     rows, velocities = facts.independent_rows, facts.independent_velocities
     return {
         "nloop": facts.nloop,
@@ -73,12 +73,12 @@ def _loops(facts: RobotFacts) -> dict[str, Any]:
 
 
 def _frames(facts: RobotFacts) -> dict[str, Any]:
-    """The frames that functions are of, in order."""
+    """The frames that were chosen for functions of frames, in order."""
     return {"nf": len(facts.frames), "frames": [asdict(frame) for frame in facts.frames]}
 
 
 def _contacts(facts: RobotFacts) -> dict[str, Any]:
-    """The contacts that functions are of, in the order of their rows, and the sets of some of them."""
+    """The contacts that functions use, in the order of their rows, and the named subsets of them."""
     sets = {name: list(names) for name, names in facts.contact_sets.items()}
     return {
         "contacts": [asdict(contact) for contact in facts.contacts],
@@ -87,7 +87,7 @@ def _contacts(facts: RobotFacts) -> dict[str, Any]:
 
 
 def _parameters(facts: RobotFacts) -> dict[str, Any]:
-    """Numbers of the robot that stay inputs, and the links that they belong to."""
+    """The numbers of the robot that stay inputs, and the links to which they belong."""
     return {
         "parameters": [asdict(row) for row in facts.parameters],
         "parameter_links": [asdict(row) for row in facts.parameter_links],
@@ -122,12 +122,15 @@ def _dependence(function: FunctionSource) -> dict[str, dict[str, str]]:
 
 
 def loop_counts(program: Program) -> list[int]:
-    """How often each loop of the C runs its straight line; what runs once is no loop."""
+    """How often each loop of the C runs its body. A body that runs once is no loop."""
     return [loop.count for loop in program.loops if loop.count > 1]
 
 
 def operation_counts(cost: Cost) -> dict[str, int]:
-    """Operations by kind, and their total; those of friction and of lanes where there are some."""
+    """Operations by kind, and their total.
+
+    Signs (of friction) and joins and turns (of lanes) appear only if there are any.
+    """
     counts = {
         kind: count for kind, count in asdict(cost).items() if count or kind not in ("sign", "join", "turn")
     }

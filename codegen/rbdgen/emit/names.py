@@ -1,4 +1,4 @@
-"""Text from a robot description on its way into files: checked identifiers or escaped comments only."""
+"""Text from a robot description on its way into files: a checked identifier or an escaped comment."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ RESERVED: Final = _C_AND_CPP | frozenset(keyword.kwlist) | frozenset(keyword.sof
 _TAKEN_MODULES: Final = sys.stdlib_module_names | {"cffi", "numpy", "rbdgen", "test"}
 
 LONGEST_NAME: Final = 60
-"""Letters of a robot's identifier: file names of 255 hold it with all that is put behind it."""
+"""The longest identifier of a robot. With all its suffixes it must fit in a file name of 255 characters."""
 
 _SUFFIX: Final = "_robot"
-"""Makes another word of one that is taken."""
+"""The suffix that is appended to a name that is taken."""
 
 _SHOWN: Final = 80
-"""Letters of a name that an error quotes."""
+"""The number of characters of a name that an error quotes."""
 
 
 def check_identifier(name: str) -> str:
-    """`name` itself when it is an identifier of C, C++ and Python alike; otherwise an `EmitError`."""
+    """Return `name` if it is an identifier of C, C++ and Python; otherwise raise `EmitError`."""
     if not _IDENTIFIER.fullmatch(name) or name in RESERVED:
         raise EmitError(
             f"{_shown(name)} is not usable as a name in C and Python;"
@@ -57,7 +57,9 @@ def check_identifier(name: str) -> str:
 
 
 def check_robot_name(name: str) -> str:
-    """`name` itself when it can be a Python package and a prefix of C functions; otherwise an `EmitError`."""
+    """Return `name` if it can name a Python package and be a prefix of C functions, else raise
+    `EmitError`.
+    """
     if len(name) > LONGEST_NAME:
         raise EmitError(
             f"{_shown(name)} has {len(name)} letters; choose a name of at most {LONGEST_NAME} with --name"
@@ -71,19 +73,19 @@ def check_robot_name(name: str) -> str:
 
 
 def check_argument_name(name: str) -> str:
-    """`name` itself when a function of the C can have an array of this name; otherwise an `EmitError`."""
+    """Return `name` if an array argument of a C function can have it; otherwise raise `EmitError`."""
     if hides_the_function(check_identifier(name)):
         raise EmitError(f"an argument named '{name}' would hide a name of the emitted C; rename it")
     return name
 
 
 def casadi_name(robot: str, function: str, knots: int) -> str:
-    """What `casadi.external` asks for: the plain symbol is that of the C."""
+    """The name that `casadi.external` asks for; the C function already has the name without the suffix."""
     return f"{robot}_{function}_x{knots}"
 
 
 def _taken(name: str) -> bool:
-    """Whether a package or header of this name would hide another, or a namespace clash with a function."""
+    """Whether a package or header of this name would hide another, or a C++ namespace would clash."""
     return name in _TAKEN_MODULES or hides_the_system(name)
 
 
@@ -93,10 +95,10 @@ def _shown(name: str) -> str:
 
 
 def identifier(text: str, lead: str = "n") -> str:
-    """The nearest identifier of C, C++ and Python: no accents, '_' for what is not allowed.
+    """The nearest identifier of C, C++ and Python: accents are removed, and other characters become '_'.
 
-    Never empty, never reserved, no leading '_' and no '__' (C and C++ keep those for themselves), no leading
-    digit: `lead` is put before one. Two texts may give the same identifier: see `unique_identifiers`.
+    It is never empty or reserved. It has no leading '_' and no '__', which C and C++ reserve, and `lead` is
+    put in front of a leading digit. Two texts may give the same identifier: see `unique_identifiers`.
     """
     plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     name = re.sub(r"[^A-Za-z0-9]+", "_", plain, flags=re.ASCII).strip("_")
@@ -106,20 +108,20 @@ def identifier(text: str, lead: str = "n") -> str:
 
 
 def robot_identifier(text: str) -> str:
-    """An identifier made of a robot's name, fit for a Python package and for the prefix of C functions.
+    """An identifier from a robot's name that can be a Python package and the prefix of C functions.
 
-    Of a long name the beginning: two robots may then have the same identifier.
+    A long name is cut, so two robots may have the same identifier.
     """
     name = identifier(identifier(text, lead="robot_")[:LONGEST_NAME])
     return f"{name[: LONGEST_NAME - len(_SUFFIX)].rstrip('_')}{_SUFFIX}" if _taken(name) else name
 
 
 def renaming(text: str) -> str | None:
-    """One line where a robot's identifier is another word than its name says; None where it is not."""
+    """One line that says why a robot's identifier differs from its name, or None if the name was kept."""
     name = identifier(text, lead="robot_")
     if len(name) > LONGEST_NAME:
         why = f"its name has {len(name)} letters"
-    elif _taken(name) or name.endswith("_"):  # which `identifier` put there
+    elif _taken(name) or name.endswith("_"):  # `identifier` appended the '_' to a reserved word
         why = "its name is reserved in C or Python"
     else:
         return None
@@ -130,7 +132,7 @@ def renaming(text: str) -> str | None:
 
 
 def unique_identifiers(texts: Iterable[str]) -> tuple[str, ...]:
-    """An identifier for each text, in order, all different even as macros, which are capitals."""
+    """An identifier for each text, in order. They differ even in capitals, because they also name macros."""
     names = [identifier(text) for text in texts]
     seen: set[str] = set()
     clean = {name.upper() for name in names}
@@ -146,15 +148,15 @@ def unique_identifiers(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def comment_text(text: str) -> str:
-    """`text` such that it cannot leave a comment of C, C++ or Python, nor a Python docstring.
+    """`text`, changed so that it cannot end a comment of C, C++ or Python, nor a Python docstring.
 
-    Asterisks, backslashes, question marks (trigraphs), double quotes, control characters and all that is
-    not ASCII appear as {U+002A}.
+    Asterisks, backslashes, question marks (trigraphs), double quotes, control characters and all characters
+    that are not ASCII appear as {U+002A}.
     """
     return "".join(c if c in _COMMENT_SAFE else f"{{U+{ord(c):04X}}}" for c in text)
 
 
 def markdown_text(text: str) -> str:
-    """`text` such that Markdown shows it as it is, inside a table too."""
+    """`text`, escaped so that Markdown shows it unchanged, even inside a table."""
     shown = (c if c.isprintable() else f"{{U+{ord(c):04X}}}" for c in text)
     return "".join(c if c.isalnum() or c in " _-.,:+{}" else f"&#{ord(c)};" for c in "".join(shown))

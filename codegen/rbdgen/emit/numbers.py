@@ -1,4 +1,4 @@
-"""Numbers as C literals: the shortest decimal that reads back as the very same bits."""
+"""Numbers as C literals: the shortest decimal that is read back as exactly the same bits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rbdgen.errors import EmitError
 
 
 def literal(value: float, real: str) -> str:
-    """`value` as a literal of the C type `real`; a float is rounded once, to nearest, from the double."""
+    """`value` as a literal of the C type `real`. A float is rounded once from the double, to nearest."""
     if not math.isfinite(value):
         raise EmitError(f"the constant {value} has no C literal; check the robot's numbers")
     if real == "double":
@@ -25,7 +25,7 @@ def literal(value: float, real: str) -> str:
 
 
 def literal17(value: float, real: str) -> str:
-    """`value` with 17 digits (double) or 9 (float): columns of golden numbers line up and stay exact."""
+    """`value` with 17 digits (double) or 9 (float), which is exact and aligns columns of golden numbers."""
     if not math.isfinite(value):
         raise EmitError(
             f"the golden value {value} has no C literal; the robot is singular at the tested state"

@@ -1,4 +1,4 @@
-"""What emission takes and gives: facts of a robot, functions as graphs, options; the files of a folder."""
+"""Input and output of emission: facts of a robot, functions as graphs, options, the files of a folder."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from rbdgen.signature import SizedSignature
 
 MANIFEST: Final = "manifest.json"
 PRIVATE: Final = "_rbdgen"
-"""Folder of a generated package that holds its loader and the C that binds it to Python."""
+"""The folder of a generated package that holds its loader and the C that binds it to Python."""
 
 ATTRIBUTES: Final = frozenset(
     {"library", "manifest", "joint_names", "idx_q", "idx_v", "frames", "contacts", "parameters"}
     | {"normalize", "neutral", "random", "full_configuration"}
     | {"release_memory", "limit_memory"}
 )
-"""What a generated package offers beside its functions."""
+"""The names that a generated package offers besides its functions."""
 
 IN_PYTHON: Final = ("integrate", "difference")
-"""What it offers in Python where no function of that name is generated."""
+"""The functions that are written in Python if no function of that name is generated."""
 
 
 @dataclass(frozen=True)
 class JointFacts:
-    """A moving joint as the manifest lists it; limits in rad or m, None where there is none."""
+    """A moving joint as the manifest lists it. Limits are in rad or m, and None if there is none."""
 
     name: str
     kind: str
@@ -47,9 +47,9 @@ class JointFacts:
 
 @dataclass(frozen=True)
 class FollowerFacts:
-    """A joint that another one moves, as the manifest lists it: q = multiplier q_primary + offset.
+    """A mimic joint as the manifest lists it: q = multiplier q_primary + offset.
 
-    It has no place in q and v. `offset` in rad or m; a joint with the multiplier 0 stands still.
+    It has no elements in q and v. The offset is in rad or m; a joint with the multiplier 0 is fixed.
     """
 
     joint: str
@@ -60,33 +60,37 @@ class FollowerFacts:
 
 @dataclass(frozen=True)
 class BodyFacts:
-    """A moving body as the manifest lists it: its joint, its placement at q = 0, its inertia.
-
-    `parent`: index, -1 for the world; `axis` in the joint's frame, `pitch` in m/rad where it is a screw,
-    `hidden` where it only stands between two joints and takes no external force; `rotation`, `translation`:
-    the joint's frame in the parent's, m; `mass`, `first_moment`, `rotational_inertia`: about the origin of
-    the joint's frame, kg, kg m, kg m^2.
-    """
+    """A moving body as the manifest lists it: its joint, its placement at q = 0, and its inertia."""
 
     name: str
     parent: int
+    """The index of the parent body, -1 for the world."""
     joint: str
     kind: str
     axis: tuple[float, ...]
+    """The axis of the joint, in the joint's frame."""
     rotation: tuple[tuple[float, ...], ...]
+    """The orientation of the joint's frame in the parent's frame."""
     translation: tuple[float, ...]
+    """The origin of the joint's frame in the parent's frame, in m."""
     mass: float
+    """In kg."""
     first_moment: tuple[float, ...]
+    """About the origin of the joint's frame, in kg m."""
     rotational_inertia: tuple[tuple[float, ...], ...]
+    """About the origin of the joint's frame, in kg m^2."""
     pitch: float | None = None
+    """The pitch of a screw joint, in m/rad."""
     hidden: bool = False
+    """Whether the body only connects two joints and takes no external force."""
 
 
 @dataclass(frozen=True)
 class ResistanceFacts:
-    """What a joint sets against its motion: tau = ID + d v + f s(v) + k (q - q0) + A a, in SI units.
+    """The resistance of a joint: tau = ID + d v + f s(v) + k (q - q0) + A a, in SI units.
 
-    `velocity_scale`: e of s(v) = v / sqrt(v^2 + e^2), 0 for the sign of v; the others in the order above.
+    The fields are d, f, e, k, q0 and A, in this order, where e is the velocity scale in s(v) = v / sqrt(v^2 +
+    e^2). If e is 0, s(v) is the sign of v.
     """
 
     joint: str
@@ -100,7 +104,7 @@ class ResistanceFacts:
 
 @dataclass(frozen=True)
 class FrameFacts:
-    """A named frame: on the body of this index, -1 for the world, placed there; m."""
+    """A named frame, its body (the index, or -1 for the world) and its pose on that body, in m."""
 
     name: str
     body: int
@@ -110,7 +114,7 @@ class FrameFacts:
 
 @dataclass(frozen=True)
 class LoopFacts:
-    """A closed loop as the manifest lists it: two frames, and what it holds of them, 3 or 6 rows."""
+    """A closed loop as the manifest lists it: its two frames, and the number of constraint rows, 3 or 6."""
 
     kind: str
     rows: int
@@ -119,25 +123,28 @@ class LoopFacts:
 
 @dataclass(frozen=True)
 class ContactFacts:
-    """A contact as the manifest lists it: `rows` of them, from `first_row` on, in the axes of the body of
-    index `axes`, -1 for the world; `ends`: links and points
-    in their axes, one or (a loop) two."""
+    """A contact as the manifest lists it."""
 
     name: str
     kind: str
     rows: int
+    """The number of its constraint rows."""
     first_row: int
+    """The index of its first row."""
     axes: int
+    """The index of the body in whose axes the rows are expressed, -1 for the world."""
     ends: tuple[FrameFacts, ...]
+    """The links and the points on them, in the axes of these links: one, or two for a closed loop."""
 
 
 @dataclass(frozen=True)
 class BaseFacts:
-    """Base parameters R pi as the manifest lists them: the inertial parameters whose columns of the regressor
-    stay, such as "Ixx:forearm", and R by rows."""
+    """Base parameters R pi as the manifest lists them."""
 
     names: tuple[str, ...]
+    """The inertial parameters whose columns of the regressor remain, such as "Ixx:forearm"."""
     matrix: tuple[tuple[float, ...], ...]
+    """The matrix R by rows."""
 
 
 @dataclass(frozen=True)
@@ -151,62 +158,68 @@ class ParameterFacts:
 
 @dataclass(frozen=True)
 class LinkFacts:
-    """A link with inertial parameters: `values`: mass, then m c and the inertia about the origin, or, where
-    `about_center`, c and the inertia about it; `places`: of each in p, None where it is no parameter."""
+    """A link whose inertial parameters are inputs, as the manifest lists it."""
 
     link: str
     about_center: bool
+    """Whether `values` refer to the centre of mass."""
     values: tuple[float, ...]
+    """The mass, then m c and the inertia about the origin, or c and the inertia about c (`about_center`)."""
     places: tuple[int | None, ...]
+    """The index in p of each value, or None if the value is no parameter."""
 
 
 @dataclass(frozen=True)
 class RobotFacts:
-    """All that the emitted files say of a robot.
-
-    `name` is the checked identifier that prefixes every C name and names the Python package; `robot_name`
-    is what the URDF says, any text. `joints` are the moving joints in order, without the base; `manifold`:
-    what the elements of q and v are, the base's with them; `followers`: joints that others move. `merged`:
-    (link, body it was merged into). `snapped`: (joint, largest change of an entry of its rotation).
-    `warnings`: `LINE: what is odd in the URDF; what was done about it`.
-    `options`: what generated it, as JSON values. `resistance`: of the joints that have some. `nloop`: rows of
-    all closed `loops`; `independent_rows`: those of them that say all, None where that is not known;
-    `independent_velocities`: elements of v that say all others where loops are closed, none if not asked for;
-    `frames`: those chosen for functions of frames, in order; `contacts`: those that functions are of, in the
-    order of their rows, `contact_sets`: names of some of them, by the suffix of functions of these alone;
-    `base_parameters`: those that a function is of,
-    None where none is; `parameters`: those that stay inputs, `parameter_links`: the links whose inertia they
-    are of.
-    """
+    """All that the emitted files say of a robot."""
 
     name: str
+    """The checked identifier that is the prefix of every C name and the name of the Python package."""
     robot_name: str
+    """The name in the URDF, which may be any text."""
     base: str
     nq: int
     nv: int
     nbodies: int
     joints: tuple[JointFacts, ...]
+    """The moving joints in order, without the base."""
     urdf_sha256: str
     version: str
     manifold: Manifold
+    """What the elements of q and v are, including those of the base."""
     followers: tuple[FollowerFacts, ...] = ()
+    """The mimic joints."""
     bodies: tuple[BodyFacts, ...] = ()
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     merged: tuple[tuple[str, str], ...] = ()
+    """Pairs of a link and the body into which it was merged."""
     snapped: tuple[tuple[str, float], ...] = ()
+    """Pairs of a joint and the largest change of an entry of its rotation."""
     warnings: tuple[str, ...] = ()
+    """Each says what is odd in the URDF and what was done about it: `LINE: PROBLEM; REMEDY`."""
     options: Mapping[str, Any] = field(default_factory=dict)
+    """The options of the generator, as JSON values."""
     resistance: tuple[ResistanceFacts, ...] = ()
+    """The resistance of each joint that has some."""
     nloop: int = 0
+    """The number of constraint rows of all closed loops."""
     loops: tuple[LoopFacts, ...] = ()
     independent_rows: tuple[int, ...] | None = None
+    """A largest set of independent rows of the closed loops, or None if it is not known."""
     independent_velocities: tuple[int, ...] = ()
+    """Elements of v that determine all others if the loops are closed; empty if not requested."""
     frames: tuple[FrameFacts, ...] = ()
+    """The frames that were chosen for functions of frames, in order."""
     contacts: tuple[ContactFacts, ...] = ()
+    """The contacts that functions use, in the order of their rows."""
     contact_sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names of some contacts, by the suffix of the functions that use only these."""
     base_parameters: BaseFacts | None = None
+    """The base parameters, or None if no function uses them."""
     parameters: tuple[ParameterFacts, ...] = ()
+    """The numbers of the robot that stay inputs."""
     parameter_links: tuple[LinkFacts, ...] = ()
+    """The links to whose inertia the parameters belong."""
 
     def __post_init__(self) -> None:
         check_robot_name(self.name)
@@ -218,27 +231,31 @@ class RobotFacts:
 
 @dataclass(frozen=True)
 class FunctionSource:
-    """A function ready to print.
-
-    `program` computes one state, `batch` many, None for a function that has no batch function; both are
-    verified, and nodes stand in the order of the statements. `form` is the chosen form; `alternatives` are
-    the operation counts of the forms that were not. `doc`: one line, what it computes; `derivative_of`: the
-    function whose derivatives its outputs are; `lanes`: the same program with alike limbs as lanes; what is
-    printed for one state where there is one; `dependence`: of a product with derivatives, which elements of
-    outputs depend on which of its directions, by output and direction, see `graph.programs.dependence`.
-    """
+    """A function that is ready to be printed."""
 
     signature: SizedSignature
     program: Program
+    """The verified program for one state; its nodes stand in the order of the statements."""
     form: str
+    """The form that was chosen."""
     axes: str
     cost: Cost
     doc: str
+    """One line that says what the function computes."""
     alternatives: Mapping[str, Cost] = field(default_factory=dict)
+    """The operation counts of the forms that were not chosen."""
     batch: Program | None = None
+    """The verified program for many states, or None if the function has no batch function."""
     derivative_of: str | None = None
+    """The name of the function whose derivatives the outputs are."""
     lanes: Program | None = None
+    """The program with alike limbs as lanes. If it exists, it is printed for one state in place of
+    `program`.
+    """
     dependence: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
+    """For a product with derivatives: which elements of an output depend on which elements of a direction, by
+    output and direction (see `graph.programs.dependence`).
+    """
 
     def __post_init__(self) -> None:
         name = check_identifier(self.signature.name)
@@ -260,43 +277,44 @@ class FunctionSource:
 
     @property
     def printed(self) -> Program:
-        """What the C of one state is printed from."""
+        """The program from which the C for one state is printed."""
         return self.lanes or self.program
 
 
 @dataclass(frozen=True)
 class EmitOptions:
-    """How the C looks.
-
-    `extensions`: compiler extensions and libm beyond sine and cosine are allowed (target host);
-    `nesting`: levels of single-use operations inside one statement, see `emit.c.printer`; `prefix`, `flags`:
-    of the target's tools and compiler, for the build files of the folder; `emit`, `knots`: as in `Options`.
-    """
+    """How the C looks."""
 
     real: Real = "double"
     trig: Trig = "libm"
     target: str = "host"
     extensions: bool = True
+    """Whether compiler extensions, and libm beyond sine and cosine, are allowed (target host)."""
     nesting: int = 1
+    """How many levels of operations used once may stand inside one statement; see `emit.c.printer`."""
     prefix: str = ""
+    """The prefix of the target's tools, for the build files of the folder."""
     flags: tuple[str, ...] = ("-O2", "-ffp-contract=off")
+    """The flags of the target's compiler, for the build files of the folder."""
     emit: tuple[str, ...] = ()
+    """As in `Options`."""
     knots: int = 1
+    """As in `Options`."""
 
     @property
     def small_machine(self) -> bool:
-        """Whether another machine's compiler is needed: a small one's, without Python."""
+        """Whether the C is for a cross compiler, that is, for a small machine without Python."""
         return bool(self.prefix)
 
     @property
     def small_float(self) -> bool:
-        """Whether what float costs in accuracy goes into the manifest: on small machines."""
+        """Whether the manifest records the error of float: on small machines."""
         return self.real == "float" and self.small_machine
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The text files of a generated folder, by path inside it, in order; the manifest is among them."""
+    """The text files of a generated folder, by path in the folder, in order. The manifest is one of them."""
 
     name: str
     files: Mapping[str, str]
@@ -307,6 +325,6 @@ class Sources:
         return manifest
 
     def c_sources(self) -> Iterator[tuple[str, str]]:
-        """Every function with its C file."""
+        """Yield every function with its C file."""
         for name, facts in self.manifest["functions"].items():
             yield name, facts["source"]

@@ -1,4 +1,4 @@
-"""Which elements of an output may be other than 0, in words for comments."""
+"""A description, for comments, of the elements of an output that may be other than 0."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ _WIDTH = 100
 
 
 def pattern_lines(output: SizedArgument) -> tuple[str, ...]:
-    """What is told of an output that has a pattern, such as "may be other than 0, row by row: 0-5: 0-17; 6-8:
-    0-8": rows 0 to 5 are full, and so on."""
+    """Describe the pattern of an output, or nothing if it has none.
+
+    In "may be other than 0, row by row: 0-5: 0-17; 6-8: 0-8", columns 0 to 17 of the rows 0 to 5 and columns
+    0 to 8 of the rows 6 to 8 may be other than 0.
+    """
     if output.nonzero is None:
         return ()
     shape = output.dense or output.shape
@@ -31,7 +34,7 @@ def pattern_lines(output: SizedArgument) -> tuple[str, ...]:
 
 
 def _rows(positions: Sequence[int], shape: Sequence[int]) -> str:
-    """Row by row what stands in the last axis; neighbouring rows that are alike are told together."""
+    """List the positions along the last axis row by row; neighbouring rows that are alike share an entry."""
     if len(shape) < 2:
         return ranges_text(positions)
     rows = [
@@ -46,7 +49,7 @@ def _indices(row: int, shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _together(rows: Sequence[tuple[tuple[int, ...], str]]) -> Iterator[tuple[str, str]]:
-    """Runs of rows that differ in their last index only."""
+    """Join neighbouring rows that differ only in their last index."""
     for (before, columns), alike in groupby(rows, lambda row: (row[0][:-1], row[1])):
         numbers = ranges_text([indices[-1] for indices, _ in alike])
         yield " ".join([*map(str, before), f"[{numbers}]" if " " in numbers else numbers]), columns

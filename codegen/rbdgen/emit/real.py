@@ -1,4 +1,4 @@
-"""The C names that depend on the precision."""
+"""C names that depend on the precision."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rbdgen.errors import OptionError
 
 @dataclass(frozen=True)
 class Real:
-    """A floating-point type of C with its functions in <math.h>."""
+    """A floating-point type of C and its functions in <math.h>."""
 
     name: str
     sin: str
@@ -31,7 +31,7 @@ REALS: Final[Mapping[str, Real]] = MappingProxyType(
 
 
 def real_type(name: str) -> Real:
-    """The row of `name` ("double" or "float"); an `OptionError` for any other."""
+    """The type called `name` ("double" or "float"); any other name raises `OptionError`."""
     if name not in REALS:
         raise OptionError(f"unknown --real {name!a}; take one of {', '.join(REALS)}")
     return REALS[name]

@@ -1,4 +1,4 @@
-"""All files of a generated folder as texts: every backend prints its own; nothing is written to disk."""
+"""All files of a generated folder as texts. Each backend prints its own files; nothing is written to disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rbdgen.emit.readme.files import files as readme_files
 from rbdgen.emit.selftest.golden import Golden
 
 Backend: TypeAlias = Callable[[Folder], Mapping[str, str]]
-"""From the description of a folder to files by path; none where a folder does without them."""
+"""A function from the description of a folder to files by path; it returns none if the folder needs none."""
 
 BACKENDS: Final[tuple[Backend, ...]] = (
     c_files,
@@ -27,9 +27,9 @@ BACKENDS: Final[tuple[Backend, ...]] = (
     python_files,
     readme_files,
 )
-"""What a folder is made of, in this order.
+"""The backends of a folder, in this order.
 
-Another language is a folder in `emit`, a folder in `templates` and a line here.
+To add a language, add a folder in `emit`, a folder in `templates` and a line here.
 """
 
 
@@ -39,16 +39,16 @@ def render(
     options: EmitOptions | None = None,
     golden: Mapping[str, Golden] | None = None,
 ) -> Sources:
-    """The whole folder; the manifest, which lists all files, is the last.
+    """Print the whole folder; the manifest, which lists all files, comes last.
 
     Args:
-        facts: what to say of the robot.
-        functions: in the order in which they shall be listed.
-        options: precision, trigonometry, style.
-        golden: for every function its golden vectors; computed where not given.
+        facts: what the files say of the robot.
+        functions: the functions, in the order in which they are listed.
+        options: precision, trigonometry and style.
+        golden: the golden vectors of every function; they are computed if not given.
 
     Raises:
-        EmitError: a name, a number or a graph that cannot be printed; no function; a function twice.
+        EmitError: a name, a number or a graph cannot be printed, there is no function, or one occurs twice.
     """
     folder = folder_of(facts, functions, options or EmitOptions(), golden)
     files: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Words that names of robots and arguments must not be: the system or the emitted C uses them."""
+"""Words that robots and arguments must not be called, because the system or the emitted C uses them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HEADERS: Final = frozenset(
     xlocale
     """.split()  # noqa: SIM905  (a list would take a screen)
 )
-"""Headers of C and POSIX, of C libraries and of Python; those of processors end in `intrin`."""
+"""Headers of C and POSIX, of C libraries and of Python. Headers of processors end in `intrin`."""
 
 _GLOBAL: Final = frozenset(
     """
@@ -72,17 +72,19 @@ _GLOBAL: Final = frozenset(
     vscanf vsnprintf vsprintf vsscanf wcstombs wctomb write y0 y0f y0l y1 y1f y1l yn ynf ynl
     """.split()  # noqa: SIM905
 )
-"""What the C library may declare where <array> is included, and C++ has no namespace beside it."""
+"""Names that the C library may declare if <array> is included; a C++ namespace of that name would clash."""
 
 
 _MACROS: Final = frozenset({"EOF", "FILE", "HUGE_VAL", "INFINITY", "NAN", "NULL"})
 """Well-known macros of the C library, which are in capitals."""
 
 _BINDING: Final = frozenset(f"rbdgen_{word}" for word in ("buffer", "dispatch", "lines", "stream", "threads"))
-"""Begin the macros of the C that binds a robot to Python."""
+"""The beginnings of macros in the C that binds a robot to Python."""
 
 _BEGINNINGS: Final = frozenset({"kinetic", "potential"})
-"""Begin functions that end as another one does: the `regressor` of robot `kinetic` is `kinetic_regressor`."""
+"""The beginnings of functions that end like another one: `kinetic_regressor` could be a function of any robot
+or the `regressor` of a robot called `kinetic`.
+"""
 
 LOCAL: Final = frozenset(
     """
@@ -91,21 +93,21 @@ LOCAL: Final = frozenset(
     stream view word wrong
     """.split()  # noqa: SIM905
 )
-"""What the templates name beside the arguments of a function."""
+"""The names in the templates other than the arguments of a function."""
 
 _MADE: Final = re.compile(r"(lanes_of|many|expected|near)_\w+|\w+_(step|block|fails|before|[0-9]+)", re.ASCII)
-"""What emission names after an argument or a function."""
+"""Names that emission derives from an argument or a function."""
 
 
 def hides_the_system(name: str) -> bool:
-    """Whether `<name>.h` hides a header, in any case of letters, or C or its library needs the word."""
+    """Whether `<name>.h` hides a header (in upper or lower case), or C or its library needs the word."""
     lower = name.lower()
     header = lower in _HEADERS or re.fullmatch(r"\w*intrin", lower) is not None
     return header or lower in _BINDING | _BEGINNINGS or _of_the_library(name)
 
 
 def hides_the_function(name: str) -> bool:
-    """Whether an argument of this name would hide a variable, function or type that emitted C uses."""
+    """Whether an argument of this name would hide a variable, function or type in the emitted C."""
     made = _MADE.fullmatch(name) is not None or name.lower().startswith(("_", "rbdgen_"))
     return made or name in LOCAL or _of_the_library(name)
 

@@ -1,7 +1,8 @@
-"""The built-in sine and cosine in NumPy: bit for bit what c/sincos_kernel.jinja makes C compute.
+"""The built-in sine and cosine in NumPy, which agree bit for bit with c/sincos_kernel.jinja in C.
 
-The same operations on the same constants in the same order, each rounded to the type;
-`tests/emit/test_sincos.py` holds them against each other. Valid in the range of the C, where none is NaN.
+Both do the same operations on the same constants in the same order, each rounded to the type;
+`tests/emit/test_sincos.py` compares them. They are valid in the range of the C version, where no result is
+NaN.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from rbdgen.errors import EmitError
 Array = npt.NDArray[Any]
 
 _QUARTER_TURNS: Final = (-0.0, 1.0, 0.0, -1.0, 0.0)
-"""Sines of 0, 1, 2, 3, 4 quarter turns, so cosines from the second on."""
+"""The sines of 0, 1, 2, 3 and 4 quarter turns. From the second entry on, they are also the cosines."""
 
 
 def sincos(x: npt.ArrayLike) -> tuple[Array, Array]:
-    """Sine and cosine of angles (rad) in float32 or float64, any shape.
+    """Sine and cosine of angles (rad) in an array of float32 or float64.
 
     Raises:
-        EmitError: another type.
+        EmitError: the array has another type.
     """
     angles = np.asarray(x)
     if angles.dtype == np.float32:
@@ -38,7 +39,7 @@ def sincos(x: npt.ArrayLike) -> tuple[Array, Array]:
 
 
 def _turns(t: Array) -> npt.NDArray[np.intp]:
-    """n mod 4 from the lowest bits of t."""
+    """The number of quarter turns modulo 4, from the lowest bits of t."""
     return np.asarray(t.view(f"u{t.itemsize}") & 3, np.intp)
 
 

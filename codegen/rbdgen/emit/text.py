@@ -1,4 +1,4 @@
-"""Templates filled in: frozen contexts become the texts of files."""
+"""Templates: they turn frozen contexts into the texts of files."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from rbdgen.resources import template_root
 
 
 def filled(template: str, **context: object) -> str:
-    """The text of a template."""
+    """The text of a template that is filled in with a context."""
     return _environment().get_template(template).render(context)
 
 
 def copied(file: str) -> str:
-    """The text of a file that stands among the templates and holds nothing to fill in."""
+    """The text of a file that lies among the templates and has nothing to fill in."""
     return (template_root() / file).read_text(encoding="utf-8")
 
 
 @cache
 def _environment() -> Environment:
-    # No autoescape: the output is C, Python and Markdown. What comes from a description was made a checked
-    # identifier or an escaped comment before it got here.
+    # No autoescape: the output is C, Python and Markdown. Text from a description has already become a
+    # checked identifier or an escaped comment.
     return Environment(
         loader=FileSystemLoader(template_root()),
         undefined=StrictUndefined,

@@ -1,14 +1,15 @@
-"""A generated folder on disk: the old one or the new one, whole, and nothing of the user's is touched.
+"""A generated folder on disk: it is replaced whole or not at all, and files of the user are never touched.
 
-That is kept whatever ends the process: an error, Ctrl-C, kill -9. What a killed run leaves beside the folder
-has a name that says what it is, and the next run into the same parent puts it right:
+This holds however the process ends: by an error, Ctrl-C or kill -9. A run that is killed may leave folders
+behind whose names say what they are, and the next run with the same parent folder repairs this:
 
-    .NAME.new-TOKEN     a folder being written: removed
-    .NAME.old-TOKEN     the old folder, whole: comes back where NAME is missing, else removed
-    .NAME.del-TOKEN     an old folder being removed: removed
+    .NAME.new-TOKEN     a folder being written; it is removed
+    .NAME.old-TOKEN     the old folder, whole; it is renamed to NAME if NAME is missing, else removed
+    .NAME.del-TOKEN     an old folder being removed; it is removed
 
-This happens under a lock on the parent, so none of them belongs to a run that still lives. Linux exchanges
-two names at once on most file systems, then NAME is never missing. Elsewhere it is for an instant.
+The repair holds a lock on the parent, so none of these folders belongs to a run that is still alive. On most
+file systems Linux exchanges two names atomically, and NAME is never missing. Elsewhere it is missing for an
+instant.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ _RENAME_EXCHANGE: Final = 2
 
 
 def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write the files as `folder`; an older folder of rbdgen's there is replaced.
+    """Write the files as `folder` and replace an older folder of rbdgen there.
 
-    Where the old folder cannot be removed once the new one stands, a warning says so.
+    If the old folder cannot be removed after the new one is in place, a warning says so.
 
     Raises:
-        EmitError: something else stands there, the older folder holds files that rbdgen did not write, or
-            the disk refuses; what was there is then as before.
+        EmitError: something else has that name, the older folder holds files that rbdgen did not write, or
+            the disk refuses. What was there is then unchanged.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -55,13 +56,13 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file of its own, whole or not at all; an older file of that name is replaced.
+    """Write a single file, whole or not at all, and replace an older file of that name.
 
     Raises:
-        EmitError: something that is no file stands there, or the disk refuses.
+        EmitError: something that is no file has that name, or the disk refuses.
     """
     try:
-        path = path.resolve()  # a link stays one
+        path = path.resolve()  # a symbolic link is kept; its target is replaced
         if path.exists() and not path.is_file():
             raise EmitError(f"{path}: is no file; choose another one with -o")
         new = path.with_name(f".{path.name}.new-{secrets.token_hex(6)}")
@@ -77,7 +78,7 @@ def write_file(path: Path, text: str) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """One process at a time writes into a folder; the lock is on the folder itself and leaves no file."""
+    """Let one process at a time write into a folder. The lock is on the folder itself and leaves no file."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -94,7 +95,7 @@ def _replace(folder: Path, files: Mapping[str, str | bytes]) -> None:
     try:
         _write(new, files)
         written = new.stat().st_ino
-        _refuse_foreign(folder)  # once more: what came meanwhile is the user's
+        _refuse_foreign(folder)  # again, because the user may have added files meanwhile
         if not os.path.lexists(folder):
             new.rename(folder)
         elif _exchange(new, folder):
@@ -106,7 +107,7 @@ def _replace(folder: Path, files: Mapping[str, str | bytes]) -> None:
         if written is None or not os.path.lexists(folder) or folder.lstat().st_ino != written:
             _put_right(folder.parent)
             raise
-    with suppress(OSError, KeyboardInterrupt):  # the new folder stands; what is left here is the next run's
+    with suppress(OSError, KeyboardInterrupt):  # the new folder is in place; the next run cleans up the rest
         _put_right(folder.parent)
 
 
@@ -119,7 +120,7 @@ def _write(folder: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names at once; False where the system or the file system cannot."""
+    """Exchange two names atomically; return False if the system or the file system cannot do that."""
     rename = _renameat2()
     arguments = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
     return rename is not None and rename(*arguments) == 0
@@ -127,9 +128,9 @@ def _exchange(one: Path, other: Path) -> bool:
 
 @cache
 def _renameat2() -> Callable[..., int] | None:
-    """Linux's, which Python does not offer; None elsewhere."""
+    """Linux's renameat2, which Python does not offer; None on other systems."""
     try:
-        import ctypes  # noqa: PLC0415  (not every Python has it)
+        import ctypes  # noqa: PLC0415  (some Pythons lack it)
 
         function = ctypes.CDLL(None).renameat2
     except (ImportError, OSError, AttributeError):
@@ -139,7 +140,7 @@ def _renameat2() -> Callable[..., int] | None:
 
 
 def _put_right(parent: Path) -> None:
-    """What killed runs left in a folder: removed, or back in its place. Needs the lock on it."""
+    """Remove or restore what killed runs left in a folder. The caller must hold the lock on it."""
     for path in sorted(parent.glob(".*-*")):
         leaving = _LEAVING.fullmatch(path.name)
         if leaving is None or path.is_symlink() or not path.is_dir():
@@ -156,12 +157,14 @@ def _put_one_right(path: Path, name: str, kind: str, token: str) -> None:
         shutil.rmtree(path)
     elif kind == "old" and not os.path.lexists(path.with_name(name)):
         path.rename(path.with_name(name))
-    else:  # renamed first: what is no longer whole must never come back
+    else:  # rename it first, so that a folder which is no longer whole is never restored
         _remove(path if kind == "del" else path.rename(path.with_name(f".{name}.del-{token}")))
 
 
 def _remove(folder: Path) -> None:
-    """Delete rbdgen's own files, the manifest that lists them last, and folders that are empty then."""
+    """Delete rbdgen's own files, of which the manifest that lists them is the last, and the folders that
+    become empty.
+    """
     listed = _listed(folder / MANIFEST) or frozenset()
     files, folders = _contents(folder)
     for path in sorted(files, key=lambda path: path == folder / MANIFEST):
@@ -172,7 +175,7 @@ def _remove(folder: Path) -> None:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """`EmitError` where anything but an older folder of rbdgen's, or an empty one, stands."""
+    """Raise `EmitError` unless the folder is missing, empty or an older folder of rbdgen."""
     if not os.path.lexists(folder):
         return
     if folder.is_symlink() or not folder.is_dir():
@@ -192,7 +195,7 @@ def _refuse_foreign(folder: Path) -> None:
 
 
 def _contents(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Everything in a folder: what is no folder, links among it, and the folders, inner ones first."""
+    """All files in a folder (links included), and all folders in it, inner ones first."""
     files: list[Path] = []
     folders: list[Path] = []
     for entry in folder.iterdir():
@@ -206,7 +209,7 @@ def _contents(folder: Path) -> tuple[list[Path], list[Path]]:
 
 
 def _own(path: Path, folder: Path, listed: frozenset[str]) -> bool:
-    """Whether rbdgen wrote it, or Python, compiling a module that rbdgen wrote. A link is foreign."""
+    """Whether rbdgen wrote the file, or Python did by compiling a module of rbdgen. A link is foreign."""
     if not stat.S_ISREG(path.lstat().st_mode):
         return False
     inside = path.relative_to(folder)
@@ -216,7 +219,7 @@ def _own(path: Path, folder: Path, listed: frozenset[str]) -> bool:
 
 
 def _listed(path: Path) -> frozenset[str] | None:
-    """The files that a manifest of rbdgen's lists, all inside its folder."""
+    """The files that a manifest of rbdgen lists if all of them lie in its folder; otherwise None."""
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         manifest = json.loads(path.read_text(encoding="utf-8")) if stat.S_ISREG(path.lstat().st_mode) else {}
         names = frozenset(manifest["files"])

@@ -1,1 +1,1 @@
-"""What a C or C++ project takes the folder in with: Makefile, CMakeLists.txt, a C++ header."""
+"""Files by which a C or C++ project uses the folder: Makefile, CMakeLists.txt and a C++ header."""

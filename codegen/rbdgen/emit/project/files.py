@@ -1,4 +1,4 @@
-"""What a C or C++ project takes the folder in with."""
+"""Files by which a C or C++ project uses the folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rbdgen.emit.text import filled
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """A header for C++, and the build files of make and CMake."""
+    """Return a header for C++ and the build files of make and CMake."""
     context = {
         "robot": folder.robot,
         "functions": folder.shown,

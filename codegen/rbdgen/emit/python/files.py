@@ -27,14 +27,14 @@ LOADER: Final = (
     "runtime/rollout.py",
     "runtime/sparsity.py",
 )
-"""Modules of rbdgen that every generated package carries a copy of."""
+"""Modules of rbdgen of which every generated package carries a copy."""
 
 BINDING: Final = ("calls.c", "stream.h", "threads.h", "threads.c")
-"""C that is the same for every robot: copied as it stands in `templates/python`."""
+"""C files that are the same for every robot and are copied unchanged from `templates/python`."""
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """The package; none for a small machine, which has no Python."""
+    """Return the package; it is empty for a small machine, which has no Python."""
     if folder.options.small_machine:
         return {}
     names = [function.name for function in folder.shown]

@@ -1,1 +1,1 @@
-"""The page of a generated folder, and the page of figures that a small machine's objects add to it."""
+"""The README of a generated folder, and the page of figures that is appended for small machines."""

@@ -1,4 +1,4 @@
-"""README.md of a folder, and the page of figures that is appended to it."""
+"""The README.md of a folder, and the page of figures that is appended to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rbdgen.emit.text import filled
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """The page for whoever opens the folder."""
+    """Return README.md, the page for readers who open the folder."""
     options = folder.options
     page = filled(
         "readme/README.md.jinja",
@@ -38,9 +38,10 @@ def files(folder: Folder) -> dict[str, str]:
 
 
 def figures_page(target: str, compiler: str, flags: str, functions: Mapping[str, Mapping[str, Any]]) -> str:
-    """What to append to README.md: a table of the figures that a cross compiler's objects show.
+    """The page to append to README.md: a table of figures measured on the objects of a cross compiler.
 
-    `functions`: name -> the manifest's facts, with `object_bytes`, `stack_bytes`, `instructions`, `outside`.
+    `functions` maps a name to the manifest's facts, with `object_bytes`, `stack_bytes`, `instructions` and
+    `outside`.
     """
     rows = [
         {

@@ -1,1 +1,1 @@
-"""What the self-tests of a generated folder hold: golden states, the bits of others."""
+"""Contents of the self-tests of a generated folder: golden states, and a hash of the results at others."""

@@ -1,8 +1,8 @@
-"""A hash of results, bit by bit, on states that C and Python make alike: the emitted self-test compares it.
+"""A hash of results, bit by bit, at states that C and Python draw alike; the emitted self-test compares it.
 
-The states are made of integers of few digits, with every second number 0: where much vanishes, the small
-terms of an equation show in the last bits of a result. Quaternions have unit length and time steps are not
-negative, as in any call: for other inputs results are often not finite.
+The states consist of numbers with few digits, of which every second is 0 on average: where many terms vanish,
+the small terms of an equation show in the last bits of a result. Quaternions have unit length and time steps
+are not negative, as in real calls, because other inputs often give results that are not finite.
 """
 
 from __future__ import annotations
@@ -23,25 +23,26 @@ Array = npt.NDArray[Any]
 STATES: Final = 256
 SEED: Final = 2463534242
 SCALE: Final = 2.0**-21
-"""24 bits times this are numbers within 4."""
+"""Integers of 24 bits times this are numbers within 4."""
 
 SHORT: Final = 2.0**-6
-"""In s, the longest time step."""
+"""The longest time step, in s."""
 
 FEWEST: Final = 32
-"""Of the states, those that have finite results and so are compared."""
+"""The smallest number of states with finite results, which are the ones compared, that the hash needs."""
 
 _TANGENT: Final = 2.0**-6
-"""8 bits times this are within 2; few enough that sums of their products are exact."""
+"""Integers of 8 bits times this are within 2. They are so short that sums of their products are exact."""
 
 _NEAR: Final = 2.0**-4
 
 How = Literal["plain", "angles", "attitude", "nonnegative", "inertia", "near"]
-"""How numbers are drawn: `angles` are sines and cosines, an `attitude` is a unit quaternion, and what is
-drawn `near` lies within an eighth of known numbers."""
+"""How numbers are drawn: `angles` are sines and cosines, an `attitude` is a unit quaternion, and `near` draws
+within an eighth of known numbers.
+"""
 
 WORDS_OF: Final[dict[How, int]] = {"attitude": 3, "inertia": 10}
-"""Random words for all numbers of such a draw; the others take one for each number."""
+"""How many random words such a draw takes in all. Other draws take one word per number."""
 
 _WORD: Final = 0xFFFFFFFF
 _FNV: Final = (2166136261, 16777619)
@@ -49,27 +50,31 @@ _FNV: Final = (2166136261, 16777619)
 
 @dataclass(frozen=True)
 class Draw:
-    """How `size` elements of an input are drawn, from the element `at` on.
-
-    `cosines`: the input that is drawn together with sines; `scale`: a power of two; `near`: known numbers.
-    """
+    """How a range of elements of an input is drawn."""
 
     how: How
+    """The kind of draw."""
     name: str
+    """The name of the input."""
     size: int
+    """The number of elements."""
     at: int = 0
+    """The first of the elements."""
     cosines: str = ""
+    """The input that is drawn together with an input of sines."""
     scale: float = 1.0
+    """A power of two by which the numbers are multiplied."""
     near: tuple[float, ...] = ()
+    """The known numbers near which elements are drawn."""
 
     @property
     def words(self) -> int:
-        """How many random words it takes."""
+        """The number of random words that the draw takes."""
         return WORDS_OF.get(self.how, self.size)
 
 
 def draws(arguments: Sequence[SizedArgument], manifold: Manifold) -> list[Draw]:
-    """How the inputs of a function are drawn, in this order; later draws replace elements of earlier ones."""
+    """How the inputs of a function are drawn, in order; later draws may replace elements of earlier ones."""
     cosines = next((x.name for x in arguments if x.kind == "cosines"), "")
     found = []
     for x in arguments:
@@ -95,7 +100,7 @@ def draws(arguments: Sequence[SizedArgument], manifold: Manifold) -> list[Draw]:
 def plain_inputs(
     arguments: Sequence[SizedArgument], manifold: Manifold, real: Real, states: int = STATES
 ) -> dict[str, Array]:
-    """Name -> (states, size), the same numbers as `c/draws.jinja` makes."""
+    """The inputs, each of shape (states, size), with the same numbers as `c/draws.jinja` makes."""
     dtype = np.float32 if real == "float" else np.float64
     drawn = draws(arguments, manifold)
     words = _words(states * sum(draw.words for draw in drawn)).reshape(states, -1)
@@ -131,17 +136,19 @@ def _tangents(words: Array, dtype: type[np.floating[Any]]) -> Array:
 
 
 def _attitudes(t: Array) -> Array:
-    """Unit quaternions by the tangents of a quarter of their angles, times their axes: only the quotients are
-    rounded."""
+    """Unit quaternions from the tangents of a quarter of their angles, times their axes.
+
+    Only the final quotients are rounded.
+    """
     squares = np.sum(t * t, axis=1, keepdims=True)
     return np.asarray(np.concatenate([t + t, 1 - squares], axis=1) / (1 + squares))
 
 
 def _inertias(t: Array) -> Array:
-    """Ten parameters (m, m c, Ixx Ixy Iyy Ixz Iyz Izz) that a body can have.
+    """Ten parameters (m, m c, Ixx Ixy Iyy Ixz Iyz Izz) that a physical body can have.
 
-    They are those of the pseudo-inertia L L^T, and nothing is rounded. L is lower triangular; t has the 4
-    elements of its diagonal, which become 1 or more, then the others by rows.
+    They are those of the pseudo-inertia L L^T, computed without rounding. L is lower triangular; t holds the
+    4 elements of its diagonal, which are made at least 1, then the other elements by rows.
     """
     L = np.zeros((len(t), 4, 4), t.dtype)
     L[:, range(4), range(4)] = 1 + abs(t[:, :4])
@@ -157,7 +164,7 @@ def _numbers(integers: Array, middle: int, scale: float, words: Array) -> Array:
 
 
 def _words(count: int) -> npt.NDArray[np.int64]:
-    """Marsaglia's xorshift generator of 32 bits."""
+    """Marsaglia's 32-bit xorshift generator."""
     word = SEED
     words = np.empty(count, np.int64)
     for k in range(count):
@@ -169,10 +176,10 @@ def _words(count: int) -> npt.NDArray[np.int64]:
 
 
 def hash_of_outputs(outputs: Sequence[Array]) -> tuple[int, int]:
-    """FNV-1a over the 32-bit words of all outputs (states, ...), state by state; of how many states.
+    """The FNV-1a hash of the 32-bit words of all outputs (states, ...), and the number of states in it.
 
-    States with an output that is not finite are left out: the bits of what is not a number differ from
-    machine to machine.
+    The words are taken state by state. States with an output that is not finite are left out, because the
+    bits of NaN depend on the machine.
     """
     flat = np.concatenate([array.reshape(len(array), -1) for array in outputs], axis=1)
     flat = flat[np.isfinite(flat).all(axis=1)]

@@ -1,4 +1,4 @@
-"""What the templates of self-tests see: golden states as arrays of literals, and how others are drawn."""
+"""What the templates of self-tests receive: golden states as literals, and how other states are drawn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COLUMNS = 4
 
 @dataclass(frozen=True)
 class CArray:
-    """A golden array: rows of literals; `tolerance` is absolute, for outputs."""
+    """A golden array as rows of literals. `tolerance` is absolute and given for outputs only."""
 
     name: str
     argument: str
@@ -38,28 +38,29 @@ class CCase:
 
 @dataclass(frozen=True)
 class CGolden:
-    """How the self-test tries one function.
-
-    `draws`: statements that make the next of `states` other states; `hows`: the kinds of draws among them,
-    as of `bits.How`; `near`: the numbers near which others are drawn; `bits`: the expected hash in
-    hexadecimal.
-    """
+    """How the self-test checks one function."""
 
     cases: tuple[CCase, ...]
+    """The golden states."""
     states: int
+    """The number of other states whose results are hashed."""
     draws: tuple[str, ...]
+    """The statements that draw the next of these states."""
     hows: tuple[str, ...]
+    """The kinds of draws among them (see `bits.How`)."""
     near: tuple[CArray, ...]
+    """The numbers near which inputs are drawn."""
     bits: str
+    """The expected hash in hexadecimal."""
 
 
 def unwritten(real: str) -> str:
-    """What self-tests fill outputs with before a call."""
+    """The number with which self-tests fill outputs before a call."""
     return literal(_UNWRITTEN, real)
 
 
 def golden_context(facts: RobotFacts, function: FunctionSource, golden: Golden, real: str) -> CGolden:
-    """The golden states of a function as arrays of literals, and how to make the states of its hash."""
+    """The golden states of a function as arrays of literals, and how the states of its hash are drawn."""
     cases = tuple(
         CCase(
             tuple(_array(function.name, number, name, values, real) for name, values in case.inputs.items()),
@@ -82,7 +83,7 @@ def golden_context(facts: RobotFacts, function: FunctionSource, golden: Golden, 
 
 
 def _statement(draw: Draw, real: str) -> str:
-    """The call of `c/draws.jinja` that draws these numbers."""
+    """The call of a function of `c/draws.jinja` that makes this draw."""
     if draw.how == "angles":
         return f"draw_angles({draw.name}, {draw.cosines}, {draw.size}, &word);"
     if draw.how == "attitude":
@@ -112,7 +113,10 @@ def _array(
 
 
 def _near(draw: Draw, real: str) -> CArray:
-    """The same for all functions; rounded here, as a compiler may round a decimal to float in two steps."""
+    """The known numbers, which are the same for all functions.
+
+    They are rounded to float here, because a compiler may round a decimal to float in two steps.
+    """
     values = [float(np.float32(x)) for x in draw.near] if real == "float" else draw.near
     return CArray(f"near_{draw.name}", draw.name, draw.size, _rows(values, real))
 

@@ -1,4 +1,4 @@
-"""Golden vectors: states with the outputs that the graph's interpreter gives, for the emitted self-test."""
+"""Golden vectors for the emitted self-test: states with the outputs that the graph's interpreter computes."""
 
 from __future__ import annotations
 
@@ -21,21 +21,24 @@ STATES = 2
 ERROR_STATES = 64
 
 TOLERANCE: Mapping[Real, float] = {"double": 1e-10, "float": 1e-4}
-"""Largest accepted error over the largest value of an output. Compilers may fuse or not, libraries' sines
-differ in the last bit: far below this; a wrong operation is far above."""
+"""The largest accepted error, relative to the largest value of an output. Fused operations and differences
+between libraries in the last bit of sines stay far below it, and a wrong operation is far above.
+"""
 
 BUILTIN: Elementary = {"sin": lambda x: sincos(x)[0], "cos": lambda x: sincos(x)[1]}
 
 SMALLEST_SCALE = 1e-3
-"""Outputs that are zero but for rounding are compared against this."""
+"""The scale of the error of outputs that are zero except for rounding."""
 
 _MARGIN = 30.0
-"""Over the error that the interpreter itself makes in float, which a singular robot makes large."""
+"""The accepted error in float, over the interpreter's own. The latter is large for a nearly singular
+robot.
+"""
 
 
 @dataclass(frozen=True)
 class GoldenCase:
-    """One state: input and output arrays, flat, in double."""
+    """One state: its input and output arrays, flat and in double."""
 
     inputs: Mapping[str, Sequence[float]]
     outputs: Mapping[str, Sequence[float]]
@@ -43,24 +46,24 @@ class GoldenCase:
 
 @dataclass(frozen=True)
 class Golden:
-    """The cases of one function and the relative error that its self-test accepts.
-
-    `bits`: the hash of the outputs at `STATES` other states of `bits.py`, as C computes them with built-in or
-    input sines and without contraction.
-    """
+    """The golden states of one function, and what its self-test accepts."""
 
     cases: tuple[GoldenCase, ...]
     tolerance: float
+    """The accepted relative error."""
     bits: int
+    """The hash of the outputs at other states (see `bits.py`), as C computes them without contraction and
+    with sines that are built-in or input.
+    """
 
 
 def golden_vectors(facts: RobotFacts, function: FunctionSource, real: Real, states: int = STATES) -> Golden:
     """Reproducible random states with the interpreter's outputs.
 
-    In float the inputs are numbers that a float holds, so that both sides compute with the same ones.
+    For float, the inputs are numbers that a float holds, so that both sides compute with the same numbers.
 
     Raises:
-        EmitError: where too few states have finite results for their bits to be compared.
+        EmitError: too few states have finite results for a hash.
     """
     inputs = _inputs(facts, function, real, states, f"{function.name} {facts.nq} {facts.nv}")
     outputs = run(function.program, inputs)
@@ -74,7 +77,7 @@ def golden_vectors(facts: RobotFacts, function: FunctionSource, real: Real, stat
 
 def _bits(facts: RobotFacts, function: FunctionSource, real: Real) -> int:
     inputs = plain_inputs(function.signature.inputs, facts.manifold, real)
-    # lanes, not limb after limb: where one limb has a 0, zeros have other signs
+    # evaluate the lanes if there are any: limb by limb, zeros may have other signs
     outputs = run(function.lanes or function.program, inputs, BUILTIN)
     bits, compared = hash_of_outputs([outputs[argument.name] for argument in function.signature.outputs])
     if compared < FEWEST:
@@ -86,7 +89,7 @@ def _bits(facts: RobotFacts, function: FunctionSource, real: Real) -> int:
 
 
 def float_error(facts: RobotFacts, function: FunctionSource, states: int = ERROR_STATES) -> float:
-    """Largest error of the function computed in float, relative to each output's largest value."""
+    """The largest error of the function computed in float, relative to each output's largest value."""
     inputs = _inputs(facts, function, "float", states, f"{function.name} in float")
     return max(_single_errors(function, inputs, run(function.program, inputs), np.finfo(float).tiny))
 
@@ -94,7 +97,7 @@ def float_error(facts: RobotFacts, function: FunctionSource, states: int = ERROR
 def _inputs(
     facts: RobotFacts, function: FunctionSource, real: Real, states: int, seed: str
 ) -> dict[str, Array]:
-    """Name -> (states, size), numbers that the real type holds."""
+    """Random inputs, each of shape (states, size), of numbers that the real type holds."""
     generator = np.random.default_rng(list(seed.encode()))
     drawn = facts.manifold.random_inputs(function.signature.inputs, generator, (states,))
     dtype = np.float32 if real == "float" else np.float64
@@ -102,7 +105,7 @@ def _inputs(
 
 
 def _case(inputs: Mapping[str, Array], outputs: Mapping[str, Array], k: int) -> GoldenCase:
-    """The k-th state."""
+    """The golden case of state k."""
     rows = [{name: np.ravel(array[k]).tolist() for name, array in side.items()} for side in (inputs, outputs)]
     return GoldenCase(*rows)
 
@@ -110,6 +113,6 @@ def _case(inputs: Mapping[str, Array], outputs: Mapping[str, Array], k: int) -> 
 def _single_errors(
     function: FunctionSource, inputs: Mapping[str, Array], exact: Mapping[str, Array], floor: float
 ) -> list[float]:
-    """Of every output, the largest error of the program evaluated in float."""
+    """For every output, the largest error of the program evaluated in float."""
     single = run(function.program, {name: values.astype(np.float32) for name, values in inputs.items()})
     return [float(relative_errors(single[name], exact[name], floor).max()) for name in exact]

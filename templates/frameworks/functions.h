@@ -31,6 +31,7 @@ struct Function {
     void (*states)(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps);
     int64_t vjp, jvp;        /* the functions that multiply vectors by its Jacobians, 0 where there are none */
     std::vector<int64_t> by; /* the inputs that these Jacobians are by */
+    size_t behind;           /* so many of the last inputs are also the last ones of these functions: a table */
     const Function *next;
 
     size_t outputs() const { return shapes.size() - inputs; }
@@ -61,9 +62,9 @@ inline const Function *find(int64_t key)
 /* `lengths`: of every array its number of axes, then their lengths. Python adds one function at a time. */
 extern "C" void rbdgen_add(
     int64_t key, size_t inputs, size_t arrays, const int64_t *lengths, decltype(rbdgen::Function::call) call,
-    decltype(rbdgen::Function::states) states, int64_t vjp, int64_t jvp, size_t moving, const int64_t *by)
+    decltype(rbdgen::Function::states) states, int64_t vjp, int64_t jvp, size_t moving, const int64_t *by, size_t behind)
 {
-    auto *function = new rbdgen::Function{key, inputs, {}, {}, call, states, vjp, jvp, {by, by + moving}, rbdgen::newest.load()};
+    auto *function = new rbdgen::Function{key, inputs, {}, {}, call, states, vjp, jvp, {by, by + moving}, behind, rbdgen::newest.load()};
     for (size_t i = 0; i < arrays; lengths += 1 + lengths[0], ++i) {
         function->shapes.emplace_back(lengths + 1, lengths + 1 + lengths[0]);
         function->sizes.push_back(rbdgen::size_of(function->shapes.back()));

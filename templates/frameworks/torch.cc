@@ -53,12 +53,13 @@ Tensors dispatched(at::TensorList inputs, int64_t key)
     return op.call(inputs, key);
 }
 
-/* The product with Jacobians at `point` that `key` does; 0 of a function that is such a product itself. */
-Tensors product(Tensors point, const Tensors &vectors, int64_t key)
+/* The product with Jacobians at `point` that `key` does; 0 of a function that is such a product itself. The vectors come
+   before the last `behind` inputs. */
+Tensors product(Tensors point, const Tensors &vectors, int64_t key, size_t behind)
 {
     TORCH_CHECK_NOT_IMPLEMENTED(key != 0, "lib.torch: PyTorch asks for derivatives of derivatives, which lib.torch has not; "
                                           "take NAME_hvp of the library, or first derivatives alone");
-    point.insert(point.end(), vectors.begin(), vectors.end());
+    point.insert(point.end() - behind, vectors.begin(), vectors.end());
     return dispatched(point, key);
 }
 
@@ -73,7 +74,7 @@ struct Backward : torch::autograd::Node {
             point.push_back(input.unpack());
         for (size_t i = 0; i < given.size(); ++i)
             bars.push_back(given[i].defined() ? given[i] : input_metadata(i).zeros_like());
-        const Tensors found = product(std::move(point), bars, function->vjp);
+        const Tensors found = product(std::move(point), bars, function->vjp, function->behind);
         torch::autograd::variable_list gradients(inputs.size());
         for (size_t i = 0; i < found.size(); ++i)
             gradients[function->by[i]] = found[i];
@@ -95,7 +96,7 @@ void push_forward(at::TensorList inputs, Tensors &outputs, const rbdgen::Functio
         point.push_back(input._fw_primal(0));
     for (const int64_t i : function.by)
         dots.push_back(isFwGradDefined(inputs[i]) ? inputs[i]._fw_grad(0) : at::zeros_like(point[i]));
-    const Tensors found = product(std::move(point), dots, function.jvp);
+    const Tensors found = product(std::move(point), dots, function.jvp, function.behind);
     for (size_t i = 0; i < outputs.size(); ++i)
         outputs[i]._set_fw_grad(found[i], 0, false);
 }

@@ -194,7 +194,10 @@ def test_parameters_are_held(jax: Any) -> None:
     library = rbdgen.build(robot, functions=functions, params=["mass:lower"])
     q, table = np.array([0.1, 0.2]), library.update()
     np.testing.assert_array_equal(library.jax.rnea(q, q, q), library.rnea(q, q, q))
-    assert jax.grad(lambda q: library.jax.rnea(q, q, q, table).sum())(q).shape == (2,)
+    heavy, ones = library.update([2.5]), np.ones(2)
+    for mode in (jax.jacrev, jax.jacfwd):
+        found = mode(lambda q: library.jax.rnea(q, q, q, heavy))(q)
+        np.testing.assert_allclose(ones @ found, sum(library.rnea_vjp(q, q, q, ones, heavy)), rtol=1e-12)
     with pytest.raises(ArrayTypeError, match=r"^rnea: there are no derivatives by table; keep it constant"):
         jax.grad(lambda table: library.jax.rnea(q, q, q, table).sum())(table)
 

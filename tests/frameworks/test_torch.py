@@ -145,6 +145,11 @@ def test_parameters_are_held(torch: Any) -> None:
     library = rbdgen.build(robot, functions=functions, params=["mass:lower"])
     q, table = states(torch, library)[0], torch.tensor(library.update())
     np.testing.assert_array_equal(library.torch.rnea(q, q, q), library.rnea(q, q, q))
+    heavy = library.update([2.5])
+    for mode in (torch.func.jacrev, torch.func.jacfwd):
+        found = mode(lambda q: library.torch.rnea(q, q, q, torch.tensor(heavy)))(q)
+        expected = sum(library.rnea_vjp(q, q, q, np.ones(2), heavy))
+        np.testing.assert_allclose(found.sum(0), expected, rtol=1e-12)
     with pytest.raises(
         NotImplementedError, match=r"^lib.torch: there are no derivatives by input 4; keep it"
     ):

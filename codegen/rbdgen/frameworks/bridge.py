@@ -49,6 +49,7 @@ class Bridge:
                 ctypes.c_int64(jvp),
                 ctypes.c_size_t(len(by)),
                 (ctypes.c_int64 * len(by))(*by),
+                ctypes.c_size_t(sum(x.kind == "table" for x in function.signature.inputs)),
             )
             self._known[key] = function  # its code stays loaded
         return key

@@ -147,7 +147,15 @@ def _moving(of: Differentiable, tangents: Arrays) -> tuple[bool, list[Any]]:
 
 
 def _linear(*arrays: Any, of: Differentiable, transposed: bool) -> list[Any]:
-    return call(of.vjp if transposed else of.jvp, arrays)
+    return _product(of, of.vjp if transposed else of.jvp, arrays)
+
+
+def _product(of: Differentiable, function: Function, arrays: Arrays) -> list[Any]:
+    """A product with derivatives, of the inputs and then the vectors; a table comes behind these in C."""
+    own = [x.name for x in of.inputs]
+    vectors = [x.name for x in function.signature.inputs if x.name not in own]
+    given = dict(zip([*own, *vectors], arrays, strict=True))
+    return call(function, [given[x.name] for x in function.signature.inputs])
 
 
 def _linear_shapes(*arrays: Any, of: Differentiable, transposed: bool) -> list[Any]:
@@ -199,10 +207,10 @@ def _bent(*arrays: Any, of: Differentiable, transposed: bool) -> list[Any]:
     if not transposed:
         raise _no_more(of)
     count, bars = len(of.inputs), len(of.outputs)
-    found, dots = call(of.hvp, arrays), arrays[count + bars :]
+    found, dots = _product(of, of.hvp, arrays), arrays[count + bars :]
     for k, x in enumerate(of.by):
         if of.inputs[x].kind == "configuration":
-            gradient = call(of.vjp, arrays[: count + bars])[k]
+            gradient = _product(of, of.vjp, arrays[: count + bars])[k]
             for at in quaternions_of(of.library.manifold):  # in inverse proportion to its length
                 own = slice(at, at + 4)
                 along = jnp.sum(arrays[x][..., own] * dots[k][..., own], -1, keepdims=True)

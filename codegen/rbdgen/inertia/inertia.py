@@ -219,9 +219,7 @@ class Inertia:
         return self._changed("translated", translation, out=out)
 
     def transformed(self, rotation: object, translation: object, out: Array | None = None) -> Inertia:
-        """The inertia in the parent's frame, in which this frame is placed by R (..., 3, 3) and p (..., 3),
-        m.
-        """
+        """The inertia in the parent's frame, where R (..., 3, 3) and p (..., 3), m, place this frame."""
         return self._changed("transformed", _rotation("transformed", rotation), translation, out=out)
 
     def merged(
@@ -290,12 +288,11 @@ class Inertia:
         return principal(self.parameters)
 
     def excess(self) -> Any:
-        """The distance from a physical inertia, one that a body can have: (...), kg m^2, at most 0 if it is
-        physical.
+        """How far the inertia is from physical, that is, from one that a body can have: (...), kg m^2.
 
-        It is the largest principal moment about the centre of mass minus the sum of the other two. It is
-        infinite for a negative mass, or if the mass is 0 and moments are not (Wensing, Kim, Slotine, RA-L
-        2018).
+        It is the largest principal moment about the centre of mass minus the sum of the other two, and at
+        most 0 if the inertia is physical. It is infinite for a negative mass, or if the mass is 0 and moments
+        are not (Wensing, Kim, Slotine, RA-L 2018).
         """
         self._need_numbers("excess")
         return excess(self.parameters)[()]

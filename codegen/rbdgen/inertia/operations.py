@@ -1,7 +1,8 @@
 """The operations on inertias of ten parameters, each written once over scalars.
 
 On columns of NumPy arrays they compute for many bodies at once, on symbols they give formulas, and on the
-scalars of a graph they become C. The mechanics is in `model/inertia.py`; this module has inputs and outputs.
+scalars of a graph they become C. The mechanics is in `model/inertia.py`; this module only arranges its inputs
+and outputs as arrays.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Functions of CasADi in C: one state or several a call, with sparse derivatives, for `casadi.external`."""
+"""C functions for `casadi.external`: one state or several per call, with sparse derivatives."""

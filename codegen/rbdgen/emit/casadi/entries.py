@@ -1,4 +1,7 @@
-"""What the file of a function of CasADi is printed from: its entry points, their arrays, their tables."""
+"""What the C file of a CasADi function is printed from: its entry points, their arrays and their tables.
+
+CasADi passes each entry point its inputs, its results `res`, and a work array `w`.
+"""
 
 from __future__ import annotations
 
@@ -11,67 +14,84 @@ from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import SizedSignature
 
 Pattern: TypeAlias = Mapping[tuple[str, str], Sequence[tuple[int, int]]]
-"""By two arrays: which derivatives may be other than 0, elements of the one by elements of the other."""
+"""The derivatives that may be other than 0, for two arrays by name: pairs of an element of the first and an
+element of the second, by which it is differentiated.
+"""
 
 
 @dataclass(frozen=True)
 class Callee:
-    """A function of the folder; `batch`: whether many states can be computed at once; `dependence`: of a
-    product with derivatives, which elements depend on which of its directions, see `FunctionSource`."""
+    """A function of the folder that CasADi functions call."""
 
     signature: SizedSignature
     batch: bool
+    """Whether it can compute many states at once."""
     dependence: Mapping[str, Mapping[str, Sequence[int]]] = field(default_factory=dict)
+    """Of a product with derivatives: which elements depend on which of its directions, as in
+    `FunctionSource`.
+    """
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A function, and the functions of the folder that are its derivatives, None where there is none.
-
-    `derivatives`: of all Jacobians at once; `vjp`, `jvp`, `hvp`: products, by the elements of q.
-    """
+    """A function, and the functions of the folder that give its derivatives, each None if there is none."""
 
     value: Callee
+    """The function itself."""
     derivatives: Callee | None = None
+    """All its Jacobians at once."""
     vjp: Callee | None = None
+    """Products of weights with its Jacobians. This and the next two differentiate by the elements of q."""
     jvp: Callee | None = None
+    """Products of its Jacobians with rates."""
     hvp: Callee | None = None
+    """Products of second derivatives."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """The robot that functions are of. `name`: prefix of its C; `of`, `version`: for comments."""
+    """The robot to which the functions belong."""
 
     name: str
+    """The prefix of its C."""
     of: str
+    """A description for comments."""
     version: str
+    """The version of rbdgen, for comments."""
     manifold: Manifold
 
     @property
     def macro(self) -> str:
-        """The prefix of its macros."""
+        """The prefix of the robot's macros."""
         return self.name.upper()
 
 
 @dataclass(frozen=True)
 class Input:
-    """What CasADi passes: `sparsity` and `places` number tables of the file. `taken`: whether C reads it,
-    `local`: its name there; `room`: where zeros, or the array by rows, stand in w."""
+    """An input of an entry point, as CasADi passes it."""
 
     name: str
+    """Its name in CasADi."""
     local: str
+    """Its name in C."""
     sparsity: int
+    """The number of the table with its sparsity."""
     size: int
+    """How many numbers C holds per state."""
     held: int
+    """How many numbers CasADi holds per state."""
     places: int | None = None
+    """The number of the table that maps CasADi's numbers to C's, or None if the order is the same."""
     taken: bool = True
+    """Whether C reads it."""
     differentiable: bool = True
     room: int = 0
+    """The place in `w` of its copy by rows, or of zeros if CasADi passes no array."""
 
 
 @dataclass(frozen=True)
 class Passed:
-    """An argument of a function of C: the array, and from one state to the next so many numbers."""
+    """An argument of a C function: the array, and the distance between the numbers of two states."""
 
     array: str
     step: int
@@ -79,98 +99,117 @@ class Passed:
 
 @dataclass(frozen=True)
 class Array:
-    """What C gives: as many numbers a state. `direct`: the result of CasADi that it is, None for none."""
+    """An output of a C function."""
 
     name: str
     size: int
+    """How many numbers it has per state."""
     room: int
+    """Its place in `w`."""
     direct: int | None = None
+    """The CasADi result that is this array without change, or None."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A function of C with its arguments; `apart`: whether its results stay vectors, a state a lane;
-    `count`: states of a batch where that is not a variable of the C."""
+    """A call of a C function."""
 
     symbol: str
     batch: bool
     passed: tuple[Passed, ...]
     arrays: tuple[Array, ...]
     apart: bool = False
+    """Whether its results stay SIMD vectors, with one state per lane."""
     count: int | None = None
+    """The number of states of a batch, or None if it is a variable of the C."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What CasADi gets: made of numbers of an `array`, None for one that is all zeros, or by directions.
-
-    `rows`: rows of a Jacobian whose coordinates are made first, `room`: where in w.
-    """
+    """A result of an entry point, as CasADi receives it."""
 
     name: str
     sparsity: int
+    """The number of the table with its sparsity."""
     held: int
+    """How many numbers CasADi holds per state."""
     array: Array | None = None
+    """The array from which it is taken. None if it is all zeros or the result of `Products`."""
     size: int = 0
     places: int = 0
+    """The number of the table that maps CasADi's numbers to those of the array."""
     rows: int = 0
+    """The rows of a Jacobian that are first converted from the tangent space to coordinates of q, else 0."""
     room: int = 0
+    """The place in `w` of the converted rows."""
 
 
 @dataclass(frozen=True)
 class Placed:
-    """Numbers of a result that come from an array of products.
-
-    `ends`: table of where the numbers of every direction begin and end in the tables `to`, their places in
-    the result, and `of`, those in the array.
-    """
+    """Numbers of a result that are taken from the outputs of products, direction by direction."""
 
     result: int
+    """The number of the result."""
     array: str
+    """The output of the products."""
     size: int
+    """How many numbers the output has per state."""
     held: int
+    """How many numbers of the result are placed."""
     ends: int
+    """The table of where the numbers of every direction begin and end in the next two tables."""
     to: int
+    """The table of their places in the result."""
     of: int
+    """The table of their places in the output."""
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """What the lengths of quaternions add to changes of a gradient: arrays, and their steps from one state to
-    the next. `column`: the changes; `rates`: those of the configuration `q`."""
+    """The change of a gradient that is caused by changes of the lengths of quaternions.
+
+    `q`, `rates` and `gradient` are arrays with their distance between two states.
+    """
 
     column: str
+    """The array of changes of the gradient, to which the C adds."""
     q: Passed
+    """The configuration."""
     rates: Passed
+    """Its rates."""
     gradient: Passed
 
 
 @dataclass(frozen=True)
 class Products:
-    """Products with derivatives along several directions, one after the other or, `together`, as states of a
+    """Products with derivatives along several directions, one after the other or `together` as states of a
     batch.
-
-    `seeds`: the array of C in which some numbers are 1 for every direction, of so many numbers, and where it
-    lies in w; `ends`, `ones`: tables of which; `count`: directions. `before`: what is called once, `calls`:
-    what is called for every direction.
     """
 
     seeds: str
+    """The C array in which some numbers are 1 for each direction, and the others are 0."""
     size: int
+    """How many numbers this array has per direction."""
     room: int
+    """Its place in `w`."""
     count: int
+    """The number of directions."""
     ends: int
+    """The table of where the numbers of each direction begin and end in the next table."""
     ones: int
+    """The table of the numbers that are 1."""
     calls: tuple[Call, ...]
+    """What is called for every direction."""
     placed: tuple[Placed, ...]
     before: Call | None = None
+    """What is called once, before all directions."""
     lengths: tuple[Lengths, ...] = ()
     together: bool = False
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A function that CasADi finds by its name, and what it calls, `states` at once."""
+    """An entry point: a C function that CasADi finds by its name. It computes `states` states at a time."""
 
     symbol: str
     inputs: tuple[Input, ...]
@@ -183,12 +222,12 @@ class Entry:
 
 @dataclass
 class Tables:
-    """Numbers of the file, each list of them once."""
+    """The tables of integers in a file, where equal tables are stored once."""
 
     lists: list[tuple[int, ...]] = field(default_factory=list)
 
     def number(self, values: Sequence[int]) -> int:
-        """Of the table that holds these."""
+        """The number of the table with these values, which is added if it is new."""
         found = tuple(values)
         if found not in self.lists:
             self.lists.append(found)

@@ -1,4 +1,4 @@
-"""The functions of CasADi of a folder, a C file each."""
+"""The CasADi functions of a folder, one C file each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from rbdgen.emit.folder import Folder
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """Those of one state a call, and of several where that is asked for; none where CasADi is not."""
+    """Return the CasADi functions for one state per call, and for several if that is requested.
+
+    The result is empty if CasADi functions are not requested.
+    """
     robot = folder.robot
     place = Place(folder.name, robot.of, robot.version, folder.facts.manifold)
     batches = {function.source.name for function in folder.batches}

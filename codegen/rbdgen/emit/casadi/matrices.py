@@ -1,4 +1,4 @@
-"""Arrays of C as CasADi holds them: matrices in compressed columns; and Jacobians of one array by another."""
+"""C arrays as CasADi stores them (matrices in compressed columns), and Jacobians between two arrays."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ _COORDINATES: Mapping[CoordinatesKind, tuple[tuple[int, ...], ...]] = {
     "spherical": ((0, 1, 2, 3),) * 3,
     "floating": ((0, 1, 2),) * 3 + ((3, 4, 5, 6),) * 3,
 }
-"""Of joints whose v is not dq/dt: for every element of v the elements of dq/dt that it takes part in."""
+"""For joints whose v is not dq/dt: for every element of v, the elements of dq/dt that depend on it."""
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A sparse matrix of one state: `entries` are (column, row, place in the array of C), in that order."""
+    """A sparse matrix for one state.
+
+    `entries` are (column, row, place in the C array), sorted in this order.
+    """
 
     rows: int
     columns: int
@@ -29,7 +32,7 @@ class Matrix:
 
     @cached_property
     def places(self) -> tuple[int, ...]:
-        """Where CasADi's numbers stand in the array of C."""
+        """For each number that CasADi stores, its place in the C array."""
         return tuple(place for _, _, place in self.entries)
 
     @property
@@ -37,31 +40,31 @@ class Matrix:
         return self.rows * self.columns
 
     def number(self, position: int) -> int:
-        """CasADi's number of an element, of its row-major position."""
+        """The index that an element has in CasADi (column-major), from its row-major position."""
         row, column = divmod(position, self.columns)
         return column * self.rows + row
 
     def position(self, number: int) -> int:
-        """The row-major position of an element, of CasADi's number."""
+        """The row-major position of an element, from its index in CasADi (column-major)."""
         column, row = divmod(number, self.rows)
         return row * self.columns + column
 
     def transposed(self) -> Matrix:
-        """The same elements by rows."""
+        """The transposed matrix, with the same places."""
         entries = ((row, column, place) for column, row, place in self.entries)
         return Matrix(self.columns, self.rows, tuple(sorted(entries)))
 
     def beside(self, states: int) -> tuple[int, ...]:
-        """CasADi's sparsity of the matrices of so many states, one beside the other."""
+        """The sparsity, in CasADi's form, of the matrices of several states side by side."""
         return self._compressed(self.rows, states, 0)
 
     def diagonal(self, states: int) -> tuple[int, ...]:
-        """CasADi's sparsity of them as the blocks of a diagonal."""
+        """The sparsity, in CasADi's form, of the matrices of several states as blocks on a diagonal."""
         return self._compressed(states * self.rows, states, self.rows)
 
     def _compressed(self, rows: int, states: int, step: int) -> tuple[int, ...]:
         if len(self.entries) == self.size and rows == self.rows:
-            return rows, self.columns * states, 1  # CasADi's word for dense
+            return rows, self.columns * states, 1  # a third number of 1 means "dense" in CasADi
         starts, below = [0], []
         for state in range(states):
             own = [0] * self.columns
@@ -74,14 +77,16 @@ class Matrix:
 
 
 def matrix_of(argument: SizedArgument) -> Matrix:
-    """The matrix with the elements of an array: with more axes, the rows of all its matrices in order."""
+    """The matrix with the elements of an array. With more than two axes, the array's matrices are stacked."""
     rows, columns = rows_and_columns(argument.dense or argument.shape)
     found = ((*divmod(at, columns), place) for at, place in _places(argument).items())
     return Matrix(rows, columns, tuple(sorted((j, i, place) for i, j, place in found)))
 
 
 def jacobian_of(derivative: SizedArgument, of: Matrix, by: Matrix) -> Matrix:
-    """The derivative of one matrix by another, by CasADi's numbers of their elements."""
+    """The derivative of one matrix by another; its rows and columns are CasADi's indices of their
+    elements.
+    """
     entries = []
     for at, place in _places(derivative).items():
         element, variable = divmod(at, by.size)
@@ -90,7 +95,7 @@ def jacobian_of(derivative: SizedArgument, of: Matrix, by: Matrix) -> Matrix:
 
 
 def in_coordinates(jacobian: Matrix, manifold: Manifold) -> Matrix:
-    """A Jacobian by the tangent space of q as one by q itself, whose rows the C then holds in full."""
+    """Turn a Jacobian by the tangent space of q into one by q itself, which C stores as a full matrix."""
     entries = {
         (to, row, row * manifold.nq + to)
         for column, row, _ in jacobian.entries
@@ -100,7 +105,7 @@ def in_coordinates(jacobian: Matrix, manifold: Manifold) -> Matrix:
 
 
 def coordinates_of(manifold: Manifold) -> list[tuple[int, ...]]:
-    """For every element of v the elements of dq/dt that it takes part in."""
+    """For every element of v, the elements of dq/dt that depend on it."""
     return [
         tuple(joint.idx_q + to for to in of_one)
         for joint in manifold.joints
@@ -109,7 +114,7 @@ def coordinates_of(manifold: Manifold) -> list[tuple[int, ...]]:
 
 
 def quaternions_of(manifold: Manifold) -> list[int]:
-    """Where quaternions begin in q."""
+    """The indices in q at which quaternions begin."""
     kinds = ("spherical", "floating")
     return [joint.idx_q + joint.nq - 4 for joint in manifold.joints if joint.kind in kinds]
 
@@ -120,7 +125,7 @@ def is_flat(manifold: Manifold) -> bool:
 
 
 def _places(argument: SizedArgument) -> dict[int, int]:
-    """Row-major positions of the elements that may be other than 0, and where C holds them."""
+    """The row-major positions of elements that may be other than 0, each with its place in the C array."""
     positions = range(prod(argument.shape)) if argument.nonzero is None else argument.nonzero
     if argument.dense is None:
         return {position: position for position in positions}
@@ -129,7 +134,7 @@ def _places(argument: SizedArgument) -> dict[int, int]:
 
 
 def _mirrored(argument: SizedArgument, held: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """The same elements with the symmetric axes exchanged."""
+    """The same elements with the two symmetric axes exchanged."""
     if argument.symmetric is None or argument.dense is None:
         return
     first, second = argument.symmetric

@@ -1,4 +1,4 @@
-"""Which derivatives of a function may be other than 0, and which directions go together."""
+"""The derivatives of a function that may be other than 0, and the directions that share one product."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from rbdgen.signature import BAR, DOT, SizedSignature
 
 
 def first_pattern(value: SizedSignature, vjp: Callee | None, jvp: Callee | None) -> Pattern:
-    """By result and input of a function, from one of its products; nothing where there is none."""
+    """The pattern for each result and input of a function, from one of its products; empty without
+    products.
+    """
     names = [(y.name, x.name) for y in value.outputs for x in value.inputs]
     if jvp is not None:
         found = {(y, x): _pairs(jvp, y + DOT, x + DOT) for y, x in names}
@@ -24,7 +26,7 @@ def first_pattern(value: SizedSignature, vjp: Callee | None, jvp: Callee | None)
 
 
 def second_pattern(value: SizedSignature, hvp: Callee, manifold: Manifold) -> Pattern:
-    """By two inputs of a function: the derivatives of the gradient by the one along the other."""
+    """The pattern for each two inputs: the derivatives of the gradient by the first along the second."""
     found = {}
     for x in value.inputs:
         for by in value.inputs:
@@ -36,7 +38,10 @@ def second_pattern(value: SizedSignature, hvp: Callee, manifold: Manifold) -> Pa
 
 
 def _pairs(product: Callee, output: str, direction: str) -> list[tuple[int, int]] | None:
-    """Elements of an output with those of the direction that they depend on; None where it has no such."""
+    """The elements of an output, each with the elements of the direction on which it depends.
+
+    None if the product has no such output or direction.
+    """
     flat = product.dependence.get(output, {}).get(direction)
     if flat is None:
         return None
@@ -45,14 +50,14 @@ def _pairs(product: Callee, output: str, direction: str) -> list[tuple[int, int]
 
 
 def _lengths(manifold: Manifold) -> set[tuple[int, int]]:
-    """What changes along a quaternion's length."""
+    """The elements of the gradient that change with the lengths of quaternions."""
     return {(at + i, at + k) for at in quaternions_of(manifold) for i in range(4) for k in range(4)}
 
 
 def together(reached: Mapping[int, Iterable[object]]) -> list[list[int]]:
-    """Directions in groups, of which no two reach the same number: one product gives what all of them give.
+    """Group directions so that no two in a group reach the same number; one product then serves a group.
 
-    Curtis, Powell and Reid, 1974. Directions that reach nothing are in none.
+    This is the method of Curtis, Powell and Reid, 1974. Directions that reach nothing are in no group.
     """
     groups: list[tuple[list[int], set[object]]] = []
     for direction, numbers in reached.items():

@@ -1,4 +1,4 @@
-"""Jacobians and Hessians from products with them: a direction a call, several columns or rows at once."""
+"""Jacobians and Hessians from products with them; one direction may give several columns or rows at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rbdgen.signature import BAR, DOT, SizedArgument
 
 
 class Seeds:
-    """Arrays of C in which some numbers are 1 for every direction, one behind the other."""
+    """Consecutive C arrays, together a vector in which some numbers are 1 for each direction."""
 
     def __init__(self, arrays: Iterable[tuple[str, int]]) -> None:
         sizes = dict(arrays)
@@ -23,32 +23,36 @@ class Seeds:
 
     @staticmethod
     def rates(arrays: Iterable[SizedArgument]) -> Seeds:
-        """Of these inputs."""
+        """The rates of these inputs."""
         return Seeds((x.name + DOT, x.size) for x in arrays)
 
     @staticmethod
     def weights(arrays: Iterable[SizedArgument]) -> Seeds:
-        """Of these results."""
+        """The weights of these results."""
         return Seeds((y.name + BAR, y.size) for y in arrays)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What of products a result of CasADi is made of: `entries` are the number of a seed, a place in the
-    array that is given along it, and one in the result."""
+    """The numbers of a CasADi result that products give."""
 
     result: int
+    """The number of the result."""
     array: str
+    """The output of the products."""
     size: int
+    """How many numbers the output has."""
     entries: tuple[tuple[int, int, int], ...]
+    """Triples: the number of a seed, the place in the output along that seed, and the place in the result."""
 
 
 def by_columns(
     result: int, array: tuple[str, int], block: Matrix, of: tuple[Matrix, Matrix], first: int
 ) -> Wanted:
-    """A block whose columns are given along directions, those from number `first` on.
+    """A block of a result whose columns are given along directions, from the number `first` on.
 
-    `array`: name and size of what is given; `of`: the matrices whose elements are its rows and columns.
+    `array` is the name and size of the output, and `of` are the matrices whose elements are the rows and
+    columns.
     """
     rows, columns = of
     entries = (
@@ -61,7 +65,7 @@ def by_columns(
 def by_rows(
     result: int, array: tuple[str, int], block: Matrix, of: tuple[Matrix, Matrix], first: int
 ) -> Wanted:
-    """The same, whose rows are given along directions."""
+    """A block of a result whose rows are given along directions; arguments as in `by_columns`."""
     rows, columns = of
     entries = (
         (first + rows.position(row), columns.position(column), to)
@@ -71,7 +75,7 @@ def by_rows(
 
 
 def groups(wanted: Iterable[Wanted]) -> list[list[int]]:
-    """Seeds that are 1 at once."""
+    """The groups of seeds that are 1 at the same time."""
     reached: dict[int, list[tuple[str, int]]] = {}
     for one in wanted:
         for seed, of, _ in one.entries:
@@ -81,20 +85,24 @@ def groups(wanted: Iterable[Wanted]) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class Plan:
-    """How products become results: `number`: which products of the entry point they are; `callees`: what is
-    called for every direction, `once`: before all of them; `lengths`: the configurations along the lengths of
-    whose quaternions gradients change."""
+    """How products become results."""
 
     number: int
+    """Which of the products of the entry point they are."""
     seeds: Seeds
+    """The directions."""
     wanted: Sequence[Wanted]
+    """The numbers that they give."""
     callees: Sequence[Callee]
+    """What is called for every direction."""
     once: Callee | None = None
+    """What is called once, before all directions."""
     lengths: Sequence[SizedArgument] = ()
+    """Configurations whose gradients change with the lengths of their quaternions."""
 
 
 def products_of(rooms: Rooms, plan: Plan, given: Mapping[str, Passed], states: int) -> tuple[Products, ...]:
-    """The products, none where nothing is wanted of them. `given`: the arrays of C that are no seeds."""
+    """The products of a plan; empty if no result needs them. `given` are the C arrays other than seeds."""
     directions = groups(plan.wanted)
     if not directions:
         return ()
@@ -131,7 +139,7 @@ def products_of(rooms: Rooms, plan: Plan, given: Mapping[str, Passed], states: i
 
 
 def _placed(rooms: Rooms, wanted: Wanted, directions: Sequence[Sequence[int]], prefix: str) -> Placed:
-    """The tables of what one result takes along every direction."""
+    """The tables of the numbers that one result takes along every direction."""
     group_of = {seed: k for k, group in enumerate(directions) for seed in group}
     entries = sorted((group_of[seed], to, of) for seed, of, to in wanted.entries)
     counts = [0] * len(directions)
@@ -149,6 +157,6 @@ def _placed(rooms: Rooms, wanted: Wanted, directions: Sequence[Sequence[int]], p
 
 
 def _lengths(x: SizedArgument, prefix: str, given: Mapping[str, Passed], *, shared: bool) -> Lengths:
-    """Of a configuration; `shared`: whether all directions have one gradient."""
+    """The change by quaternion lengths for a configuration. If `shared`, all directions have one gradient."""
     gradient = Passed(prefix + x.name + BAR, 0 if shared else x.size)
     return Lengths(prefix + x.name + BAR + DOT, given[x.name], given[x.name + DOT], gradient)

@@ -1,4 +1,4 @@
-"""Where the arrays of an entry point lie in the memory that CasADi gives it, and the tables of a file."""
+"""The places of an entry point's arrays in the work array `w` of CasADi, and the tables of a file."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rbdgen.emit.casadi.matrices import matrix_of
 from rbdgen.signature import SizedArgument
 
 _NEAR: Final = 16 * 1024
-"""Bytes of results of C that stay in the nearest caches until CasADi's are made of them."""
+"""Bytes of C results that stay in the nearest caches until CasADi's results are made from them."""
 
 _LANES: Final = 8
-"""States of a vector, at most."""
+"""The largest number of states in a vector."""
 
 
 class Rooms:
-    """The tables of a file for so many states a call, and the numbers of w that an entry point has taken."""
+    """The tables of a file for `knots` states per call, and how much of `w` an entry point uses so far."""
 
     def __init__(self, robot: str, knots: int) -> None:
         self.robot, self.knots = robot, knots
@@ -26,16 +26,16 @@ class Rooms:
         self.work = 0
 
     def begin(self) -> None:
-        """The next entry point: nothing of w is taken."""
+        """Start the next entry point with an empty `w`."""
         self.work = 0
 
     def taken(self, size: int) -> int:
-        """Where so many more numbers of w lie."""
+        """Reserve `size` numbers of `w` and return their place."""
         room, self.work = self.work, self.work + size
         return room
 
     def input(self, name: str, x: SizedArgument, local: str, *, differentiable: bool = True) -> Input:
-        """An array that CasADi passes for every state; C has it by rows, as `local`."""
+        """An array that CasADi passes for every state; C stores it by rows under the name `local`."""
         matrix, room = matrix_of(x), self.taken(self.knots * x.size)
         ordered = matrix.places == tuple(range(x.size))
         return Input(
@@ -50,11 +50,11 @@ class Rooms:
         )
 
     def placeholder(self, name: str, x: SizedArgument) -> Input:
-        """An array that nobody reads, told to be all zeros."""
+        """An array that nothing reads; CasADi is told that it is all zeros."""
         return self.unread(name, replace(matrix_of(x), entries=()).beside(self.knots))
 
     def unread(self, name: str, sparsity: tuple[int, ...]) -> Input:
-        """The same, of a sparsity."""
+        """An array that nothing reads, with the given sparsity."""
         return Input(name, "", self.sparsities.number(sparsity), 0, 0, taken=False)
 
     def call(
@@ -67,10 +67,15 @@ class Rooms:
         prefix: str = "",
         count: int | None = None,
     ) -> Call:
-        """A call of a function of C, with room for what it gives.
+        """A call of a C function, with places for its outputs.
 
-        `given`: what stands for its inputs; `apart`: of a batch in vectors; `prefix`: of the names of its
-        results; `count`: states of a batch, None for those of the entry point.
+        Args:
+            callee: the function.
+            states: the states that the entry point computes at a time.
+            given: the arrays that are passed for its inputs.
+            apart: whether the outputs of a batch stay SIMD vectors.
+            prefix: the prefix of the names of its outputs.
+            count: the states of a batch, or None for those of the entry point.
         """
         batch = count is not None or (callee.batch and self.knots > 1)
         held = count or (whole(states) if batch and apart else states)
@@ -83,7 +88,7 @@ class Rooms:
         return Call(symbol, batch, passed, arrays, batch and apart, count)
 
     def states(self, outputs: Iterable[SizedArgument], *callees: Callee) -> int:
-        """How many at once: whole vectors, whose results stay in the caches."""
+        """How many states to compute at a time: whole vectors whose results stay in the caches."""
         if self.knots == 1 or not all(callee.batch for callee in callees):
             return 1
         a_state = 8 * sum(output.size for output in outputs)
@@ -91,5 +96,5 @@ class Rooms:
 
 
 def whole(states: int) -> int:
-    """As many as whole vectors have lanes."""
+    """The number of states, rounded up to whole vectors."""
     return -(-states // _LANES) * _LANES

@@ -1,4 +1,4 @@
-"""A function for CasADi with the functions that are its derivatives: which it needs, which there are."""
+"""A function for CasADi, and the functions that give its derivatives: those it needs and those that exist."""
 
 from __future__ import annotations
 
@@ -15,30 +15,39 @@ DIFFERENTIATED: Final[tuple[Kind, ...]] = (
     "force",
     "external_forces",
 )
-"""What functions of all derivatives are by, see `Function.derivative_of`."""
+"""The kinds of inputs by which a function of all derivatives differentiates: `Function.derivative_of`."""
 
 CONSTANT: Final[tuple[Kind, ...]] = ("nonnegative",)
-"""What no derivative is by."""
+"""The kinds of inputs by which nothing is differentiated."""
 
 
 class Needed(NamedTuple):
-    """Names of functions: of all derivatives at once, of products with first ones, with second ones."""
+    """The names of the functions that give derivatives."""
 
     derivatives: str | None
+    """The function of all derivatives at once."""
     first: str | None
+    """The product with first derivatives."""
     second: tuple[str, ...]
+    """The products that second derivatives need."""
 
     @property
     def names(self) -> list[str]:
-        """All of them, each once."""
+        """All these names, each once."""
         return list(dict.fromkeys(filter(None, (self.derivatives, self.first, *self.second))))
 
 
 def needed(value: SizedSignature, derivatives: str | None, *, hessian: bool, parameters: int = 0) -> Needed:
-    """What gives derivatives of a function; `derivatives`: that of all at once, if there is one.
+    """The functions that give the derivatives of a function.
 
-    Products are by rows or by columns, whichever are fewer, of what that one is not by. `parameters`: those
-    of the robot, where the signature has not got the table of them.
+    Inputs that the function of all derivatives does not cover need products by rows or by columns, whichever
+    are fewer.
+
+    Args:
+        value: the function.
+        derivatives: the function of all its derivatives at once, if there is one.
+        hessian: whether second derivatives are needed.
+        parameters: the number of the robot's parameters, if the signature lacks their table.
     """
     covered = DIFFERENTIATED if derivatives else ()
     left = [x for x in value.inputs if x.kind not in (*covered, *CONSTANT)]
@@ -50,7 +59,7 @@ def needed(value: SizedSignature, derivatives: str | None, *, hessian: bool, par
 
 
 def subject_of(name: str, derivatives: str | None, find: Callable[[str], Callee | None]) -> Subject:
-    """The function with the derivatives that there are; `find`: a function by its name."""
+    """The function with those of its derivatives that exist. `find` looks a function up by its name."""
     value = find(name)
     assert value is not None
     vjp, jvp, hvp = (find(f"{name}_{mode}") for mode in ("vjp", "jvp", "hvp"))
@@ -58,14 +67,14 @@ def subject_of(name: str, derivatives: str | None, find: Callable[[str], Callee 
 
 
 def is_by_elements(product: Callee, value: SizedSignature) -> bool:
-    """Whether the directions and the results of a product are elements of the function's own arrays."""
+    """Whether the directions and results of a product are elements of the function's own arrays."""
     own = {x.name: x for x in (*value.inputs, *value.outputs)}
     arrays = (*product.signature.inputs, *product.signature.outputs)
     return bool(product.dependence) and all(_fits(x, own) for x in arrays)
 
 
 def _fits(array: SizedArgument, own: dict[str, SizedArgument]) -> bool:
-    """Whether a weight or a rate has the shape of what it is of."""
+    """Whether a weight or a rate has the shape of the array to which it belongs."""
     for suffix in (BAR + DOT, BAR, DOT):
         of = own.get(array.name.removesuffix(suffix))
         if array.name.endswith(suffix) and of is not None:

@@ -249,7 +249,7 @@ def test_the_model_in_numpy_has_the_same_bits(build: Build, compiler: str, real:
         assert expected.dtype == result.dtype
         assert (result.view(BITS[real]) == expected.view(BITS[real])).all()
     half = np.float16(1.0)
-    with pytest.raises(EmitError, match="built-in sine of float16"):
+    with pytest.raises(EmitError, match="built-in sine for float16"):
         sincos(half)
 
 

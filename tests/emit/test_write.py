@@ -134,7 +134,7 @@ def test_what_was_there_comes_back_when_the_new_one_cannot_take_its_place(
 
 
 @pytest.mark.parametrize("fault", [OSError(5, "Input/output error"), KeyboardInterrupt()])
-@pytest.mark.filterwarnings("ignore:.* is left over and stays:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* is left over and cannot be removed:UserWarning")
 def test_once_the_new_folder_stands_nothing_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
 ) -> None:
@@ -220,7 +220,7 @@ def test_a_file_put_into_a_folder_being_removed_stays(tmp_path: Path) -> None:
     write_folder(tmp_path / "toy", files("old"))
     (tmp_path / "toy").rename(removed)
     (removed / "log.txt").write_text("mine")
-    with pytest.warns(UserWarning, match="left over and stays .*not empty.*; remove it"):
+    with pytest.warns(UserWarning, match="left over and cannot be removed .*not empty.*; remove it"):
         write_folder(tmp_path / "toy", files("new"))
     assert tree(removed) == {"log.txt": b"mine"}
 

@@ -37,7 +37,7 @@ RESERVED: Final = _C_AND_CPP | frozenset(keyword.kwlist) | frozenset(keyword.sof
 _TAKEN_MODULES: Final = sys.stdlib_module_names | {"cffi", "numpy", "rbdgen", "test"}
 
 LONGEST_NAME: Final = 60
-"""The longest identifier of a robot. With all its suffixes it must fit in a file name of 255 characters."""
+"""The longest identifier of a robot. File names add suffixes to it and may have 255 characters."""
 
 _SUFFIX: Final = "_robot"
 """The suffix that is appended to a name that is taken."""
@@ -57,9 +57,7 @@ def check_identifier(name: str) -> str:
 
 
 def check_robot_name(name: str) -> str:
-    """Return `name` if it can name a Python package and be a prefix of C functions, else raise
-    `EmitError`.
-    """
+    """Return `name` if it can name a Python package and begin C functions; otherwise raise `EmitError`."""
     if len(name) > LONGEST_NAME:
         raise EmitError(
             f"{_shown(name)} has {len(name)} letters; choose a name of at most {LONGEST_NAME} with --name"

@@ -32,7 +32,7 @@ def sincos(x: npt.ArrayLike) -> tuple[Array, Array]:
     elif angles.dtype == np.float64:
         turns, sine, cosine = _double(angles)
     else:
-        raise EmitError(f"the built-in sine of {angles.dtype}: there is none; give float32 or float64")
+        raise EmitError(f"there is no built-in sine for {angles.dtype}; give float32 or float64")
     quarter = np.array(_QUARTER_TURNS, angles.dtype)
     s, c = quarter[turns], quarter[turns + 1]
     return c * sine + s * cosine, c * cosine - s * sine

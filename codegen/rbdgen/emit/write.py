@@ -64,7 +64,7 @@ def write_file(path: Path, text: str) -> None:
     try:
         path = path.resolve()  # a symbolic link is kept; its target is replaced
         if path.exists() and not path.is_file():
-            raise EmitError(f"{path}: is no file; choose another one with -o")
+            raise EmitError(f"{path}: is not a file; choose another one with -o")
         new = path.with_name(f".{path.name}.new-{secrets.token_hex(6)}")
         try:
             new.write_text(text, encoding="utf-8")
@@ -149,7 +149,9 @@ def _put_right(parent: Path) -> None:
             _put_one_right(path, leaving["name"], leaving["kind"], leaving["token"])
         except OSError as error:
             reason = error.strerror or error
-            warnings.warn(f"{path}: is left over and stays ({reason}); remove it", stacklevel=2)
+            warnings.warn(
+                f"{path}: is left over and cannot be removed ({reason}); remove it by hand", stacklevel=2
+            )
 
 
 def _put_one_right(path: Path, name: str, kind: str, token: str) -> None:

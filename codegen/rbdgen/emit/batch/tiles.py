@@ -25,8 +25,8 @@ from rbdgen.graph.passes import depth_first
 from rbdgen.graph.passes.schedule import close_to_order
 
 STORES_OF_PART: Final = 48
-"""The average number of vectors of results that are stored after a part; the store queues of current cores
-hold that many. A tile counts as many vectors as it has elements.
+"""The average number of vectors of results that are stored after a part, where a tile counts as many vectors
+as it has elements. The store queues of current cores hold that many.
 """
 
 

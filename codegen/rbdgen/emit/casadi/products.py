@@ -1,4 +1,8 @@
-"""Jacobians and Hessians from products with them; one direction may give several columns or rows at once."""
+"""Jacobians and Hessians from products with them.
+
+A product is computed along directions. A direction is a vector of seeds, of which some are 1 and the others
+0. One direction may give several columns (or rows) of a matrix at once if they have no entries in common.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,10 @@ from rbdgen.signature import BAR, DOT, SizedArgument
 
 
 class Seeds:
-    """Consecutive C arrays, together a vector in which some numbers are 1 for each direction."""
+    """The C arrays that together make a direction, one behind the other.
+
+    `first` is where each array begins, and `size` is the number of seeds in a direction.
+    """
 
     def __init__(self, arrays: Iterable[tuple[str, int]]) -> None:
         sizes = dict(arrays)
@@ -23,36 +30,42 @@ class Seeds:
 
     @staticmethod
     def rates(arrays: Iterable[SizedArgument]) -> Seeds:
-        """The rates of these inputs."""
+        """The directions of rates of these inputs."""
         return Seeds((x.name + DOT, x.size) for x in arrays)
 
     @staticmethod
     def weights(arrays: Iterable[SizedArgument]) -> Seeds:
-        """The weights of these results."""
+        """The directions of weights of these results."""
         return Seeds((y.name + BAR, y.size) for y in arrays)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The numbers of a CasADi result that products give."""
+    """The numbers of one CasADi result that are taken from an output of products."""
 
     result: int
-    """The number of the result."""
+    """The number of the CasADi result."""
     array: str
     """The output of the products."""
     size: int
     """How many numbers the output has."""
     entries: tuple[tuple[int, int, int], ...]
-    """Triples: the number of a seed, the place in the output along that seed, and the place in the result."""
+    """For each number: the number of the seed that gives it, its place in the output, and its place in the
+    result.
+    """
 
 
 def by_columns(
     result: int, array: tuple[str, int], block: Matrix, of: tuple[Matrix, Matrix], first: int
 ) -> Wanted:
-    """A block of a result whose columns are given along directions, from the number `first` on.
+    """A block of a result of which products give the columns, each along a seed.
 
-    `array` is the name and size of the output, and `of` are the matrices whose elements are the rows and
-    columns.
+    Args:
+        result: the number of the result.
+        array: name and size of the output of the products.
+        block: the block, sparse.
+        of: the matrices whose elements are the rows and the columns of the block.
+        first: the number of the first column's seed.
     """
     rows, columns = of
     entries = (
@@ -65,7 +78,7 @@ def by_columns(
 def by_rows(
     result: int, array: tuple[str, int], block: Matrix, of: tuple[Matrix, Matrix], first: int
 ) -> Wanted:
-    """A block of a result whose rows are given along directions; arguments as in `by_columns`."""
+    """A block of a result of which products give the rows; arguments as in `by_columns`."""
     rows, columns = of
     entries = (
         (first + rows.position(row), columns.position(column), to)
@@ -75,7 +88,7 @@ def by_rows(
 
 
 def groups(wanted: Iterable[Wanted]) -> list[list[int]]:
-    """The groups of seeds that are 1 at the same time."""
+    """The seeds in groups, where those of a group are 1 in the same direction."""
     reached: dict[int, list[tuple[str, int]]] = {}
     for one in wanted:
         for seed, of, _ in one.entries:

@@ -1,4 +1,4 @@
-"""Where the arrays of a straight line lie when it runs several times: the addressing of a program's loops."""
+"""The addresses of arrays in a loop: where a loop body finds the elements of its arrays in each run."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Access:
-    """Element e of the array, in run k, is `array[offsets[k] + elements[e]]`.
+    """How a loop body accesses an array: in run k, its element e is `array[offsets[k] + elements[e]]`.
 
-    One offset alone holds for every run: the array is shared by all.
+    A single offset holds for every run; the array is then shared by all runs.
     """
 
     array: str
@@ -23,12 +23,16 @@ class Access:
 
     @property
     def consecutive(self) -> bool:
-        """Whether each run's elements lie right behind those of the run before: they fill a vector."""
+        """Whether every run's elements lie directly behind those of the run before, so that runs fill a
+        vector.
+        """
         return all(b == a + 1 for a, b in zip(self.offsets, self.offsets[1:], strict=False))
 
     @property
     def apart(self) -> bool:
-        """Whether runs have rows of a matrix: neighbouring elements, as far from those of the next run."""
+        """Whether every run has a row of a matrix: its elements are neighbours, and rows are equally far
+        apart.
+        """
         step = self.offsets[1] - self.offsets[0] if len(self.offsets) > 1 else 0
         return (
             step >= len(self.elements) > 1
@@ -37,11 +41,11 @@ class Access:
         )
 
     def addresses(self, run: int) -> list[int]:
-        """The elements' positions in the array in this run."""
+        """The positions of the elements in the array in this run."""
         return [self.address(run, k) for k in range(len(self.elements))]
 
     def address(self, run: int, k: int) -> int:
-        """Position of element k in the array in this run."""
+        """The position of element k in the array in this run."""
         return self.offsets[0 if self.shared else run] + self.elements[k]
 
 
@@ -51,29 +55,35 @@ def whole(array: str, size: int) -> Access:
 
 
 def column(array: str, rows: int, stride: int, columns: Sequence[int]) -> Access:
-    """Column `columns[k]` of a row-major matrix with `stride` numbers a row, in run k."""
+    """In run k, column `columns[k]` of a row-major matrix that has `stride` numbers in a row."""
     return Access(array, tuple(range(0, rows * stride, stride)), tuple(columns))
 
 
 @dataclass(frozen=True)
 class Row:
-    """Neighbouring runs that are lanes of one vector: the first, how many, and idle lanes before them."""
+    """Neighbouring runs of a loop that are lanes of one vector."""
 
     first: int
+    """The first of these runs."""
     count: int
+    """The number of these runs."""
     before: int
+    """The number of idle lanes in front of them."""
 
 
 def held(access: Access, rows: Sequence[Row]) -> bool:
-    """Whether the runs of every row share the array."""
+    """Whether the runs of every row share one place in the array."""
     return access.shared or all(
         len(set(access.offsets[row.first : row.first + row.count])) == 1 for row in rows
     )
 
 
 def in_rows(reads: Collection[Access], writes: Collection[Access], lanes: int) -> list[Row]:
-    """The runs in rows of at most so many lanes: what they write lies side by side, and so does what they
-    read, or they share it. Idle lanes read what other runs read. Empty where there are no such rows.
+    """Arrange the runs of a loop in rows of at most `lanes` neighbouring runs.
+
+    In a row, the runs write to neighbouring elements of every array. They read neighbouring elements of an
+    array, or all read the same ones. Idle lanes read what other runs read. The result is empty if no such
+    rows exist.
     """
     reads, writes = ([access for access in some if not access.shared] for some in (reads, writes))
     count = max((len(access.offsets) for access in writes), default=0)

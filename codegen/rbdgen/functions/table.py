@@ -262,7 +262,7 @@ def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = (
 
 
 def derivatives_of(name: str, sets: Iterable[ContactSet] = ()) -> str | None:
-    """The function whose outputs are the derivatives of this one, None where there is none."""
+    """The function whose outputs are the derivatives of this one, or None."""
     rows = [*ALL.values(), *(of_set(ALL[held], chosen) for chosen in sets for held in _HELD)]
     return next((row.name for row in rows if row.derivative_of == name), None)
 

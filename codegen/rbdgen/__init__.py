@@ -71,6 +71,7 @@ def load_robot(
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     order: Literal["name", "file"] | None = None,
+    bounds: float = 1.0,
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -116,6 +117,8 @@ def load_robot(
         order: of the joints below a link, which is depth first in all: "name", as Pinocchio has them when it
             reads a URDF, or "file", as they are written. None is "file" for an MJCF, so that q is in the
             order of `qpos`, and for a Pinocchio model; it is "name" for all else.
+        bounds: how many times the default bounds of memory and work reading an MJCF or a xacro may take: 1 GB
+            by the sizes that an MJCF writes, 20 000 elements, ten million steps of a xacro's expressions.
 
     Returns:
         The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.
@@ -145,6 +148,7 @@ def load_robot(
         contacts=contacts,
         contact_sets=contact_sets,
         order=order,
+        bounds=bounds,
     )
 
 

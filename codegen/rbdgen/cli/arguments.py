@@ -78,6 +78,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         armature=parsed.armature,
         mimic=parsed.mimic,
         order=parsed.order,
+        bounds=parsed.bounds,
         loops=parsed.loop,
         ignore=",".join(parsed.ignore),
         independent=names_of(parsed.independent),

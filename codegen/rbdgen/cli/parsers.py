@@ -293,6 +293,13 @@ def _add_robot_options(
         help="joints below a link: by name, as Pinocchio has them, or as in the file (default name; file for "
         "an MJCF, as MuJoCo has them)",
     )
+    group.add_argument(
+        "--bounds",
+        metavar="FACTOR",
+        type=float,
+        default=1.0,
+        help="let an MJCF or a xacro take FACTOR times the memory and work that it may (default 1)",
+    )
     group.add_argument("--root", metavar="LINK", help="take only what this link carries")
     group.add_argument(
         "--tip", metavar="LINK", help="take only the chain from the root to this link, no branches"

@@ -20,6 +20,7 @@ from rbdgen.description.assembly import assembled
 from rbdgen.description.document import Document, line_of
 from rbdgen.description.equalities import Equalities, equalities_of
 from rbdgen.description.free import FreeNames
+from rbdgen.description.mjcf_size import check_size
 from rbdgen.description.outside import left_out
 from rbdgen.description.quoting import escaped, quoted
 from rbdgen.description.schema import Description, Inertial, Joint, JointType, Limit, Link, Origin, Place
@@ -38,13 +39,14 @@ _KINDS: dict[int, JointType] = {
 _WORLD = 0
 
 
-def read_mjcf(document: Document, ignore: Collection[str] = ()) -> Description:
+def read_mjcf(document: Document, ignore: Collection[str] = (), bounds: float = 1.0) -> Description:
     """The description of an MJCF file; a free body that carries all other joints is a floating base.
 
     `ignore`: which of `outside.FEATURES` are left out where the file has them. A line is that of a named body
     in the file itself, 1 for what an include or a default says. Raises DescriptionError where MuJoCo is
     missing or refuses the file, and for such a feature that is not left out.
     """
+    check_size(document, bounds)
     model, told = _compiled(document.path)
     with np.errstate(invalid="ignore", over="ignore"):  # numbers that are too large are refused in the end
         return _described(document, model, told, ignore)

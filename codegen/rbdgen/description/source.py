@@ -55,6 +55,7 @@ def read_description(
     source: str | os.PathLike[str] | RobotBuilder | Any,
     xacro_args: Mapping[str, str] | None = None,
     ignore: Collection[str] = (),
+    bounds: float = 1.0,
 ) -> Description:
     """Read a URDF, a xacro, an MJCF of at most 20 MB or a Pinocchio model, or take what was built in Python.
 
@@ -73,11 +74,11 @@ def read_description(
     if form != "xacro":
         _refuse_arguments(path, xacro_args)
     if form == "mjcf":
-        return read_mjcf(document, ignore)
+        return read_mjcf(document, ignore, bounds)
     _refuse_ignoring(path, ignore)
     if form == "urdf":
         return describe(document, raw)
-    expanded = expand(path, xacro_args or {})
+    expanded = expand(path, xacro_args or {}, bounds)
     description = parse_urdf(expanded.urdf, expanded.path)
     return replace(description, warnings=(*expanded.warnings, *description.warnings))
 

@@ -66,13 +66,13 @@ class RefusedExpressionError(Exception):
 class Work:
     """What the expressions of one file have done. All methods raise RefusedExpressionError."""
 
-    def __init__(self) -> None:
-        self.left = MOST_STEPS
+    def __init__(self, bounds: float = 1.0) -> None:
+        self.most = self.left = int(bounds * MOST_STEPS)
 
     def spend(self, steps: int) -> None:
         self.left -= steps
         if self.left < 0:
-            raise RefusedExpressionError(f"the file takes more than {MOST_STEPS:,} steps to evaluate")
+            raise RefusedExpressionError(f"the file takes more than {self.most:,} steps to evaluate")
 
     def checked(self, value: Any) -> Any:
         """The value, if it is not too large; its size counts as steps."""

@@ -50,7 +50,7 @@ class Expanded(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def expand(path: str, arguments: Mapping[str, str]) -> Expanded:
+def expand(path: str, arguments: Mapping[str, str], bounds: float = 1.0) -> Expanded:
     """The URDF that a xacro file describes; its lines are those that `xacro PATH` prints.
 
     Raises DescriptionError where the package is missing or refuses the file.
@@ -59,7 +59,7 @@ def expand(path: str, arguments: Mapping[str, str]) -> Expanded:
         xacro, substitution = _packages(path)
         given, told = _Arguments(arguments), StringIO()
         try:
-            with _Reader(xacro, substitution).guarding(), redirect_stderr(told):
+            with _Reader(xacro, substitution, bounds).guarding(), redirect_stderr(told):
                 text = xacro.process_file(path, mappings=given).toprettyxml(indent="  ")
         except DescriptionError:
             raise
@@ -121,11 +121,11 @@ def _packages(path: str) -> tuple[ModuleType, ModuleType]:
 class _Reader:
     """What the package does by functions of its own, done by rbdgen's instead."""
 
-    def __init__(self, xacro: ModuleType, substitution: ModuleType) -> None:
+    def __init__(self, xacro: ModuleType, substitution: ModuleType, bounds: float) -> None:
         self.xacro, self.substitution = xacro, substitution
         self.load_yaml, self.eval_text = xacro.load_yaml, xacro.eval_text
         self.clone = minidom.Element.cloneNode
-        self.work = Work()
+        self.work = Work(bounds)
 
     @contextmanager
     def guarding(self) -> Iterator[None]:

@@ -29,6 +29,9 @@ from rbdgen.spatial.ops import Vector
 Source: TypeAlias = str | Path | RobotBuilder | Any
 """What a robot is read from; the last is a `pinocchio.Model`, which has no type where it is not installed."""
 
+MOST_BOUNDS = 1e6
+"""Of a factor that allows more memory and time."""
+
 LARGEST_GRAVITY = 1e9
 """In m/s^2: far above any, and forces by it stay finite."""
 
@@ -54,6 +57,7 @@ def load_robot(
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     order: Order | None = None,
+    bounds: float = 1.0,
 ) -> Robot:
     """Read a robot's description and make its model.
 
@@ -76,12 +80,14 @@ def load_robot(
     _check_mimic(mimic)
     if not (order is None or (isinstance(order, str) and order in get_args(Order))):
         raise OptionError(f"order {told(order)} is not known; choose from: {', '.join(get_args(Order))}")
+    if not (isinstance(bounds, numbers.Real) and 0 < bounds <= MOST_BOUNDS):
+        raise OptionError(f"bounds {told(bounds)} makes no sense; give a number, up to {MOST_BOUNDS:g}")
     arguments = {str(name): str(value) for name, value in _by_name("xacro_args", xacro_args).items()}
     for what, link in (("root", root), ("tip", tip)):
         if not (link is None or isinstance(link, str)):
             raise OptionError(f"{what} {told(link)} is no name; give that of a link")
     dissipation = dissipation_of(damping, friction)
-    described = with_rotors(read_description(path, arguments, _ignored(ignore)), armature)
+    described = with_rotors(read_description(path, arguments, _ignored(ignore), bounds), armature)
     description = pruned(described, _lock(lock), root, tip)
     loops_too = (*description.loops, *_loops(loops))
     description = replace(_held(description, contacts, contact_sets), loops=loops_too)

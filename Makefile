@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded test-long robots example-embedded example-biped check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms fuzz attack clean
+.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms fuzz attack clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -16,13 +16,22 @@ test: .venv/develop
 test-embedded: .venv/develop
 	$(BIN)/pytest -n 2 -m 'embedded and not campaign' -rs tests/embedded
 
-# What takes over an hour on two cores. 10 000 random trees of joints of all types against Pinocchio; chains of 100 joints
-# and trees of 200 bodies; and the whole tables of which `make test` tries some rows: every form on every robot, every
-# function in C by every compiler and on every board, against MISRA C, with every parameter, every function on every pair of
-# joint types, the counts of all robots; and random robots with many more examples.
+# Campaigns, under an hour on two cores: the whole tables of which `make test` tries some rows (every form on every robot, every
+# function in C by every compiler and on every board, against MISRA C, with every parameter, the counts of all robots); of the
+# functions on all pairs of joint types a sample in which each pair occurs, and 320 larger random trees against Pinocchio, others
+# every day or with another SEED; chains of 100 joints and trees of 200 bodies; then random robots with many more examples.
+SEED ?= $(shell date +%Y%m%d)
 test-long: .venv/develop
-	$(BIN)/pytest -n 2 -m campaign
-	RBDGEN_EXAMPLES=many $(BIN)/pytest -n 2 -m 'hypothesis and not campaign'
+	$(BIN)/pytest -n 2 --dist worksteal -m campaign --sample $(SEED)
+	RBDGEN_EXAMPLES=many $(BIN)/pytest -n 2 --dist worksteal -m 'hypothesis and not campaign'
+
+# The same with every row of the tables that are sampled there.
+test-all: .venv/develop
+	$(BIN)/pytest -n 2 --dist worksteal -m campaign
+
+# Random trees of joints of all types against Pinocchio, 10 000 of them from seed 0 on: TREES="--from 10000 --count 500".
+trees: .venv/develop
+	PYTHONPATH=tests $(BIN)/python -m trees $(TREES)
 
 # Real robots against Pinocchio and MuJoCo, into docs/robots.md. Of dm_control and gymnasium only the models are used.
 robots: .venv/develop

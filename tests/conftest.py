@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from support.few import sample
 
 from rbdgen.emit.c.loops import LoopPrinter
 from rbdgen.emit.c.printer import Printer
@@ -24,6 +26,49 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write the golden files anew, then look at git diff"
     )
+    parser.addoption(
+        "--sample",
+        type=int,
+        metavar="SEED",
+        help="of long tables of campaigns only a sample, in which each value of each argument occurs",
+    )
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    seed = config.getoption("--sample")
+    return None if seed is None else f"sample: --sample {seed} gives it again"
+
+
+@pytest.hookimpl(trylast=True)  # after those that -m leaves out are gone
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With `--sample`, of each table that is marked as sampled a sample of its rows."""
+    seed = config.getoption("--sample")
+    if seed is None:
+        return
+    tables: dict[tuple[str, tuple[str, ...]], list[pytest.Item]] = {}
+    for item in items:
+        for mark in item.iter_markers("campaign"):
+            if mark.kwargs.get("sampled"):
+                tables.setdefault((item.nodeid.partition("[")[0], mark.kwargs["together"]), []).append(item)
+                break
+    left_out: set[pytest.Item] = set()
+    for (name, together), rows in tables.items():
+        taken = set(sample([_values(item) for item in rows], Random(f"{seed} {name}"), together))
+        left_out.update(item for k, item in enumerate(rows) if k not in taken)
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _values(item: pytest.Item) -> dict[str, str]:
+    """The arguments of a case, as texts."""
+    spec = getattr(item, "callspec", None)
+    return {} if spec is None else {name: str(value) for name, value in spec.params.items()}
+
+
+@pytest.fixture(scope="session")
+def sample_seed(request: pytest.FixtureRequest) -> int:
+    """The seed of `--sample`, 0 without it: what random campaigns draw from."""
+    return int(request.config.getoption("--sample") or 0)
 
 
 @pytest.fixture

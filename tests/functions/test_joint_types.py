@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from support.forms import FORMS, over_bodies, relative_error, run_on_floats
-from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
 from support.random_trees import in_floats, random_tree
 from support.rationals import LETTERS, Rationals
+from trees.check import check, check_tree
 
-from rbdgen.errors import ModelError
 from rbdgen.functions.table import lookup
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Angle, rotation_about
@@ -23,37 +21,6 @@ from rbdgen.model.reduce import reduce
 from rbdgen.selection.axes import operations
 from rbdgen.spatial.ops import Matrix, Transform, Vector
 
-TOLERANCE = 1e-11
-"""Relative, times the condition number of M where it is inverted."""
-
-STATES = 3
-
-
-def check(model: Model, seed: int) -> None:
-    """Every form that can do the tree; those in loops say in one line what they cannot."""
-    oracle = PinocchioOracle(model_of_numbers(model), model)
-    rng = np.random.default_rng(seed)
-    arguments = {x.name: x for form in FORMS for x in form.function.signature.sized(model.sizes).inputs}
-    inputs = model.manifold.random_inputs(arguments.values(), rng, (STATES,))
-    inputs["fext"] = inputs["fext"].reshape(STATES, -1)
-    condition = np.linalg.cond(oracle("crba", inputs)[0]).max()
-    for form in FORMS:
-        if over_bodies(form.form) and not in_loops(model):
-            with pytest.raises(ModelError, match="choose another form"):
-                run_on_floats(form, model, inputs)
-            continue
-        outputs = run_on_floats(form, model, inputs)
-        factor = condition if form.function.name.startswith(("aba", "minv")) else 1.0
-        for ours, theirs in zip(outputs, oracle(form.function.name, inputs), strict=True):
-            assert relative_error(ours, theirs, floor=1.0) < TOLERANCE * factor, (seed, str(form))
-
-
-def in_loops(model: Model) -> bool:
-    """Whether forms in loops over bodies can do the tree: one axis a joint, or a floating base alone."""
-    first = 1 if model.is_floating else 0
-    beside = any(body.parent == WORLD for body in model.bodies[first:])
-    return all(body.joint.type.one_axis for body in model.bodies[first:]) and not (first and beside)
-
 
 @settings(max_examples=200, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1))
@@ -61,11 +28,16 @@ def test_random_trees(seed: int) -> None:
     check(random_tree(seed, 5), seed)
 
 
+PARTS, TREES = 8, 40
+
+
 @pytest.mark.campaign
-def test_ten_thousand_random_trees() -> None:
-    """Larger trees, up to 25 bodies; `make trees`."""
-    for seed in range(10_000):
-        check(random_tree(seed, 25 if seed % 10 == 0 else 8), seed)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_larger_random_trees(part: int, sample_seed: int) -> None:
+    """Of up to 25 bodies; other ones with every seed of a sample. `make trees` does any range of them."""
+    first = (sample_seed * PARTS + part) * TREES
+    for seed in range(first, first + TREES):
+        check_tree(seed)
 
 
 FORMS_COUNTED = {"rnea": "classical", "aba": "bias", "crba": "moments", "rnea_derivatives": "local"}

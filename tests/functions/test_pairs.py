@@ -44,7 +44,10 @@ FEW: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second", "base", "follower", "resisting"), few(FEW, CASES))
+@pytest.mark.parametrize(
+    ("first", "second", "base", "follower", "resisting"),
+    few(FEW, CASES, sampled=True, together=("first", "second")),
+)
 def test_every_function(
     first: JointType, second: JointType, base: Base, follower: bool, resisting: bool
 ) -> None:

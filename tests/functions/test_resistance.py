@@ -10,7 +10,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from functions.test_joint_types import check
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support.few import examples
@@ -26,6 +25,7 @@ from support.mujoco_oracle import MujocoOracle
 from support.random_trees import random_tree
 from support.robots import PATHS, robot
 from support.states import random_inputs
+from trees.check import check
 
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.verify import verify_program

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from functions.test_joint_types import in_loops
 from support.dual import Dual, moving, rate_of, value_of
 from support.few import few
 from support.forms import FORMS, FunctionForm, forms_of, parametrize, run_on_floats
 from support.rationals import Rationals
 from support.robots import robot
 from support.states import random_inputs
+from trees.check import in_loops
 
 import rbdgen
 from rbdgen.checks.check import check

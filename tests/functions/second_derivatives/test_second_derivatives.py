@@ -141,6 +141,8 @@ PAIRS: list[tuple[JointType, JointType, Base]] = [
             ("prismatic", "revolute", "floating"),
         ],
         PAIRS,
+        sampled=True,
+        together=("first", "second"),
     ),
 )
 @each_function

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.contacts import Contact, Frame, Loop, Point
-from rbdgen.errors import OptionError, RbdgenError
+from rbdgen.errors import OptionError, RbdgenError, StateWarning
 from rbdgen.inertia.inertia import Inertia
 from rbdgen.version import __version__
 
@@ -33,6 +33,7 @@ __all__ = [
     "Point",
     "RbdgenError",
     "RobotBuilder",
+    "StateWarning",
     "__version__",
     "build",
     "equations",
@@ -198,7 +199,13 @@ def from_pinocchio(
     )
 
 
-def build(robot: Robot | str | Path, functions: Sequence[str] | None = None, **options: Any) -> Library:
+def build(
+    robot: Robot | str | Path,
+    functions: Sequence[str] | None = None,
+    *,
+    checks: bool = False,
+    **options: Any,
+) -> Library:
     """Generate, compile and load functions of a robot; kept in a cache by content.
 
     Args:
@@ -206,6 +213,9 @@ def build(robot: Robot | str | Path, functions: Sequence[str] | None = None, **o
         functions: names from the catalogue (`rbdgen list`), None for the default six, and for
             `frame_placement` and `frame_jacobian_aligned` where the robot has frames,
             `contact_aba`, `contact_jacobian` and `contact_motion` where it has contacts.
+        checks: whether calls warn, by a `StateWarning`, of configurations that look like a mistake: once of a
+            quaternion whose norm is not 1, of one in another order than x y z w, of angles that look like
+            degrees, and of positions outside the limits. It costs some 20 us a call; without it nothing does.
         options: fields of `rbdgen.options.Options`: real, trig, engine, variants, contract, ...
 
     Returns:
@@ -220,7 +230,10 @@ def build(robot: Robot | str | Path, functions: Sequence[str] | None = None, **o
 
     robot = robot_of(robot)
     options["functions"] = _default_functions(robot) if functions is None else functions
-    return build_library(robot, Options.of(**options))
+    library = build_library(robot, Options.of(**options))
+    if checks:
+        library.check_states()
+    return library
 
 
 def _default_functions(robot: Robot) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from ..signature import SizedArgument, SizedSignature
 from .compiled import Code, Compiled
 from .function import Function
 from .pickled import Content
+from .plausible import Look
 
 FEEDBACK: Final = ("gains", "states")
 """What a rollout with feedback takes beside the inputs of its step."""
@@ -30,6 +31,10 @@ class Step(Function):
     ) -> None:
         super().__init__(signature, facts, content, code, real)
         self.rollout = Rollout(signature, facts, code, real)
+
+    def looked_at_by(self, look: Look) -> None:
+        super().looked_at_by(look)
+        self.rollout.looked_at_by(look)
 
 
 class Rollout:
@@ -64,6 +69,7 @@ class Rollout:
         self._names = [x.name for x in step.inputs]
         self._control = next(k for k, x in enumerate(step.inputs) if x.kind == "force")
         self._made: dict[tuple[int, int, bool], Compiled] = {}
+        self._look: Look | None = None
 
     def __repr__(self) -> str:
         return f"<{self.__name__}({', '.join(self._names)}, gains=None, states=None)>"
@@ -77,6 +83,11 @@ class Rollout:
     def bind(self, *arrays: Any, last: bool = False, out: Any = None, threads: int = 1, **named: Any) -> Any:
         """A call without arguments, as `bind` of any function: it reads the same arrays at every call."""
         return self._of(arrays, named, last).bind(*arrays, out=out, threads=threads, **named)
+
+    def looked_at_by(self, look: Look) -> None:
+        """From now on `look` sees the inputs of every call."""
+        self._look = look
+        self._made.clear()
 
     def _of(self, arrays: Sequence[Any], named: dict[str, Any], last: bool) -> Compiled:
         """The call for as many steps as there are controls; leaves None out of `named`."""
@@ -137,7 +148,7 @@ class Rollout:
             results, way = (*states, control), "rollout_feedback"
             operations += 2 * control.size * tangent
         outputs = results if last else tuple(_each(x, steps) for x in results)
-        return Compiled(
+        compiled = Compiled(
             SizedSignature(self.__name__, inputs, outputs),
             self._code,
             self._real,
@@ -145,6 +156,9 @@ class Rollout:
             operations * steps,
             (steps, int(last)),
         )
+        if self._look is not None:
+            compiled.looked_at_by(self._look)
+        return compiled
 
 
 class Rollouts:

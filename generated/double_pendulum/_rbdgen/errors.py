@@ -20,6 +20,10 @@ class RbdgenError(Exception):
         super().__init__(shortened(message))
 
 
+class StateWarning(UserWarning):
+    """The state of a robot is legal and yet looks like a mistake, such as an angle in degrees."""
+
+
 def shortened(message: str) -> str:
     """The message without the middle of words that only a user could have given, as they are too long."""
     words = re.sub(rf"\S{{{_LONGEST_WORD},}}", lambda found: _shortened_word(found[0]), message)

@@ -24,6 +24,7 @@ LOADER: Final = (
     "runtime/memory.py",
     "runtime/parameters.py",
     "runtime/pickled.py",
+    "runtime/plausible.py",
     "runtime/rollout.py",
     "runtime/sparsity.py",
 )

@@ -23,6 +23,7 @@ from .function import Function
 from .memory import MEMORY
 from .parameters import BaseParameters, Parameters, Update
 from .pickled import Content, Revive
+from .plausible import Plausible
 from .rollout import Rollouts, Step
 
 _ROWS_OF_A_FRAME = 6
@@ -74,6 +75,7 @@ class Library:
         if self.parameters.names:
             self.__dict__[UPDATE] = Update(functions[UPDATE], self.parameters)
         self.rollout = Rollouts({name: f.rollout for name, f in functions.items() if isinstance(f, Step)})
+        self._checked = False
         self._sealed = True
 
     def __repr__(self) -> str:
@@ -130,6 +132,18 @@ class Library:
         """
         start, end = self._arrays("difference", q0=(q0, self.manifold.nq), q1=(q1, self.manifold.nq))
         return self._result(self.manifold.difference(start, end))
+
+    def check_states(self) -> None:
+        """From now on calls warn of configurations that look like a mistake: see `build(..., checks=True)`.
+
+        Each kind of mistake is told once, by a `StateWarning`. Bound calls are checked where they are bound.
+        Copies that pickle makes do not check.
+        """
+        if not self._checked:
+            look = Plausible(self.manifold, self.manifest["joints"]).look
+            for function in self.functions.values():
+                function.looked_at_by(look)
+            self.__dict__["_checked"] = True
 
     def anchor(self, q: npt.ArrayLike, contact_set: str | None = None) -> Array:
         """The `anchor` of functions of held contacts that pulls contacts to where they are at q (..., nq).

@@ -1,0 +1,120 @@
+"""Configurations that are legal numbers and yet look like a mistake: one warning for each kind of mistake."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import pi
+from typing import Any, Final
+
+import numpy as np
+
+from ..errors import StateWarning
+from ..signature import JointCoordinates, SizedSignature
+from .configuration import Manifold
+
+Array = np.ndarray[Any, Any]
+
+Look = Callable[[SizedSignature, Sequence[Any], Mapping[str, Any], int], None]
+"""Looks at what a call is given, by place and by name; the last is the `stacklevel` of its warnings."""
+
+NORM: Final = 1e-3
+"""How far the norm of a quaternion may be from 1: arithmetic in float and integrators move it."""
+
+TURNS: Final = 4
+"""Full turns, either way, beyond which the position of a joint without limits looks like degrees."""
+
+BEYOND: Final = 1e-9
+"""How far a position may be beyond a limit, relative to the limit or absolute: rounding."""
+
+
+class Plausible:
+    """Looks at the configurations that functions of one library are given.
+
+    It warns of quaternions whose norm is not 1 and of those in another order, of angles that look like
+    degrees, and of positions outside the limits: of each kind once, at the first one.
+    """
+
+    def __init__(self, manifold: Manifold, joints: Sequence[Mapping[str, Any]]) -> None:
+        self._manifold = manifold
+        self._limits = {row["name"]: (row.get("lower"), row.get("upper")) for row in joints}
+        self._told: set[str] = set()
+
+    def look(
+        self, signature: SizedSignature, arrays: Sequence[Any], named: Mapping[str, Any], stacklevel: int
+    ) -> None:
+        """Warns of what looks wrong in the configurations; what cannot be read is refused elsewhere."""
+        for k, argument in enumerate(signature.inputs):
+            given = arrays[k] if k < len(arrays) else named.get(argument.name)
+            if argument.kind != "configuration" or given is None:
+                continue
+            q = _numbers(given)
+            if q.shape[q.ndim - 1 :] == (self._manifold.nq,) and q.size:
+                states = q.reshape(-1, self._manifold.nq)
+                for kind, message in self._mistakes(states, argument.name):
+                    if kind not in self._told:
+                        self._told.add(kind)
+                        text = f"{signature.name}: {message}"
+                        warnings.warn(text, StateWarning, stacklevel=stacklevel + 1)
+
+    def _mistakes(self, q: Array, name: str) -> Iterator[tuple[str, str]]:
+        """Kinds and messages, of q (states, nq)."""
+        for joint in self._manifold.joints:
+            if joint.kind in ("floating", "spherical"):
+                yield from _of_quaternion(joint, q, name)
+            elif joint.nq == 1:
+                lower, upper = self._limits.get(joint.name, (None, None))
+                yield from _of_position(joint, q[:, joint.idx_q], name, lower, upper)
+
+
+def _numbers(given: Any) -> Array:
+    """An array of doubles, empty where these are no real numbers."""
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError, RuntimeError, BufferError):
+        return np.empty(0)
+    if array.dtype.kind not in "fiub":
+        return np.empty(0)
+    with np.errstate(all="ignore"):
+        return array.astype(float, copy=False)
+
+
+def _of_quaternion(joint: JointCoordinates, q: Array, name: str) -> Iterator[tuple[str, str]]:
+    first = joint.idx_q + joint.nq - 4
+    where = f"{name}[{first}:{first + 4}], the quaternion of '{joint.name}',"
+    quaternions = q[:, first : first + 4]
+    norms = np.linalg.norm(quaternions, axis=-1)
+    wrong = norms[np.abs(norms - 1) > NORM]
+    if wrong.size:
+        remedy = "lib.normalize(q) scales it" if wrong[0] > 0 else "lib.neutral() has (0, 0, 0, 1)"
+        yield "norm", f"{where} has the norm {wrong[0]:.4g} and must have 1; {remedy}"
+    if np.any((np.abs(quaternions[:, 0]) > 1 - NORM) & (np.abs(norms - 1) <= NORM)):
+        yield (
+            "order",
+            f"{where} is about (1, 0, 0, 0), half a turn about x; its order is x y z w, and "
+            "(0, 0, 0, 1) is no turn",
+        )
+
+
+def _of_position(
+    joint: JointCoordinates, positions: Array, name: str, lower: float | None, upper: float | None
+) -> Iterator[tuple[str, str]]:
+    where = f"{name}[{joint.idx_q}], the position of '{joint.name}',"
+    limited = lower is not None or upper is not None
+    if joint.kind == "angle":
+        most = 2 * pi * (1 if limited else TURNS)
+        farthest = max(most, -most if lower is None else -lower, -most if upper is None else upper)
+        turned = positions[np.isfinite(positions) & (np.abs(positions) > farthest)]
+        if turned.size:
+            yield "degrees", f"{where} is {turned[0]:.4g} and looks like degrees; pass rad"
+            return
+    for limit, sign in ((lower, -1), (upper, 1)):
+        if limit is None:
+            continue
+        outside = positions[sign * (positions - limit) > BEYOND * max(1, abs(limit))]
+        if outside.size:
+            side = "below its lower" if sign < 0 else "above its upper"
+            yield (
+                "limits",
+                f"{where} is {outside[0]:.4g}, {side} limit {limit:.4g}; functions do not enforce it",
+            )

@@ -219,7 +219,7 @@ class Subject:
         self.names = [self.names[k] for k in order]
         self.rng = rng
         self.sources: dict[str, FunctionSource] = {}
-        self._design(traces, savings=bool(rng.random() < 0.6))
+        self._design(traces, savings=bool(rng.random() < 0.6), lean=bool(rng.random() < 0.5))
         self.changed = [described(self.recipe, self.values.named(k)) for k in range(len(SETS))]
         self.inputs = self._states()
 
@@ -245,8 +245,11 @@ class Subject:
         straight = [form.name for form in forms if form.loops is None]
         return str(rng.choice(straight)) if rng.random() < 0.6 else None
 
-    def _design(self, traces: Collection[int], *, savings: bool) -> None:
-        """As a user gets them; a function in place of a derivative of it that is always 0."""
+    def _design(self, traces: Collection[int], *, savings: bool, lean: bool) -> None:
+        """As a user gets them; a function in place of a derivative of it that is always 0.
+
+        `lean`: as on small machines, the table has no more than the functions read.
+        """
         names = {k: self.names[k] for k in traces}
         variants = {name: form for name, form in self.forms.items() if form is not None}
         options = Options(
@@ -270,7 +273,7 @@ class Subject:
             if name.endswith("_dparams"):
                 of = name.removesuffix("_dparams")
                 made[of] = made.get(of) or designed(of)
-        *functions, update = with_update(list(made.values()), table)
+        *functions, update = with_update(list(made.values()), table, lean=lean)
         self.sources = dict(zip(made, functions, strict=True)) | {"update": update}
 
     def _states(self) -> Inputs:

@@ -14,6 +14,7 @@ LOADER: Final = (
     "errors.py",
     "signature.py",
     "runtime/__init__.py",
+    "runtime/anchors.py",
     "runtime/arrays.py",
     "runtime/compiled.py",
     "runtime/configuration.py",

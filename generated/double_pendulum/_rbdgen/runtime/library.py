@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..errors import ArrayTypeError, ArrayValueError, LoadError
 from ..signature import MANIFEST_FORMAT, UPDATE, SizedArgument, SizedSignature, numbers_of
+from .anchors import anchor_of
 from .arrays import Array, as_real, leading_axes
 from .compiled import Code
 from .configuration import Manifold
@@ -25,9 +26,6 @@ from .parameters import BaseParameters, Parameters, Update
 from .pickled import Content, Revive
 from .plausible import Plausible
 from .rollout import Rollouts, Step
-
-_ROWS_OF_A_FRAME = 6
-"""Of a contact that holds axes too; one of a point has 3."""
 
 Frameworks = Callable[[str, "Library"], Any]
 """Makes the functions of a library those of a framework, which it names."""
@@ -164,15 +162,8 @@ class Library:
             raise ArrayTypeError(
                 "anchor: it is made by contact_pose, which was not generated; ask for it too"
             )
-        position, rotation = pose(q)
         chosen = self.contacts if contact_set is None else sets[contact_set]
-        parts = []
-        for name in chosen:
-            k = self.contacts.index(name)
-            parts.append(position[..., k, :])
-            if self.manifest["contacts"][k]["rows"] == _ROWS_OF_A_FRAME:
-                parts.append(rotation[..., k, :, :].reshape(*position.shape[:-2], 9))
-        return np.concatenate(parts, axis=-1)
+        return anchor_of(pose(q), self.manifest["contacts"], chosen)
 
     def full_configuration(self, q: npt.ArrayLike) -> dict[str, Array]:
         """The positions of all joints by name, of those too that others move: for q (..., nq) arrays (...).

@@ -8,9 +8,10 @@ fwd1_jac_NAME, how the Jacobian changes along a direction.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from rbdgen.emit.casadi.blocks import blocks_of, of_pattern
 from rbdgen.emit.casadi.entries import (
     Array,
     Call,
@@ -25,16 +26,12 @@ from rbdgen.emit.casadi.entries import (
 )
 from rbdgen.emit.casadi.matrices import (
     Matrix,
-    in_coordinates,
-    is_flat,
-    jacobian_of,
     matrix_of,
     quaternions_of,
 )
-from rbdgen.emit.casadi.patterns import first_pattern, second_pattern
+from rbdgen.emit.casadi.patterns import second_pattern
 from rbdgen.emit.casadi.products import Plan, Seeds, by_columns, by_rows, groups, products_of
 from rbdgen.emit.casadi.rooms import Rooms, whole
-from rbdgen.emit.casadi.subjects import DIFFERENTIATED
 from rbdgen.emit.names import casadi_name
 from rbdgen.emit.text import filled
 from rbdgen.errors import EmitError
@@ -102,25 +99,6 @@ def _check_size(subject: Subject, knots: int) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Block:
-    """The derivatives of a result by an input, of one state.
-
-    `derivative`: the output of the function of all derivatives that has them, None where products give them;
-    `rows`: how many rows of it are made such by coordinates first.
-    """
-
-    matrix: Matrix
-    derivative: SizedArgument | None = None
-    rows: int = 0
-
-    def within(self, pattern: Matrix) -> _Block:
-        """Without what is 0 by a pattern: by coordinates there is more of that than in the tangent space."""
-        kept = {(column, row) for column, row, _ in pattern.entries}
-        entries = tuple(entry for entry in self.matrix.entries if entry[:2] in kept)
-        return replace(self, matrix=replace(self.matrix, entries=entries))
-
-
 class _Writer:
     def __init__(self, place: Place, subject: Subject, knots: int) -> None:
         self.place, self.subject, self.knots = place, subject, knots
@@ -129,7 +107,7 @@ class _Writer:
         self.given = subject.value.signature.outputs
         self.rooms = Rooms(place.name, knots)
         self.matrices = {x.name: matrix_of(x) for x in (*self.taken, *self.given)}
-        self.blocks = self._blocks()
+        self.blocks = blocks_of(subject, place.manifold, self.matrices)
         known = {x for _, x in self.blocks}
         self.by = [x for x in self.taken if x.name in known]
         quaternions = quaternions_of(place.manifold)
@@ -302,41 +280,8 @@ class _Writer:
         plan = min(plans, key=lambda plan: len(groups(plan.wanted)))
         return products_of(self.rooms, plan, self._arrays(), states)
 
-    def _blocks(self) -> dict[tuple[str, str], _Block]:
-        """By result and input what is known of derivatives."""
-        found = {}
-        if self.subject.derivatives is not None:
-            left = iter(self.subject.derivatives.signature.outputs)
-            for y in self.given:
-                for x in self.taken:
-                    if x.kind in DIFFERENTIATED:
-                        found[y.name, x.name] = self._block(next(left), y, x)
-        arrays = {x.name: x for x in (*self.taken, *self.given)}
-        value, vjp, jvp = self.subject.value.signature, self.subject.vjp, self.subject.jvp
-        for key, pairs in first_pattern(value, vjp, jvp).items():
-            block = self._of_pattern(pairs, *(arrays[name] for name in key))
-            known = found.get(key)
-            found[key] = _Block(block) if known is None else known.within(block)
-        return found
-
-    def _block(self, derivative: SizedArgument, y: SizedArgument, x: SizedArgument) -> _Block:
-        """The Jacobian by an input, and its rows where C has to make coordinates of them."""
-        manifold, of = self.place.manifold, self.matrices[y.name]
-        if x.kind != "configuration" or is_flat(manifold):
-            return _Block(jacobian_of(derivative, of, self.matrices[x.name]), derivative)
-        if derivative.dense is not None:
-            raise EmitError(
-                f"{self.subject.value.signature.name}: packed derivatives of a robot with quaternions are "
-                "not for CasADi; leave --packed out"
-            )
-        tangent = jacobian_of(derivative, of, Matrix(manifold.nv, 1, ()))
-        return _Block(in_coordinates(tangent, manifold), derivative, of.size)
-
     def _of_pattern(self, pairs: Iterable[tuple[int, int]], of: SizedArgument, by: SizedArgument) -> Matrix:
-        """The derivatives of an array by another one that may be other than 0."""
-        one, other = self._of(of, by)
-        entries = ((other.number(column), one.number(row), row) for row, column in pairs)
-        return Matrix(one.size, other.size, tuple(sorted(entries)))
+        return of_pattern(pairs, *self._of(of, by))
 
     def _of(self, *arrays: SizedArgument) -> tuple[Matrix, Matrix]:
         one, other = (self.matrices[x.name] for x in arrays)

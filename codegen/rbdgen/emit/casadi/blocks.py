@@ -1,0 +1,85 @@
+"""What is known of the Jacobian of a function before its C is written: a block for each result and input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from rbdgen.emit.casadi.entries import Subject
+from rbdgen.emit.casadi.matrices import Matrix, in_coordinates, is_flat, jacobian_of
+from rbdgen.emit.casadi.patterns import first_pattern
+from rbdgen.emit.casadi.subjects import DIFFERENTIATED
+from rbdgen.errors import EmitError
+from rbdgen.runtime.configuration import Manifold
+from rbdgen.signature import SizedArgument
+
+
+@dataclass(frozen=True)
+class Block:
+    """The derivatives of a result with respect to an input, for one state."""
+
+    matrix: Matrix
+    derivative: SizedArgument | None = None
+    """The output of the function of all derivatives that holds them; None if products along directions give
+    them."""
+    rows: int = 0
+    """How many of its rows are converted from the tangent space to coordinates first."""
+
+    def within(self, pattern: Matrix) -> Block:
+        """The block without the elements that are 0 by a pattern.
+
+        With respect to coordinates, more elements are 0 than in the tangent space.
+        """
+        kept = {(column, row) for column, row, _ in pattern.entries}
+        entries = tuple(entry for entry in self.matrix.entries if entry[:2] in kept)
+        return replace(self, matrix=replace(self.matrix, entries=entries))
+
+
+def blocks_of(
+    subject: Subject, manifold: Manifold, matrices: Mapping[str, Matrix]
+) -> dict[tuple[str, str], Block]:
+    """The blocks that are not 0, by the names of the result and the input.
+
+    Raises:
+        EmitError: the derivatives are packed where they must become those with respect to coordinates.
+    """
+    value = subject.value.signature
+    found = {}
+    if subject.derivatives is not None:
+        left = iter(subject.derivatives.signature.outputs)
+        for y in value.outputs:
+            for x in value.inputs:
+                if x.kind in DIFFERENTIATED:
+                    found[y.name, x.name] = _known(subject, manifold, matrices, next(left), y, x)
+    for (y_name, x_name), pairs in first_pattern(value, subject.vjp, subject.jvp).items():
+        pattern = of_pattern(pairs, matrices[y_name], matrices[x_name])
+        known = found.get((y_name, x_name))
+        found[y_name, x_name] = Block(pattern) if known is None else known.within(pattern)
+    return found
+
+
+def _known(
+    subject: Subject,
+    manifold: Manifold,
+    matrices: Mapping[str, Matrix],
+    derivative: SizedArgument,
+    y: SizedArgument,
+    x: SizedArgument,
+) -> Block:
+    """A block that the function of all derivatives gives."""
+    of = matrices[y.name]
+    if x.kind != "configuration" or is_flat(manifold):
+        return Block(jacobian_of(derivative, of, matrices[x.name]), derivative)
+    if derivative.dense is not None:
+        raise EmitError(
+            f"{subject.value.signature.name}: packed derivatives of a robot with quaternions are "
+            "not for CasADi; leave --packed out"
+        )
+    tangent = jacobian_of(derivative, of, Matrix(manifold.nv, 1, ()))
+    return Block(in_coordinates(tangent, manifold), derivative, of.size)
+
+
+def of_pattern(pairs: Iterable[tuple[int, int]], one: Matrix, other: Matrix) -> Matrix:
+    """The derivatives of an array with respect to another one that need not be 0, by row and column."""
+    entries = ((other.number(column), one.number(row), row) for row, column in pairs)
+    return Matrix(one.size, other.size, tuple(sorted(entries)))

@@ -277,6 +277,19 @@ def test_parameters_are_shared_by_all_states() -> None:
     np.testing.assert_array_equal(second[[0, 1, 6, 7, 12, 13], 0], np.concatenate(products, axis=None))
 
 
+def test_gradients_by_parameters() -> None:
+    """By the table, a column a state, and by what it is made of."""
+    robot = rbdgen.load_robot("double_pendulum")
+    library = rbdgen.build(robot, ["aba", "aba_dparams"], params=["mass:lower", "com:lower"])
+    q, v, tau = np.random.default_rng(0).normal(size=(3, 2, 2))
+    x, symbol = 1.2 * library.parameters.defaults, casadi.MX.sym("p", 2)
+    aba, update = library.casadi("aba", 2, hessian=True), library.casadi("update")
+    a = aba(q.T, v.T, tau.T, update(symbol))
+    found = casadi.Function("f", [symbol], [casadi.jacobian(casadi.vec(a), symbol)])(x).full()
+    expected = library.aba_dparams(q, v, tau, x, library.update(x))
+    np.testing.assert_allclose(found, expected.reshape(4, 2), rtol=1e-10)
+
+
 def test_ipopt_reaches_the_optimum_of_the_traced_expressions() -> None:
     """A swing of the double pendulum in eight knots, by exact Hessians."""
     robot = rbdgen.load_robot("double_pendulum")

@@ -188,18 +188,43 @@ def test_a_gradient_makes_no_products_in_forward_mode(jax: Any, arm: Library) ->
     assert asked == ["rnea_vjp", "rnea_jvp"]
 
 
-def test_parameters_are_held(jax: Any) -> None:
+def test_a_table_is_where_it_belongs(jax: Any) -> None:
     robot = rbdgen.load_robot("double_pendulum")
     functions = ["rnea", "rnea_vjp", "rnea_jvp"]
     library = rbdgen.build(robot, functions=functions, params=["mass:lower"])
-    q, table = np.array([0.1, 0.2]), library.update()
+    q = np.array([0.1, 0.2])
     np.testing.assert_array_equal(library.jax.rnea(q, q, q), library.rnea(q, q, q))
     heavy, ones = library.update([2.5]), np.ones(2)
     for mode in (jax.jacrev, jax.jacfwd):
         found = mode(lambda q: library.jax.rnea(q, q, q, heavy))(q)
         np.testing.assert_allclose(ones @ found, sum(library.rnea_vjp(q, q, q, ones, heavy)), rtol=1e-12)
-    with pytest.raises(ArrayTypeError, match=r"^rnea: there are no derivatives by table; keep it constant"):
-        jax.grad(lambda table: library.jax.rnea(q, q, q, table).sum())(table)
+
+
+def test_gradients_by_parameters(jax: Any) -> None:
+    """Through the table, in both modes and twice; a table a state."""
+    robot = rbdgen.load_robot("double_pendulum")
+    library = rbdgen.build(robot, ["aba", "aba_dparams"], params=["mass:lower", "com:lower"])
+    q, v, tau = np.random.default_rng(0).normal(size=(3, 2))
+    p = 1.2 * library.parameters.defaults
+
+    def accelerations(p: Any) -> Any:
+        return library.jax.aba(q, v, tau, library.jax.update(p))
+
+    expected = library.aba_dparams(q, v, tau, p, library.update(p))
+    for mode in (jax.jacrev, jax.jacfwd):
+        np.testing.assert_allclose(jax.jit(mode(accelerations))(p), expected, rtol=1e-10)
+    several = np.stack([p, 1.1 * p])
+    rows = jax.vmap(jax.jacrev(accelerations))(several)
+    np.testing.assert_allclose(rows[1], jax.jacrev(accelerations)(several[1]), rtol=1e-12)
+    tables = library.update(several)
+    np.testing.assert_array_equal(library.jax.aba(q, v, tau, tables), library.aba(q, v, tau, tables))
+    bent = jax.hessian(lambda p: accelerations(p).sum())(p)
+    ends = [
+        library.aba_dparams(q, v, tau, x, library.update(x)).sum(0)
+        for step in 1e-6 * np.eye(2)
+        for x in (p + step, p - step)
+    ]
+    np.testing.assert_allclose(bent, [(ends[k] - ends[k + 1]) / 2e-6 for k in (0, 2)], rtol=1e-6)
 
 
 def test_without_the_robot(jax: Any, tmp_path: Path) -> None:

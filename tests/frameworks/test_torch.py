@@ -139,21 +139,21 @@ def test_second_derivatives_are_refused(torch: Any, arm: Library, outer: str, in
         twice(states(torch, arm)[0])
 
 
-def test_parameters_are_held(torch: Any) -> None:
+def test_gradients_by_parameters(torch: Any) -> None:
     robot = rbdgen.load_robot("double_pendulum")
     functions = ["rnea", "rnea_vjp", "rnea_jvp"]
     library = rbdgen.build(robot, functions=functions, params=["mass:lower"])
-    q, table = states(torch, library)[0], torch.tensor(library.update())
+    q = states(torch, library)[0]
     np.testing.assert_array_equal(library.torch.rnea(q, q, q), library.rnea(q, q, q))
     heavy = library.update([2.5])
     for mode in (torch.func.jacrev, torch.func.jacfwd):
         found = mode(lambda q: library.torch.rnea(q, q, q, torch.tensor(heavy)))(q)
         expected = sum(library.rnea_vjp(q, q, q, np.ones(2), heavy))
         np.testing.assert_allclose(found.sum(0), expected, rtol=1e-12)
-    with pytest.raises(
-        NotImplementedError, match=r"^lib.torch: there are no derivatives by input 4; keep it"
-    ):
-        library.torch.rnea(q, q, q, table.requires_grad_())
+    p = torch.tensor(2 * library.parameters.defaults, requires_grad=True)
+    library.torch.rnea(q, q, q, library.torch.update(p)).sum().backward()
+    known = rbdgen.build(robot, ["rnea_dparams"], params=["mass:lower"]).rnea_dparams(q, q, q)
+    np.testing.assert_allclose(p.grad, known.sum(0), rtol=1e-12)
 
 
 def test_without_the_robot(torch: Any, tmp_path: Path) -> None:

@@ -11,10 +11,9 @@ import numpy as np
 
 from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
 from rbdgen.frameworks.functions import More
-from rbdgen.functions.differentiated import HELD
 from rbdgen.runtime import Function, Library
 from rbdgen.runtime.arrays import Array, as_real, expected
-from rbdgen.signature import SizedArgument
+from rbdgen.signature import BAR, DOT, UPDATE, SizedArgument
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,13 +62,14 @@ class Differentiable:
     @cached_property
     def by(self) -> tuple[int, ...]:
         """The inputs that derivatives are by, of all inputs."""
-        return tuple(k for k, x in enumerate(self.inputs) if x.kind not in HELD)
+        held = ("nonnegative",) if self.name == UPDATE else ("nonnegative", "parameters")
+        return tuple(k for k, x in enumerate(self.inputs) if x.kind not in held)
 
     def no_derivative(self, k: int) -> ArrayTypeError:
         """What to raise where one is asked for by an input that there are none by."""
         return ArrayTypeError(
             f"{self.name}: there are no derivatives by {self.inputs[k].name}; keep it constant, "
-            "or take rnea_dparams and aba_dparams for parameters"
+            "of parameters take those by table, the result of update"
         )
 
     def _along(self, modes: Sequence[str]) -> Mapping[str, Function]:
@@ -80,10 +80,12 @@ class Differentiable:
             )
         names = {mode: f"{self.name}_{mode}" for mode in modes}
         known = self.library.functions if _by_elements(self.library) else {}
+        tabled = any(x.kind == "table" for x in self.inputs)
+        known = {name: f for name, f in known.items() if not tabled or _is_by_table(f)}
         missing = [name for name in names.values() if name not in known]
         if not missing:
             return {mode: known[name] for mode, name in names.items()}
-        if self.more is None or self.library.parameters.names:  # tables of parameters are of one library
+        if self.more is None:
             raise LoadError(
                 f"{self.name}: there is no {missing[0]} by the elements of q; generate the library with "
                 f"functions=[..., {', '.join(map(repr, missing))}], coordinates=True"
@@ -97,6 +99,12 @@ def _by_elements(library: Library) -> bool:
     joints = library.manifold.joints
     plain = all(joint.kind in ("angle", "slide", "screw") for joint in joints)
     return plain or bool(library.manifest["options"].get("coordinates"))
+
+
+def _is_by_table(function: Function) -> bool:
+    """Whether a product with derivatives is by the parameters too."""
+    arrays = (*function.signature.inputs, *function.signature.outputs)
+    return any(x.name in ("table" + BAR, "table" + DOT) for x in arrays)
 
 
 def native(function: Function, argument: SizedArgument, given: Any) -> Array:

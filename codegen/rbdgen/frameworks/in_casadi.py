@@ -24,7 +24,7 @@ from rbdgen.options import environment_cache, environment_compiler
 from rbdgen.runtime import Library
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.runtime.library import signature_of
-from rbdgen.signature import numbers_of
+from rbdgen.signature import UPDATE, numbers_of
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import ORIGIN, Toolchain
@@ -98,7 +98,8 @@ class _Folder:
         assert value is not None
         given = any(x.kind in ("sines", "cosines") for x in value.signature.inputs)
         found = needed(value.signature, self.derivatives(name), hessian=hessian)
-        if given or not is_differentiable(name, sets=sets_of(self.manifest)) or self.is_of_tangents(name):
+        known = name == UPDATE or is_differentiable(name, sets=sets_of(self.manifest))
+        if given or not known or self.is_of_tangents(name):
             return Needed(None if given else found.derivatives, None, ())
         return found
 

@@ -138,14 +138,16 @@ def _check_depth(name: str, function: Function, mode: Mode) -> None:
         )
 
 
-def in_coordinates(function: Function) -> Function:
+def in_coordinates(function: Function, table: Argument | None = None) -> Function:
     """The row of a derivative with those by q in its nq numbers; other rows as they are."""
     made = function.differentiated
     if made is None:
         return function
-    of = in_coordinates(made.of)
-    signature = _signature(of.signature, function.name, MODES[made.mode], made.by, coordinates=True)
-    return replace(function, signature=signature, differentiated=replace(made, of=of, coordinates=True))
+    of, by = in_coordinates(made.of, table), made.by if table is None else (*made.by, table)
+    signature = _signature(of.signature, function.name, MODES[made.mode], by, coordinates=True)
+    return replace(
+        function, signature=signature, differentiated=replace(made, of=of, by=by, coordinates=True)
+    )
 
 
 def _signature(

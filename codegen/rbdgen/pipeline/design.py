@@ -34,7 +34,7 @@ from rbdgen.selection.budget import check_budget
 from rbdgen.selection.choose import too_long_for_vectors
 from rbdgen.selection.differentiate import Chooser
 from rbdgen.selection.table import Table, table_of, with_table
-from rbdgen.signature import BAR, DOT
+from rbdgen.signature import BAR, DOT, Argument, SizedArgument
 from rbdgen.toolchain.targets import target_named
 
 LONGEST_BATCH: Final = 100_000
@@ -62,7 +62,10 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
     progress("searched body axes")
     table = design_table(robot, axes, options) if options.params else None
     designed = _designed(robot, axes, options, table, lambda name: progress(f"designed {name}"))
-    finished = designed if table is None else with_update(designed, table, lean=target_of(options).embedded)
+    lean = target_of(options).embedded
+    finished = designed if table is None else with_update(designed, table, lean=lean)
+    if table is not None and options.coordinates and not lean:
+        finished += update_products(table)
     return [in_stages(function) for function in finished] if options.trig == "builtin" else finished
 
 
@@ -136,6 +139,24 @@ def with_update(functions: Sequence[FunctionSource], table: Table, *, lean: bool
     ]
 
 
+def update_products(table: Table) -> list[FunctionSource]:
+    """Products with the derivatives of the function that fills the table."""
+    found = []
+    for signature, program in table.products():
+        verify_program(program)
+        directions = {x.name for x in signature.inputs if x.kind == "values"}
+        moved = {x for x in directions if x.endswith(DOT)} or directions
+        assert program.straight is not None
+        summary = "derivatives of the table by the parameters, times weights or rates"
+        known = dependence(program.straight, moved)
+        found.append(
+            FunctionSource(
+                signature, program, "border", "searched", program.cost, summary, batch=None, dependence=known
+            )
+        )
+    return found
+
+
 def check_springs(robot: Robot) -> None:
     """OptionError for the spring of an angle, which is not given where its sine and cosine are."""
     for joint in (body.joint for body in robot.model.bodies):
@@ -152,7 +173,8 @@ def design_function(task: tuple[Robot, str, BodyAxes | None, Options, Table | No
     robot, name, axes, options, table = task
     function, vectors = lookup(name, robot.model), target_named(options.target).extensions
     if options.coordinates:
-        function = in_coordinates(function)
+        held = table is None or target_of(options).embedded
+        function = in_coordinates(function, None if held or table is None else _moving(table.argument))
     forced = options.variants.get(name)
     if forced is None and not options.savings:
         forced = function.forms_for(robot.model)[0].name
@@ -192,6 +214,10 @@ def design_function(task: tuple[Robot, str, BodyAxes | None, Options, Table | No
         choice.lanes,
         {} if arrays else _dependence(function, choice.program),
     )
+
+
+def _moving(x: SizedArgument) -> Argument:
+    return Argument(x.name, x.kind, x.shape, x.unit, x.meaning)
 
 
 def _dependence(function: Function, program: Program) -> Dependence:

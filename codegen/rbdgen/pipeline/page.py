@@ -28,6 +28,7 @@ from rbdgen.pipeline.progress import Progress, of_compilation, silent
 from rbdgen.pipeline.rebuild import open_built
 from rbdgen.pipeline.remembered import remembered
 from rbdgen.runtime import Library
+from rbdgen.signature import UPDATE
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.module import build, package_files
 from rbdgen.toolchain.targets import target_named
@@ -91,9 +92,11 @@ def build_library(robot: Robot, options: Options, progress: Progress = silent) -
     folder = build(sources, toolchain_of(options), store, of_compilation(progress))
 
     def other(functions: Sequence[str]) -> Options:
-        forms = {name: form for name, form in options.variants.items() if name in functions}
-        along = any(mode_of(name) for name in functions)
-        return replace(options, functions=tuple(functions), variants=forms, coordinates=along)
+        # the table's own derivatives come with any product: here with one that is quickly made
+        own = [name for name in functions if name.partition("_")[0] != UPDATE] or ["potential_energy_vjp"]
+        forms = {name: form for name, form in options.variants.items() if name in own}
+        along = any(mode_of(name) for name in own)
+        return replace(options, functions=tuple(own), variants=forms, coordinates=along)
 
     more = More(
         lambda functions: build_library(robot, other(functions)),

@@ -82,6 +82,8 @@ class Chooser:
         forms = [form.name for form in function.forms_for(self.model)]
         if forced is not None:
             forms = [function.form_for(self.model, forced).name]
+        if _by_table(made):
+            forms = [form for form in forms if not _is_along(made, form)]  # those know no rates of the table
         own = self._straight(made.of)
         by = [_moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
         tried = {form: self._derivative(form, made, own, by) for form in forms}
@@ -108,7 +110,8 @@ class Chooser:
         """The inputs with respect to which it is differentiated."""
         names = {x.name for x in made.by}
         signature = made.of.sized(self.model, len(self.table.defaults) if self.table else 0)
-        return [x for x in signature.inputs if x.name in names]
+        table = [] if self.table is None else [self.table.argument]
+        return [x for x in (*signature.inputs, *table) if x.name in names]
 
     def _told(self, made: Differentiated) -> dict[str, Moving]:
         """The outputs that are configurations, whose rates are given in the tangent space."""
@@ -139,7 +142,7 @@ class Chooser:
         z = made.inverse.signature.outputs[0].name
         others = [x for x in by if x.name != z]
         ways = [(vjp if seeded else jvp)(_graph_of(self._straight(made.inverse).program), others)]
-        if made.inverse.along is not None:
+        if made.inverse.along is not None and not _by_table(made):
             ways.append(self._by_along(made.inverse, made, others))
         found = [(vjp_by_inverse if seeded else jvp_by_inverse)(graph, way, by, z) for way in ways]
         return min(found, key=lambda graph: cost(graph).total)
@@ -158,6 +161,10 @@ class Chooser:
 
 def _is_along(made: Differentiated, form: str) -> bool:
     return made.of.along is not None and form == made.of.along.name
+
+
+def _by_table(made: Differentiated) -> bool:
+    return any(x.kind == "table" for x in made.by)
 
 
 def _graph_of(program: Program) -> Graph:

@@ -8,7 +8,7 @@ entries are merged, and so are opposite ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeVar
@@ -16,6 +16,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 
 from rbdgen.errors import OptionError
+from rbdgen.graph.derivatives.forward import jvp
+from rbdgen.graph.derivatives.reverse import vjp
+from rbdgen.graph.derivatives.slopes import Moving
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.expression import Expr
@@ -27,7 +30,7 @@ from rbdgen.model.build import Robot
 from rbdgen.model.model import Model
 from rbdgen.model.parameters import Parameter, symbolic_model
 from rbdgen.model.reduce import ReducedModel, Turn, reduce
-from rbdgen.signature import UPDATE, SizedArgument, SizedSignature
+from rbdgen.signature import BAR, DOT, UPDATE, SizedArgument, SizedSignature
 from rbdgen.spatial.ops import Matrix, Vector
 from rbdgen.spatial.scalar import Scalar, neg
 
@@ -116,6 +119,29 @@ class Table:
             PARAMETERS, (len(self.defaults),), "SI", meaning, "parameters", default=self.defaults
         )
         return SizedSignature(UPDATE, (p,), (self.argument,))
+
+    def products(self) -> Iterator[tuple[SizedSignature, Program]]:
+        """update_vjp, update_jvp and update_hvp: products with the derivatives of the table by p."""
+        p, (table,) = (
+            SizedArgument(PARAMETERS, (len(self.defaults),), "SI", "", "parameters"),
+            (self.argument,),
+        )
+        graph = self.update.straight
+        assert graph is not None
+        by = [Moving(PARAMETERS, p.shape)]
+        bar = SizedArgument(TABLE + BAR, table.shape, "1/SI", "weights of table in the loss L")
+        dot = SizedArgument(PARAMETERS + DOT, p.shape, "SI/s", "how fast p changes")
+        p_bar = SizedArgument(PARAMETERS + BAR, p.shape, "1/SI", "dL/dp")
+        gradient = vjp(graph, by)
+        table_dot = SizedArgument(TABLE + DOT, table.shape, "SI/s", "how fast table changes")
+        p_bar_dot = SizedArgument(PARAMETERS + BAR + DOT, p.shape, "1/SI/s", "how fast p_bar changes")
+        for mode, inputs, output, made in (
+            ("vjp", (p, bar), p_bar, gradient),
+            ("jvp", (p, dot), table_dot, jvp(graph, by)),
+            ("hvp", (p, bar, dot), p_bar_dot, jvp(gradient, by)),
+        ):
+            signature = SizedSignature(f"{UPDATE}_{mode}", inputs, (output,))
+            yield signature, apply(apply(straight_line(made), SIMPLIFY), ORDER)
 
     @property
     def argument(self) -> SizedArgument:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from rbdgen.emit.casadi.entries import Callee, Subject
@@ -70,7 +70,10 @@ def is_by_elements(product: Callee, value: SizedSignature) -> bool:
     """Whether the directions and results of a product are elements of the function's own arrays."""
     own = {x.name: x for x in (*value.inputs, *value.outputs)}
     arrays = (*product.signature.inputs, *product.signature.outputs)
-    return bool(product.dependence) and all(_fits(x, own) for x in arrays)
+    names = {x.name for x in arrays}
+    tables = [x.name for x in value.inputs if x.kind == "table"]
+    tabled = all(x + BAR in names or x + DOT in names for x in tables)
+    return tabled and bool(product.dependence) and all(_fits(x, own) for x in arrays)
 
 
 def _fits(array: SizedArgument, own: dict[str, SizedArgument]) -> bool:
@@ -80,9 +83,3 @@ def _fits(array: SizedArgument, own: dict[str, SizedArgument]) -> bool:
         if array.name.endswith(suffix) and of is not None:
             return array.shape == of.shape
     return True
-
-
-def by_table(products: Iterable[Callee]) -> bool:
-    """Whether there are derivatives by the robot's parameters."""
-    names = {x.name for product in products for x in product.signature.outputs}
-    return "table" + BAR in names

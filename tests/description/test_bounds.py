@@ -98,3 +98,10 @@ def test_the_work_of_a_xacro_is_bounded_by_the_same_factor() -> None:
         rbdgen.load_robot("r.xacro", bounds=1e-4)
     with pytest.raises(rbdgen.RbdgenError, match="no moving joint"):
         rbdgen.load_robot("r.xacro")
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "y/" * 5000, " ", "."])
+@pytest.mark.parametrize("element", ['<include file="{}"/>', '<asset><mesh name="m" file="{}"/></asset>'])
+def test_names_that_no_file_has_are_left_to_mujoco(element: str, name: str) -> None:
+    with pytest.raises(rbdgen.RbdgenError, match="MuJoCo says"):
+        rbdgen.load_robot(written(element.format(name)))

@@ -74,7 +74,7 @@ def _elements(document: Document) -> Iterator[tuple[_Part, etree._Element, float
         inner = times * _product(element, "count") if tag == "replicate" else times
         stack += [(part, child, inner) for child in element.iterchildren("*", reversed=True)]
         file = folder / element.get("file", "")
-        if tag in ("include", "model") and file.is_file() and file.resolve() not in seen:
+        if tag in ("include", "model") and _exists(file) and file.resolve() not in seen:
             seen.add(file.resolve())
             included = parse(read_bytes(str(file)), str(file))
             stack.append((_part(included), included.root, inner))
@@ -119,12 +119,20 @@ def _product(element: etree._Element, name: str) -> float:
     return math.prod(max(number, 1.0) for number in numbers if not math.isnan(number))
 
 
+def _exists(path: Path) -> bool:
+    """Whether it is a file; a name that no file can have is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def _file(folders: Sequence[Path], element: etree._Element) -> float:
     """What the file that an element names takes in memory; MuJoCo tells of one that is missing."""
     name = element.get("file", "")
     for folder in folders:
         path = folder / name
-        if name and path.is_file():
+        if name and _exists(path):
             with path.open("rb") as file:
                 head = file.read(24)
             if head.startswith(_PNG):

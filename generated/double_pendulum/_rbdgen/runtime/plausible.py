@@ -87,7 +87,10 @@ def _of_quaternion(joint: JointCoordinates, q: Array, name: str) -> Iterator[tup
     wrong = norms[np.abs(norms - 1) > NORM]
     if wrong.size:
         remedy = "lib.normalize(q) scales it" if wrong[0] > 0 else "lib.neutral() has (0, 0, 0, 1)"
-        yield "norm", f"{where} has the norm {wrong[0]:.4g} and must have 1; {remedy}"
+        yield (
+            "norm" if wrong[0] > 0 else "zero",
+            f"{where} has the norm {wrong[0]:.4g} and must have 1; {remedy}",
+        )
     if np.any((np.abs(quaternions[:, 0]) > 1 - NORM) & (np.abs(norms - 1) <= NORM)):
         yield (
             "order",

@@ -266,7 +266,7 @@ class Subject:
             try:
                 made[name] = designed(name)
             except OptionError as error:
-                if "what it gives is 0" not in str(error):
+                if "constant; leave it out" not in str(error):
                     raise
                 self.names[k] = name.rpartition("_")[0]
                 made[self.names[k]] = designed(self.names[k])

@@ -22,6 +22,7 @@ LEAVES = (
     "version",
     "resources",
     "spatial",
+    "wording",
 )
 """What every stage may import."""
 
@@ -42,6 +43,7 @@ STAGES = (
     ("pipeline",),
     ("checks",),
     ("cli",),
+    ("__main__",),
 )
 """The order of the stages: a module imports its own row and those above, never one below."""
 

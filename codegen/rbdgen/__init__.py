@@ -11,6 +11,7 @@ Importing this loads neither CasADi nor SymPy nor cffi: they come when they are 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,6 +25,7 @@ from rbdgen.version import __version__
 if TYPE_CHECKING:
     from rbdgen.formulas.equations import Equations
     from rbdgen.model.build import Robot
+    from rbdgen.options import Options
     from rbdgen.runtime import Library
 
 __all__ = [
@@ -216,7 +218,26 @@ def build(
         checks: whether calls warn, by a `StateWarning`, of configurations that look like a mistake: once of a
             quaternion whose norm is not 1, of one in another order than x y z w, of angles that look like
             degrees, and of positions outside the limits. It costs some 20 us a call; without it nothing does.
-        options: fields of `rbdgen.options.Options`: real, trig, engine, variants, contract, ...
+        real: "double" (the default) or "float".
+        params: numbers of the robot that stay inputs, such as ["mass:link7"]: `lib.update(p)` makes the table
+            that functions then take last.
+        packed: True for matrices that hold only what is not always 0, symmetric entries once.
+        coordinates: True for NAME_vjp, NAME_jvp and NAME_hvp by the nq elements of q, not the nv of its
+            tangent space.
+        name: of the library and in its C; the robot's own by default.
+        arch: the least processor that the code runs on: "native" (the default), "x86-64-v2", "x86-64-v3",
+            "x86-64-v4" or "aarch64".
+        contract: True lets the compiler fuse products and sums; the last bits then differ.
+        trig: where sines and cosines come from: "builtin" (rbdgen's own, the default), "libm", or "input":
+            functions take them in place of angles.
+        variants: forms that are forced, by function, such as {"rnea": "looped"} (`rbdgen list --forms`).
+        savings: False for the textbook's forms in the joints' own axes.
+        engine: what traces the algorithms: "casadi" (the default), "sympy" or "graph".
+        budget: operations; a function that would take more unrolled is refused. 2 000 000 by default.
+        budget_flash: bytes; forms become smaller until all functions fit.
+        emit: ["casadi"] writes functions for `casadi.external` too, with `knots` states a call (`generate`).
+        target: "host" (the default) or "portable"; `generate` has those of small machines too, with `ram`, in
+            bytes, for their functions' stack and arguments.
 
     Returns:
         The library: `lib.rnea(q, v, a)` takes and gives NumPy arrays, shapes (..., nq), (..., nv).
@@ -224,22 +245,28 @@ def build(
     Raises:
         RbdgenError: an unknown option or function, no compiler, and so on; one line.
     """
-    from rbdgen.options import Options  # noqa: PLC0415
     from rbdgen.pipeline.page import build_library  # noqa: PLC0415
     from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
 
     robot = robot_of(robot)
-    options["functions"] = _default_functions(robot) if functions is None else functions
-    library = build_library(robot, Options.of(**options))
+    library = build_library(robot, _options("build", robot, functions, options))
     if checks:
         library.check_states()
     return library
 
 
-def _default_functions(robot: Robot) -> tuple[str, ...]:
-    from rbdgen.options import default_functions  # noqa: PLC0415
+def _options(caller: str, robot: Robot, functions: Sequence[str] | None, given: Mapping[str, Any]) -> Options:
+    """The options of a call; OptionError for one that there is none of, or that is of `load_robot`."""
+    from rbdgen.options import Options, default_functions  # noqa: PLC0415
 
-    return default_functions(bool(robot.model.frames), bool(robot.model.contacts))
+    for name in given:
+        if name in inspect.signature(load_robot).parameters:
+            raise OptionError(
+                f"{name} is an option of load_robot, not of {caller}; give load_robot(..., {name}=...)"
+            )
+    if functions is None:
+        functions = default_functions(bool(robot.model.frames), bool(robot.model.contacts))
+    return Options.of(functions=functions, **given)
 
 
 def generate(
@@ -257,7 +284,7 @@ def generate(
         out: the folder to write into; it is made where it is missing.
         functions: names from the catalogue (`rbdgen list`), None for those of `build`.
         compiled: whether to compile it into a Python package; for a small machine, to take its figures.
-        options: fields of `rbdgen.options.Options`, as in `build`.
+        options: as in `build`.
 
     Returns:
         The folder, which `load` opens where it was compiled for this machine.
@@ -265,13 +292,12 @@ def generate(
     Raises:
         RbdgenError: as `build`, or a folder that cannot be written; one line. What was there stays whole.
     """
-    from rbdgen.options import Options  # noqa: PLC0415
     from rbdgen.pipeline import page  # noqa: PLC0415
     from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
 
     robot = robot_of(robot)
-    options["functions"] = _default_functions(robot) if functions is None else functions
-    return page.generate(robot, Options.of(**options), page.folder_of(out), compiled=compiled).folder
+    asked = _options("generate", robot, functions, options)
+    return page.generate(robot, asked, page.folder_of(out), compiled=compiled).folder
 
 
 def generate_inertia(
@@ -287,7 +313,7 @@ def generate_inertia(
         out: the folder to write into; it is made where it is missing.
         functions: names such as "rotated", see `rbdgen inertia --help`; None for all.
         compiled: whether to compile it into a Python package, of NumPy arrays (..., 10).
-        options: fields of `rbdgen.options.Options`, such as real="float" or target="cortex-m4f".
+        options: as in `build`, such as real="float" or target="cortex-m4f".
 
     Returns:
         The folder, which `load` opens where it was compiled for this machine.

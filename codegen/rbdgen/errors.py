@@ -12,12 +12,30 @@ _LONGEST_PATH: Final = 300
 
 _LONGEST: Final = 2000
 
+_OPEN, _BETWEEN, _CLOSE = "\ue000\ue001\ue002"
+"""Around the two wordings of `either`; in texts of a user, which are quoted, they are escaped."""
+
+_EITHER: Final = re.compile(f"{_OPEN}(?P<python>[^{_BETWEEN}]*){_BETWEEN}(?P<shell>[^{_CLOSE}]*){_CLOSE}")
+
 
 class RbdgenError(Exception):
-    """Base of all errors meant for the user; `str(error)` is the whole message, one line."""
+    """Base of all errors meant for the user; `str(error)` is the whole message, one line.
+
+    `in_shell`: the message as the command line prints it, where options are flags.
+    """
 
     def __init__(self, message: str) -> None:
-        super().__init__(shortened(message))
+        super().__init__(shortened(_worded(message, "python")))
+        self.in_shell = shortened(_worded(message, "shell"))
+
+
+def either(python: str, shell: str) -> str:
+    """A part of an error's message that reads otherwise on the command line than in Python."""
+    return f"{_OPEN}{python}{_BETWEEN}{shell}{_CLOSE}"
+
+
+def _worded(message: str, reader: str) -> str:
+    return _EITHER.sub(lambda found: found[reader], message)
 
 
 class StateWarning(UserWarning):

@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from rbdgen.errors import OptionError
 from rbdgen.machine import REALS, Real
+from rbdgen.wording import choose, option
 
 Trig: TypeAlias = Literal["libm", "builtin", "input"]
 
@@ -18,6 +19,9 @@ Emitted: TypeAlias = Literal["casadi"]
 EMITTED: tuple[Emitted, ...] = ("casadi",)
 
 TRIGS: tuple[Trig, ...] = ("libm", "builtin", "input")
+
+_MEANT: Final = {"dtype": "real", "precision": "real", "parameters": "params", "compile": "compiled"}
+"""What other libraries call options."""
 
 
 @dataclass(frozen=True)
@@ -60,31 +64,34 @@ class Options:
     coordinates: bool = False
 
     def __post_init__(self) -> None:
-        _choice("--real", self.real, REALS)
-        _choice("--trig", self.trig, TRIGS)
-        for option in ("name", "target", "arch", "engine"):
-            if not isinstance(given := getattr(self, option), str) and (
-                given is not None or option != "name"
-            ):
-                example = getattr(Options, option) or "my_robot"
-                raise OptionError(f"{option}={given!r}: give a text, such as {example!r}")
-        for option in ("savings", "contract", "packed", "coordinates"):
-            if not isinstance(given := getattr(self, option), bool):
-                raise OptionError(f"{option}={given!r}: give True or False")
+        _choice("real", self.real, REALS)
+        _choice("trig", self.trig, TRIGS)
+        for name in ("name", "target", "arch", "engine"):
+            given = getattr(self, name)
+            if not isinstance(given, str) and (given is not None or name != "name"):
+                example = getattr(Options, name) or "my_robot"
+                raise OptionError(f"{option(name, given)}: give a text, such as {example!r}")
+        for name in ("savings", "contract", "packed", "coordinates"):
+            if not isinstance(given := getattr(self, name), bool):
+                raise OptionError(f"{name}={given!r}: give True or False")
         if not _positive(self.budget):
-            raise OptionError(f"--budget-operations {self.budget} allows nothing; give a positive number")
+            raise OptionError(f"{option('budget', self.budget)} allows nothing; give a positive number")
         if self.ram is not None and not _positive(self.ram):
-            raise OptionError(f"--ram {self.ram} holds nothing; give a positive number of bytes")
+            raise OptionError(f"{option('ram', self.ram)} holds nothing; give a positive number of bytes")
         if self.budget_flash is not None and not _positive(self.budget_flash):
             raise OptionError(
-                f"--budget-flash {self.budget_flash} holds nothing; give a positive number of bytes"
+                f"{option('budget_flash', self.budget_flash)} holds nothing; give a positive number of bytes"
             )
         if self.params and self.budget_flash is not None:
             raise OptionError(
-                "--budget-flash needs forms in loops, which --param has not; leave one of them out"
+                f"{option('budget_flash')} needs forms in loops, which {option('params')} has not; leave one "
+                "of them out"
             )
         if not self.functions:
-            raise OptionError("no function asked for; pass -f NAME,NAME or leave it out for the default six")
+            raise OptionError(
+                f"no function is asked for; give {option('functions', ['NAME'])}, or leave it out for the "
+                "default ones"
+            )
         for function in self.functions:
             if self.functions.count(function) > 1:
                 raise OptionError(f"function '{function}' is asked for twice; name it once")
@@ -98,20 +105,30 @@ class Options:
         for function in self.variants:
             if function not in self.functions:
                 raise OptionError(
-                    f"--variant {function}=...: '{function}' is not among the functions asked for"
+                    f"{option('variants', {function: self.variants[function]})}: '{function}' is not among "
+                    "the functions asked for"
                 )
 
     def _check_emitted(self) -> None:
         for name in self.emit:
-            _choice("--emit", name, EMITTED)
+            _choice("emit", name, EMITTED, listed=True)
         if not _positive(self.knots):
-            raise OptionError(f"--knots {self.knots} makes no sense; give a positive number of states a call")
+            raise OptionError(
+                f"{option('knots', self.knots)} makes no sense; give a positive number of states a call"
+            )
         if self.knots > 1 and not self.emit:
-            raise OptionError("--knots is of functions of CasADi; give --emit casadi")
+            raise OptionError(
+                f"{option('knots')} is of functions of CasADi; give {option('emit', ['casadi'])}"
+            )
         if self.emit and self.real != "double":
-            raise OptionError(f"--emit casadi: CasADi computes in double; leave --real {self.real} out")
+            raise OptionError(
+                f"{option('emit', ['casadi'])}: CasADi computes in double; leave "
+                f"{option('real', self.real)} out"
+            )
         if self.emit and self.trig == "input":
-            raise OptionError("--emit casadi: its functions are of q; leave --trig input out")
+            raise OptionError(
+                f"{option('emit', ['casadi'])}: its functions are of q; leave {option('trig', 'input')} out"
+            )
 
     @staticmethod
     def of(**given: Any) -> Options:
@@ -119,7 +136,8 @@ class Options:
         known = {entry.name for entry in fields(Options)}
         for name in given:
             if name not in known:
-                raise OptionError(f"unknown option '{name}'; choose from: {', '.join(sorted(known))}")
+                remedy = f"did you mean '{_MEANT[name]}'?" if name in _MEANT else choose(name, sorted(known))
+                raise OptionError(f"unknown option '{name}'; {remedy}")
         for name, example in (("functions", "rnea"), ("params", "mass:*"), ("emit", "casadi")):
             if name in given:
                 given[name] = _names(name, given[name], example)
@@ -141,11 +159,11 @@ def default_functions(frames: bool, contacts: bool) -> tuple[str, ...]:
     return Options().functions + of_frames + of_contacts
 
 
-def _names(option: str, given: object, example: str) -> tuple[str, ...]:
+def _names(name: str, given: object, example: str) -> tuple[str, ...]:
     """A list of texts; OptionError for anything else, and for one text, which is most likely a slip."""
     names = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [None]
-    if not all(isinstance(name, str) for name in names):
-        raise OptionError(f"{option}={given!r}: give a list of names, such as [{example!r}]")
+    if not all(isinstance(one, str) for one in names):
+        raise OptionError(f"{name}={given!r}: give a list of names, such as [{example!r}]")
     return tuple(map(str, names))
 
 
@@ -153,9 +171,11 @@ def _positive(value: object) -> bool:
     return isinstance(value, int) and value >= 1
 
 
-def _choice(option: str, value: str, known: tuple[str, ...]) -> None:
+def _choice(name: str, value: str, known: tuple[str, ...], *, listed: bool = False) -> None:
     if value not in known:
-        raise OptionError(f"{option} {value} is not known; choose from: {', '.join(known)}")
+        raise OptionError(
+            f"{option(name, [value] if listed else value)} is not known; choose from: {', '.join(known)}"
+        )
 
 
 def environment_compiler() -> str | None:

@@ -171,7 +171,7 @@ def test_another_coupling_is_refused_by_name_or_left_out(couplings: str) -> None
     with pytest.raises(rbdgen.RbdgenError) as error:
         rbdgen.load_robot(path)
     assert str(error.value) == (
-        f"robot.xml: {said}, which no function knows; pass --ignore equality to leave this out"
+        f"robot.xml: {said}, which no function knows; pass ignore=['equality'] to leave this out"
     )
     robot = rbdgen.load_robot(path, ignore=["equality"])
     assert f"robot.xml: {said}; ignored, as asked" in robot.warnings

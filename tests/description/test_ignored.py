@@ -18,7 +18,7 @@ from rbdgen.model.build import build_robot
 
 BODY = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
 TORQUES = "ignored: add these torques yourself"
-GEARS = "ignored: torques are those at the joint; pass --armature for rotors"
+GEARS = "ignored: torques are those at the joint; pass armature (--armature) for rotors"
 GAZEBO = "ignored: settings of Gazebo are not read"
 ELEMENT = "ignored: no element of URDF"
 ATTRIBUTE = "ignored: no attribute of URDF"
@@ -297,7 +297,8 @@ def test_inspect_and_the_manifest_tell_all_and_generation_folds(
     many = MOST_WARNINGS + 1
     Path("r.urdf").write_text(damped(many))
     expected = [
-        f"{i + 2}: joint 'j{i}' has damping 1; left out: pass --damping, or add these torques yourself"
+        f"{i + 2}: joint 'j{i}' has damping 1; left out: pass damping=True (--damping), or add these torques "
+        "yourself"
         for i in range(many)
     ]
     assert main(["inspect", "r.urdf"]) == 0

@@ -83,10 +83,10 @@ def test_friction_is_read_and_with_damping_left_out_by_default() -> None:
     robot = rbdgen.load_robot(path)
     assert not any(joint.resistance.dissipates for joint in robot.joints)
     assert robot.warnings == (  # one line a kind
-        "robot.xml: joints 'a', 'c', 'd' have damping; left out: pass --damping, or add these torques "
-        "yourself",
-        "robot.xml: joint 'b' has damping, friction; left out: pass --damping --friction exact (or "
-        "smooth:VELOCITY), or add these torques yourself",
+        "robot.xml: joints 'a', 'c', 'd' have damping; left out: pass damping=True (--damping), or add these "
+        "torques yourself",
+        "robot.xml: joint 'b' has damping, friction; left out: pass damping=True (--damping) and "
+        "friction='exact' (--friction exact), or add these torques yourself",
     )
     for flag in ("frictionloss", "constraint"):
         robot = rbdgen.load_robot(with_flags(path, f'{flag}="disable"'), friction="exact")
@@ -163,7 +163,7 @@ def test_what_no_function_knows_is_refused_by_name_or_left_out(
     with pytest.raises(RbdgenError) as error:
         rbdgen.load_robot(path, ignore=[x for x in ("tendon", "fluid") if x != feature])
     assert str(error.value) == (
-        f"robot.xml: it has {said}, which no function knows; pass --ignore {feature} to leave this out"
+        f"robot.xml: it has {said}, which no function knows; pass ignore=['{feature}'] to leave this out"
     )
     for ignore in ([feature], feature, "all", f"flex,{feature}"):
         robot = rbdgen.load_robot(path, ignore=ignore)
@@ -187,7 +187,9 @@ def test_what_only_transmits_is_told() -> None:
 
 
 def test_what_cannot_be_ignored() -> None:
-    with pytest.raises(RbdgenError, match=r"^--ignore tendons is not known; choose from: all, actuator, "):
+    with pytest.raises(
+        RbdgenError, match=r"^ignore=\['tendons'\] is not known; choose from: all, actuator, "
+    ):
         rbdgen.load_robot(written(CHAIN), ignore="tendons")
     with pytest.raises(RbdgenError, match=r"^ignore 3 makes no sense; give a list, such as"):
         rbdgen.load_robot(written(CHAIN), ignore=3)  # type: ignore[arg-type]

@@ -113,13 +113,13 @@ def command(*words: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--target cortex-m3", "--target cortex-m3 is not known; choose from: host, portable, cortex-m4f, "),
+        ("--target cortex-m3", "--target cortex-m3 is not known; did you mean 'cortex-m33' or "),
         (
             "--target cortex-m4f --real double",
-            "--target cortex-m4f --real double: its hardware has float only, ",
+            "--target cortex-m4f, --real double: its hardware has float only, ",
         ),
-        ("--target cortex-m33 --real double", "--target cortex-m33 --real double: "),
-        ("--target rv32imafc --real double", "--target rv32imafc --real double: "),
+        ("--target cortex-m33 --real double", "--target cortex-m33, --real double: "),
+        ("--target rv32imafc --real double", "--target rv32imafc, --real double: "),
         (
             "--target cortex-m4f --real float --ram 50",
             r"rnea: \d+ bytes of RAM \(stack \d+, arguments 48\), ",

@@ -47,5 +47,5 @@ def test_what_no_literal_can_say_is_refused(value: float, real: str) -> None:
 
 
 def test_too_large_for_float() -> None:
-    with pytest.raises(EmitError, match=r"1e\+39 does not fit a float; generate with --real double"):
+    with pytest.raises(EmitError, match=r"1e\+39 does not fit a float; generate with real='double'"):
         literal(1e39, "float")

@@ -136,7 +136,7 @@ def test_own_sincos_is_called_once_for_all_angles() -> None:
 def test_own_sincos_of_a_sine_is_refused() -> None:
     nodes = (Node("input"), Node("sin", (0,)), Node("sin", (1,)))
     graph = Graph((Input("q", 1),), nodes, (Output("tau", (1,), (2,)),))
-    with pytest.raises(EmitError, match="depends on a sine; generate with --trig libm"):
+    with pytest.raises(EmitError, match="depends on a sine; generate with trig='libm'"):
         print_statements(graph, scalar_style(DOUBLE, Sincos("toy", None)))
 
 
@@ -155,7 +155,7 @@ def test_labels_cannot_leave_their_comment() -> None:
 
 
 def test_unknown_precision_is_refused() -> None:
-    with pytest.raises(OptionError, match="unknown --real 'half'; take one of double, float"):
+    with pytest.raises(OptionError, match="real='half' is not known; choose from: double, float"):
         real_type("half")
 
 

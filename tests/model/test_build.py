@@ -158,8 +158,8 @@ def test_limits_are_carried_and_dynamics_told() -> None:
     assert second.limit is None
     (told,) = robot.warnings
     assert told.endswith(
-        "joint 'j' has damping 0.5, friction 0.25; left out: pass --damping --friction exact (or "
-        "smooth:VELOCITY), or add these torques yourself"
+        "joint 'j' has damping 0.5, friction 0.25; left out: pass damping=True (--damping) and "
+        "friction='exact' (--friction exact), or add these torques yourself"
     )
 
 
@@ -272,7 +272,7 @@ def test_almost_right_angles_are_warned_of() -> None:
     parts = link("root"), link("a"), joint("j", "revolute", "root", "a", CRUDE)
     (warning,) = build(*parts).warnings
     assert warning.startswith("r.urdf:4: joint 'j' is 3.7e-06 off a right angle")
-    assert "--snap 7e-06" in warning
+    assert "pass snap=7e-06 (--snap 7e-06)" in warning
     robot = build(*parts, snap=7.4e-6)
     assert robot.warnings == ()
     assert [snapped.joint for snapped in robot.snapped] == ["j"]
@@ -297,7 +297,7 @@ def test_chains_of_fixed_rotations_stay_exact() -> None:
 def test_nothing_moves() -> None:
     message = refusal(link("root"), link("a"), joint("j", "fixed", "root", "a"))
     assert message.startswith("r.urdf: the robot has no moving joint")
-    assert "--base floating" in message
+    assert "base='floating'" in message
 
 
 def test_massless_leaf() -> None:
@@ -331,7 +331,7 @@ def test_two_joints_about_one_axis_with_nothing_between() -> None:
 def test_a_massless_base_that_floats_alone() -> None:
     message = refusal(link("root", ""), base="floating")
     assert message.startswith("r.urdf:2: nothing resists joint 'root_joint' in any position")
-    assert message.endswith("give link 'root' mass and inertia, or pass --base fixed")
+    assert message.endswith("give link 'root' mass and inertia, or pass base='fixed'")
 
 
 def test_a_massless_base_with_one_limb() -> None:

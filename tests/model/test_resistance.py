@@ -52,12 +52,12 @@ def test_springs_and_rotors_are_used_without_being_asked_for() -> None:
     [
         (
             Dissipation(),
-            "damping 0.5, friction 0.25; left out: pass --damping --friction exact (or smooth:VELOCITY), or "
-            "add these torques yourself",
+            "damping 0.5, friction 0.25; left out: pass damping=True (--damping) and friction='exact' "
+            "(--friction exact), or add these torques yourself",
         ),
         (
             Dissipation(friction="exact"),
-            "damping 0.5; left out: pass --damping, or add these torques yourself",
+            "damping 0.5; left out: pass damping=True (--damping), or add these torques yourself",
         ),
     ],
 )
@@ -90,7 +90,7 @@ def test_what_would_drive_a_joint(value: str) -> None:
 
 def test_an_angle_that_is_not_given_has_no_spring() -> None:
     options = Options(functions=("rnea",), trig="input")
-    with pytest.raises(OptionError, match=r"^--trig input: joint 'j' has a spring, which needs the angle"):
+    with pytest.raises(OptionError, match=r"^trig='input': joint 'j' has a spring, which needs the angle"):
         design_functions(build("revolute", stiffness=3.0), options)
 
 

@@ -90,8 +90,8 @@ def test_a_budget_that_cannot_be_met() -> None:
     with pytest.raises(BuildError) as caught:
         fit(2149, Compiler())
     assert str(caught.value) == (
-        "--budget-flash 2149: 2150 bytes are the least that was reached, 1 too many (rnea_derivatives 1000, "
-        "aba 350, crba 300, minv 300, rnea 200); leave functions out with -f, take --trig input or allow more"
+        "budget_flash=2149: 2150 bytes are the least that was reached, 1 too many (rnea_derivatives 1000, "
+        "aba 350, crba 300, minv 300, rnea 200); leave functions out, take trig='input' or allow more"
     )
 
 
@@ -154,9 +154,9 @@ def test_functions_without_a_form_in_loops_are_told() -> None:
 def test_refused_without_measuring(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     urdf = robot_root() / "double_pendulum.urdf"
     options = Options(functions=("gravity",), budget_flash=5000)
-    with pytest.raises(OptionError, match="--budget-flash 5000: is kept by measuring, so no --no-compile"):
+    with pytest.raises(OptionError, match="budget_flash=5000: is kept by measuring, so no compiled=False"):
         generate(load_robot(urdf), options, tmp_path, compiled=False)
-    with pytest.raises(OptionError, match="--budget-flash 0 holds nothing; give a positive number of bytes"):
+    with pytest.raises(OptionError, match="budget_flash=0 holds nothing; give a positive number of bytes"):
         Options(budget_flash=0)
     for name in ("budget_flash", "ram", "budget"):
         for wrong in ("x", 2.5, 1j, ()):

@@ -73,7 +73,7 @@ def test_zeros_between_limbs_are_written_in_the_loop() -> None:
     ("limbs", "options", "reason"),
     [
         ([LEG, SLIDE], {}, "form 'limb-loops' of 'rnea': 'limbed' has no alike limbs, the limbs of joints"),
-        ([LEG] * 2, {"params": ("mass:trunk",)}, "rnea=limb-loops: --param makes numbers inputs"),
+        ([LEG] * 2, {"params": ("mass:trunk",)}, "'limb-loops'}: params makes numbers inputs"),
     ],
 )
 def test_refused(limbs: Sequence[Sequence[str]], options: dict[str, object], reason: str) -> None:

@@ -174,8 +174,8 @@ def test_alike_limbs() -> None:
             r"'limb1_1_joint' is prismatic with 1 joint on it",
         ),
         ([LEG], {}, "no body carries two"),
-        ([LEG] * 2, {"target": "portable"}, "--target portable has no vectors"),
-        ([LEG] * 2, {"trig": "input"}, "--trig input gives sines one by one"),
+        ([LEG] * 2, {"target": "portable"}, "target='portable' has no vectors"),
+        ([LEG] * 2, {"trig": "input"}, "trig='input' gives sines one by one"),
         ([LEG] * 2, {"packed": True, "functions": ("crba",)}, "outputs are packed"),
     ],
 )
@@ -229,5 +229,5 @@ def test_lines_too_long_for_one_piece_are_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("rbdgen.selection.limbs.LONGEST", 10)
     robot = with_limbs([("revolute",)] * 2)
     asked = Options(functions=("gravity",), variants={"gravity": "limbs"})
-    with pytest.raises(OptionError, match=r"gravity=limbs: its straight line has more than \d+ operations"):
+    with pytest.raises(OptionError, match=r"'limbs'\}: its straight line has more than \d+ operations"):
         design_functions(robot, asked)

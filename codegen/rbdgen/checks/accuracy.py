@@ -16,6 +16,7 @@ from rbdgen.pipeline.progress import Progress, silent
 from rbdgen.relative_error import relative_errors
 from rbdgen.runtime import Library
 from rbdgen.toolchain.targets import target_named
+from rbdgen.wording import option
 
 STATES = 10_000
 
@@ -47,9 +48,14 @@ def float_accuracy(
     no angles.
     """
     if options.trig == "input":
-        raise OptionError("--trig input: float is compared at random angles; take --trig builtin or libm")
+        raise OptionError(
+            f"{option('trig', 'input')}: float is compared at random angles; take {option('trig', 'builtin')}"
+        )
     if target_named(options.target).prefix:
-        raise OptionError(f"--target {options.target}: float is compared on this machine; take --target host")
+        raise OptionError(
+            f"{option('target', options.target)}: float is compared on this machine; "
+            f"take {option('target', 'host')}"
+        )
     single = build_library(robot, replace(options, real="float"), progress)
     double = build_library(robot, replace(options, real="double"), progress)
     return [_accuracy(name, single, double, states) for name in single.functions]

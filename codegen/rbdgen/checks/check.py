@@ -28,6 +28,7 @@ from rbdgen.runtime import Library, open_library
 from rbdgen.signature import UPDATE
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.targets import target_named
+from rbdgen.wording import option
 
 STATES = 20
 TOLERANCE = {"double": 1e-9, "float": 1e-2}
@@ -79,7 +80,9 @@ def check_robot(robot: Robot, options: Options, progress: Progress = silent) -> 
     Raises what `generate` and `check` raise, and OptionError if the code would not run here.
     """
     if target_named(options.target).prefix:
-        raise OptionError(f"--target {options.target}: checked on this machine; take --target host")
+        raise OptionError(
+            f"{option('target', options.target)}: checked on this machine; take {option('target', 'host')}"
+        )
     with tempfile.TemporaryDirectory(prefix="rbdgen-") as scratch:
         return check(generate(robot, options, Path(scratch), progress=progress).folder)
 

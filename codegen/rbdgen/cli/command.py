@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from rbdgen.cli.arguments import inertia_options_of, names_of, options_of, refuse_others, robot_of
-from rbdgen.cli.parsers import FAILED, GUIDE, MORE, PARSERS
+from rbdgen.cli.mistakes import no_command
+from rbdgen.cli.parser import FAILED
+from rbdgen.cli.parsers import GUIDE, MORE, PARSERS
 from rbdgen.errors import OptionError, RbdgenError
 from rbdgen.options import Options
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from rbdgen.pipeline.page import Generated
 
-COMMANDS = ("list", "inspect", "check", "bench", "inertia", "equations")
+COMMANDS = ("list", "inspect", "check", "bench", "inertia", "equations", "completion")
 INTERRUPTED = 130
 
 
@@ -36,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = "generate" if given else "guide"
     if given and given[0] in COMMANDS:
         command = given.pop(0)
+    elif complaint := no_command(given, COMMANDS):
+        print(f"rbdgen: error: {complaint}", file=sys.stderr)
+        return FAILED
     parsed = PARSERS[command]().parse_args(given)
     try:
         with warnings.catch_warnings():
@@ -44,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except RbdgenError as error:
-        print(f"rbdgen: error: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"rbdgen: error: {' '.join(error.in_shell.split())}", file=sys.stderr)
         return FAILED
     except OSError as error:  # of standard output: all others have become an RbdgenError
         print(f"rbdgen: error: the output cannot be written ({error.strerror})", file=sys.stderr)
@@ -244,6 +249,13 @@ def _equations(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _completion(parsed: argparse.Namespace) -> int:
+    from rbdgen.cli.completion import script  # noqa: PLC0415
+
+    print(script(parsed.shell, COMMANDS, PARSERS), end="")
+    return 0
+
+
 _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "guide": _guide,
     "generate": _generate,
@@ -253,4 +265,5 @@ _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "bench": _bench,
     "inertia": _inertia,
     "equations": _equations,
+    "completion": _completion,
 }

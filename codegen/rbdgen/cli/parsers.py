@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
 
 from rbdgen.cli.contacts import add_contact_options
 from rbdgen.cli.emitted import add_emit_options
-from rbdgen.errors import shortened
+from rbdgen.cli.parser import Parser
 from rbdgen.machine import REALS
 from rbdgen.options import TRIGS, Options
 from rbdgen.toolchain.targets import TARGETS
 from rbdgen.version import __version__
-
-FAILED = 2
 
 GUIDE = """\
 Rigid-body dynamics of a robot as plain C99 and as fast Python callables.
@@ -32,6 +28,7 @@ Other commands:
   rbdgen bench DIR|ROBOT            how fast is it from Python?
   rbdgen inertia                    operations on inertias, of no robot, as C
   rbdgen equations ROBOT            M, C and g as formulas, for small robots
+  rbdgen completion bash|zsh|fish   a script that completes words in a shell
 
 ROBOT is a URDF, a xacro, an MJCF, or a bundled robot by name, such as arm7.
 """
@@ -39,26 +36,13 @@ ROBOT is a URDF, a xacro, an MJCF, or a bundled robot by name, such as arm7.
 MORE = "rbdgen --help shows all options, rbdgen COMMAND --help those of a command.\n"
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, as all errors do."""
-
-    def __init__(self, prog: str, subject: str, description: str) -> None:
-        layout, usage = argparse.RawDescriptionHelpFormatter, f"{prog} {subject}[options]"
-        super().__init__(prog=prog, usage=usage, description=description, formatter_class=layout)
-
-    def error(self, message: str) -> NoReturn:
-        said = shortened(" ".join(message.split()))
-        print(f"rbdgen: error: {said}; see {self.prog} --help", file=sys.stderr)
-        raise SystemExit(FAILED)
-
-
 def guide_parser() -> argparse.ArgumentParser:
     """Of the name alone, without arguments."""
-    return _Parser("rbdgen", "ROBOT ", GUIDE)
+    return Parser("rbdgen", "ROBOT ", GUIDE)
 
 
 def generate_parser() -> argparse.ArgumentParser:
-    parser = _Parser("rbdgen", "ROBOT ", GUIDE)
+    parser = Parser("rbdgen", "ROBOT ", GUIDE)
     parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
     _add_folder_options(parser, "the robot's")
     parser.add_argument(
@@ -72,7 +56,7 @@ def generate_parser() -> argparse.ArgumentParser:
 def inertia_parser() -> argparse.ArgumentParser:
     from rbdgen.inertia.operations import OPERATIONS  # noqa: PLC0415  (not needed where a robot is)
 
-    parser = _Parser(
+    parser = Parser(
         "rbdgen inertia",
         "",
         "Operations on the ten-parameter inertias of rigid bodies, as C and as a Python\n"
@@ -86,7 +70,7 @@ def inertia_parser() -> argparse.ArgumentParser:
 
 
 def list_parser() -> argparse.ArgumentParser:
-    parser = _Parser("rbdgen list", "", "The functions there are.")
+    parser = Parser("rbdgen list", "", "The functions there are.")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--forms", action="store_true", help="shapes, units, forms and their sources as well")
     shown.add_argument(
@@ -97,14 +81,14 @@ def list_parser() -> argparse.ArgumentParser:
 
 
 def inspect_parser() -> argparse.ArgumentParser:
-    parser = _Parser("rbdgen inspect", "ROBOT ", "A robot's tree, indices, masses, warnings.")
+    parser = Parser("rbdgen inspect", "ROBOT ", "A robot's tree, indices, masses, warnings.")
     parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
     _add_robot_options(parser)
     return parser
 
 
 def check_parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         "rbdgen check",
         "DIR|ROBOT ",
         "Is the generated code right, on this machine, today?\n\n"
@@ -118,7 +102,7 @@ def check_parser() -> argparse.ArgumentParser:
 
 
 def bench_parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         "rbdgen bench",
         "DIR|ROBOT ",
         "Times from Python: a call, a state in batches.",
@@ -128,7 +112,7 @@ def bench_parser() -> argparse.ArgumentParser:
 
 
 def equations_parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         "rbdgen equations",
         "ROBOT ",
         "The equations of motion of a small robot, M a + C v + g = tau, as closed formulas.\n\n"
@@ -168,6 +152,19 @@ def equations_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def completion_parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        "rbdgen completion",
+        "SHELL ",
+        "A script that completes commands, robots, options and names of functions:\n\n"
+        "  bash   rbdgen completion bash >~/.local/share/bash-completion/completions/rbdgen\n"
+        "  zsh    rbdgen completion zsh >DIR/_rbdgen, where DIR is one of $fpath\n"
+        "  fish   rbdgen completion fish >~/.config/fish/completions/rbdgen.fish\n",
+    )
+    parser.add_argument("shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
+    return parser
+
+
 PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "guide": guide_parser,
     "generate": generate_parser,
@@ -177,6 +174,7 @@ PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "bench": bench_parser,
     "inertia": inertia_parser,
     "equations": equations_parser,
+    "completion": completion_parser,
 }
 
 
@@ -197,7 +195,7 @@ def _add_folder_options(parser: argparse.ArgumentParser, name: str) -> None:
         "--ram",
         metavar="BYTES",
         type=int,
-        help="refuse functions whose stack and arguments take more on a small target (default its part's)",
+        help="refuse functions that need more RAM than this (default: that of the target's part)",
     )
 
 
@@ -276,7 +274,7 @@ def _add_robot_options(
         metavar="JOINT,JOINT",
         action="append",
         default=[],
-        help="joints whose velocities say those of all others in closed loops, for loop_rnea and loop_aba",
+        help="joints whose velocities determine all others in closed loops, for loop_rnea and loop_aba",
     )
     if frames:
         add_contact_options(group)

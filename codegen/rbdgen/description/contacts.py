@@ -1,6 +1,7 @@
 """Contacts as a user gives them: places on links that the world, or another link, holds.
 
 Point("lf", "front_left_foot")              the origin of this link stands still: 3 rows
+Point("*_foot")                             so for all links that match, called as the links are
 Frame("l", "left_foot", (0.05, 0, -0.07))   a place of this link and its axes stand still: 6 rows
 Loop("bar", "a", (0, 0, 0.1), "b")          places of two links stay together: 3 rows
 """
@@ -13,10 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Final, Literal, TypeAlias
 
-from rbdgen.description.quoting import escaped, told
-from rbdgen.errors import OptionError
+from rbdgen.description.quoting import escaped, quoted, told
+from rbdgen.errors import OptionError, either
 
 ORIGIN = (0.0, 0.0, 0.0)
+
+MARKS: Final = ",=:"
+"""In no name of a contact: they part what the command line is given."""
 
 FARTHEST = 1e30
 """In m: squares of larger lengths leave the range of doubles, as between joints."""
@@ -31,11 +35,12 @@ class Point:
     """A point of a link that the world holds: 3 rows, m/s^2; its force in N.
 
     `name`: of the contact; `link`: a link, a fixed one too, or any other named frame of the robot; `point`:
-    in its axes, m.
+    in its axes, m. Without a link, `name` is that of the link too, or a pattern such as "*_foot": a contact
+    for every link that matches, called as the link is.
     """
 
     name: str
-    link: str
+    link: str | None = None
     point: Sequence[float] = ORIGIN
 
 
@@ -46,7 +51,7 @@ class Frame:
     """
 
     name: str
-    link: str
+    link: str | None = None
     point: Sequence[float] = ORIGIN
 
 
@@ -80,8 +85,8 @@ class ContactSet:
 Form = Literal["--contact", "--contact-frame", "--contact-loop"]
 
 FORMS: Final[dict[Form, str]] = {
-    "--contact": "NAME=LINK[:X,Y,Z]",
-    "--contact-frame": "NAME=LINK[:X,Y,Z]",
+    "--contact": "[NAME=]LINK[:X,Y,Z]",
+    "--contact-frame": "[NAME=]LINK[:X,Y,Z]",
     "--contact-loop": "NAME=LINK[:X,Y,Z]=LINK[:X,Y,Z][:frame]",
 }
 """How the options of the command line say a contact."""
@@ -90,16 +95,24 @@ FORMS: Final[dict[Form, str]] = {
 def contact_from(option: Form, text: str) -> Contact:
     """The contact that an option says; OptionError where it is not of its form."""
     name, *places = text.split("=")
-    kept = option == "--contact-loop" and text.endswith(":frame")
-    if kept:
+    loop = option == "--contact-loop"
+    kept = loop and text.endswith(":frame")
+    if kept and places:
         places[-1] = places[-1].removesuffix(":frame")
-    if not name or not all(places) or len(places) != 1 + (option == "--contact-loop"):
-        raise OptionError(f"{option} {escaped(text)}: not of the form {FORMS[option]}")
+    if not (loop or places):
+        link, point = _place(option, text, name)
+        return (Point if option == "--contact" else Frame)(link, None, point)
+    if not name or not all(places) or len(places) != 1 + loop:
+        raise OptionError(f"{_asked(option, text)}: not of the form {FORMS[option]}")
     ends = [_place(option, text, place) for place in places]
-    if option == "--contact-loop":
+    if loop:
         (link1, point1), (link2, point2) = ends
         return Loop(name, link1, point1, link2, point2, kept)
     return (Point if option == "--contact" else Frame)(name, *ends[0])
+
+
+def _asked(option: Form, text: str) -> str:
+    return either(f"contact {quoted(text)}", f"{option} {escaped(text)}")
 
 
 def _place(option: Form, text: str, place: str) -> tuple[str, tuple[float, ...]]:
@@ -112,7 +125,7 @@ def _place(option: Form, text: str, place: str) -> tuple[str, tuple[float, ...]]
     if not colon:
         return place, ORIGIN
     if len(point) != 3:
-        raise OptionError(f"{option} {escaped(text)}: a point is three numbers X,Y,Z; there are {len(point)}")
+        raise OptionError(f"{_asked(option, text)}: a point is three numbers X,Y,Z; there are {len(point)}")
     return link, point
 
 
@@ -123,17 +136,20 @@ def checked_contacts(given: object) -> tuple[Contact, ...]:
 
 
 def _checked(one: object) -> Contact:
+    if isinstance(one, str):
+        one = contact_from("--contact", one)
     if not isinstance(one, (Point, Frame, Loop)):
         raise OptionError(
-            f"contact {told(one)} makes no sense; give rbdgen.Point, rbdgen.Frame or rbdgen.Loop"
+            f"contact {told(one)} makes no sense; give rbdgen.Point, rbdgen.Frame or rbdgen.Loop, or the "
+            "name of a link, or 'NAME=LINK'"
         )
     values = {field.name: getattr(one, field.name) for field in fields(one)}
     for what, value in values.items():
         if what.startswith("point"):
             values[what] = _point(one, value)
-        elif what != "frame" and not (isinstance(value, str) and value):
+        elif what != "frame" and not (isinstance(value, str) and value) and (what, value) != ("link", None):
             raise OptionError(f"contact {told(one.name)}: {what} {told(value)} is no name; give one")
-    if any(mark in one.name for mark in ",=:"):
+    if any(mark in one.name for mark in MARKS):
         raise OptionError(f"contact {told(one.name)}: a name with , = or : in it; leave them out")
     return type(one)(**values)
 

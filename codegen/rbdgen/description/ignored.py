@@ -19,6 +19,7 @@ from rbdgen.description.document import Document, line_of, said
 from rbdgen.description.quoting import escaped, quoted
 from rbdgen.description.schema import Joint
 from rbdgen.description.transmissions import joint_driven, rotor_elements
+from rbdgen.wording import both
 
 
 class _Known(NamedTuple):
@@ -167,7 +168,7 @@ def _transmissions(document: Document, joints: Sequence[Joint]) -> Iterator[str]
                 read |= {*rotor_elements(actuator).values()}
         if values := _settings((inner for inner in element.iter("*") if inner not in read), _GEARS):
             what = f"{said(element)} has {_listed(values)}"
-            what_was_done = "ignored: torques are those at the joint; pass --armature for rotors"
+            what_was_done = f"ignored: torques are those at the joint; pass {both('armature')} for rotors"
             yield document.warning(line_of(element), f"{what}; {what_was_done}")
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from rbdgen.description.equalities import Equalities
 from rbdgen.description.quoting import quoted
 from rbdgen.errors import DescriptionError
+from rbdgen.wording import option
 
 _FREE, _BALL = 0, 1  # mjtJoint
 
@@ -24,7 +25,7 @@ def left_out(model: Any, equalities: Equalities, ignore: Collection[str], path: 
     found |= {feature: what for feature, told in FEATURES.items() if (what := told(model))}
     refused = {feature: what for feature, what in found.items() if feature not in ignore}
     if refused:
-        remedy = f"pass --ignore {','.join(refused)} to leave this out"
+        remedy = f"pass {option('ignore', list(refused))} to leave this out"
         what = f"it has {', and '.join(refused.values())}, which no function knows"
         raise DescriptionError(path, None, what, remedy)
     return [

@@ -11,6 +11,7 @@ from typing import Final
 
 from rbdgen.emit.reserved import hides_the_function, hides_the_system
 from rbdgen.errors import EmitError
+from rbdgen.wording import both, option
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _COMMENT_SAFE: Final = frozenset(
@@ -59,13 +60,11 @@ def check_identifier(name: str) -> str:
 def check_robot_name(name: str) -> str:
     """Return `name` if it can name a Python package and begin C functions; otherwise raise `EmitError`."""
     if len(name) > LONGEST_NAME:
-        raise EmitError(
-            f"{_shown(name)} has {len(name)} letters; choose a name of at most {LONGEST_NAME} with --name"
-        )
+        raise EmitError(f"{_shown(name)} has {len(name)} letters; choose a name of at most {LONGEST_NAME}")
     check_identifier(name)
     if name.startswith("_") or _taken(name):
         raise EmitError(
-            f"{_shown(name)} cannot name a generated package, it is reserved; choose another one with --name"
+            f"{_shown(name)} cannot name a generated package, it is reserved; choose another {option('name')}"
         )
     return name
 
@@ -125,7 +124,7 @@ def renaming(text: str) -> str | None:
         return None
     return (
         f"robot {_shown(text)}: {why}; files and functions are called '{robot_identifier(text)}',"
-        " --name chooses another name"
+        f" {both('name')} chooses another name"
     )
 
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from rbdgen.errors import EmitError
+from rbdgen.wording import option
 
 
 def literal(value: float, real: str) -> str:
@@ -18,7 +19,9 @@ def literal(value: float, real: str) -> str:
     with np.errstate(over="ignore"):
         rounded = np.float32(value)
     if not np.isfinite(rounded):
-        raise EmitError(f"the constant {value!r} does not fit a float; generate with --real double")
+        raise EmitError(
+            f"the constant {value!r} does not fit a float; generate with {option('real', 'double')}"
+        )
     if rounded == 0.0 and value != 0.0:
         return "0.0f"
     return f"{rounded!s}f"

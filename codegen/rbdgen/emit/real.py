@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from rbdgen.errors import OptionError
+from rbdgen.wording import option
 
 
 @dataclass(frozen=True)
@@ -33,5 +34,5 @@ REALS: Final[Mapping[str, Real]] = MappingProxyType(
 def real_type(name: str) -> Real:
     """The type called `name` ("double" or "float"); any other name raises `OptionError`."""
     if name not in REALS:
-        raise OptionError(f"unknown --real {name!a}; take one of {', '.join(REALS)}")
+        raise OptionError(f"{option('real', name)} is not known; choose from: {', '.join(REALS)}")
     return REALS[name]

@@ -20,6 +20,7 @@ from rbdgen.signature import Kind
 from rbdgen.spatial.ops import Vector
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import state_of
+from rbdgen.wording import option
 
 MOST_TERMS: Final = 1000
 """The largest number of terms of all equations together; nobody reads more."""
@@ -111,22 +112,23 @@ def _check(robot: Robot, functions: Sequence[str], sets: Sequence[str], most_ter
     for joint in (body.joint for body in robot.model.bodies):
         if joint.resistance.friction:
             raise OptionError(
-                f"joint {quoted(joint.name)} has Coulomb friction, which is not a polynomial in v; leave out "
-                "--friction and add it to tau"
+                f"joint {quoted(joint.name)} has Coulomb friction, which is not a polynomial in v; leave "
+                f"{option('friction')} out and add it to tau"
             )
         if "coriolis" in functions and joint.type.kind not in ("angle", "slide", "screw"):
             rest = ",".join(x for x in functions if x != "coriolis") or "nle"
             raise OptionError(
                 f"joint {quoted(joint.name)} is {joint.type.name}: its v is not dq/dt, so Christoffel "
-                f"symbols do not give C; ask for -f {rest}, or nle, which is C v + g"
+                f"symbols do not give C; ask for {option('functions', rest.split(','))}, or nle, which is "
+                "C v + g"
             )
 
 
 def _refuse(robot: Robot, how: str, most_terms: int) -> NoReturn:
     raise OptionError(
         f"the equations of {quoted(robot.model.name)} ({robot.model.sizes['nv']} degrees of freedom) {how} "
-        f"{most_terms:,} terms; make fewer numbers symbols (--symbols none), ask for less (-f gravity), "
-        "lock joints or raise --budget-terms"
+        f"{most_terms:,} terms; make fewer numbers symbols ({option('symbols', 'none')}), ask for less "
+        f"({option('functions', ['gravity'])}), lock joints or raise {option('budget_terms')}"
     )
 
 

@@ -128,7 +128,7 @@ def _no_hessian(folder: _Folder, name: str) -> str:
         )
     return (
         f"casadi: for the Hessian of {name} its derivatives, {name}_vjp and {name}_hvp are needed, by "
-        "coordinates; generate the folder with all of them (--coordinates), or leave hessian out"
+        "coordinates; generate the folder with all of them and coordinates=True, or leave hessian out"
     )
 
 

@@ -24,6 +24,7 @@ from rbdgen.sweeps.looped import looped
 from rbdgen.sweeps.loops import LoopedForm
 from rbdgen.sweeps.straight import straight
 from rbdgen.sweeps.sweep import Sweep
+from rbdgen.wording import option
 
 Outputs = Sequence[Sequence[Scalar]]
 """The elements of every output, row-major, in the order of the signature."""
@@ -178,7 +179,7 @@ class Function:
         if self.by_parameters and not parameters:
             raise OptionError(
                 f"function '{self.name}' needs parameters that stay inputs; ask for some, such as "
-                "--param 'mass:*'"
+                f"{option('params', ['mass:*'])}"
             )
         base = {"nbase": len(self.basis(model).columns)} if self.basis else {}
         signature = self.signature.sized({**self.held_by(model).sizes, **base, "np": parameters})

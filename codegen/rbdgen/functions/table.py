@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from rbdgen.errors import OptionError
+from rbdgen.errors import OptionError, either
 from rbdgen.functions.configurations import rows as configurations
 from rbdgen.functions.contacts import derivative_rows as contact_derivatives
 from rbdgen.functions.contacts import forward_rows as contact_forward
@@ -20,6 +20,7 @@ from rbdgen.functions.contacts import kinematic_rows as contact_kinematics
 from rbdgen.functions.coriolis import rows as coriolis
 from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.differentiated import MODES, differentiated, mode_of
+from rbdgen.functions.elsewhere import elsewhere
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
 from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
@@ -35,6 +36,7 @@ from rbdgen.functions.trajectories import rows as trajectories
 from rbdgen.functions.world_aligned import rows as world_aligned
 from rbdgen.model.contacts import ContactSet
 from rbdgen.model.model import Model
+from rbdgen.wording import near, option
 
 _ROWS: Final = (
     *inverse_dynamics.ROWS,
@@ -145,34 +147,38 @@ def _moves_joints(model: Model) -> bool:
     return model.is_floating and model.sizes["njoints"] > 0
 
 
+FLOATING_BASE: Final = option("base", "floating")
+CONTACT: Final = option("contacts", ["NAME=LINK"])
+
 _OF_SOME: Final = (
-    _Family(OF_FLOATING_BASES, lambda model: model.is_floating, "a floating base", "--base floating"),
-    _Family(OF_FRAMES, lambda model: bool(model.frames), "chosen frames", "--frames NAME,NAME"),
-    _Family(OF_LOOPS, lambda model: bool(model.loops), "closed loops", "--loop FRAME1=FRAME2"),
-    _Family(OF_CONTACTS, lambda model: bool(model.contacts), "contacts", "--contact NAME=LINK"),
+    _Family(OF_FLOATING_BASES, lambda model: model.is_floating, "a floating base", FLOATING_BASE),
+    _Family(OF_FRAMES, lambda model: bool(model.frames), "chosen frames", option("frames", ["NAME"])),
+    _Family(OF_LOOPS, lambda model: bool(model.loops), "closed loops", option("loops", ["FRAME1=FRAME2"])),
+    _Family(OF_CONTACTS, lambda model: bool(model.contacts), "contacts", CONTACT),
     _Family(
         OF_ANCHORED_CONTACTS,
         lambda model: bool(model.contacts) and all(contact.anchored for contact in model.contacts),
         "contacts that can all be anchored",
-        "--contact NAME=LINK, and no --contact-loop with :frame",
+        f"{CONTACT}, and no {either('Loop with frame=True', '--contact-loop with :frame')}",
     ),
     _Family(
         OF_FLOATING_CONTACTS,
         lambda model: bool(model.contacts) and _moves_joints(model),
         "a floating base with joints and contacts",
-        "--base floating --contact NAME=LINK",
+        f"{FLOATING_BASE} and {CONTACT}",
     ),
     _Family(
         OF_STANCES,
         lambda model: model.stands and _moves_joints(model),
         "a floating base with joints on a frame or three points",
-        "--base floating --contact-frame NAME=LINK, or --contact NAME=LINK for each point",
+        f"{FLOATING_BASE} and {either('contacts=[Frame(NAME, LINK)]', '--contact-frame NAME=LINK')}, "
+        f"or {CONTACT} for each of three points",
     ),
     _Family(
         BY_INDEPENDENT,
         lambda model: bool(model.independent),
         "independent velocities",
-        "--independent JOINT,JOINT",
+        option("independent", ["JOINT"]),
     ),
 )
 
@@ -256,7 +262,7 @@ def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = (
         if model is not None and name in family.functions and not family.has(model):
             raise OptionError(
                 f"function '{name}' needs {family.of}, which '{model.name}' does not have; "
-                f"give {family.otherwise}"
+                f"give {family.otherwise}{either(' to load_robot', '')}"
             )
     return ALL[name]
 
@@ -278,10 +284,13 @@ def is_differentiable(name: str, model: Model | None = None, sets: Sequence[Cont
 def _instead(name: str) -> str:
     """A hint with the names that the user may have meant; otherwise with all names."""
     directions = [f"{function}_{mode}" for function in ALL for mode in MODES]
-    near = get_close_matches(name, [*ALL, *directions], n=3)
-    if near:
-        return f"did you mean {' or '.join(map(repr, near))}? rbdgen list shows all"
-    return f"choose from: {', '.join(ALL)}; and {', '.join(f'NAME_{mode}' for mode in MODES)} of them"
+    if known := elsewhere(name):
+        return known
+    meant = get_close_matches(name, [*ALL, *directions], n=3) or near(name, ALL)
+    if meant:
+        return f"did you mean {' or '.join(map(repr, meant))}? rbdgen list shows all"
+    some = ", ".join(list(ALL)[:6])
+    return f"there are {some} and {len(ALL) - 6} more: rbdgen list shows all"
 
 
 def _differentiated(base: str, mode: str, model: Model | None, sets: Sequence[ContactSet]) -> Function:

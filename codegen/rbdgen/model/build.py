@@ -40,6 +40,7 @@ from rbdgen.model.rotations import Snapped, snap_axis, snap_rotation
 from rbdgen.model.scales import out_of_scale
 from rbdgen.spatial.ops import NO_TRANSFORM, ZERO, ZERO_MATRIX, Matrix, Transform, Vector, mirrored
 from rbdgen.spatial.rpy import rotation_from_rpy
+from rbdgen.wording import both, option
 
 __all__ = ["BASE_JOINT", "DEFAULT_SNAP", "Base", "Robot", "build_robot", "centroidal", "rebuilt"]
 
@@ -81,7 +82,7 @@ def build_robot(
     known = known_frames(description, builder.attachments, snap)
     loops, still = model_loops(description.loops, known)
     chosen = chosen_frames(frames, known, description)
-    contacts = model_contacts(description.contacts, known)
+    contacts = model_contacts(description.contacts, known, description)
     sets = model_sets(description.contact_sets, contacts)
     bodies = tuple(builder.finished_bodies())
     model = Model(description.name, bodies, gravity, tuple(loops), (), tuple(chosen), contacts, sets)
@@ -124,7 +125,7 @@ def rebuilt(robot: Robot, description: Description, inertias: Mapping[str, Inert
         bodies=tuple(builder.finished_bodies()),
         loops=tuple(loops),
         frames=frames,
-        contacts=model_contacts(description.contacts, known),
+        contacts=model_contacts(description.contacts, known, description),
     )
 
 
@@ -220,7 +221,7 @@ class _Builder:
             self.warnings.append(
                 f"{self.description.path}:{joint.line}: joint {quoted(joint.name)} is {smallest:.1e} off a "
                 f"right angle, which costs operations; if it is meant to be right, pass "
-                f"--snap {2 * smallest:.0e}"
+                f"{both('snap', float(f'{2 * smallest:.0e}'))}"
             )
         origin = Transform(rotation, Vector(*joint.origin.xyz))
         if joint.name not in self.followers:
@@ -338,7 +339,7 @@ def _check_moving(model: Model, description: Description) -> None:
     if model.nv == 0:
         raise ModelError(
             f"{description.path}: the robot has no moving joint; nothing to generate with a fixed base: "
-            "pass --base floating or add a joint"
+            f"pass {option('base', 'floating')} or add a joint"
         )
 
 
@@ -357,7 +358,7 @@ def _check_resisted(model: Model, description: Description) -> None:
         return
     body = model.bodies[unresisting]
     if body.floats:
-        remedy = f"give link {quoted(body.name)} mass and inertia, or pass --base fixed"
+        remedy = f"give link {quoted(body.name)} mass and inertia, or pass {option('base', 'fixed')}"
     else:
         remedy = "give its links mass and inertia, or make the joint fixed"
     raise ModelError(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Literal
 
 from rbdgen.description import contacts as given
-from rbdgen.description.quoting import escaped, quoted
+from rbdgen.description.quoting import quoted
+from rbdgen.description.schema import Description
 from rbdgen.errors import ModelError
-from rbdgen.model.frames import Frame, nearest
+from rbdgen.model.frames import Frame, matching, nearest
 from rbdgen.spatial.ops import Transform, Vector
+from rbdgen.wording import choose, option
 
 ContactSet = given.ContactSet
 
@@ -57,17 +58,39 @@ class Contact:
         return (self.first,) if self.second is None else (self.first, self.second)
 
 
-def model_contacts(asked: Sequence[given.Contact], known: Mapping[str, Frame]) -> tuple[Contact, ...]:
+def model_contacts(
+    asked: Sequence[given.Contact], known: Mapping[str, Frame], description: Description
+) -> tuple[Contact, ...]:
     """The contacts on the bodies. `known` has all frames by name.
 
     Raises ModelError for an unknown link, for two contacts of one name, and if no joint moves a contact.
     """
     contacts: dict[str, Contact] = {}
-    for one in asked:
+    for one in (single for some in asked for single in _on_links(some, known, description)):
         if one.name in contacts:
             raise ModelError(f"contact {quoted(one.name)}: there are two of this name; give each its own")
         contacts[one.name] = _model_contact(one, known)
     return tuple(contacts.values())
+
+
+def _on_links(
+    one: given.Contact, known: Mapping[str, Frame], description: Description
+) -> list[given.Contact]:
+    """A contact for every link that it names by a pattern, or by the contact's name; the contact itself where
+    it names its link."""
+    if isinstance(one, given.Loop):
+        return [one]
+    links = matching(one.link or one.name, known, description)
+    if one.link is None:
+        named = next((link for link in links if any(mark in link for mark in given.MARKS)), None)
+        if named is not None:
+            what = f"contact {quoted(one.name)}: link {quoted(named)} has , = or : in its name"
+            raise ModelError(f"{what}; give the contact a name of its own, as NAME=LINK")
+        return [replace(one, name=link, link=link) for link in links or [one.name]]
+    if len(links) > 1:
+        what = f"contact {quoted(one.name)}: {quoted(one.link)} stands for {len(links)} links"
+        raise ModelError(f"{what}; leave the contact's name out, so that each is called as its link")
+    return [replace(one, link=links[0] if links else one.link)]
 
 
 def model_sets(asked: Sequence[ContactSet], contacts: Sequence[Contact]) -> tuple[ContactSet, ...]:
@@ -77,11 +100,7 @@ def model_sets(asked: Sequence[ContactSet], contacts: Sequence[Contact]) -> tupl
         for k, name in enumerate(chosen.contacts):
             what = f"contact set {quoted(chosen.name)}: "
             if name not in known:
-                near = " or ".join(map(quoted, get_close_matches(name, known, n=3)))
-                choose = (
-                    f"choose from: {', '.join(map(escaped, known))}" if known else "give --contact NAME=LINK"
-                )
-                remedy = f"did you mean {near}?" if near else choose
+                remedy = choose(name, known) if known else f"give {option('contacts', ['NAME=LINK'])}"
                 raise ModelError(f"{what}there is no contact {quoted(name)}; {remedy}")
             if name in chosen.contacts[:k]:
                 raise ModelError(f"{what}contact {quoted(name)} is in it twice; name it once")
@@ -107,9 +126,10 @@ def _model_contact(one: given.Contact, known: Mapping[str, Frame]) -> Contact:
             raise ModelError(f"contact {quoted(one.name)}: {what}; name links with a joint between them")
         return Contact(one.name, kind, first, second)
     kind = "frame" if isinstance(one, given.Frame) else "point"
-    first = _placed(one, one.link, one.point, known)
+    link = one.link or one.name
+    first = _placed(one, link, one.point, known)
     if first.body < 0:
-        what = f"no joint moves link {quoted(one.link)}"
+        what = f"no joint moves link {quoted(link)}"
         raise ModelError(f"contact {quoted(one.name)}: {what}; name a link behind a joint")
     return Contact(one.name, kind, first)
 

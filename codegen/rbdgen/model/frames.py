@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from rbdgen.description.quoting import escaped, quoted
+from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Description, Origin
 from rbdgen.errors import ModelError
 from rbdgen.model.attachments import Attachment
 from rbdgen.model.rotations import snap_rotation
 from rbdgen.spatial.ops import NO_TRANSFORM, Transform, Vector
 from rbdgen.spatial.rpy import rotation_from_rpy
+from rbdgen.wording import near, option
 
 WORLD_FRAME = "world"
 """The name of the world as a frame, unless a link has it."""
@@ -64,21 +64,28 @@ def chosen_frames(asked: Iterable[str], known: Mapping[str, Frame], description:
     `asked` has names, or patterns such as "foot_*", which stand for the links and places that match, in the
     description's order. Raises ModelError for a name or a pattern that matches none.
     """
-    places = [*(x.name for x in description.links), *(x.name for x in description.places)]
     chosen: dict[str, Frame] = {}
     for name in asked:
-        found = [name] if name in known else [place for place in places if fnmatchcase(place, name)]
+        found = matching(name, known, description)
         if not found:
-            what = f"{description.path}: --frames {escaped(name)}: there is no frame {quoted(name)}"
+            what = f"{description.path}: {option('frames', [name])}: there is no frame {quoted(name)}"
             raise ModelError(f"{what}; {nearest(name, known, 'a link or joint')}")
         chosen |= {place: known[place] for place in found}
     return list(chosen.values())
 
 
+def matching(name: str, known: Mapping[str, Frame], description: Description) -> list[str]:
+    """The frame of this name, or the links and places on links that match it as a pattern, in order."""
+    if name in known:
+        return [name]
+    places = [*(x.name for x in description.links), *(x.name for x in description.places)]
+    return [place for place in places if fnmatchcase(place, name)]
+
+
 def nearest(name: str, known: Iterable[str], kind: str) -> str:
     """What to do about an unknown name, as a part of an error message."""
-    near = " or ".join(map(quoted, get_close_matches(name, known, n=3)))
-    return f"did you mean {near}?" if near else f"name {kind}, or the world; rbdgen inspect shows them"
+    meant = " or ".join(map(quoted, near(name, known)))
+    return f"did you mean {meant}?" if meant else f"name {kind}, or the world; rbdgen inspect shows them"
 
 
 def placed(origin: Origin) -> Transform:

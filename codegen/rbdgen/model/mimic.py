@@ -10,6 +10,7 @@ from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Description
 from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
+from rbdgen.wording import option
 
 Mimics: TypeAlias = Literal["eliminate", "independent"]
 """What becomes of mimic joints: "eliminate" makes them followers without elements of q; "independent" makes
@@ -19,7 +20,7 @@ them joints like all others.
 LARGEST_MULTIPLIER = 1e9
 """This is far above any gear ratio, and its square is finite beside any inertia."""
 
-_OTHERWISE = "or take mimic joints as independent (--mimic independent)"
+_OTHERWISE = f"or take mimic joints as independent: {option('mimic', 'independent')}"
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Final
 
-from rbdgen.description.quoting import escaped, quoted
+from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Description, Link
 from rbdgen.errors import OptionError
 from rbdgen.model.build import Robot, centroidal, rebuilt
@@ -29,6 +29,7 @@ from rbdgen.model.joints import Resistance
 from rbdgen.model.model import WORLD, Model
 from rbdgen.spatial.ops import Vector, mirrored
 from rbdgen.spatial.scalar import Scalar
+from rbdgen.wording import option
 
 AXES: Final = "xyz"
 
@@ -128,7 +129,8 @@ def asked_parameters(robot: Robot, asked: Sequence[str]) -> tuple[Parameter, ...
         kind, _, link = group.partition(":")
         other = next((f"{x}:{link}" for x in ("mass", "com", "inertia") if f"{x}:{link}" in taken), None)
         if kind == "ten" and other is not None:
-            raise OptionError(f"--param {group} and {other} determine the same numbers; ask for one of them")
+            what = f"{option('params', [group, other])}: both determine the same numbers"
+            raise OptionError(f"{what}; ask for one of them")
     return tuple(found.values())
 
 
@@ -144,10 +146,10 @@ def _matching(robot: Robot, known: Sequence[Parameter], pattern: str) -> list[Pa
         return found
     if groups:
         raise OptionError(
-            f"--param {escaped(pattern)}: all of its components are 0 and stay constants; name one, such as "
-            f"{quoted(groups[0].name)}"
+            f"{option('params', [pattern])}: all of its components are 0 and stay constants; name one, "
+            f"such as {quoted(groups[0].name)}"
         )
-    raise OptionError(f"--param {escaped(pattern)}: {_unknown(robot, known, pattern)}")
+    raise OptionError(f"{option('params', [pattern])}: {_unknown(robot, known, pattern)}")
 
 
 def _unknown(robot: Robot, known: Sequence[Parameter], pattern: str) -> str:
@@ -157,7 +159,8 @@ def _unknown(robot: Robot, known: Sequence[Parameter], pattern: str) -> str:
     if kind in OF_LINKS and name in still:
         return f"link {quoted(name)} does not move, so nothing depends on it; leave it out"
     if kind in ("damping", "friction") and getattr(robot.dissipation, kind) in (False, None):
-        return f"{kind} is left out of the functions; pass --{kind} as well"
+        given = option("damping", True) if kind == "damping" else option("friction", "exact")
+        return f"{kind} is left out of the functions; pass {given} as well"
     if kind == "rpy":
         return "directions cannot be inputs, lengths can: xyz:JOINT"
     names = dict.fromkeys(x for parameter in known for x in (parameter.group, parameter.name))

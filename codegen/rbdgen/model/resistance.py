@@ -16,6 +16,7 @@ from rbdgen.description.schema import Description
 from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
 from rbdgen.model.joints import JOINT_TYPES, Resistance
+from rbdgen.wording import both
 
 Friction: TypeAlias = Literal["exact"] | tuple[Literal["smooth"], float]
 
@@ -103,8 +104,8 @@ def _unused(
         if _resists(joint):
             used = {"damping": dissipation.damping, "friction": dissipation.friction, "armature": True}
             given = {what: value for what, value in given.items() if not used[what]}
-            options = {"damping": "--damping", "friction": "--friction exact (or smooth:VELOCITY)"}
-            asked = " ".join(options[what] for what, value in given.items() if value != 0)
+            options = {"damping": both("damping", True), "friction": both("friction", "exact")}
+            asked = " and ".join(options[what] for what, value in given.items() if value != 0)
             remedy = f"left out: pass {asked}, or add these torques yourself"
         given = {what: value for what, value in given.items() if value != 0}
         if given:

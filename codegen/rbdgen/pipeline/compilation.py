@@ -12,6 +12,7 @@ from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.cross import cross_compiler, with_figures
 from rbdgen.toolchain.module import Toolchain
 from rbdgen.toolchain.targets import Target, target_named
+from rbdgen.wording import option
 
 
 def target_of(options: Options) -> Target:
@@ -33,7 +34,8 @@ def compiler_flags(options: Options) -> tuple[str, ...]:
     flag, _ = architecture(options.arch)
     if options.arch != "native" and options.target != "host":
         raise OptionError(
-            f"--arch {options.arch}: --target {options.target} has its own; leave one of them out"
+            f"{option('arch', options.arch)}: {option('target', options.target)} has its own; leave one "
+            "of them out"
         )
     changed = {"-march=native": flag}
     if options.contract:
@@ -55,11 +57,13 @@ def figures_wanted(options: Options, target: Target, *, compiled: bool) -> bool:
     figures = compiled and target.embedded and cross_compiler(target) is not None
     if options.ram is not None and not figures:
         raise OptionError(
-            f"--ram {options.ram}: needs figures, so no --no-compile, and {target.prefix}gcc installed"
+            f"{option('ram', options.ram)}: needs figures, so no {option('compiled', False)}, and "
+            f"{target.prefix}gcc installed"
         )
     if options.budget_flash is not None and not (figures or (compiled and not target.embedded)):
         raise OptionError(
-            f"--budget-flash {options.budget_flash}: is kept by measuring, so no --no-compile, and "
+            f"{option('budget_flash', options.budget_flash)}: is kept by measuring, so no "
+            f"{option('compiled', False)}, and "
             f"{target.prefix}gcc installed"
         )
     return figures

@@ -36,12 +36,13 @@ from rbdgen.selection.differentiate import Chooser
 from rbdgen.selection.table import Table, table_of, with_table
 from rbdgen.signature import BAR, DOT, Argument, SizedArgument
 from rbdgen.toolchain.targets import target_named
+from rbdgen.wording import option
 
 LONGEST_BATCH: Final = 100_000
 """Operations written down up to which a function gets a batch function. One of 72 thousand takes gcc 7 s and
 clang 5 s, and 140 KB of stack for its workspace."""
 
-PARAMETERS_DIFFER: Final = "--param makes numbers inputs in which limbs may differ; leave it out"
+PARAMETERS_DIFFER: Final = f"{option('params')} makes numbers inputs in which limbs may differ; leave it out"
 
 
 def design_functions(robot: Robot, options: Options, progress: Progress = silent) -> list[FunctionSource]:
@@ -52,7 +53,9 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
         if row.by_parameters:
             row.sized(robot.model, len(options.params))  # refused early where there are none
     if options.coordinates and not any(lookup(x, robot.model).differentiated for x in options.functions):
-        raise OptionError("--coordinates is of NAME_vjp, NAME_jvp and NAME_hvp; ask for one, or leave it out")
+        raise OptionError(
+            f"{option('coordinates')} is of NAME_vjp, NAME_jvp and NAME_hvp; ask for one, or leave it out"
+        )
     looped = {name for name, form in options.variants.items() if lookup(name, robot.model).form(form).compact}
     check_budget(robot.model, [name for name in options.functions if name not in looped], options.budget)
     if options.trig == "input":
@@ -98,7 +101,8 @@ def design_table(robot: Robot, axes: BodyAxes | None, options: Options) -> Table
     for row in (lookup(name, robot.model) for name in options.functions):
         if row.basis is not None:
             raise OptionError(
-                f"function '{row.name}' has other columns for other parameters; leave it out, or --param"
+                f"function '{row.name}' has other columns for other parameters; leave it out, or "
+                f"{option('params')}"
             )
     turns, slides = (None, None) if axes is None else (axes.turns, axes.slides)
     return table_of(robot, asked_parameters(robot, options.params), turns, slides)
@@ -163,8 +167,8 @@ def check_springs(robot: Robot) -> None:
         at = joint.idx_q if joint.follows is None else joint.follows.idx_q
         if joint.resistance.stiffness and at in robot.model.manifold.angles:
             raise OptionError(
-                f"--trig input: joint '{joint.name}' has a spring, which needs the angle itself; take --trig "
-                "builtin or libm"
+                f"{option('trig', 'input')}: joint {quoted(joint.name)} has a spring, which needs the angle "
+                f"itself; take {option('trig', 'builtin')}"
             )
 
 
@@ -233,13 +237,13 @@ def _dependence(function: Function, program: Program) -> Dependence:
 def limbs_refused(function: Function, options: Options) -> str | None:
     """Why alike limbs are no lanes of vectors, whatever the robot; None where they may be."""
     if not target_named(options.target).extensions:
-        return f"--target {options.target} has no vectors; take --target host"
+        return f"{option('target', options.target)} has no vectors; take {option('target', 'host')}"
     if options.trig == "input":
-        return "--trig input gives sines one by one; take --trig builtin"
+        return f"{option('trig', 'input')} gives sines one by one; take {option('trig', 'builtin')}"
     if options.params:
         return PARAMETERS_DIFFER
     if function.packed(options.packed):
-        return "outputs are packed; leave --packed out"
+        return f"outputs are packed; leave {option('packed')} out"
     return None
 
 
@@ -251,7 +255,7 @@ def check_limbs(function: Function, options: Options) -> None:
     elif asked == LIMB_LOOPS and options.params:
         reason = PARAMETERS_DIFFER
     if reason is not None:
-        raise OptionError(f"--variant {function.name}={asked}: {reason}")
+        raise OptionError(f"{option('variants', {function.name: asked})}: {reason}")
 
 
 def batch_program(program: Program) -> Program | None:
@@ -282,8 +286,8 @@ def _check_angles(robot: Robot) -> None:
     screw = next((joint.name for joint in robot.model.manifold.joints if joint.kind == "screw"), None)
     if screw is not None:
         raise OptionError(
-            f"--trig input: joint {quoted(screw)} is helical and needs its angle beside the sine; take "
-            "--trig builtin"
+            f"{option('trig', 'input')}: joint {quoted(screw)} is helical and needs its angle beside the "
+            f"sine; take {option('trig', 'builtin')}"
         )
     angles = robot.model.manifold.angles
     for body in robot.model.bodies:
@@ -293,6 +297,7 @@ def _check_angles(robot: Robot) -> None:
         led, turns = follows.idx_q in angles, joint.type.kind == "angle"
         if led != turns or (turns and abs(follows.multiplier) != 1):
             raise OptionError(
-                f"--trig input: joint {quoted(joint.name)} mimics another {follows.multiplier:g} times, "
-                f"and needs more than the sine of q[{follows.idx_q}]; take --trig builtin"
+                f"{option('trig', 'input')}: joint {quoted(joint.name)} mimics another "
+                f"{follows.multiplier:g} times, and needs more than the sine of q[{follows.idx_q}]; take "
+                f"{option('trig', 'builtin')}"
             )

@@ -18,6 +18,7 @@ from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.module import Toolchain
 from rbdgen.toolchain.shared import shared_library
 from rbdgen.toolchain.targets import Target
+from rbdgen.wording import option
 
 
 def with_derivatives(robot: Robot, options: Options) -> Options:
@@ -50,7 +51,10 @@ def with_derivatives(robot: Robot, options: Options) -> Options:
 def check_emitted(options: Options, target: Target) -> None:
     """`OptionError` where nobody could call what is asked for."""
     if options.emit and target.embedded:
-        raise OptionError(f"--emit casadi: CasADi runs on this machine; leave --target {target.name} out")
+        raise OptionError(
+            f"{option('emit', ['casadi'])}: CasADi runs on this machine; leave "
+            f"{option('target', target.name)} out"
+        )
 
 
 def with_emitted(

@@ -19,6 +19,7 @@ from rbdgen.pipeline.progress import Progress
 from rbdgen.sweeps.tables import not_in_loops
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.module import build, package_files
+from rbdgen.wording import option
 
 Sizes = Mapping[str, int]
 """Bytes of flash by function: its code and constants with all that it calls, every function apart."""
@@ -93,8 +94,9 @@ def _too_large(sizes: Sizes, budget: int) -> str:
         f"{name} {size}" + ("" if name in loops else ", no form in loops") for name, size in rows
     )
     return (
-        f"--budget-flash {budget}: {total} bytes are the least that was reached, {total - budget} too many "
-        f"({listed}); leave functions out with -f, take --trig input or allow more"
+        f"{option('budget_flash', budget)}: {total} bytes are the least that was reached, {total - budget} "
+        f"too many ({listed}); leave functions out, take {option('trig', 'input')} or "
+        "allow more"
     )
 
 
@@ -135,6 +137,8 @@ def flash_bytes(sources: Sources, options: Options, progress: Progress) -> dict[
         manifest = json.loads(package_files(build(sources, toolchain_of(options), store))[MANIFEST])
     sizes = {name: facts["object_bytes"] for name, facts in manifest["functions"].items()}
     if None in sizes.values():
-        raise OptionError("--budget-flash: objects of this compiler cannot be measured; leave it out")
+        raise OptionError(
+            f"{option('budget_flash')}: objects of this compiler cannot be measured; leave it out"
+        )
     progress(f"measured {sum(sizes.values())} bytes of flash")
     return sizes

@@ -10,6 +10,7 @@ from rbdgen.errors import OptionError
 from rbdgen.functions.loops.independent import are_determined, moved_by_loops
 from rbdgen.model.build import Robot
 from rbdgen.model.model import Model
+from rbdgen.wording import choose, option
 
 
 def with_independent_velocities(robot: Robot, given: object) -> Robot:
@@ -24,35 +25,34 @@ def with_independent_velocities(robot: Robot, given: object) -> Robot:
     names = [str(name) for name in given]
     if not names:
         return robot
-    model, option = robot.model, f"--independent {','.join(quoted(name, 40) for name in names)}"
-    dependent = _dependent(model, names, option)
+    model, asked = robot.model, option("independent", names)
+    dependent = _dependent(model, names, asked)
     on_loops, rows = moved_by_loops(model), robot.independent_rows
     if rows is None:
-        raise OptionError(
-            f"{option}: no position was found in which all loops are closed; check their frames"
-        )
+        raise OptionError(f"{asked}: no position was found in which all loops are closed; check their frames")
     if len(dependent) != len(rows):
         free, left = len(on_loops) - len(rows), len(on_loops) - len(dependent)
         raise OptionError(
-            f"{option}: closed loops leave {free} of the velocities of {_joints(model, on_loops)} "
+            f"{asked}: closed loops leave {free} of the velocities of {_joints(model, on_loops)} "
             f"independent, not {left}; name joints with {free} in all"
         )
     if not are_determined(model, dependent):
-        what = f"these joints do not say the velocities of {_joints(model, dependent)}"
-        raise OptionError(f"{option}: {what}; name others")
+        what = f"the velocities of these joints do not determine those of {_joints(model, dependent)}"
+        raise OptionError(f"{asked}: {what}; name others")
     independent = tuple(k for k in range(model.sizes["nv"]) if k not in dependent)
     return replace(robot, model=replace(model, independent=independent))
 
 
-def _dependent(model: Model, names: Sequence[str], option: str) -> list[int]:
+def _dependent(model: Model, names: Sequence[str], asked: str) -> list[int]:
     """The elements of v on loops that are not of these joints."""
     joints = {joint.name: joint for joint in model.manifold.joints}
     unknown = next((name for name in names if name not in joints), None)
     if unknown is not None:
-        known = ", ".join(map(quoted, joints))
-        raise OptionError(f"{option}: there is no joint {quoted(unknown, 40)}; choose from: {known}")
+        raise OptionError(f"{asked}: there is no joint {quoted(unknown, 40)}; {choose(unknown, joints)}")
     if not model.loops:
-        raise OptionError(f"{option}: {quoted(model.name)} has no closed loop; give --loop FRAME1=FRAME2")
+        raise OptionError(
+            f"{asked}: {quoted(model.name)} has no closed loop; give {option('loops', ['FRAME1=FRAME2'])}"
+        )
     named = {joints[name].idx_v + k for name in names for k in range(joints[name].nv)}
     return [k for k in moved_by_loops(model) if k not in named]
 

@@ -13,7 +13,7 @@ from rbdgen.description.quoting import told
 from rbdgen.emit.package import EmitOptions, FunctionSource, Sources
 from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
-from rbdgen.errors import OptionError
+from rbdgen.errors import OptionError, either
 from rbdgen.frameworks.functions import More
 from rbdgen.functions.differentiated import mode_of
 from rbdgen.model.build import Robot
@@ -32,6 +32,7 @@ from rbdgen.signature import UPDATE
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.module import build, package_files
 from rbdgen.toolchain.targets import target_named
+from rbdgen.wording import option
 
 
 def folder_of(given: object) -> Path:
@@ -82,8 +83,9 @@ def build_library(robot: Robot, options: Options, progress: Progress = silent) -
     """Design, compile and open; both steps from the cache where they were done before."""
     if target_of(options).embedded:
         raise OptionError(
-            f"--target {options.target}: its code does not run on this machine; "
-            "take --target host, or write a folder for it (rbdgen ROBOT.urdf, or rbdgen.generate)"
+            f"{option('target', options.target)}: its code does not run on this machine; take "
+            f"{option('target', 'host')}, or write a folder for it with "
+            f"{either('rbdgen.generate', 'rbdgen ROBOT')}"
         )
     compiler_flags(options)  # what contradicts is refused before the work
     options = with_derivatives(robot, options)
@@ -186,4 +188,4 @@ def _check_path(out: Path) -> None:
     except UnicodeEncodeError:
         sound = False
     if not sound:
-        raise OptionError(f"{str(out)!r}: is no name of a folder; choose another one with -o")
+        raise OptionError(f"{str(out)!r}: is no name of a folder; choose another {option('out')}")

@@ -13,7 +13,7 @@ from rbdgen.description.contacts import Contact, checked_contacts, checked_sets
 from rbdgen.description.outside import IGNORABLE
 from rbdgen.description.pinocchio import is_pinocchio
 from rbdgen.description.pruned import pruned
-from rbdgen.description.quoting import escaped, quoted, told
+from rbdgen.description.quoting import quoted, told
 from rbdgen.description.schema import Description, Loop, LoopKind, Order
 from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
@@ -25,6 +25,7 @@ from rbdgen.model.model import STANDARD_GRAVITY
 from rbdgen.pipeline.independent import with_independent_velocities
 from rbdgen.pipeline.resistance import dissipation_of, with_rotors
 from rbdgen.spatial.ops import Vector
+from rbdgen.wording import option
 
 Source: TypeAlias = str | Path | RobotBuilder | Any
 """What a robot is read from; the last is a `pinocchio.Model`, which has no type where it is not installed."""
@@ -198,7 +199,7 @@ def _ignored(given: object) -> tuple[str, ...]:
     for name in asked:
         if name not in (*IGNORABLE, "all", ""):
             raise OptionError(
-                f"--ignore {told(name)[1:-1]} is not known; choose from: all, {', '.join(IGNORABLE)}"
+                f"{option('ignore', [name])} is not known; choose from: all, {', '.join(IGNORABLE)}"
             )
     return IGNORABLE if "all" in asked else tuple(name for name in asked if name)
 
@@ -214,7 +215,7 @@ def _loops(given: object) -> Iterator[Loop]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise OptionError(f"loops {told(given)} makes no sense; give a list, such as ['hand=handle:point']")
     for text in given:
-        where = f"--loop {escaped(str(text))}"
+        where = option("loops", [str(text)])
         frame1, _, rest = str(text).partition("=")
         frame2, colon, kind = rest.rpartition(":")
         if not (colon and kind in get_args(LoopKind)):

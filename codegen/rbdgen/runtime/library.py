@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ArrayTypeError, ArrayValueError, LoadError
-from ..signature import MANIFEST_FORMAT, UPDATE, SizedArgument, SizedSignature, numbers_of
+from ..errors import ArrayTypeError, ArrayValueError, LoadError, either
+from ..signature import UPDATE, SizedArgument, SizedSignature, numbers_of
 from .anchors import anchor_of
 from .arrays import Array, as_real, leading_axes
 from .compiled import Code
@@ -21,6 +20,7 @@ from .configuration import Manifold
 from .documentation import call_signature, docstring
 from .extension import open_calls, open_extension
 from .function import Function
+from .manifest import MANIFEST, folder_of, manifest_of
 from .memory import MEMORY
 from .parameters import BaseParameters, Parameters, Update
 from .pickled import Content, Revive
@@ -302,27 +302,9 @@ def open_library(
         LoadError: it has no manifest, is not compiled, was generated for a small machine, or was compiled for
             another machine or Python, or for instruction sets that this processor lacks.
     """
-    if not isinstance(folder, str | Path):
-        raise LoadError(f"{folder!r} is no folder; give the path of one that was generated and compiled")
-    folder = Path(folder)
-    path = folder / "manifest.json"
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        name, built, written = manifest["name"], manifest.get("build"), manifest.get("format")
-    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
-        raise LoadError(f"{path}: not the manifest of a generated folder; generate it again") from error
-    if written != MANIFEST_FORMAT:
-        raise LoadError(
-            f"{path}: its format is {written!r}, this rbdgen opens {MANIFEST_FORMAT};"
-            " generate the folder again"
-        )
-    if built is None:
-        raise LoadError(f"{folder}: '{name}' has not been compiled; generate it without --no-compile")
-    if "module" not in built:
-        raise LoadError(
-            f"{folder}: '{name}' was generated for another machine, where its self-test checks it; "
-            f"generate it with --target host or portable to call it here"
-        )
+    folder = folder_of(folder)
+    manifest = manifest_of(folder)
+    built = manifest["build"]
     try:
         modules, digests = (built["module"], built["calls"]), built["sha256"]
         content = Content(
@@ -334,7 +316,9 @@ def open_library(
         code = Code(module.ffi, module.lib, calls, digests[built["module"]])
         return Library(content, manifest, code, frameworks)
     except (KeyError, TypeError, AttributeError) as error:
-        raise LoadError(f"{path}: does not describe its functions ({error}); generate it again") from error
+        raise LoadError(
+            f"{folder / MANIFEST}: does not describe its functions ({error}); generate it again"
+        ) from error
 
 
 @cache
@@ -356,9 +340,10 @@ def _check_processor(folder: Path, module: ModuleType) -> None:
     while (feature := module.lib.rbdgen_missing(len(missing))) != module.ffi.NULL:
         missing.append(module.ffi.string(feature).decode())
     if missing:
+        least = either('arch="x86-64-v2"', "--arch x86-64-v2")
         raise LoadError(
             f"{folder}: compiled for {', '.join(missing)}, which this processor lacks;"
-            " generate it on this machine, or where it was with --arch x86-64-v2, which runs on both"
+            f" generate it on this machine, or where it was with {least}, which runs on both"
         )
 
 

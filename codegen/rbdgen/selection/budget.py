@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from rbdgen.errors import OptionError
 from rbdgen.functions.table import lookup
 from rbdgen.model.model import Model
+from rbdgen.wording import option
 
 
 def estimated_operations(model: Model, function: str) -> int:
@@ -28,9 +29,9 @@ def check_budget(model: Model, functions: Sequence[str], budget: int) -> None:
                 f"{function} of '{model.name}' ({model.nbodies} bodies) would be unrolled to about "
                 f"{operations:,} operations, the budget is {budget:,}; "
                 + (
-                    f"leave it out with -f, loop over bodies with --variant {function}={looped.name}, "
+                    f"leave it out, loop over bodies by {option('variants', {function: looped.name})}, "
                     if looped
-                    else "it has no form in loops, so leave it out with -f, "
+                    else "it has no form in loops, so leave it out, "
                 )
-                + "fix joints that do not matter, or raise --budget-operations"
+                + f"fix joints that do not matter, or raise {option('budget')}"
             )

@@ -30,6 +30,7 @@ from rbdgen.selection.limb_loops import smallest_in_limb_loops
 from rbdgen.selection.limbs import LONGEST, cheapest_in_limbs, cheapest_loop_in_limbs
 from rbdgen.selection.table import Table
 from rbdgen.selection.trace import Subject, trace_graph, trace_on, trace_program
+from rbdgen.wording import option
 
 CONTENDERS = 2
 """How many of the cheapest traces go through the passes, which seldom change their order."""
@@ -214,8 +215,8 @@ def choose(
             return Choice(found.by_limb, LIMBS, found.axes, alternatives, found.lanes)
         if forced:
             raise OptionError(
-                f"--variant {function.name}={LIMBS}: its straight line has more than {LONGEST} operations, "
-                f"for which compilers take long; leave the choice to rbdgen"
+                f"{option('variants', {function.name: LIMBS})}: its straight line has more than {LONGEST} "
+                f"operations, for which compilers take long; leave the choice to rbdgen"
             )
     return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
 
@@ -285,8 +286,8 @@ def choose_tabled(
         forms = [function.form_for(model, forced)]
         if forms[0].loops is not None:
             raise OptionError(
-                f"--variant {function.name}={forced}: forms in loops store numbers of the robot, which "
-                "--param turns into inputs; choose another form"
+                f"{option('variants', {function.name: forced})}: forms in loops store numbers of the robot, "
+                f"which {option('params')} turns into inputs; choose another form"
             )
     elif any(form.reduced for form in forms):
         forms = [form for form in forms if form.reduced]

@@ -33,6 +33,7 @@ from rbdgen.model.reduce import ReducedModel, Turn, reduce
 from rbdgen.signature import BAR, DOT, UPDATE, SizedArgument, SizedSignature
 from rbdgen.spatial.ops import Matrix, Vector
 from rbdgen.spatial.scalar import Scalar, neg
+from rbdgen.wording import option
 
 PARAMETERS: Final = "p"
 TABLE: Final = "table"
@@ -173,7 +174,9 @@ def table_of(
     entries = mapped(replace(reduced, aligned=()), Expr, border.entry)
     size = len(border.outputs)
     if not size:
-        raise OptionError("--param: no number of the robot depends on these parameters; ask for others")
+        raise OptionError(
+            f"{option('params')}: no number of the robot depends on these parameters; ask for others"
+        )
     graph = tracer.graph([(TABLE, (size,), border.outputs)])
     defaults = tuple(parameter.default for parameter in parameters)
     return Table(Tabled(entries, size, graph), Tabled(entries.model, size, graph), graph, defaults)

@@ -11,6 +11,7 @@ from typing import Final
 from rbdgen.emit.package import Sources
 from rbdgen.errors import OptionError
 from rbdgen.toolchain.compiler import Compilation
+from rbdgen.wording import choose, option
 
 _X86: Final = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
 
@@ -31,7 +32,7 @@ DISPATCH_FLAG: Final = "-DDISPATCH_LEVELS"
 def architecture(name: str) -> tuple[str, tuple[str, ...]]:
     """The row of the table; `OptionError` that lists all rows if there is none."""
     if name not in ARCHITECTURES:
-        raise OptionError(f"--arch {name} is not known; choose from: {', '.join(ARCHITECTURES)}")
+        raise OptionError(f"{option('arch', name)} is not known; {choose(name, ARCHITECTURES)}")
     return ARCHITECTURES[name]
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from rbdgen.errors import BuildError, OptionError
 from rbdgen.machine import Real
+from rbdgen.wording import choose, option
 
 KIB: Final = 1024
 
@@ -52,16 +53,19 @@ class Target:
         """`OptionError` if `real` would be computed in software."""
         if real not in self.reals:
             raise OptionError(
-                f"--target {self.name} --real {real}: its hardware has {' and '.join(self.reals)} only, "
-                f"{real} in software takes some thirty times the instructions; take --real {self.reals[0]}"
+                f"{option('target', self.name)}, {option('real', real)}: its hardware has "
+                f"{' and '.join(self.reals)} only, {real} in software takes some thirty times the "
+                f"instructions; take {option('real', self.reals[0])}"
             )
 
     def with_ram(self, ram: int) -> Target:
         """The same machine with another amount of RAM in bytes; `OptionError` if size does not matter."""
         if self.part is None:
             small = ", ".join(name for name, target in TARGETS.items() if target.embedded)
-            raise OptionError(f"--ram: --target {self.name} is not short of it; choose from: {small}")
-        return replace(self, part=replace(self.part, name="by --ram", ram=ram))
+            raise OptionError(
+                f"{option('ram')}: {option('target', self.name)} is not short of it; choose from: {small}"
+            )
+        return replace(self, part=replace(self.part, name="as asked for", ram=ram))
 
     def check_fits(self, function: str, flash: int, stack: int, arguments: int) -> None:
         """`BuildError` with the figures if one function needs more bytes than the part has.
@@ -78,7 +82,8 @@ class Target:
             if need > have:
                 raise BuildError(
                     f"{function}: {need} bytes of {what}, but {self.name} ({self.part.name}) has {have}, "
-                    f"{need - have} too few; take fewer joints, --real float, a larger target, or its --ram"
+                    f"{need - have} too few; take fewer joints, {option('real', 'float')}, a larger "
+                    f"target, or its {option('ram')}"
                 )
 
 
@@ -183,5 +188,5 @@ TARGETS: Final[dict[str, Target]] = {
 def target_named(name: str) -> Target:
     """The row of the table; `OptionError` that lists all rows if there is none."""
     if name not in TARGETS:
-        raise OptionError(f"--target {name} is not known; choose from: {', '.join(TARGETS)}")
+        raise OptionError(f"{option('target', name)} is not known; {choose(name, TARGETS)}")
     return TARGETS[name]

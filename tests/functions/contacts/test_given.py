@@ -52,8 +52,13 @@ def biped(contacts: Any = (SOLE, HAND, BAR), sets: Any = None, base: Any = "floa
         ([Point("a", "hand", (0, 1e200, 1))], "makes no sense; give three numbers, in m"),
         ([Point("", "hand")], "contact '': name '' is no name; give one"),
         ([Point("a,b", "hand")], "contact 'a,b': a name with , = or : in it; leave them out"),
-        (["hand"], "contact 'hand' makes no sense; give rbdgen.Point, rbdgen.Frame or rbdgen.Loop"),
-        ("hand", "contact 'hand' makes no sense"),
+        ([("a", "hand")], "contact ('a', 'hand') makes no sense; give rbdgen.Point, rbdgen.Frame or "),
+        (["a="], "contact 'a=': not of the form [NAME=]LINK[:X,Y,Z]"),
+        (["hand:1,2"], "contact 'hand:1,2': a point is three numbers X,Y,Z; there are 2"),
+        ("left_soul", "contact 'left_soul': there is no link 'left_soul'; did you mean 'left_sole'"),
+        ("*_soul", "contact '*_soul': there is no link '*_soul'"),
+        ("a=left_*", "contact 'a': 'left_*' stands for 4 links; leave the contact's name out"),
+        (["hand", "h*d"], "contact 'hand': there are two of this name"),
         (3, "contact 3 makes no sense"),
     ],
 )
@@ -91,7 +96,7 @@ def test_sets_that_make_no_sense(sets: Any, said: str) -> None:
 
 
 def test_a_set_needs_contacts() -> None:
-    with pytest.raises(ModelError, match="there is no contact 'sole'; give --contact NAME=LINK"):
+    with pytest.raises(ModelError, match=r"there is no contact 'sole'; give contacts=\['NAME=LINK'\]"):
         biped([], {"swing": ["sole"]})
 
 
@@ -107,7 +112,7 @@ def test_a_set_does_not_take_the_name_of_another_function() -> None:
 def test_who_has_no_contacts_has_no_such_functions() -> None:
     plain = rbdgen.load_robot("arm7")
     assert not any(row.of_contacts for row in rows_of(plain.model).values())
-    said = "'contact_motion' needs contacts, which 'arm7' does not have; give --contact NAME=LINK"
+    said = "'contact_motion' needs contacts, which 'arm7' does not have; give contacts=\\['NAME=LINK'\\] to "
     with pytest.raises(OptionError, match=said):
         rbdgen.build(plain, functions=["contact_motion"])
     with pytest.raises(OptionError, match="'contact_motion_swing'; did you mean 'contact_motion"):
@@ -181,7 +186,8 @@ def test_the_command_line_says_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--contact", "tip"], "--contact tip: not of the form NAME=LINK[:X,Y,Z]"),
+        (["--contact", "tip"], "contact 'tip': there is no link 'tip'"),
+        (["--contact", "tip="], "--contact tip=: not of the form [NAME=]LINK[:X,Y,Z]"),
         (["--contact-frame", "tip=lower:1,2"], "a point is three numbers X,Y,Z; there are 2"),
         (["--contact-loop", "bar=lower"], "not of the form NAME=LINK[:X,Y,Z]=LINK[:X,Y,Z][:frame]"),
         (["--contact-set", "both"], "--contact-set both: not of the form NAME=CONTACT,CONTACT"),
@@ -260,3 +266,34 @@ def test_what_is_generated_by_default() -> None:
     given = PARSERS["generate"]().parse_args(["double_pendulum", "--contact", "tip=lower"])
     more = {"contact_aba", "contact_jacobian", "contact_motion"}
     assert {*Options().functions, *more} == set(options_of(given).functions)
+
+
+def test_patterns_stand_for_all_links_that_match(capsys: pytest.CaptureFixture[str]) -> None:
+    """In the order of the description, each contact called as its link; also on the command line."""
+    shanks = [f"{end}_{side}_shank" for end in ("front", "hind") for side in ("left", "right")]
+    for contacts in ([Point("*_shank")], ["*_shank"], "*_shank", shanks, [Point(x, x) for x in shanks]):
+        robot = rbdgen.load_robot("quadruped12", base="floating", contacts=contacts)
+        assert [(one.name, one.kind, one.first.name) for one in robot.model.contacts] == [
+            (name, "point", name) for name in shanks
+        ]
+    robot = rbdgen.load_robot(
+        "quadruped12", contacts=[Frame("front*shank", point=(0, 0, -0.2)), "lh=hind_l*k"]
+    )
+    first, second, third = robot.model.contacts
+    assert (first.name, second.name, first.kind) == (shanks[0], shanks[1], "frame")
+    assert float(first.first.placement.translation.z) == -0.2
+    assert (third.name, third.first.name) == ("lh", shanks[2])
+    given = ["--contact", "*_shank:0,0,-0.2", "--contact-set", f"trot={shanks[0]},{shanks[3]}"]
+    assert main(["inspect", "quadruped12", *given]) == 0
+    printed = capsys.readouterr().out
+    assert "contact 3: hind_right_shank, point of hind_right_shank, rows 9:12" in printed
+
+
+def test_a_link_whose_name_cannot_be_a_contacts() -> None:
+    robot = rbdgen.RobotBuilder("r").add_body("ground")
+    robot.add_body("a:b", parent="ground", type="revolute", axis=(1, 0, 0), mass=1, inertia=(1, 1, 1))
+    with pytest.raises(
+        ModelError, match=r"contact 'a\*': link 'a:b' has , = or : in its name; give the contact"
+    ):
+        rbdgen.load_robot(robot, contacts=["a*"])
+    assert rbdgen.load_robot(robot, contacts=["a=a*"]).model.contacts[0].name == "a"

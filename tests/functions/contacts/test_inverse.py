@@ -193,8 +193,8 @@ def test_few_points_hold_no_base() -> None:
         rbdgen.build(robot, ["contact_rnea_least"])
     assert str(caught.value) == (
         "function 'contact_rnea_least' needs a floating base with joints on a frame or three points, "
-        "which 'double_pendulum' does not have; give --base floating --contact-frame "
-        "NAME=LINK, or --contact NAME=LINK for each point"
+        "which 'double_pendulum' does not have; give base='floating' and contacts=[Frame(NAME, LINK)], or "
+        "contacts=['NAME=LINK'] for each of three points to load_robot"
     )
 
 

@@ -57,7 +57,7 @@ def test_merged_links_and_the_world() -> None:
 @pytest.mark.parametrize(
     ("frame", "said"),
     [
-        ("lnk7", "--frames lnk7: there is no frame 'lnk7'; did you mean 'link7' or "),
+        ("lnk7", "frames=['lnk7']: there is no frame 'lnk7'; did you mean 'link7' or "),
         ("foot_*", "there is no frame 'foot_*'; name a link or joint, or the world; rbdgen inspect shows"),
     ],
 )
@@ -77,7 +77,7 @@ def test_what_is_no_list_of_frames_is_refused(given: Any) -> None:
 def test_only_robots_with_chosen_frames_have_the_functions() -> None:
     plain = rbdgen.load_robot("arm7")
     assert not set(OF_FRAMES) & set(rows_of(plain.model))
-    said = "'frame_placement' needs chosen frames, which 'arm7' does not have; give --frames NAME,NAME"
+    said = "'frame_placement' needs chosen frames, which 'arm7' does not have; give frames=\\['NAME'\\] to "
     with pytest.raises(OptionError, match=said):
         rbdgen.build(plain, functions=["frame_placement"])
 
@@ -87,7 +87,7 @@ def test_they_have_no_form_in_loops() -> None:
     robot = rbdgen.load_robot("arm7", frames=["link7"])
     with pytest.raises(OptionError, match=r"'frame_drift_local' has no form 'looped'; choose from: columns,"):
         rbdgen.build(robot, functions=["frame_drift_local"], variants={"frame_drift_local": "looped"})
-    with pytest.raises(OptionError, match=r"leave it out with -f, fix joints that do not matter"):
+    with pytest.raises(OptionError, match=r"leave it out, fix joints that do not matter"):
         check_budget(robot.model, ["frame_drift_local"], 10)
 
 

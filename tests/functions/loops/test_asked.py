@@ -33,10 +33,10 @@ def test_the_world_is_a_frame() -> None:
     [
         (
             "tip=ende:point",
-            "--loop tip=ende:point: a loop of frame 'ende', which does not exist; did you mean ",
+            "loops=['tip=ende:point']: a loop of frame 'ende', which does not exist; did you mean ",
         ),
         ("xyz=end", "name links, or the world; rbdgen inspect shows them"),
-        ("tip=tip", "--loop tip=tip: a loop of frame 'tip' with itself; name two frames"),
+        ("tip=tip", "loops=['tip=tip']: a loop of frame 'tip' with itself; name two frames"),
         ("tip=coupler", "frames 'tip' and 'coupler' are on one body, so no joint moves this loop"),
         ("ground=plane", "frames 'ground' and 'plane' are on one body"),
     ],
@@ -69,7 +69,7 @@ def test_a_loop_to_what_was_dropped_is_told() -> None:
 def test_only_robots_with_loops_have_the_functions(capsys: pytest.CaptureFixture[str]) -> None:
     plain = rbdgen.load_robot(four_bar())
     assert not set(OF_LOOPS) & set(rows_of(plain.model))
-    said = "'loop_drift' needs closed loops, which 'four_bar' does not have; give --loop FRAME1=FRAME2"
+    said = "'loop_drift' needs closed loops, which 'four_bar' does not have; give loops=\\['FRAME1=FRAME2'\\]"
     with pytest.raises(OptionError, match=said):
         rbdgen.build(plain, functions=["loop_drift"])
     with pytest.raises(OptionError, match=said):

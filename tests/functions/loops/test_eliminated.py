@@ -161,7 +161,7 @@ def test_forward_dynamics_is_that_of_multipliers(name: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("independent", "said"),
     [
-        (["crank"], "there is no joint 'crank'; choose from: 'crank_joint', 'coupler_joint', 'rocker_joint'"),
+        (["crank"], "there is no joint 'crank'; did you mean 'crank_joint'"),
         (
             ["crank_joint", "rocker_joint"],
             "closed loops leave 1 of the velocities of 'crank_joint', 'coupler_joint', 'rocker_joint' "
@@ -188,16 +188,16 @@ def test_a_joint_that_says_nothing_of_the_others_is_refused() -> None:
         "wheel", parent="right", type="revolute", axis=(0, 0, 1), mass=1, com=(0, 0, 1), inertia=(1, 1, 1)
     )
     built.add_body("eye", parent="left", type="fixed", xyz=(0, 1, 0))
-    said = "these joints do not say the velocities of 'wheel_joint'; name others"
+    said = "the velocities of these joints do not determine those of 'wheel_joint'; name others"
     with pytest.raises(OptionError, match=said):
         rbdgen.load_robot(built, loops=["eye=wheel:point"], independent=["left_joint", "right_joint"])
 
 
 def test_without_loops_or_names_there_are_no_such_functions() -> None:
-    with pytest.raises(OptionError, match="'arm7' has no closed loop; give --loop FRAME1=FRAME2"):
+    with pytest.raises(OptionError, match=r"'arm7' has no closed loop; give loops=\['FRAME1=FRAME2'\]"):
         rbdgen.load_robot("arm7", independent=["joint1"])
     robot = rbdgen.load_robot(four_bar(), loops=["tip=end:point"])
-    said = "'loop_aba' needs independent velocities, which 'four_bar' does not have; give --independent J"
+    said = "'loop_aba' needs independent velocities, which 'four_bar' does not have; give independent=\\['J"
     with pytest.raises(OptionError, match=said):
         rbdgen.build(robot, functions=["loop_aba"])
 

@@ -139,7 +139,7 @@ def test_no_more_operations_than_turning_M_and_nle() -> None:
 def test_only_robots_with_a_floating_base_have_them() -> None:
     arm = rbdgen.load_robot("double_pendulum")
     assert not set(OF_FLOATING_BASES) & set(rows_of(arm.model))
-    said = "'crba_world' needs a floating base, which 'double_pendulum' does not have; give --base floating"
+    said = "'crba_world' needs a floating base, which 'double_pendulum' does not have; give base='floating'"
     for use in (lambda: rbdgen.build(arm, functions=["crba_world"]), lambda: rbdgen.trace(arm, "crba_world")):
         with pytest.raises(OptionError, match=said) as caught:
             use()

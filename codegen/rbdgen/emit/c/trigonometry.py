@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rbdgen.errors import EmitError
 from rbdgen.graph.node import Graph, Node
+from rbdgen.wording import option
 
 TRIGONOMETRY = ("sin", "cos")
 
@@ -47,8 +48,8 @@ def trigonometry_of(graph: Graph, *, builtin: bool) -> Trigonometry:
     ]
     if builtin and (entangled := needed.keys() - set(plain)):
         raise EmitError(
-            f"--trig builtin: node {min(entangled)} is an angle that depends on a sine;"
-            " generate with --trig libm"
+            f"{option('trig', 'builtin')}: node {min(entangled)} is an angle that depends on a sine; "
+            f"generate with {option('trig', 'libm')}"
         )
     first = sorted(set().union(*(needed[angle] for angle in plain)))
     calls = [

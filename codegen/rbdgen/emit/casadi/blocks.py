@@ -12,6 +12,7 @@ from rbdgen.emit.casadi.subjects import DIFFERENTIATED
 from rbdgen.errors import EmitError
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import SizedArgument
+from rbdgen.wording import option
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def _known(
     if derivative.dense is not None:
         raise EmitError(
             f"{subject.value.signature.name}: packed derivatives of a robot with quaternions are "
-            "not for CasADi; leave --packed out"
+            f"not for CasADi; leave {option('packed')} out"
         )
     tangent = jacobian_of(derivative, of, Matrix(manifold.nv, 1, ()))
     return Block(in_coordinates(tangent, manifold), derivative, of.size)

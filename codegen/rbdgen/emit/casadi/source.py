@@ -36,6 +36,7 @@ from rbdgen.emit.names import casadi_name
 from rbdgen.emit.text import filled
 from rbdgen.errors import EmitError
 from rbdgen.signature import BAR, DOT, SizedArgument
+from rbdgen.wording import option
 
 MOST_ELEMENTS: Final = 10_000_000
 """Of the inputs and outputs of a call, or of its Jacobian: the C lists their rows, and CasADi holds them."""
@@ -139,7 +140,7 @@ class _Writer:
             if gradient is not None and gradient.shape != x.shape:
                 raise EmitError(
                     f"{vjp.signature.name}: CasADi wants {gradient.name} by the coordinates of {x.name}, and "
-                    "not packed; generate with --coordinates, without --packed"
+                    f"not packed; generate with {option('coordinates', True)}, without {option('packed')}"
                 )
         results = [(f"adj_{x.name}", found.get(x.name + BAR, x.name)) for x in self.taken]
         return self._direct(f"adj1_{self.symbol}", inputs, vjp, results)

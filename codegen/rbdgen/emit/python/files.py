@@ -22,6 +22,7 @@ LOADER: Final = (
     "runtime/extension.py",
     "runtime/function.py",
     "runtime/library.py",
+    "runtime/manifest.py",
     "runtime/memory.py",
     "runtime/parameters.py",
     "runtime/pickled.py",

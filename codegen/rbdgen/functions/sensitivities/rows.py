@@ -31,7 +31,7 @@ RNEA_DPARAMS = Function(
         (Q, V, A, P),
         (Argument("dtau_dp", "values", ("nv", "np"), "N m, N a unit", "dID/dp"),),
     ),
-    "derivatives of inverse dynamics by parameters (--param)",
+    "derivatives of inverse dynamics by parameters that stay inputs",
     (
         cheap(
             "reverse",
@@ -49,7 +49,7 @@ ABA_DPARAMS = Function(
         (Q, V, TAU, P),
         (Argument("da_dp", "values", ("nv", "np"), "rad/s^2, m/s^2 a unit", "dFD/dp"),),
     ),
-    "derivatives of forward dynamics by parameters (--param)",
+    "derivatives of forward dynamics by parameters that stay inputs",
     (
         cheap(
             "reverse",

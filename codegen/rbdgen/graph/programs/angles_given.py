@@ -18,6 +18,7 @@ from rbdgen.errors import GraphError
 from rbdgen.graph.node import Graph, Input, Node
 from rbdgen.graph.programs.program import Program
 from rbdgen.signature import SizedArgument, SizedSignature
+from rbdgen.wording import option
 
 Angles = Mapping[str, Set[int]]
 
@@ -168,15 +169,15 @@ class _Replacement:
             sine = self._put(node.op, self._put("mul", sa, cb), self._put("mul", ca, sb))
             return sine, self._put(other, self._put("mul", ca, cb), self._put("mul", sa, sb))
         raise GraphError(
-            f"--trig input: the angle of a sine is not a sum of joint angles (node {index}, {node.op});"
-            " generate with --trig libm or builtin"
+            f"{option('trig', 'input')}: the angle of a sine is not a sum of joint angles (node {index}, "
+            f"{node.op}); generate with {option('trig', 'builtin')}"
         )
 
     def _input(self, array: str, element: int) -> int:
         if array not in self.first:
             raise GraphError(
-                f"--trig input: {array}[{element}] is read beside its sine;"
-                " generate with --trig libm or builtin"
+                f"{option('trig', 'input')}: {array}[{element}] is read beside its sine; generate with "
+                f"{option('trig', 'builtin')}"
             )
         return self._put("input", value=float(self.first[array] + element))
 

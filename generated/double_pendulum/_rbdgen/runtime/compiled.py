@@ -255,9 +255,9 @@ class Compiled:
             states(array, argument, leading, self.dtype)
             for argument, array in zip(self.signature.inputs, inputs, strict=True)
         ]
+        steps = self._steps([*(step for _, step in pairs), *self._constants])  # of inputs, as C reads them
         pairs += [(r, x.size) for r, x in zip(results, self.signature.outputs, strict=True)]
         pointers = [(self._pointer(array), step) for array, step in pairs]
-        steps = self._steps([*(step for _, step in pairs), *self._constants])
         count = prod(leading)
         chunk = self._chunk * threads
         for first in range(0, count, chunk):

@@ -1,0 +1,53 @@
+"""What is meant where a command or an option is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rbdgen.wording import near
+
+_MEANT = {
+    "--floating": "--base floating",
+    "--fixed": "--base fixed",
+    "--float": "--real float",
+    "--double": "--real double",
+    "--dtype": "--real",
+    "--function": "-f",
+    "--output": "-o",
+    "--parameter": "--param",
+    "--joint": "--lock",
+    "--feet": "--contact",
+}
+"""What others call options, or their values."""
+
+
+def no_command(given: Sequence[str], commands: Iterable[str]) -> str | None:
+    """What is wrong where the first word is neither a command nor a robot, but seems to be a command."""
+    from rbdgen.description.source import bundled_robots  # noqa: PLC0415  (only needed here)
+
+    word = given[0] if given else ""
+    if not word.isidentifier() or word in bundled_robots() or Path(word).exists():
+        return None
+    meant = near(word, commands)
+    if meant and not near(word, bundled_robots()):
+        return f"there is no command or robot '{word}'; did you mean rbdgen {' or rbdgen '.join(meant)}?"
+    if len(given) > 1 and not given[1].startswith("-"):
+        return f"there is no command '{word}'; there are {', '.join(commands)}, and rbdgen ROBOT"
+    return None
+
+
+def unrecognized(words: Sequence[str], options: Iterable[str], functions: Sequence[str] | None) -> str:
+    """What is wrong with words that no option takes. `functions`: what -f was given."""
+    first, known = words[0], list(options)
+    flag = first.partition("=")[0]
+    if flag in _MEANT:
+        return f"there is no option {flag}; take {_MEANT[flag]}"
+    if flag.startswith("-"):
+        meant = near(flag, known)
+        remedy = f"did you mean {' or '.join(meant)}?" if meant else "leave it out"
+        return f"there is no option {flag}; {remedy}"
+    if functions is not None:
+        listed = ",".join([*functions, *(word for word in words if not word.startswith("-"))])
+        return f"unrecognized arguments: {' '.join(words)}; names stand in one list: -f {listed}"
+    return f"unrecognized arguments: {' '.join(words)}; leave them out"

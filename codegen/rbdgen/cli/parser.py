@@ -1,0 +1,38 @@
+"""A parser of arguments that says what is wrong in one line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from rbdgen.cli.mistakes import unrecognized
+from rbdgen.errors import shortened
+
+FAILED = 2
+"""The exit status where something is wrong."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, as all errors do."""
+
+    def __init__(self, prog: str, subject: str, description: str) -> None:
+        layout, usage = argparse.RawDescriptionHelpFormatter, f"{prog} {subject}[options]"
+        super().__init__(prog=prog, usage=usage, description=description, formatter_class=layout)
+
+    def parse_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> argparse.Namespace:
+        """As `ArgumentParser` has it; what is left over is refused with what may be meant."""
+        parsed, rest = self.parse_known_args(args, namespace)
+        if rest:
+            functions = getattr(parsed, "functions", None)
+            self.error(unrecognized(rest, self._option_string_actions, functions))
+        return parsed
+
+    def error(self, message: str) -> NoReturn:
+        said = shortened(" ".join(message.split()))
+        end = f" {self.prog} --help shows all" if said.endswith("?") else f"; see {self.prog} --help"
+        print(f"rbdgen: error: {said}{end}", file=sys.stderr)
+        raise SystemExit(FAILED)

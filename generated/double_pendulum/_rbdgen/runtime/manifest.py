@@ -1,0 +1,58 @@
+"""The manifest of a generated folder: read, and refused where its code cannot be called here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from ..errors import LoadError, either
+from ..signature import MANIFEST_FORMAT
+
+MANIFEST: Final = "manifest.json"
+
+
+def folder_of(given: object) -> Path:
+    """A folder as users name it; LoadError for what is no name."""
+    if not isinstance(given, str | Path):
+        raise LoadError(f"{given!r} is no folder; give the path of one that was generated and compiled")
+    return Path(given)
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """The manifest of a folder that was compiled for this machine; LoadError where there is none."""
+    path = folder / MANIFEST
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        name, built, written = manifest["name"], manifest.get("build"), manifest.get("format")
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        raise LoadError(_no_manifest(folder, path)) from error
+    if written != MANIFEST_FORMAT:
+        raise LoadError(
+            f"{path}: its format is {written!r}, this rbdgen opens {MANIFEST_FORMAT};"
+            " generate the folder again"
+        )
+    if built is None:
+        raise LoadError(
+            f"{folder}: '{name}' has not been compiled; generate it "
+            + either("with compiled=True", "without --no-compile")
+        )
+    if "module" not in built:
+        host = either('target="host"', "--target host")
+        raise LoadError(
+            f"{folder}: '{name}' was generated for another machine, where its self-test checks it; "
+            f"generate it with {host} to call it here"
+        )
+    return manifest
+
+
+def _no_manifest(folder: Path, path: Path) -> str:
+    """Why a folder cannot be opened that has no manifest."""
+    if folder.is_file():
+        return f"{folder}: a file, not a generated folder; rbdgen.load_robot reads descriptions of robots"
+    inside = [str(found.parent) for found in sorted(folder.glob("*/manifest.json"))[:3]]
+    if inside and not path.exists():
+        return f"{folder}: not a generated folder itself; choose {' or '.join(inside)}"
+    if not folder.exists():
+        return f"{folder}: no such folder; write it with {either('rbdgen.generate', 'rbdgen ROBOT')}"
+    return f"{path}: not the manifest of a generated folder; generate it again"

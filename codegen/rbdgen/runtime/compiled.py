@@ -126,6 +126,8 @@ class Compiled:
             for argument in signature.inputs
             if argument.default is not None
         }
+        of_parameters = [x.name for x in signature.inputs if x.kind in ("parameters", "table")]
+        self._together = frozenset(of_parameters if len(of_parameters) > 1 else ())
         names = tuple(argument.name for argument in signature.outputs)
         self._tuple: Any = results_type(identifier(signature.name), names) if len(names) > 1 else None
         self._calls = code.calls
@@ -156,7 +158,7 @@ class Compiled:
             self.dtype,
             self._names,
             self._shapes,
-            tuple(self._defaults.get(name) for name in self._names),
+            tuple(None if name in self._together else self._defaults.get(name) for name in self._names),
             self._results,
             self._tuple,
             self._constants,
@@ -217,7 +219,10 @@ class Compiled:
         return bound
 
     def inputs(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
-        """All inputs in order, however they were passed; what is left out and has a default has that one."""
+        """All inputs in order, however they were passed; what is left out and has a default has that one.
+
+        Parameters and the table that is made of them are given both, or neither.
+        """
         caller = self.__name__
         usage = f"{caller}({', '.join(self._names)})"
         if len(arrays) > len(self._names):
@@ -225,7 +230,9 @@ class Compiled:
         for name in named:
             if name not in self._names[len(arrays) :]:
                 raise ArrayTypeError(f"{caller}: unexpected argument '{name}'; call {usage}")
-        named = {**self._defaults, **named}
+        chosen = self._together & {*self._names[: len(arrays)], *named}
+        known = {x: value for x, value in self._defaults.items() if not (chosen and x in self._together)}
+        named = {**known, **named}
         missing = [name for name in self._names[len(arrays) :] if name not in named]
         if missing:
             raise ArrayTypeError(f"{caller}: {missing[0]} is missing; call {usage}")

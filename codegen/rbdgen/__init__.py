@@ -11,7 +11,6 @@ Importing this loads neither CasADi nor SymPy nor cffi: they come when they are 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,7 +24,6 @@ from rbdgen.version import __version__
 if TYPE_CHECKING:
     from rbdgen.formulas.equations import Equations
     from rbdgen.model.build import Robot
-    from rbdgen.options import Options
     from rbdgen.runtime import Library
 
 __all__ = [
@@ -245,28 +243,15 @@ def build(
     Raises:
         RbdgenError: an unknown option or function, no compiler, and so on; one line.
     """
+    from rbdgen.pipeline.asked import asked  # noqa: PLC0415
     from rbdgen.pipeline.page import build_library  # noqa: PLC0415
     from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
 
     robot = robot_of(robot)
-    library = build_library(robot, _options("build", robot, functions, options))
+    library = build_library(robot, asked("build", robot, functions, options))
     if checks:
         library.check_states()
     return library
-
-
-def _options(caller: str, robot: Robot, functions: Sequence[str] | None, given: Mapping[str, Any]) -> Options:
-    """The options of a call; OptionError for one that there is none of, or that is of `load_robot`."""
-    from rbdgen.options import Options, default_functions  # noqa: PLC0415
-
-    for name in given:
-        if name in inspect.signature(load_robot).parameters:
-            raise OptionError(
-                f"{name} is an option of load_robot, not of {caller}; give load_robot(..., {name}=...)"
-            )
-    if functions is None:
-        functions = default_functions(bool(robot.model.frames), bool(robot.model.contacts))
-    return Options.of(functions=functions, **given)
 
 
 def generate(
@@ -293,11 +278,12 @@ def generate(
         RbdgenError: as `build`, or a folder that cannot be written; one line. What was there stays whole.
     """
     from rbdgen.pipeline import page  # noqa: PLC0415
+    from rbdgen.pipeline.asked import asked  # noqa: PLC0415
     from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
 
     robot = robot_of(robot)
-    asked = _options("generate", robot, functions, options)
-    return page.generate(robot, asked, page.folder_of(out), compiled=compiled).folder
+    chosen = asked("generate", robot, functions, options)
+    return page.generate(robot, chosen, page.folder_of(out), compiled=compiled).folder
 
 
 def generate_inertia(

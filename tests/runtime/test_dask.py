@@ -1,9 +1,14 @@
-"""Functions on a cluster of two processes: blocks of arrays, and generalised universal functions."""
+"""Dask arrays: calls that are put off, on this process and on a cluster of two processes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import dask.array as da
 import numpy as np
@@ -11,9 +16,10 @@ import pytest
 from dask.distributed import Client, LocalCluster
 from support.toys import facts, toys
 
+import rbdgen
 from rbdgen.emit.package import EmitOptions
 from rbdgen.emit.render import render
-from rbdgen.pipeline.rebuild import open_built
+from rbdgen.pipeline.rebuild import library_of, open_built
 from rbdgen.runtime import Library
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
@@ -62,3 +68,190 @@ def test_several_outputs_come_back_whole(lib: Library, client: Client) -> None:
     q = np.random.default_rng(1).standard_normal((50, 2))
     result = client.submit(lib.inertia, q).result()
     np.testing.assert_array_equal(result.M, lib.inertia(q).M)
+
+
+STATES = 100
+
+
+@pytest.fixture(scope="module")
+def arm() -> Library:
+    robot = rbdgen.load_robot("double_pendulum", frames=["lower"])
+    functions = ["rnea", "crba", "kinetic_energy", "frame_placement", "rnea_derivatives", "step"]
+    return rbdgen.build(robot, functions)
+
+
+@pytest.fixture(scope="module")
+def vectors() -> list[np.ndarray]:
+    return list(np.random.default_rng(2).standard_normal((3, STATES, 2)))
+
+
+def assert_put_off(lazy: Any, expected: Any) -> None:
+    """Dask arrays, one for each output, with the bits of a plain call; what they say before is true."""
+    if isinstance(expected, tuple):
+        assert type(lazy) is type(expected)
+        for own, other in zip(lazy, expected, strict=True):
+            assert_put_off(own, other)
+        return
+    assert isinstance(lazy, da.Array)
+    assert (lazy.shape, lazy.dtype) == (expected.shape, expected.dtype)
+    assert all(len(chunks) == 1 for chunks in lazy.chunks[1:])
+    assert type(lazy._meta) is np.ndarray
+    assert lazy._meta.dtype == expected.dtype
+    computed = lazy.compute(scheduler="synchronous")
+    np.testing.assert_array_equal(computed, expected)
+    assert computed.dtype == expected.dtype
+
+
+CALLS: dict[str, Callable[[Library, Any, Any, Any], Any]] = {
+    "a vector": lambda lib, q, v, a: lib.rnea(q, v, a),
+    "a matrix": lambda lib, q, v, a: lib.crba(q),
+    "a number": lambda lib, q, v, a: lib.kinetic_energy(q, v),
+    "several outputs": lambda lib, q, v, a: lib.rnea_derivatives(q, v, a),
+    "outputs of other shapes": lambda lib, q, v, a: lib.frame_placement(q),
+    "by name": lambda lib, q, v, a: lib.rnea(q, a=a, v=v, threads=2),
+    "one state for all": lambda lib, q, v, a: lib.rnea(q, v[0], a[:1]),
+    "one state": lambda lib, q, v, a: lib.rnea(q[0], v[0], a[0]),
+    "no state": lambda lib, q, v, a: lib.crba(q[:0]),
+    "two leading axes": lambda lib, q, v, a: lib.rnea(q.reshape(10, 10, 2), v[:10], a[0]),
+    "a number of dt": lambda lib, q, v, a: lib.step(q, v, a, 0.01),
+    "a rollout": lambda lib, q, v, a: lib.rollout(q, v, a[:, None] * np.ones((7, 1)), 0.01),
+    "its end": lambda lib, q, v, a: lib.rollout(q[0], v[0], a[:, None], dt=0.01, last=True, threads=2),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_are_put_off(arm: Library, vectors: list[np.ndarray], name: str) -> None:
+    """Chunks that cut states in two, and that differ from array to array."""
+    chunks = [(30, 1), (45, 2), (100, 2)]
+    lazy = [da.from_array(x, chunks=chunk) for x, chunk in zip(vectors, chunks, strict=True)]
+    assert_put_off(CALLS[name](arm, *lazy), CALLS[name](arm, *vectors))
+
+
+def test_beside_plain_arrays_and_lists(arm: Library, vectors: list[np.ndarray]) -> None:
+    q, v, a = vectors
+    expected = arm.rnea(q, v, a)
+    assert_put_off(arm.rnea(da.from_array(q, chunks=(30, 2)), v, a.tolist()), expected)
+    assert_put_off(arm.rnea(q, v, da.from_array(a, chunks=(30, 2))), expected)
+
+
+def test_other_types_of_numbers(arm: Library, vectors: list[np.ndarray]) -> None:
+    single = vectors[0].astype(np.float32)
+    assert_put_off(arm.crba(da.from_array(single, chunks=(30, 2))), arm.crba(single))
+
+
+def test_nothing_is_computed_before(arm: Library) -> None:
+    def never(block: np.ndarray) -> np.ndarray:
+        raise AssertionError("computed")
+
+    q = da.zeros((10**9, 2), chunks=(10**6, 2)).map_blocks(never, dtype=float, meta=np.empty((0, 0)))
+    assert arm.crba(q).shape == (10**9, 2, 2)
+    assert arm.rollout(q, q, q[:, None], 0.01).q.shape == (10**9, 1, 2)
+
+
+def test_the_same_call_has_the_same_name(arm: Library) -> None:
+    q = da.ones((10, 2), chunks=5)
+    assert arm.crba(q).name == arm.crba(q).name
+    assert arm.crba(q).name != arm.crba(q, threads=2).name
+    assert arm.rnea(q, q, q).name != arm.rnea(q, q, 2 * q).name
+
+
+MISTAKES: dict[str, tuple[Callable[[Library, Any], Any], str]] = {
+    "a state too short": (
+        lambda lib, q: lib.crba(q[:, :1]),
+        r"crba: q has shape \(100, 1\), expected \(..., 2\)",
+    ),
+    "leading axes": (lambda lib, q: lib.rnea(q, q[:7], q), "rnea: leading axes do not broadcast: q "),
+    "complex numbers": (lambda lib, q: lib.crba(q + 1j), "crba: q has dtype complex128; pass real numbers"),
+    "out": (
+        lambda lib, q: lib.crba(q, out=np.zeros((100, 2, 2))),
+        "crba: out cannot be given with Dask arrays",
+    ),
+    "unknown chunks": (
+        lambda lib, q: lib.crba(q[q[:, 0] > 0]),
+        r"crba: q has chunks of unknown size; call its",
+    ),
+    "masked": (lambda lib, q: lib.crba(da.ma.masked_less(q, 0)), "blocks of q are of type MaskedArray; pass"),
+    "a missing one": (lambda lib, q: lib.rnea(q), r"rnea: v is missing; call rnea\(q, v, a\)"),
+    "one too many": (lambda lib, q: lib.crba(q, q), r"crba: 2 arrays given; call crba\(q\)"),
+    "threads": (lambda lib, q: lib.crba(q, threads=0), "crba: threads is 0; pass 1 or more"),
+    "texts beside": (lambda lib, q: lib.rnea(q, "v", q), "rnea: v has dtype <U1; pass real numbers"),
+    "no steps": (lambda lib, q: lib.rollout(q, q, q[:, None][:, :0], 0.1), "give one step at least"),
+    "steps missing": (
+        lambda lib, q: lib.rollout(q, q, q[0], 0.1),
+        r"tau has shape \(2,\), expected \(..., N, 2\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_are_refused_at_once(arm: Library, vectors: list[np.ndarray], name: str) -> None:
+    call, message = MISTAKES[name]
+    with pytest.raises(rbdgen.RbdgenError, match=message) as error:
+        call(arm, da.from_array(vectors[0], chunks=(30, 2)))
+    assert "\n" not in str(error.value)
+
+
+def test_parameters(vectors: list[np.ndarray]) -> None:
+    """A table for each state, from parameters for each state; by name they are refused."""
+    lib = rbdgen.build(rbdgen.load_robot("double_pendulum"), ["gravity"], params=["mass:lower"])
+    q = vectors[0]
+    p = np.linspace(1, 2, STATES)[:, None]
+    lazy = da.from_array(p, chunks=(20, 1))
+    assert_put_off(lib.gravity(q, lib.update(lazy)), lib.gravity(q, lib.update(p)))
+    with pytest.raises(
+        rbdgen.RbdgenError, match="update: a value is a Dask array; pass all parameters as one"
+    ):
+        lib.update({"mass:lower": lazy[:, 0]})
+
+
+def test_a_generated_package_does_the_same(arm: Library, vectors: list[np.ndarray], tmp_path: Path) -> None:
+    """It carries this along; without Dask it needs none."""
+    rbdgen.generate(rbdgen.load_robot("double_pendulum"), tmp_path, ["gravity"])
+    np.save(tmp_path / "q.npy", vectors[0])
+    script = (
+        "import sys, numpy as np, double_pendulum as lib; q = np.load('q.npy'); expected = lib.gravity(q);"
+        "assert 'dask' not in sys.modules; import dask.array as da; lazy = da.from_array(q, chunks=(30, 2));"
+        "g = lib.gravity(lazy);"
+        "assert isinstance(g, da.Array); np.testing.assert_array_equal(g.compute(), expected); print('same')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "same\n"
+
+
+def misses() -> int:
+    """How many libraries this process made of bytes."""
+    return library_of.cache_info().misses
+
+
+def test_a_library_travels_once_and_is_compiled_by_workers_alone(lib: Library, client: Client) -> None:
+    """Not by the scheduler either, which here is a part of this process."""
+    q, v = (da.random.default_rng(k).standard_normal((1000, 2), chunks=(50, 2)) for k in range(2))
+    here, there = misses(), client.run(misses)
+    torque, inertia = lib.torque(q, v), lib.inertia(q)
+    results = client.compute([torque, *inertia])
+    expected = [torque, *inertia]
+    for own, other in zip(client.gather(results), expected, strict=True):
+        np.testing.assert_array_equal(own, other.compute(scheduler="synchronous"))
+    assert misses() == here
+    made = [after - there[worker] for worker, after in client.run(misses).items()]
+    assert max(made) <= 1
+    assert len(pickle.dumps(torque.dask)) < 3 * len(pickle.dumps(lib)) + 100_000
+
+
+def name_compiler(command: str) -> None:
+    os.environ["CC"] = command
+
+
+def test_a_worker_that_cannot_compile_says_so_in_one_line(client: Client, build_cache: Cache) -> None:
+    toolchain = Toolchain(find_compiler(), ("-O2", "-ffp-contract=off"), 2)
+    made = render(facts("other"), toys(), EmitOptions(trig="builtin"))
+    other = open_built(build(made, toolchain, build_cache))
+    client.run(name_compiler, "/none/cc")
+    try:
+        with pytest.raises(rbdgen.RbdgenError, match="the C compiler '/none/cc' is not there") as error:
+            other.torque(da.ones((10, 2), chunks=(5, 2)), np.zeros(2)).compute()
+        assert "\n" not in str(error.value)
+    finally:
+        client.run(name_compiler, "cc")

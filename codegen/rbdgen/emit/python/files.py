@@ -21,6 +21,7 @@ LOADER: Final = (
     "runtime/documentation.py",
     "runtime/extension.py",
     "runtime/function.py",
+    "runtime/lazy.py",
     "runtime/library.py",
     "runtime/manifest.py",
     "runtime/memory.py",

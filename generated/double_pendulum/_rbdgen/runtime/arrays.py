@@ -49,14 +49,19 @@ def as_real(function: str, argument: SizedArgument, value: npt.ArrayLike) -> Arr
             f"{function}: {argument.name} is no array of plain numbers on the CPU ({why}); pass one, "
             "or take lib.jax, lib.torch"
         ) from error
-    if array.dtype.kind not in "fiub":
-        raise ArrayTypeError(f"{function}: {argument.name} has dtype {array.dtype}; pass real numbers")
-    rank = len(argument.shape)
-    if array.ndim < rank or array.shape[array.ndim - rank :] != argument.shape:
-        raise ArrayValueError(
-            f"{function}: {argument.name} has shape {array.shape}, expected {expected(argument.shape)}"
-        )
+    check_real(function, argument, array.dtype, array.shape)
     return array
+
+
+def check_real(function: str, argument: SizedArgument, dtype: np.dtype[Any], shape: Shape) -> None:
+    """ArrayTypeError where an array is not of real numbers, ArrayValueError where its shape does not fit."""
+    if dtype.kind not in "fiub":
+        raise ArrayTypeError(f"{function}: {argument.name} has dtype {dtype}; pass real numbers")
+    rank = len(argument.shape)
+    if len(shape) < rank or shape[len(shape) - rank :] != argument.shape:
+        raise ArrayValueError(
+            f"{function}: {argument.name} has shape {shape}, expected {expected(argument.shape)}"
+        )
 
 
 def expected(shape: Shape) -> str:

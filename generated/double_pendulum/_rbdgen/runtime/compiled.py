@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ..errors import ArrayTypeError, ArrayValueError
 from ..signature import SizedArgument, SizedSignature
 from .arrays import Array, Shape, aligned, as_real, check_output, leading_axes, states
+from .lazy import LazyCall, is_lazy
 from .memory import LARGE, MEMORY
 from .pickled import results_type
 from .plausible import Look
@@ -104,12 +105,15 @@ class Compiled:
         real: str,
         symbols: tuple[str | None, str],
         operations: int,
+        lazy: LazyCall,
         constants: tuple[int, ...] = (),
     ) -> None:
-        """`symbols`: the C for one state, or None, and for many; `operations`: of a state; `constants`: what
+        """`symbols`: the C for one state, or None, and for many; `operations`: of a state; `lazy`: how Dask
+        arrays are taken; `constants`: what
         the C for many states reads behind the steps from one state of each array to the next.
         """
         self.signature = signature
+        self._lazy = lazy
         self.dtype = np.dtype(np.float32 if real == "float" else np.float64)
         self.__name__ = signature.name
         single, several = symbols
@@ -173,9 +177,12 @@ class Compiled:
         """The outputs; `out`, an array or one for each output, is written to and given back."""
         quick = self._quick
         results = quick(*arrays, out, threads, **named) if named else quick(*arrays, out, threads)
-        if results is NotImplemented:
-            return self._careful(self.inputs(arrays, named), out, threads)
-        return results
+        if results is not NotImplemented:
+            return results
+        given = self.inputs(arrays, named)
+        if is_lazy(given):
+            return self.packed(self._lazy(self.signature, given, out, threads=self._threads(threads)))
+        return self._careful(given, out, threads)
 
     def bind(self, *arrays: Array, out: Any = None, threads: int = 1, **named: Array) -> Any:
         """A call without arguments for control loops: arrays are checked once, here.

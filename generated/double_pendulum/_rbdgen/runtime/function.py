@@ -10,6 +10,7 @@ import numpy as np
 
 from ..signature import SizedArgument, SizedSignature
 from .compiled import Code, Compiled
+from .lazy import LazyCall
 from .pickled import Content, function_of
 from .sparsity import dense_of, entries_of, sparsity_of
 
@@ -19,7 +20,8 @@ class Function(Compiled):
 
     Leading axes of the inputs broadcast. Arrays of any real dtype and any strides are accepted, and so are
     lists and numbers; C reads arrays of `dtype` in C order in place and converts all others. Several outputs
-    come as a named tuple. NaN passes through. The global interpreter lock is released while C runs. Many
+    come as a named tuple; of Dask arrays the outputs are Dask arrays, computed later. NaN passes through. The
+    global interpreter lock is released while C runs. Many
     states go through vectors, a state a lane, with `threads=` by several threads; how many changes no bit of
     the results. A large result lies in memory that an earlier one gave back and does not own it:
     `result.resize` refuses, `numpy.resize` copies.
@@ -34,9 +36,10 @@ class Function(Compiled):
     def __init__(
         self, signature: SizedSignature, facts: Mapping[str, Any], content: Content, code: Code, real: str
     ) -> None:
-        symbol = facts["symbol"]
+        symbol, real_type = facts["symbol"], np.float32 if real == "float" else np.float64
         symbols = f"{symbol}_call", f"{symbol}_states"
-        super().__init__(signature, code, real, symbols, facts["operations"]["total"])
+        lazy = LazyCall(content, code.digest, (signature.name,), np.dtype(real_type))
+        super().__init__(signature, code, real, symbols, facts["operations"]["total"], lazy)
         self.cost: Mapping[str, int] = MappingProxyType(facts["operations"])
         self._content = content
         self._source: str = facts["source"]

@@ -48,6 +48,7 @@ class Library:
         self._frameworks = frameworks
         self.folder = content.folder
         self.content = content
+        content.library = self
         self.manifest: Mapping[str, Any] = MappingProxyType(dict(manifest))
         self.name: str = manifest["name"]
         self.nq: int = manifest["nq"]

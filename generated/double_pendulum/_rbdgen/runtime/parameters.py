@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..errors import ArrayTypeError
 from .arrays import Array
 from .function import Function
+from .lazy import is_lazy
 
 ROUNDING = 1e-12
 """A second moment whose least eigenvalue is above minus this, times its trace, is that of a body."""
@@ -121,6 +122,7 @@ class Update:
 
     p (..., np), or a dict of values by name, in which what is left out has its default; None for all of them.
     A warning names links that no body can have the inertia of: results then are those of the equations alone.
+    Dask arrays are not looked at for that.
     """
 
     function: Function
@@ -130,7 +132,13 @@ class Update:
         if p is None:
             p = self.parameters.defaults
         elif isinstance(p, Mapping):
+            if is_lazy(p.values()):
+                raise ArrayTypeError(
+                    "update: a value is a Dask array; pass all parameters as one, p (..., np)"
+                )
             p = self.parameters.vector(p)
+        elif is_lazy((p,)):
+            return self.function(p, **options)
         table = self.function(p, **options)
         for link, distance in self.parameters.unphysical(p).items():
             warnings.warn(

@@ -40,8 +40,11 @@ def _results_of(function: str, fields: tuple[str, ...], values: tuple[Any, ...])
 class Content:
     """The texts of a compiled folder as they were when it was opened.
 
-    The folder may be generated anew later: what is shown and what is pickled stays what runs.
+    The folder may be generated anew later: what is shown and what is pickled stays what runs. `library`: what
+    was opened; pickled, a `Content` arrives as one that makes its library where somebody asks for that.
     """
+
+    library: Any
 
     def __init__(self, folder: Path, files: Sequence[str], revive: Revive) -> None:
         self.folder = folder
@@ -50,6 +53,9 @@ class Content:
         for name in files:
             with suppress(OSError, ValueError):  # a folder without its sources runs
                 self._texts[name] = (folder / name).read_text(encoding="utf-8")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Arrived, (self.revive, self.packed)
 
     def text(self, name: str) -> str:
         """The text of a file; `LoadError` where there was none."""
@@ -70,6 +76,19 @@ class Content:
             ) from error
         files["manifest.json"] = origin.pop("manifest")
         return zlib.compress(json.dumps({"name": manifest["name"], "files": files, **origin}).encode())
+
+
+class Arrived:
+    """The bytes of a library as other processes get them; nothing is compiled where they only pass."""
+
+    def __init__(self, revive: Revive, packed: bytes) -> None:
+        self._revive = revive
+        self._packed = packed
+
+    @property
+    def library(self) -> Any:
+        """The library, compiled here or found in the cache."""
+        return self._revive(self._packed)
 
 
 def function_of(revive: Revive, packed: bytes, name: str) -> Any:

@@ -13,6 +13,7 @@ from ..errors import ArrayTypeError, ArrayValueError
 from ..signature import SizedArgument, SizedSignature
 from .compiled import Code, Compiled
 from .function import Function
+from .lazy import LazyCall
 from .pickled import Content
 from .plausible import Look
 
@@ -30,7 +31,7 @@ class Step(Function):
         self, signature: SizedSignature, facts: Mapping[str, Any], content: Content, code: Code, real: str
     ) -> None:
         super().__init__(signature, facts, content, code, real)
-        self.rollout = Rollout(signature, facts, code, real)
+        self.rollout = Rollout(signature, facts, code, real, content)
 
     def looked_at_by(self, look: Look) -> None:
         super().looked_at_by(look)
@@ -61,7 +62,10 @@ class Rollout:
         ArrayTypeError: an array is not of real numbers, too few or too many arguments, no `difference`.
     """
 
-    def __init__(self, step: SizedSignature, facts: Mapping[str, Any], code: Code, real: str) -> None:
+    def __init__(
+        self, step: SizedSignature, facts: Mapping[str, Any], code: Code, real: str, content: Content
+    ) -> None:
+        self._content = content
         self.__name__ = f"{step.name}.rollout"
         self._step, self._code, self._real = step, code, real
         self._symbol: str = facts["symbol"]
@@ -148,12 +152,15 @@ class Rollout:
             results, way = (*states, control), "rollout_feedback"
             operations += 2 * control.size * tangent
         outputs = results if last else tuple(_each(x, steps) for x in results)
+        dtype = np.dtype(np.float32 if self._real == "float" else np.float64)
+        path = self._step.name, "rollout"
         compiled = Compiled(
             SizedSignature(self.__name__, inputs, outputs),
             self._code,
             self._real,
             (None, f"{self._symbol}_{way}_states"),
             operations * steps,
+            LazyCall(self._content, self._code.digest, path, dtype, {"last": last}, FEEDBACK),
             (steps, int(last)),
         )
         if self._look is not None:

@@ -168,12 +168,13 @@ def test_refused_without_measuring(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_on_the_host(tmp_path: Path) -> None:
+    """Which loops are small enough depends on the vectors of the processor that compiles them."""
     robot = load_robot(robot_root() / "quadruped12.urdf", "floating")
     made = generate(robot, Options(functions=("rnea",)), tmp_path / "plain")
     size = made.manifest["functions"]["rnea"]["object_bytes"]
     small = generate(robot, Options(functions=("rnea",), budget_flash=size - 1), tmp_path / "small")
     facts = small.manifest["functions"]["rnea"]
-    assert facts["form"] == "looped"
+    runs = {"looped": 12, "limb-loops": 4}[facts["form"]]
     assert facts["object_bytes"] < size
     assert small.manifest["options"]["budget_flash"] == size - 1
-    assert "for (int k = 0; k < 12; ++k)" in (small.folder / facts["source"]).read_text()
+    assert f"for (int k = 0; k < {runs}; ++k)" in (small.folder / facts["source"]).read_text()

@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
+from rbdgen.cli.arguments import options_of
+from rbdgen.cli.parsers import generate_parser
 from rbdgen.functions.differentiated import MODES
 from rbdgen.functions.table import ALL
+from rbdgen.toolchain.targets import TARGETS
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -121,29 +124,28 @@ def test_batches_are_those_measured(row: str) -> None:
     assert table("`make bench-batch`")[row] == shown
 
 
-SMALL = {"Cortex-M4F": "cortex-m4f", "RV32IMAFC": "rv32imafc"}
-
-
 def test_figures_of_small_machines_are_those_pinned() -> None:
+    """Of the options that each row's command gives."""
     pinned = (ROOT / "tests/golden/embedded/figures.md").read_text(encoding="utf-8")
-    start = README.index("| `make test-embedded` |")
+    start = README.index("| command | flash, bytes |")
     _, _, *rows = README[start:].partition("\n\n")[0].splitlines()
-    assert rows
+    assert len(rows) == 7
     for row in rows:
-        what, form, flash, stack, instructions = (cell.strip() for cell in row.strip("|").split("|"))
-        robot, function, *trig, target = what.replace(" `", ", `", 1).split(", ")
-        trig_of = "input" if trig else "builtin"
-        expected = (
-            ROBOTS[robot],
-            function.strip("`"),
-            form,
-            trig_of,
-            SMALL[target],
-            flash,
-            stack,
-            instructions,
-        )
+        command, *figures = (cell.strip() for cell in row.strip("|").split("|"))
+        given = generate_parser().parse_args(command.strip("`").split()[1:])
+        options = options_of(given)
+        (function,) = options.functions
+        assert given.base == ("floating" if given.robot == "quadruped12" else None)
+        assert options.real == "float"
+        form = options.variants.get(function, "unrolled")
+        expected = (given.robot, function, form, options.trig, options.target, *figures)
         assert f"| {' | '.join(expected)} |" in pinned
+
+
+def test_packages_of_small_machines() -> None:
+    """What installs the compiler of every target."""
+    text = README.replace("\n", " ")
+    assert [name for name, row in TARGETS.items() if row.embedded and f"`{row.install}`" not in text] == []
 
 
 def test_seconds_of_generation_are_those_measured() -> None:

@@ -268,7 +268,8 @@ def generate(
         robot: from `load_robot` or `from_pinocchio`, or what `load_robot` takes first, such as a path.
         out: the folder to write into; it is made where it is missing.
         functions: names from the catalogue (`rbdgen list`), None for those of `build`.
-        compiled: whether to compile it into a Python package; for a small machine, to take its figures.
+        compiled: whether to compile the Python package that the folder is for the target "host"; of a small
+            machine, whether to take its figures. For other targets the folder holds C alone.
         options: as in `build`.
 
     Returns:

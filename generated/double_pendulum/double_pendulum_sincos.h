@@ -13,14 +13,21 @@
 
 #include <float.h>
 #include <stdint.h>
+
+/* gcc and clang need no C library to copy a number's bits. */
+#if defined(__GNUC__)
+#define double_pendulum_COPY __builtin_memcpy
+#else
 #include <string.h>
+#define double_pendulum_COPY memcpy
+#endif
 
 #if defined(__FAST_MATH__) || defined(_M_FP_FAST)
 #error "double_pendulum_sincos needs IEEE 754 arithmetic: compile without -ffast-math, -Ofast or /fp:fast"
 #endif
 /* 16: half precision is its own type too, which changes nothing here. */
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16
-#error "double_pendulum_sincos needs operations rounded to their own type: on 32-bit x86 compile with -msse2 -mfpmath=sse"
+#error "double_pendulum_sincos needs operations rounded to their own type: on 32-bit x86 compile with -msse2 -mfpmath=sse, on s390x with -std=gnu99"
 #endif
 
 #define double_pendulum_SINCOS_RANGE 1e5
@@ -54,7 +61,7 @@ static inline void double_pendulum_sincos(double x, double *s, double *c)
 
     const double *turn;
     uint64_t bits;
-    (void)memcpy(&bits, &t, sizeof bits);
+    (void)double_pendulum_COPY(&bits, &t, sizeof bits);
     turn = &quarter[bits & 3u];
     *s = turn[1] * sine + turn[0] * cosine;
     *c = turn[1] * cosine - turn[0] * sine;

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,8 +14,9 @@ import pytest
 from embedded.board import compile_subject
 from embedded.subjects import Product
 
+import rbdgen
 from rbdgen.emit.package import Sources
-from rbdgen.errors import BuildError
+from rbdgen.errors import BuildError, LoadError, OptionError
 from rbdgen.figures.code import figures
 from rbdgen.inertia.operations import OPERATIONS
 from rbdgen.options import Options
@@ -21,6 +24,7 @@ from rbdgen.pipeline.page import generate, generate_inertia
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
 from rbdgen.toolchain import cross
+from rbdgen.toolchain.batch import ARCHITECTURES
 from rbdgen.toolchain.targets import TARGETS, Part
 
 M4F = TARGETS["cortex-m4f"]
@@ -58,7 +62,15 @@ def test_figures_in_the_manifest_and_on_the_page(product: Product, tmp_path: Pat
         assert facts["outside"] == []
         assert 1e-8 < facts["float_error"] < 1e-5
         row = f"| `{name}` | {code.flash(symbol)} | {code.stack(symbol)} | {code.instructions(symbol)} | "
-        assert row in page
+        slow = replace(M4F, flags=(*M4F.flags, "-O0"))
+        debugged = figures(compile_subject(subject, slow, tmp_path), M4F.prefix)
+        assert facts["debugged"] == {
+            "object_bytes": debugged.flash(symbol),
+            "stack_bytes": debugged.stack(symbol),
+        }
+        assert 2 * facts["stack_bytes"] < debugged.stack(symbol)
+        (line,) = (line for line in page.splitlines() if line.startswith(row))
+        assert line.endswith(f" | {debugged.flash(symbol)} | {debugged.stack(symbol)} |")
     assert "-mcpu=cortex-m4" in product.manifest["build"]["flags"]
     assert set(product.manifest["files"]) == {
         path.relative_to(product.folder).as_posix() for path in product.folder.rglob("*") if path.is_file()
@@ -164,6 +176,91 @@ def test_without_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     said: list[str] = []
     monkeypatch.setattr(cross.shutil, "which", lambda _: None)
     made = generate(robot, options, tmp_path, progress=said.append)
-    assert said[-1] == "took no figures: riscv64-unknown-elf-gcc is not installed"
+    assert said[-1] == (
+        "took no figures: riscv64-unknown-elf-gcc is not installed; "
+        "apt install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf"
+    )
     assert "object_bytes" not in made.manifest["functions"]["rnea"]
     assert "Figures" not in (made.folder / "README.md").read_text()
+
+
+@pytest.fixture
+def without_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A compiler for Arm that has the headers of gcc alone, before the other one on the path."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    own, objdump = (shutil.which(f"{M4F.prefix}{tool}") for tool in ("gcc", "objdump"))
+    wrapper = folder / f"{M4F.prefix}gcc"
+    headers = f"-nostdinc -isystem $({own} -print-file-name=include)"
+    wrapper.write_text(f'#!/bin/sh\nexec {own} {headers} "$@"\n')
+    wrapper.chmod(0o755)
+    assert objdump is not None
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return tmp_path / "out"
+
+
+def test_figures_need_no_c_library(without_library: Path, product: Product) -> None:
+    """They are the same as with one."""
+    robot = load_robot(robot_root() / "planar3r.urdf")
+    options = Options(functions=("rnea", "minv"), real="float", target="cortex-m4f")
+    made = generate(robot, options, without_library)
+    for name, facts in made.manifest["functions"].items():
+        there = product.manifest["functions"][name]
+        assert {**facts, "seconds": 0} == {**there, "seconds": 0}
+
+
+def test_a_compiler_without_a_needed_header_is_as_none(without_library: Path) -> None:
+    """Of the C library's sine, which no compiler can do without."""
+    robot = load_robot(robot_root() / "planar3r.urdf")
+    options = Options(functions=("rnea",), real="float", target="cortex-m4f", trig="libm")
+    said: list[str] = []
+    made = generate(robot, options, without_library, progress=said.append)
+    assert re.fullmatch(
+        r"took no figures: arm-none-eabi-gcc has no C library \(.*math\.h.*\); "
+        r"apt install gcc-arm-none-eabi libnewlib-arm-none-eabi",
+        said[-1],
+    )
+    assert "object_bytes" not in made.manifest["functions"]["rnea"]
+    for more in ({"ram": 10_000}, {"budget_flash": 10_000}):
+        with pytest.raises(OptionError, match=r"^no figures for --ram and --budget-flash: .* no C library"):
+            generate(robot, replace(options, **more), without_library / "other")
+    assert not (without_library / "other").exists()
+
+
+@pytest.mark.parametrize("target", [name for name, row in TARGETS.items() if not row.at_home])
+def test_folders_for_other_machines_hold_c_alone(target: str, tmp_path: Path) -> None:
+    """And they are told no flag of the machine that they were generated on."""
+    robot = load_robot(robot_root() / "double_pendulum.urdf")
+    options = Options(functions=("rnea",), real="float", target=target)
+    for compiled in (True, False):
+        made = generate(robot, options, tmp_path / str(compiled), compiled=compiled)
+        files = {x.relative_to(made.folder).as_posix() for x in made.folder.rglob("*") if x.is_file()}
+        assert files == set(made.manifest["files"])
+        kinds = {Path(file).suffix for file in files}
+        assert kinds == {".c", ".h", ".hpp", ".md", ".txt", ".json", ""}
+        assert "Python" not in (made.folder / "README.md").read_text()
+        for build in ("Makefile", "CMakeLists.txt"):
+            assert "native" not in (made.folder / build).read_text()
+        with pytest.raises(
+            LoadError, match=r"as C alone, .*; generate it with --target host to call it here$"
+        ):
+            rbdgen.load(made.folder)
+
+
+@pytest.mark.parametrize("arch", [name for name in ARCHITECTURES if name != "native"])
+def test_build_files_are_told_the_processor_asked_for(arch: str, tmp_path: Path) -> None:
+    robot = load_robot(robot_root() / "double_pendulum.urdf")
+    options = Options(functions=("rnea",), arch=arch)
+    folder = generate(robot, options, tmp_path, compiled=False).folder
+    flag, _ = ARCHITECTURES[arch]
+    for build in ("Makefile", "CMakeLists.txt"):
+        text = (folder / build).read_text()
+        assert re.findall(r"-march=[\w-]+", text) == [flag]
+
+
+def test_build_files_fuse_where_that_is_asked_for(tmp_path: Path) -> None:
+    robot = load_robot(robot_root() / "double_pendulum.urdf")
+    options = Options(functions=("rnea",), target="portable", contract=True)
+    text = (generate(robot, options, tmp_path).folder / "Makefile").read_text()
+    assert "-ffp-contract=fast" in text
+    assert "-ffp-contract=off" not in text

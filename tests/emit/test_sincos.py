@@ -40,6 +40,7 @@ STEP = COUNT * VECTORS * 16  # whole calls of either
 
 CALLER = """
 #include "sincos.h"
+#include <string.h>
 void one(int n, const {real} *x, {real} *s, {real} *c)
 {{
     for (int i = 0; i < n; ++i)

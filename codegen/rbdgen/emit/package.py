@@ -300,6 +300,8 @@ class EmitOptions:
     """As in `Options`."""
     knots: int = 1
     """As in `Options`."""
+    package: bool = True
+    """Whether the folder is a Python package too."""
 
     @property
     def small_machine(self) -> bool:

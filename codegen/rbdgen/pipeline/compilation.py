@@ -9,7 +9,7 @@ from rbdgen.options import Options, environment_compiler
 from rbdgen.pipeline.progress import Progress, of_compilation
 from rbdgen.toolchain.batch import architecture
 from rbdgen.toolchain.compiler import find_compiler
-from rbdgen.toolchain.cross import cross_compiler, with_figures
+from rbdgen.toolchain.cross import cross_compiler, refused_headers, with_figures
 from rbdgen.toolchain.module import Toolchain
 from rbdgen.toolchain.targets import Target, target_named
 from rbdgen.wording import option
@@ -45,15 +45,25 @@ def compiler_flags(options: Options) -> tuple[str, ...]:
 
 def measured(sources: Sources, target: Target, options: Options, progress: Progress) -> Sources:
     """The sources with the figures that the target's objects show."""
+    reason = unmeasurable(sources, target, options)
     compiler = cross_compiler(target)
-    if compiler is None:
-        raise OptionError(f"no figures without {target.prefix}gcc; install it")
+    if reason is not None or compiler is None:
+        raise OptionError(f"no figures for --ram and --budget-flash: {reason}")
     flags = compiler_flags(options)
     return with_figures(sources, target, compiler, flags, available_cores(), of_compilation(progress))
 
 
-def figures_wanted(options: Options, target: Target, *, compiled: bool) -> bool:
-    """Whether a small machine's objects are to be measured; `OptionError` where they must be and cannot."""
+def unmeasurable(sources: Sources, target: Target, options: Options) -> str | None:
+    """Why a small machine's objects cannot be measured here, and what to do; None where they can."""
+    name, compiler = f"{target.prefix}gcc", cross_compiler(target)
+    if compiler is None:
+        return f"{name} is not installed; {target.install}"
+    complaint = refused_headers(sources, compiler, compiler_flags(options))
+    return None if complaint is None else f"{name} has no C library ({complaint}); {target.install}"
+
+
+def check_measurable(options: Options, target: Target, *, compiled: bool) -> None:
+    """`OptionError` where a small machine's objects must be measured, and there is no compiler for it."""
     figures = compiled and target.embedded and cross_compiler(target) is not None
     if options.ram is not None and not figures:
         raise OptionError(
@@ -66,4 +76,3 @@ def figures_wanted(options: Options, target: Target, *, compiled: bool) -> bool:
             f"{option('compiled', False)}, and "
             f"{target.prefix}gcc installed"
         )
-    return figures

@@ -18,7 +18,14 @@ from rbdgen.frameworks.functions import More
 from rbdgen.functions.differentiated import mode_of
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, environment_cache
-from rbdgen.pipeline.compilation import compiler_flags, figures_wanted, measured, target_of, toolchain_of
+from rbdgen.pipeline.compilation import (
+    check_measurable,
+    compiler_flags,
+    measured,
+    target_of,
+    toolchain_of,
+    unmeasurable,
+)
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.emitted import check_emitted, with_derivatives, with_emitted
 from rbdgen.pipeline.facts import facts_of
@@ -42,7 +49,7 @@ def folder_of(given: object) -> Path:
     raise OptionError(f"out {told(given)} is no folder; give its path")
 
 
-def design(robot: Robot, options: Options, progress: Progress = silent) -> Sources:
+def design(robot: Robot, options: Options, progress: Progress = silent, *, package: bool = True) -> Sources:
     """Trace, count, choose, simplify, fit and lay out: every file of the generated folder, as text."""
     functions = design_functions(robot, options, progress)
     if options.budget_flash is not None:
@@ -52,20 +59,29 @@ def design(robot: Robot, options: Options, progress: Progress = silent) -> Sourc
             options.budget_flash,
             lambda tried: flash_bytes(emit(robot, tried, options), options, progress),
         )
-    return emit(robot, functions, options)
+    return emit(robot, functions, options, package=package)
 
 
-def designed(robot: Robot, options: Options, store: Cache, progress: Progress = silent) -> Sources:
+def designed(
+    robot: Robot, options: Options, store: Cache, progress: Progress = silent, *, package: bool = True
+) -> Sources:
     """`design`, from the cache where the same robot was designed with the same options before."""
-    return remembered(robot, options, store, lambda: design(robot, options, progress))
+    return remembered(
+        robot, options, store, lambda: design(robot, options, progress, package=package), package=package
+    )
 
 
-def emit(robot: Robot, functions: Sequence[FunctionSource], options: Options) -> Sources:
-    """The functions laid out: every file of the generated folder, as text."""
-    return render(facts_of(robot, options), functions, _style(options))
+def emit(
+    robot: Robot, functions: Sequence[FunctionSource], options: Options, *, package: bool = True
+) -> Sources:
+    """The functions laid out: every file of the generated folder, as text.
+
+    `package`: whether the folder is a Python package too, which it cannot be for a small machine.
+    """
+    return render(facts_of(robot, options), functions, _style(options, package=package))
 
 
-def _style(options: Options) -> EmitOptions:
+def _style(options: Options, *, package: bool) -> EmitOptions:
     target = target_named(options.target)
     return EmitOptions(
         options.real,
@@ -73,9 +89,10 @@ def _style(options: Options) -> EmitOptions:
         target.name,
         target.extensions,
         prefix=target.prefix,
-        flags=target.flags,
+        flags=compiler_flags(options),
         emit=options.emit,
         knots=options.knots,
+        package=package,
     )
 
 
@@ -123,13 +140,14 @@ def generate(
     compiled: bool = True,
     progress: Progress = silent,
 ) -> Generated:
-    """Write the folder `out/<name>`: C, and with `compiled` a Python package that needs nothing of rbdgen.
+    """Write the folder `out/<name>`: C, and for the host a Python package, compiled where `compiled`.
 
-    For a small machine there is no package; `compiled` then takes the figures of its objects.
+    The package needs nothing of rbdgen. For another target the folder holds C alone; of a small machine
+    `compiled` takes the figures of its objects.
     """
     extended = with_derivatives(robot, options)
     return written(
-        lambda store: designed(robot, extended, store, progress),
+        lambda store: designed(robot, extended, store, progress, package=target_of(extended).at_home),
         extended,
         out,
         compiled=compiled,
@@ -145,7 +163,9 @@ def generate_inertia(
     def design_inertia(_: Cache) -> Sources:
         functions = inertia_functions(options)
         progress("designed the operations on inertias")
-        return render(facts_of_inertia(options), functions, _style(options))
+        return render(
+            facts_of_inertia(options), functions, _style(options, package=target_of(options).at_home)
+        )
 
     return written(design_inertia, options, out, compiled=compiled, progress=progress)
 
@@ -163,15 +183,17 @@ def written(
     compiler_flags(options)  # what contradicts is refused before the work, and without a compiler
     target = target_of(options)
     check_emitted(options, target)
-    with_figures = figures_wanted(options, target, compiled=compiled)
+    check_measurable(options, target, compiled=compiled)
     store = Cache(environment_cache())
     sources = design(store)
     folder = out / sources.name
-    if with_figures:
-        sources = measured(sources, target, options, progress)
-    elif compiled and target.embedded:
-        progress(f"took no figures: {target.prefix}gcc is not installed")
-    if target.embedded or not compiled:
+    if compiled and target.embedded:
+        reason = unmeasurable(sources, target, options)
+        if reason is None or options.ram is not None:
+            sources = measured(sources, target, options, progress)
+        else:
+            progress(f"took no figures: {reason}")
+    if not (target.at_home and compiled):
         write_folder(folder, sources.files)
         return Generated(folder, sources.manifest)
     toolchain = toolchain_of(options)

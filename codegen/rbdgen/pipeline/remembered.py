@@ -20,25 +20,28 @@ from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.cross import cross_compiler
 
 
-def remembered(robot: Robot, options: Options, store: Cache, design: Callable[[], Sources]) -> Sources:
-    """What `design` gives, from the cache where it was asked for before."""
+def remembered(
+    robot: Robot, options: Options, store: Cache, design: Callable[[], Sources], *, package: bool
+) -> Sources:
+    """What `design` gives, from the cache where it was asked for before; `package`: as of `page.emit`."""
 
     def fill(folder: Path) -> None:
         sources = design()
         text = json.dumps({"name": sources.name, "files": dict(sources.files)})
         (folder / "sources.json").write_text(text, encoding="utf-8")
 
-    entry = store.entry(f"design-{_key(robot, options)}", fill)
+    entry = store.entry(f"design-{_key(robot, options, package)}", fill)
     content = json.loads((entry / "sources.json").read_text(encoding="utf-8"))
     return Sources(content["name"], content["files"])
 
 
-def _key(robot: Robot, options: Options) -> str:
+def _key(robot: Robot, options: Options, package: bool) -> str:
     """A hash of all that a design depends on: every number of the robot, every option, the generator."""
     told = {
         "generator": generator_digest(),
         "robot": asdict(facts_of(robot, options)),
         "options": options.as_json(),
+        "package": package,
         "measured with": _measured_with(options),
     }
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

@@ -32,16 +32,16 @@ def manifest_of(folder: Path) -> dict[str, Any]:
             f"{path}: its format is {written!r}, this rbdgen opens {MANIFEST_FORMAT};"
             " generate the folder again"
         )
+    if "__init__.py" not in manifest.get("files", ()):
+        host = either('target="host"', "--target host")
+        raise LoadError(
+            f"{folder}: '{name}' was generated as C alone, and its self-test checks it (make check); "
+            f"generate it with {host} to call it here"
+        )
     if built is None:
         raise LoadError(
             f"{folder}: '{name}' has not been compiled; generate it "
             + either("with compiled=True", "without --no-compile")
-        )
-    if "module" not in built:
-        host = either('target="host"', "--target host")
-        raise LoadError(
-            f"{folder}: '{name}' was generated for another machine, where its self-test checks it; "
-            f"generate it with {host} to call it here"
         )
     return manifest
 

@@ -114,7 +114,7 @@ def _output(command: Sequence[str]) -> str:
         raise BuildError(f"'{command[0]}' cannot be run: {error.strerror}; {INSTALL}") from error
     if done.returncode != 0:
         raise BuildError(
-            f"'{shlex.join(command)}' failed: {_reason(done.stderr)}; name another compiler in CC"
+            f"'{shlex.join(command)}' failed: {reason_of(done.stderr)}; name another compiler in CC"
         )
     return done.stdout
 
@@ -219,7 +219,7 @@ class Processes:
                 self._running.discard(process)
         if process.returncode != 0:
             failed = f"{what}: '{command[0]}' failed with status {process.returncode}"
-            raise BuildError(f"{failed}: {_reason(complaint)}; {remedy}")
+            raise BuildError(f"{failed}: {reason_of(complaint)}; {remedy}")
 
     def stop(self) -> None:
         """End all running commands and start no more."""
@@ -234,7 +234,7 @@ def _end(process: subprocess.Popen[str]) -> None:
         os.killpg(process.pid, signal.SIGTERM)
 
 
-def _reason(complaint: str) -> str:
+def reason_of(complaint: str) -> str:
     """The line that gives the reason, rather than the driver's remark that the linker failed."""
     lines = [line.strip() for line in complaint.splitlines() if line.strip()]
     remarks = ("ld returned", "linker command failed")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import prod
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any, Final
 
 from rbdgen.emit.package import MANIFEST, Sources
@@ -16,8 +18,11 @@ from rbdgen.emit.readme.files import figures_page
 from rbdgen.errors import BuildError
 from rbdgen.figures.code import Figures, figures
 from rbdgen.figures.guarantees import TRIGONOMETRY, violations
-from rbdgen.toolchain.compiler import Compilation, Compiler, compile_all, find_compiler
+from rbdgen.toolchain.compiler import Compilation, Compiler, compile_all, find_compiler, reason_of
 from rbdgen.toolchain.targets import Target
+
+DEBUGGED: Final = "-O0"
+"""How code is compiled that is debugged: its flash and stack are told beside those of the target's flags."""
 
 CROSS_FLAGS: Final = ("-std=c99", "-fstack-usage", "-ffunction-sections", "-fdata-sections")
 """Flags that figures need, beside those of the target."""
@@ -29,6 +34,29 @@ def cross_compiler(target: Target) -> Compiler | None:
     """The target's compiler; None if it is not installed."""
     command = f"{target.prefix}gcc"
     return None if shutil.which(command) is None else find_compiler(command)
+
+
+def refused_headers(sources: Sources, compiler: Compiler, flags: tuple[str, ...]) -> str | None:
+    """What the compiler says of the headers that functions include; None where it has all of them.
+
+    A compiler without a C library has those of C's freestanding subset alone, which most functions need.
+    """
+    with tempfile.TemporaryDirectory(prefix="rbdgen-") as name:
+        folder = Path(name)
+        _write_c(sources, folder)
+        included = "".join(f'#include "{source}"\n' for _, source in sources.c_sources())
+        (folder / "all.c").write_text(included, encoding="utf-8")
+        command = [*compiler.command, "-std=c99", *flags, "-E", "all.c", "-o", "all.i"]
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, errors="replace", check=False, stdin=DEVNULL
+        )
+    return None if done.returncode == 0 else reason_of(done.stderr)
+
+
+def _write_c(sources: Sources, folder: Path) -> None:
+    for file, text in sources.files.items():
+        if file.endswith((".c", ".h")) and "/" not in file:
+            (folder / file).write_text(text, encoding="utf-8")
 
 
 def with_figures(
@@ -48,9 +76,7 @@ def with_figures(
     functions: dict[str, dict[str, Any]] = manifest["functions"]
     with tempfile.TemporaryDirectory(prefix="rbdgen-") as name:
         folder = Path(name)
-        for file, text in sources.files.items():
-            if file.endswith((".c", ".h")) and "/" not in file:
-                (folder / file).write_text(text, encoding="utf-8")
+        _write_c(sources, folder)
         every_flag = (*CROSS_FLAGS, *flags)
         compilations = [
             Compilation(facts["source"], f"{function}.o", every_flag) for function, facts in functions.items()
@@ -58,9 +84,14 @@ def with_figures(
         names = {facts["source"]: function for function, facts in functions.items()}
         report = None if progress is None else lambda source, taken: progress(names[source], taken)
         seconds = compile_all(compiler, compilations, folder, jobs, report)
+        debugged = [Compilation(x.source, f"debugged_{x.target}", (*x.flags, DEBUGGED)) for x in compilations]
+        compile_all(compiler, debugged, folder, jobs)
         for function, facts in functions.items():
             code = figures(folder / f"{function}.o", target.prefix)
             facts.update(_facts(function, facts, code, target, manifest))
+            facts["debugged"] = _size(
+                facts["symbol"], figures(folder / f"debugged_{function}.o", target.prefix)
+            )
             facts["seconds"] = round(seconds[facts["source"]], 3)
     manifest["build"] = {
         "compiler": compiler.family,
@@ -81,12 +112,21 @@ def _facts(
     broken = violations(code, allowed, {symbol: len(loops)})
     if broken:
         raise BuildError(f"{function} on {target.name}: {broken[0]}; report the generated file")
-    flash, stack = code.flash(symbol), code.stack(symbol)
+    size = _size(symbol, code)
     numbers = sum(prod(array["shape"]) for array in (*facts["inputs"], *facts["outputs"]))
-    target.check_fits(function, flash, stack, numbers * {"float": 4, "double": 8}[manifest["real"]])
+    target.check_fits(
+        function,
+        size["object_bytes"],
+        size["stack_bytes"],
+        numbers * {"float": 4, "double": 8}[manifest["real"]],
+    )
     return {
-        "object_bytes": flash,
-        "stack_bytes": stack,
+        **size,
         "instructions": code.instructions(symbol, loops),
         "outside": sorted(code.outside(symbol)),
     }
+
+
+def _size(symbol: str, code: Figures) -> dict[str, int]:
+    """Bytes of flash and of stack of a function with all that it calls."""
+    return {"object_bytes": code.flash(symbol), "stack_bytes": code.stack(symbol)}

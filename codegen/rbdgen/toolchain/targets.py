@@ -43,11 +43,23 @@ class Target:
     """The chip; None if size does not matter."""
     machine: str | None = None
     """The board that qemu emulates, if any."""
+    packages: str = "gcc"
+    """The Debian packages with the compiler and its C library."""
+
+    @property
+    def install(self) -> str:
+        """How to install its compiler and a C library on Debian and Ubuntu."""
+        return f"apt install {self.packages}"
 
     @property
     def embedded(self) -> bool:
         """Whether flash and stack are scarce, so that figures are taken and checked."""
         return self.part is not None
+
+    @property
+    def at_home(self) -> bool:
+        """Whether its folders are for this machine, Python packages too; all others hold C alone."""
+        return self.extensions
 
     def check_real(self, real: Real) -> None:
         """`OptionError` if `real` would be computed in software."""
@@ -106,6 +118,7 @@ _SMALL: Final = ("-Os", *_LOOPS, *_EXACT)
 """On long straight lines -Os gives the fewest instructions; -O2 reorders them and runs out of registers."""
 
 _ARM: Final = "arm-none-eabi-"
+_ARM_PACKAGES: Final = "gcc-arm-none-eabi libnewlib-arm-none-eabi"
 
 _RV32: Final = ("-march=rv32imafc", "-mabi=ilp32f", "-mcmodel=medany", "-mno-relax")
 """Without relaxation. Otherwise the linker shortens calls, and fewer instructions run than are counted."""
@@ -139,6 +152,7 @@ TARGETS: Final[dict[str, Target]] = {
             word=4,
             part=Part("STM32F446", 512 * KIB, 128 * KIB),
             machine="mps2-an386",
+            packages=_ARM_PACKAGES,
         ),
         Target(
             "cortex-m7",
@@ -149,6 +163,7 @@ TARGETS: Final[dict[str, Target]] = {
             word=4,
             part=Part("STM32F767", 2048 * KIB, 512 * KIB),
             machine="mps2-an500",
+            packages=_ARM_PACKAGES,
         ),
         Target(
             "cortex-m33",
@@ -159,6 +174,7 @@ TARGETS: Final[dict[str, Target]] = {
             word=4,
             part=Part("STM32L552", 512 * KIB, 256 * KIB),
             machine="mps2-an505",
+            packages=_ARM_PACKAGES,
         ),
         Target(
             "cortex-m55",
@@ -169,6 +185,7 @@ TARGETS: Final[dict[str, Target]] = {
             word=4,
             part=Part("Corstone-300", 512 * KIB, 512 * KIB),
             machine="mps3-an547",
+            packages=_ARM_PACKAGES,
         ),
         Target(
             "rv32imafc",
@@ -179,6 +196,7 @@ TARGETS: Final[dict[str, Target]] = {
             word=4,
             part=Part("ESP32-P4 with 16 MiB flash", 16 * KIB * KIB, 768 * KIB),
             machine="virt",
+            packages="gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf",
         ),
     )
 }

@@ -38,8 +38,8 @@ BINDING: Final = ("calls.c", "stream.h", "threads.h", "threads.c")
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """Return the package; it is empty for a small machine, which has no Python."""
-    if folder.options.small_machine:
+    """Return the package; it is empty for other machines, whose folders hold C alone."""
+    if not folder.options.package or folder.options.small_machine:
         return {}
     names = [function.name for function in folder.shown]
     context = {

@@ -21,6 +21,7 @@ def files(folder: Folder) -> dict[str, str]:
         robot=folder.robot,
         title=markdown_text(folder.facts.robot_name),
         prefix=options.prefix,
+        package=options.package and not options.small_machine,
         flags=" ".join(options.flags),
         rows=list(map(_row, folder.functions)),
         example=folder.functions[0].shown,
@@ -40,14 +41,16 @@ def files(folder: Folder) -> dict[str, str]:
 def figures_page(target: str, compiler: str, flags: str, functions: Mapping[str, Mapping[str, Any]]) -> str:
     """The page to append to README.md: a table of figures measured on the objects of a cross compiler.
 
-    `functions` maps a name to the manifest's facts, with `object_bytes`, `stack_bytes`, `instructions` and
-    `outside`.
+    `functions` maps a name to the facts of the manifest, with `object_bytes`, `stack_bytes`, the same of
+    `debugged`, `instructions` and `outside`.
     """
     rows = [
         {
             "name": name,
             "flash": f"{facts['object_bytes']}",
             "stack": f"{facts['stack_bytes']}",
+            "debugged_flash": f"{facts['debugged']['object_bytes']}",
+            "debugged_stack": f"{facts['debugged']['stack_bytes']}",
             "instructions": f"{facts['instructions']}",
             "error": f"{facts['float_error']:.1e}" if "float_error" in facts else "",
         }

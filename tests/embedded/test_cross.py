@@ -242,7 +242,7 @@ def test_folders_for_other_machines_hold_c_alone(target: str, tmp_path: Path) ->
         for build in ("Makefile", "CMakeLists.txt"):
             assert "native" not in (made.folder / build).read_text()
         with pytest.raises(
-            LoadError, match=r"as C alone, .*; generate it with --target host to call it here$"
+            LoadError, match=r"as C alone, .*; generate it with target=.host. to call it here$"
         ):
             rbdgen.load(made.folder)
 

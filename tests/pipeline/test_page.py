@@ -97,7 +97,7 @@ def test_gravity_is_the_users() -> None:
 
 @pytest.mark.parametrize(
     "gravity",
-    [(0, 0), (0, 0, -9.81, 0), "abc", "1 2 3", None, 9.81, (0, 0, "x"), (0, None, 1), (0, 0, float("nan"))]
+    [(0, 0), (0, 0, -9.81, 0), "abc", "1 2 3", 9.81, (0, 0, "x"), (0, None, 1), (0, 0, float("nan"))]
     + [(0, 0, float("-inf")), (0, 0, 10**400), (0, 0, 1j), np.zeros((3, 2)), {}],
     ids=repr,
 )
@@ -330,12 +330,12 @@ def test_several_processes_at_once(compiled: bool, tmp_path: Path) -> None:
 
 def test_code_of_another_machine_is_not_loaded_here() -> None:
     robot = load_robot(BUNDLED["double_pendulum"])
-    with pytest.raises(OptionError, match="does not run on this machine; take --target host"):
+    with pytest.raises(OptionError, match="does not run on this machine; take target='host', or write a folder"):
         rbdgen.build(robot, functions=["rnea"], target="cortex-m4f", real="float")
 
 
 @pytest.mark.parametrize("out", ["a\0b", "a\ud800b"])
 def test_a_folder_that_cannot_be(out: str) -> None:
     robot = load_robot(BUNDLED["double_pendulum"])
-    with pytest.raises(OptionError, match="is no name of a folder; choose another one with -o"):
+    with pytest.raises(OptionError, match="is no name of a folder; choose another out$"):
         generate(robot, Options(functions=("gravity",)), Path(out), compiled=False)

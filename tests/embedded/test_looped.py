@@ -161,7 +161,7 @@ def test_a_budget(tmp_path: Path) -> None:
 
 
 def test_a_budget_that_cannot_be_met(tmp_path: Path) -> None:
-    words = r"--budget-flash 2000: \d+ bytes are the least .*, \d+ too many \(aba \d+, rnea \d+\)"
+    words = r"budget_flash=2000: \d+ bytes are the least .*, \d+ too many \(aba \d+, rnea \d+\)"
     with pytest.raises(BuildError, match=words):
         arm(tmp_path, budget_flash=2000)
     assert not list(tmp_path.iterdir())

@@ -236,14 +236,14 @@ def write(files: Mapping[str, str], folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("x" * 300, "its name has 300 letters; files and functions are called 'x{60}', name (--name)"),
+        ("x" * 300, r"its name has 300 letters; files and functions are called 'x{60}', name \(--name\)"),
         (
             "test",
-            "its name is reserved in C or Python; files and functions are called 'test_robot', name (--name)",
+            r"is reserved in C or Python; files and functions are called 'test_robot', name \(--name\)",
         ),
         (
             "class",
-            "its name is reserved in C or Python; files and functions are called 'class_', name (--name)",
+            r"is reserved in C or Python; files and functions are called 'class_', name \(--name\)",
         ),
         ("7dof arm", None),
         ("q", None),

@@ -113,7 +113,9 @@ def test_the_folder_tells_layouts(tmp_path: Path) -> None:
 
 
 def test_screws_need_their_angle(tmp_path: Path) -> None:
-    with pytest.raises(rbdgen.errors.OptionError, match=r"joint 'screw_joint' is helical.*--trig builtin"):
+    with pytest.raises(
+        rbdgen.errors.OptionError, match=r"joint 'screw_joint' is helical.*take trig='builtin'"
+    ):
         rbdgen.generate(rbdgen.load_robot(every_type()), tmp_path, functions=["rnea"], trig="input")
     assert not list(tmp_path.iterdir())
 

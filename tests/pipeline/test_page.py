@@ -330,12 +330,14 @@ def test_several_processes_at_once(compiled: bool, tmp_path: Path) -> None:
 
 def test_code_of_another_machine_is_not_loaded_here() -> None:
     robot = load_robot(BUNDLED["double_pendulum"])
-    with pytest.raises(OptionError, match="does not run on this machine; take target='host', or write a folder"):
+    with pytest.raises(
+        OptionError, match="does not run on this machine; take target='host', or write a folder"
+    ):
         rbdgen.build(robot, functions=["rnea"], target="cortex-m4f", real="float")
 
 
 @pytest.mark.parametrize("out", ["a\0b", "a\ud800b"])
 def test_a_folder_that_cannot_be(out: str) -> None:
     robot = load_robot(BUNDLED["double_pendulum"])
-    with pytest.raises(OptionError, match="is no name of a folder; choose another out$"):
+    with pytest.raises(OptionError, match=r"is no name of a folder; choose another out$"):
         generate(robot, Options(functions=("gravity",)), Path(out), compiled=False)

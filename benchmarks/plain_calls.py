@@ -76,7 +76,7 @@ def converted(contest: Contest, repetitions: int) -> Table:
 
 
 def ways_to_call(library: Library) -> dict[str, Callable[[], object]]:
-    """The same call of `rnea`, and of `step`, as users write it."""
+    """Return calls that compute the same, of `rnea` and of `step`, in the ways in which users write them."""
     rnea, step = (library.functions[name] for name in ONE_STATE)
     q, v, a = arrays = [x[0].copy() for x in inputs_of(library, "rnea", 1)]
     out, dt = np.empty_like(a), np.array(0.01, rnea.dtype)

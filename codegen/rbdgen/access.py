@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Access:
-    """How a loop body accesses an array: in run k, its element e is `array[offsets[k] + elements[e]]`.
+    """The elements of an array that a loop body accesses.
+
+    In run k, the e-th of them is `array[offsets[k] + elements[e]]`.
 
     A single offset holds for every run; the array is then shared by all runs.
     """

@@ -1,4 +1,4 @@
-"""What is meant where a command or an option is not known."""
+"""Finds the command or the option that a user probably meant by an unknown one."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _MEANT = {
     "--joint": "--lock",
     "--feet": "--contact",
 }
-"""What others call options, or their values."""
+"""Options that users of other programs expect, and the options of rbdgen that do the same."""
 
 
 def no_command(given: Sequence[str], commands: Iterable[str]) -> str | None:
-    """What is wrong where the first word is neither a command nor a robot, but seems to be a command."""
+    """Return an error message if the first word is an unknown command rather than the name of a robot."""
     from rbdgen.description.source import bundled_robots  # noqa: PLC0415  (only needed here)
 
     word = given[0] if given else ""
@@ -38,7 +38,10 @@ def no_command(given: Sequence[str], commands: Iterable[str]) -> str | None:
 
 
 def unrecognized(words: Sequence[str], options: Iterable[str], functions: Sequence[str] | None) -> str:
-    """What is wrong with words that no option takes. `functions`: what -f was given."""
+    """Return an error message for words that belong to no option.
+
+    `functions` is the value of the option -f.
+    """
     first, known = words[0], list(options)
     flag = first.partition("=")[0]
     if flag in _MEANT:

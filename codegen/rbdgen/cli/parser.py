@@ -24,7 +24,7 @@ class Parser(argparse.ArgumentParser):
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> argparse.Namespace:
-        """As `ArgumentParser` has it; what is left over is refused with what may be meant."""
+        """Parse as `ArgumentParser` does, but refuse unknown words with a suggestion."""
         parsed, rest = self.parse_known_args(args, namespace)
         if rest:
             functions = getattr(parsed, "functions", None)

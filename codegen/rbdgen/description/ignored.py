@@ -95,7 +95,9 @@ _GAZEBO: Mapping[str, Sequence[float | None]] = {
     "thread_pitch": (),
     "screw_thread_pitch": (),
 }
-"""Of SDFormat's elements, and of those that a URDF's <gazebo> has for them. None: no number."""
+"""The values for which an element of SDFormat, or of the <gazebo> block of a URDF, has no effect.
+
+`None` stands for a text that is no number, and an empty tuple for an element that always has an effect."""
 
 _OPAQUE = frozenset(
     """

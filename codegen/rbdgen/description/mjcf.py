@@ -127,7 +127,10 @@ def _root(model: Any) -> int:
 
 
 class _Names:
-    """Of bodies and joints, by their numbers: those of the file, free ones where it has none."""
+    """The names of bodies and joints, by their numbers in MuJoCo.
+
+    An element without a name in the file gets one that no other element has.
+    """
 
     def __init__(self, model: Any) -> None:
         bodies, joints = (

@@ -1,7 +1,7 @@
-"""How much an MJCF file asks of MuJoCo's compiler, by the sizes written in it, before the compiler runs.
+"""Estimates the memory that MuJoCo's compiler needs for an MJCF file, before the compiler runs.
 
-A few letters can ask for all of a machine: `<hfield nrow="30000" ncol="30000"/>` takes 14 GB. Bytes of an
-entry were measured with MuJoCo 4.0 and rounded up.
+The estimate uses the sizes that the file states: `<hfield nrow="30000" ncol="30000"/>` takes 14 GB. The
+bytes of an entry were measured with MuJoCo 4.0 and rounded up.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from lxml import etree
 from rbdgen.description.document import Document, line_of, parse, read_bytes
 
 MOST_BYTES: Final = 1e9
-"""Of memory."""
+"""The memory that the compiler may need, in bytes."""
 
 MOST_ELEMENTS: Final = 20_000
-"""After replication: some seconds. The largest models of robots have hundreds."""
+"""The number of elements after replication; so many take some seconds. The largest robots have hundreds."""
 
 _HFIELD, _TEXTURE, _VALUE = 16.0, 6.0, 24.0
-"""Bytes of an elevation, of a pixel, and of a number of the user's."""
+"""The bytes of an elevation of a height field, of a pixel of a texture, and of a user's number."""
 
 _MESH = 20.0
-"""Bytes of memory for a byte of a file of a mesh."""
+"""The bytes of memory for each byte of a mesh file."""
 
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 
 
 class _Part(NamedTuple):
-    """A file; `folders`: where it looks for files; `elements`: how many it has."""
+    """A file, the folders in which it looks for other files, and the number of its elements."""
 
     document: Document
     folders: Sequence[Path]

@@ -19,6 +19,7 @@ from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import reduce
 from rbdgen.spatial.ops import Force, Vector
 from rbdgen.spatial.scalar import Scalar
+from rbdgen.sweeps.bodies import force_to_parent
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.looped import looped
 from rbdgen.sweeps.straight import straight
@@ -32,11 +33,28 @@ TREES: dict[str, tuple[tuple[int, ...], str]] = {
     "floating tree": ((WORLD, 0, 1, 1, 0), "FRRPR"),
 }
 
+COMPOSITES, CLIMB = INERTIA_MATRIX
+
+WEIGHTED = (
+    replace(
+        COMPOSITES,
+        step=lambda body, x: {**COMPOSITES.step(body, x), "weight": Vector(x.composite.mass, 0, 0)},
+        gives={**COMPOSITES.gives, "weight": Vector},
+    ),
+    replace(
+        CLIMB,
+        carry=lambda body, force, x: force_to_parent(body, force) * x.weight.x,
+        carry_reads=("weight",),
+    ),
+)
+"""A climb that reads something of the body that the force leaves: the mass of its subtree."""
+
 SWEEPS: dict[str, tuple[Sequence[str], Sequence[Sweep]]] = {
     "inverse dynamics": (("tau",), inverse_dynamics(external=True)),
     "at rest": (("tau",), inverse_dynamics(moving=False, accelerated=False)),
     "forward dynamics": (("a",), forward_dynamics(external=True)),
     "inertia matrix": (("M",), INERTIA_MATRIX),
+    "weighted climb": (("M",), WEIGHTED),
     "derivatives": (OUTPUTS, derivatives()),
     "derivatives but M": (OUTPUTS[:2], derivatives(OUTPUTS[:2])),
 }

@@ -41,6 +41,16 @@ def test_a_path_is_no_name(path: str) -> None:
     assert find(path) == path
 
 
+@pytest.mark.parametrize("text", ["<robot name='r'/>", "\n<?xml version='1.0'?>\n<mujoco>" + 9999 * " "])
+def test_xml_in_place_of_a_path_is_told(text: str) -> None:
+    with pytest.raises(rbdgen.RbdgenError, match="is XML and no path; write it to a file") as error:
+        rbdgen.load_robot(text)
+    assert len(str(error.value)) < 130
+    assert "\n" not in str(error.value)
+    with pytest.raises(rbdgen.RbdgenError, match="no such file"):
+        rbdgen.load_robot("<robot")
+
+
 @pytest.mark.parametrize(
     ("name", "told"), [("arm", "did you mean arm7?"), ("panda", "these are bundled: arm7, double_pendulum,")]
 )

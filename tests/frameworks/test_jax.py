@@ -91,6 +91,10 @@ def test_float(jax: Any) -> None:
     [
         (lambda f, q: f(q[:1], q, q), "rnea: q has shape (1,), expected (..., 2)"),
         (
+            lambda f, q: f(np.zeros((2, 9)), q, q),
+            "rnea: q has shape (2, 9), expected (..., 2): states lie along the first axis; pass q.T",
+        ),
+        (
             lambda f, q: f(q, np.stack([q, q]), np.stack([q, q, q])),
             "rnea: leading axes do not broadcast: q (2,), v (2, 2), a (3, 2)",
         ),
@@ -106,7 +110,7 @@ def test_float(jax: Any) -> None:
         (lambda f, q: f(q, q, "fast"), "rnea: a is no array; pass real numbers"),
         (lambda f, q: f(q, q), "rnea: a is missing; call rnea(q, v, a)"),
     ],
-    ids=["shape", "leading", "float32", "int", "text", "missing"],
+    ids=["shape", "transposed", "leading", "float32", "int", "text", "missing"],
 )
 def test_refused(jax: Any, arm: Library, call: Callable[[Any, Any], Any], message: str) -> None:
     with pytest.raises((ArrayTypeError, ArrayValueError)) as caught:

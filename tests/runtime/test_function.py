@@ -18,6 +18,7 @@ from rbdgen.emit.render import render
 from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError, RbdgenError
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.runtime import Library, open_library
+from rbdgen.runtime.arrays import check_shape
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import Toolchain, build
@@ -211,12 +212,30 @@ def test_an_overlapping_out_is_refused(lib: Library, as_list: bool) -> None:
         lib.inertia(Q, out=M)
 
 
+def test_matrices_whose_states_lie_last_are_told() -> None:
+    check_shape("f", "fext", (100, 3, 6), (3, 6))
+    with pytest.raises(ArrayValueError, match=r"first axis; pass numpy\.moveaxis\(fext, -1, 0\)$"):
+        check_shape("f", "fext", (3, 6, 100), (3, 6))
+    with pytest.raises(ArrayValueError, match=r"expected \(\.\.\., 3, 6\)$"):
+        check_shape("f", "fext", (6, 3), (3, 6))
+
+
 @pytest.mark.parametrize(
     ("arrays", "error", "message"),
     [
         ((Q, np.zeros(3)), ArrayValueError, "torque: v has shape (3,), expected (..., 2)"),
         ((Q, 1.0), ArrayValueError, "torque: v has shape (), expected (..., 2)"),
-        ((Q[:, None], V), ArrayValueError, "torque: q has shape (2, 1), expected (..., 2)"),
+        (
+            (Q[:, None], V),
+            ArrayValueError,
+            "torque: q has shape (2, 1), expected (..., 2): states lie along the first axis; pass q.T",
+        ),
+        (
+            (Q, np.zeros((2, 100))),
+            ArrayValueError,
+            "torque: v has shape (2, 100), expected (..., 2): states lie along the first axis; pass v.T",
+        ),
+        ((np.zeros((2, 5, 7)), V), ArrayValueError, "torque: q has shape (2, 5, 7), expected (..., 2)"),
         (
             (np.zeros((3, 2)), np.zeros((4, 2))),
             ArrayValueError,

@@ -15,6 +15,7 @@ from rbdgen.description.document import parse, read_bytes
 from rbdgen.description.form import form_of
 from rbdgen.description.mjcf import read_mjcf
 from rbdgen.description.pinocchio import is_pinocchio, read_pinocchio
+from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Description
 from rbdgen.description.urdf import describe, parse_urdf
 from rbdgen.description.xacro import expand
@@ -23,6 +24,16 @@ from rbdgen.resources import robot_root
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 """A name has no suffix and no folder: `arm7` is one, `arm7.urdf` and `./arm7` are paths."""
+
+
+LONGEST_TOLD = 40
+"""Characters of an XML text in a message."""
+
+
+def is_xml(source: str) -> bool:
+    """Whether a text is a description itself rather than the path of one."""
+    text = source.lstrip("\ufeff \t\r\n")
+    return text.startswith("<") and ">" in text
 
 
 def bundled_robots() -> dict[str, Path]:
@@ -37,6 +48,11 @@ def find(source: str | os.PathLike[str]) -> str:
     does not. Raises DescriptionError for a name that is neither.
     """
     path = os.fspath(source)
+    if is_xml(path):
+        told = quoted(path.strip(), LONGEST_TOLD)
+        raise DescriptionError(
+            told, None, "is XML and no path", "write it to a file and give the path of that file"
+        )
     if not _NAME.fullmatch(path) or (Path(path).exists() and not Path(path).is_dir()):
         return path
     robots = bundled_robots()

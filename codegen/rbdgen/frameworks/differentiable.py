@@ -12,7 +12,7 @@ import numpy as np
 from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
 from rbdgen.frameworks.functions import More
 from rbdgen.runtime import Function, Library
-from rbdgen.runtime.arrays import Array, as_real, expected
+from rbdgen.runtime.arrays import Array, as_real, check_shape
 from rbdgen.signature import BAR, DOT, UPDATE, SizedArgument
 
 
@@ -120,11 +120,7 @@ def check(
     if dtype != real:
         told = advice if dtype.startswith("float") else f"pass real numbers as {real}"
         raise ArrayTypeError(f"{function}: {argument.name} is {dtype}, the library is of {real}; {told}")
-    rank = len(argument.shape)
-    if len(shape) < rank or shape[len(shape) - rank :] != argument.shape:
-        raise ArrayValueError(
-            f"{function}: {argument.name} has shape {shape}, expected {expected(argument.shape)}"
-        )
+    check_shape(function, argument.name, shape, argument.shape)
 
 
 def disagreeing(value: Function, shapes: Sequence[tuple[int, ...]]) -> ArrayValueError:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rbdgen.errors import ArrayTypeError, ArrayValueError
 from rbdgen.inertia.operations import Operation
-from rbdgen.runtime.arrays import as_real, check_output, expected, leading_axes
+from rbdgen.runtime.arrays import as_real, check_output, check_shape, leading_axes
 from rbdgen.signature import SizedArgument
 
 Array = npt.NDArray[Any]
@@ -74,16 +74,12 @@ def as_array(caller: str, argument: SizedArgument, value: object) -> Array:
         raise ArrayValueError(f"{caller}: {argument.name} has {error}; give rows of one length") from error
     value = value if symbolic is None else symbolic
     if isinstance(value, np.ndarray) and value.dtype == object:
-        shape, column = value.shape, (*argument.shape, 1)
-        if len(argument.shape) == 1 and shape == column:  # vectors of CasADi and SymPy are matrices
+        column = (*argument.shape, 1)
+        if len(argument.shape) == 1 and value.shape == column:  # vectors of CasADi and SymPy are matrices
             value = value.reshape(argument.shape)
         if odd := [type(x).__name__ for x in value.flat if not _computes(x)]:
             raise ArrayTypeError(f"{caller}: {argument.name} holds a {odd[0]}; pass numbers or symbols")
-        rank = len(argument.shape)
-        if value.ndim < rank or value.shape[value.ndim - rank :] != argument.shape:
-            raise ArrayValueError(
-                f"{caller}: {argument.name} has shape {shape}, expected {expected(argument.shape)}"
-            )
+        check_shape(caller, argument.name, value.shape, argument.shape)
     else:
         real = as_real(caller, argument, cast("npt.ArrayLike", value))
         exact = real.dtype in (np.float32, np.float64) or real.dtype.kind == "i"

@@ -57,11 +57,18 @@ def check_real(function: str, argument: SizedArgument, dtype: np.dtype[Any], sha
     """ArrayTypeError where an array is not of real numbers, ArrayValueError where its shape does not fit."""
     if dtype.kind not in "fiub":
         raise ArrayTypeError(f"{function}: {argument.name} has dtype {dtype}; pass real numbers")
-    rank = len(argument.shape)
-    if len(shape) < rank or shape[len(shape) - rank :] != argument.shape:
-        raise ArrayValueError(
-            f"{function}: {argument.name} has shape {shape}, expected {expected(argument.shape)}"
-        )
+    check_shape(function, argument.name, shape, argument.shape)
+
+
+def check_shape(function: str, name: str, shape: Shape, wanted: Shape) -> None:
+    """ArrayValueError where an array's shape is not (..., *wanted)."""
+    if len(shape) >= len(wanted) and shape[len(shape) - len(wanted) :] == wanted:
+        return
+    hint = ""
+    if wanted and shape[:-1] == wanted:  # the axis of states stands last
+        turned = f"{name}.T" if len(wanted) == 1 else f"numpy.moveaxis({name}, -1, 0)"
+        hint = f": states lie along the first axis; pass {turned}"
+    raise ArrayValueError(f"{function}: {name} has shape {shape}, expected {expected(wanted)}{hint}")
 
 
 def expected(shape: Shape) -> str:

@@ -90,7 +90,7 @@ class Model:
             "nq": self.nq - followers,
             "nv": self.nv - followers,
             "nx": 2 * (self.nv - followers),
-            "njoints": self.nv - followers - 6,
+            "njoints": self.nv - followers - (6 if self.is_floating else 0),
             "nbodies": bodies,
             "ninertial": 10 * bodies,
             "nloop": rows,

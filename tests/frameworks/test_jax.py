@@ -252,3 +252,13 @@ def test_sines_as_inputs(jax: Any) -> None:
         LoadError, match=r"^gravity: there are no derivatives by sines and cosines; leave trig"
     ):
         jax.grad(lambda sines: library.jax.gravity(sines, cosines).sum())(sines)
+
+
+def test_packed_results(jax: Any) -> None:
+    """Weights of their elements have no place in products with Jacobians of matrices: values alone."""
+    library = rbdgen.build(rbdgen.load_robot("double_pendulum"), functions=["crba"], packed=True)
+    q = np.array([0.1, 0.2])
+    np.testing.assert_array_equal(library.jax.crba(q), library.crba(q))
+    for derivative in (jax.jacrev, jax.jacfwd):
+        with pytest.raises(LoadError, match=r"^crba: there are no derivatives of M, which is packed; build"):
+            derivative(library.jax.crba)(q)

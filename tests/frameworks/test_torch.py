@@ -174,3 +174,12 @@ def test_without_the_robot(torch: Any, tmp_path: Path) -> None:
     library = rbdgen.build(robot, functions=functions)
     torques(q).sum().backward()
     assert q.grad.shape == (2,)
+
+
+def test_packed_results(torch: Any) -> None:
+    """Weights of their elements have no place in products with Jacobians of matrices: values alone."""
+    library = rbdgen.build(rbdgen.load_robot("double_pendulum"), functions=["crba"], packed=True)
+    q = torch.tensor([0.1, 0.2], dtype=torch.float64)
+    np.testing.assert_array_equal(library.torch.crba(q), library.crba(q.numpy()))
+    with pytest.raises(LoadError, match=r"^crba: there are no derivatives of M, which is packed; build"):
+        library.torch.crba(q.requires_grad_())

@@ -78,6 +78,11 @@ class Differentiable:
             raise LoadError(
                 f"{self.name}: there are no derivatives by sines and cosines; leave trig='input' out"
             )
+        if packed := [y.name for y in self.outputs if y.dense is not None]:
+            raise LoadError(
+                f"{self.name}: there are no derivatives of {packed[0]}, which is packed; "
+                "build the library without packed=True"
+            )
         names = {mode: f"{self.name}_{mode}" for mode in modes}
         known = self.library.functions if _by_elements(self.library) else {}
         tabled = any(x.kind == "table" for x in self.inputs)

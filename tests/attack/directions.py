@@ -24,11 +24,12 @@ from attack.tally import Tally
 from attack.verdicts import Verdict, by_robots, largest, tallied
 from numpy.typing import NDArray
 from support.complex_step import Derivatives
+from support.functions import OF_CONFIGURATIONS, OF_TRAJECTORIES
 
 from rbdgen.errors import OptionError
 from rbdgen.functions.differentiated import MODES, in_coordinates
 from rbdgen.functions.function import Function
-from rbdgen.functions.table import OF_CONFIGURATIONS, OF_TRAJECTORIES, lookup, rows_of
+from rbdgen.functions.table import lookup, rows_of
 from rbdgen.graph.programs.program import Program
 from rbdgen.graph.programs.run import run as interpreted
 from rbdgen.selection.axes import search

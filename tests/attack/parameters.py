@@ -25,6 +25,7 @@ from attack.verdicts import Verdict, by_robots, largest, tallied
 from numpy.typing import NDArray
 from support.complex_step import Derivatives
 from support.forms import FunctionForm, run_on_floats
+from support.functions import OF_TRAJECTORIES, SECOND
 
 import rbdgen
 from rbdgen import RobotBuilder
@@ -33,7 +34,7 @@ from rbdgen.emit.package import FunctionSource
 from rbdgen.errors import OptionError
 from rbdgen.functions.differentiated import MODES
 from rbdgen.functions.function import Function
-from rbdgen.functions.table import OF_TRAJECTORIES, SECOND, lookup, rows_of
+from rbdgen.functions.table import lookup, rows_of
 from rbdgen.graph.programs.run import run as interpreted
 from rbdgen.model.build import Robot
 from rbdgen.model.parameters import Parameter, all_parameters, asked_parameters

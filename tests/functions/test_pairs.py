@@ -10,11 +10,12 @@ import pytest
 from support.below import Below, expected
 from support.few import few
 from support.forms import FunctionForm, over_bodies, relative_error, run_on_floats
+from support.functions import OF_CONFIGURATIONS, OF_TRAJECTORIES, SECOND
 from support.pairs import TYPES, pair
 
 from rbdgen.description.schema import JointType
 from rbdgen.functions.function import Function
-from rbdgen.functions.table import OF_CONFIGURATIONS, OF_TRAJECTORIES, SECOND, rows_of
+from rbdgen.functions.table import rows_of
 from rbdgen.model.build import Base, Robot
 from rbdgen.model.model import Model
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +18,11 @@ from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
 from support.robots import robot
 from support.states import random_inputs
 
-from rbdgen.functions.function import Function
+from rbdgen.errors import OptionError
+from rbdgen.functions.function import LIMB_LOOPS, LIMBS, Function
 from rbdgen.functions.resistance import Added, torque
 from rbdgen.functions.resisting import resisting
-from rbdgen.functions.table import ALL, TABLE
+from rbdgen.functions.table import ALL, TABLE, lookup, rows_of
 from rbdgen.model.model import Model
 from rbdgen.model.tree_size import tree_size
 from rbdgen.resources import package_root
@@ -204,7 +208,7 @@ def test_rows_are_taken_by_name() -> None:
     reads the tuples of rows."""
     paths = sorted((package_root() / "functions").rglob("*.py"))
     tuples = set().union(*map(_tuples_of_rows, paths))
-    assert {"ROWS", "ANCHORED", "WITH_FORCES"} <= tuples
+    assert tuples == {"ROWS"}
     found = [
         f"{path.relative_to(package_root())}:{line}"
         for path in paths
@@ -212,6 +216,32 @@ def test_rows_are_taken_by_name() -> None:
         for line in _taken_by_position(ast.parse(path.read_text()), tuples)
     ]
     assert found == []
+
+
+@pytest.mark.parametrize("place", ["first", "last"])
+def test_a_new_function_is_one_file(place: str) -> None:
+    """A row that is put anywhere in its family is built in all its forms; nothing else has to change. In a
+    process of its own, whose table has the row from the beginning."""
+    program = [sys.executable, "-W", "error", "-m", "support.added_function", place]
+    path = os.pathsep.join([str(package_root().parent), str(Path(__file__).parents[1])])
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(program, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["textbook", "one_frame", "looped", LIMBS, LIMB_LOOPS]
+
+
+def test_what_is_missing_is_told_at_once() -> None:
+    """A function with several needs says all that a robot lacks, and no more."""
+    for base, lacking in (("fixed", "a floating base with joints and contacts"), ("floating", "contacts")):
+        model = robot("double_pendulum", base).model  # type: ignore[arg-type]
+        with pytest.raises(OptionError, match=f"'contact_rnea' needs {lacking}, which 'double_pendulum'"):
+            lookup("contact_rnea", model)
+
+
+def test_rows_of_a_robot_are_those_whose_needs_it_meets() -> None:
+    model = robot("double_pendulum", "floating").model
+    assert set(rows_of(model)) == {*TABLE, "regressor_base", "crba_world", "nle_world"}
+    assert all(row.on_request for name, row in ALL.items() if not row.needs and name not in rows_of(model))
 
 
 def test_forms_in_loops_keep_their_fields() -> None:

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.forms import FunctionForm, relative_error, run_on_floats
+from support.functions import SECOND
 from support.robots import robot
 from support.states import random_inputs
 
 import rbdgen
 from rbdgen.checks.check import check
-from rbdgen.functions.table import SECOND, TABLE
+from rbdgen.functions.table import TABLE
 from rbdgen.options import Options
 from rbdgen.runtime import Library
 

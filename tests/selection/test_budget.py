@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 from support import synthetic
+from support.functions import SECOND
 from support.robots import BASES, BUNDLED, robot
 
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import OptionError
-from rbdgen.functions.table import SECOND, TABLE, lookup
+from rbdgen.functions.table import TABLE, lookup
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Base, Robot, build_robot
 from rbdgen.model.model import Model

@@ -20,7 +20,7 @@ from rbdgen.checks.check import Finding
 from rbdgen.checks.timing import Time
 from rbdgen.description.quoting import escaped
 from rbdgen.functions.differentiated import MODES
-from rbdgen.functions.table import ALL, OF_FRAMES
+from rbdgen.functions.table import ALL
 from rbdgen.graph.cost import Cost
 from rbdgen.model.build import Robot
 from rbdgen.model.outline import outline
@@ -61,10 +61,13 @@ def functions_table() -> Table:
     table.add_column("function", no_wrap=True)
     table.add_column("computes", overflow="fold")
     for function in ALL.values():
-        if function.name not in OF_FRAMES and not function.of_contacts:
+        if not (function.of_frames or function.of_contacts):
             inputs = ", ".join(argument.name for argument in function.signature.inputs)
             table.add_row(f"{function.name}({inputs})", escape(function.summary))
-    table.add_row("frame_...", f"{len(OF_FRAMES)} functions of named frames; for a robot with --frames")
+    table.add_row(
+        "frame_...",
+        f"{sum(row.of_frames for row in ALL.values())} functions of named frames; for a robot with --frames",
+    )
     held = [name for name, function in ALL.items() if function.of_contacts]
     named = ["contact_...", *(name for name in held if not name.startswith("contact_"))]
     table.add_row(", ".join(named), f"{len(held)} functions of contacts; for a robot with --contact")

@@ -9,9 +9,8 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from rbdgen.errors import OptionError
-from rbdgen.functions.resistance import (
-    Added,
-)
+from rbdgen.functions.needs import Need
+from rbdgen.functions.resistance import Added
 from rbdgen.model.inertial_parameters import BaseParameters
 from rbdgen.model.limbs import unlike_limbs
 from rbdgen.model.model import Model
@@ -146,6 +145,10 @@ class Function:
     """A form of NAME_jvp: the rates of its outputs along a direction in the tangent space."""
     differentiated: Differentiated | None = None
     """For a derivative of another function, whose graph its forms change; see `differentiated.py`."""
+    needs: tuple[Need, ...] = ()
+    """What a robot must have."""
+    on_request: bool = False
+    """Whether lists of all functions of a robot leave it out, see `table.rows_of`."""
 
     @property
     def name(self) -> str:
@@ -162,6 +165,10 @@ class Function:
         """Whether it depends on the robot's contacts."""
         arguments = (*self.signature.inputs, *self.signature.outputs)
         return any(size in argument.shape for argument in arguments for size in ("nc", "ncontacts"))
+
+    def missing(self, model: Model) -> list[Need]:
+        """What it needs and the robot does not have."""
+        return [need for need in self.needs if not need.has(model)]
 
     def carriers(self, model: Model) -> list[tuple[int, ...]]:
         """The bodies that carry each frame or each contact on which it depends."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from rbdgen.errors import OptionError, either
 from rbdgen.functions.configurations import rows as configurations
@@ -36,89 +36,43 @@ from rbdgen.functions.trajectories import rows as trajectories
 from rbdgen.functions.world_aligned import rows as world_aligned
 from rbdgen.model.contacts import ContactSet
 from rbdgen.model.model import Model
-from rbdgen.wording import near, option
-
-_ROWS: Final = (
-    *inverse_dynamics.ROWS,
-    *forward_dynamics.ROWS,
-    *inertia_matrix.ROWS,
-    *derivatives.ROWS,
-    inverse_dynamics.RNEA_FEXT,
-    forward_dynamics.ABA_FEXT,
-    *derivatives.WITH_FORCES,
-    *momentum.ROWS,
-    *coriolis.ROWS,
-    *regressors.ROWS,
-)
-
-
-def _by_name(rows: tuple[Function, ...]) -> Mapping[str, Function]:
-    return MappingProxyType({row.name: resisting(row) for row in rows})
-
-
-TABLE: Final = _by_name(_ROWS)
-"""Functions of every robot."""
-
-SECOND: Final = _by_name(second_derivatives.ROWS)
-"""Second derivatives. They apply to every robot, but their size is the cube of its degrees of freedom."""
-
-OF_CONFIGURATIONS: Final = _by_name(configurations.ROWS)
-"""Functions of configurations. They apply to every robot, but are not dynamics."""
-
-OF_TRAJECTORIES: Final = _by_name(trajectories.ROWS)
-"""Functions of trajectories, which combine the dynamics of a robot and its configurations."""
-
-OF_FLOATING_BASES: Final = _by_name(world_aligned.ROWS)
-"""Functions of robots with a floating base."""
-
-OF_BASE: Final = _by_name((regressors.REGRESSOR_BASE,))
-"""Functions of every robot with outputs whose size depends on the robot's numbers."""
-
-OF_PARAMETERS: Final = _by_name(sensitivities.ROWS)
-"""Functions of robots on which some parameters are inputs."""
-
-OF_LOOPS: Final = _by_name(loops.ROWS)
-"""Functions of robots with closed loops."""
-
-OF_FRAMES: Final = _by_name(kinematics.ROWS)
-"""Functions of robots with chosen frames."""
-
-OF_CONTACTS: Final = _by_name((*contact_kinematics.ROWS, *contact_forward.ROWS, *contact_derivatives.ROWS))
-"""Functions of robots with contacts."""
-
-OF_ANCHORED_CONTACTS: Final = _by_name((*contact_forward.ANCHORED, *contact_derivatives.ANCHORED))
-"""Functions of robots whose contacts can all be anchored, that is pulled to the points where they were
-made.
-"""
-
-OF_FLOATING_CONTACTS: Final = _by_name(contact_inverse.ROWS)
-"""Functions of robots with contacts, a floating base and joints."""
-
-OF_STANCES: Final = _by_name(contact_inverse.OF_STANCE)
-"""Functions of the same robots if contacts with the world can hold the base."""
-
-BY_INDEPENDENT: Final = _by_name(loops.BY_INDEPENDENT)
-"""Functions of robots with closed loops whose independent velocities were named."""
+from rbdgen.wording import near
 
 ALL: Final[Mapping[str, Function]] = MappingProxyType(
     {
-        **TABLE,
-        **SECOND,
-        **OF_CONFIGURATIONS,
-        **OF_TRAJECTORIES,
-        **OF_FLOATING_BASES,
-        **OF_FRAMES,
-        **OF_BASE,
-        **OF_PARAMETERS,
-        **OF_LOOPS,
-        **OF_CONTACTS,
-        **OF_ANCHORED_CONTACTS,
-        **OF_FLOATING_CONTACTS,
-        **OF_STANCES,
-        **BY_INDEPENDENT,
+        row.name: resisting(row)
+        for family in (
+            inverse_dynamics,
+            forward_dynamics,
+            inertia_matrix,
+            derivatives,
+            momentum,
+            coriolis,
+            regressors,
+            second_derivatives,
+            configurations,
+            trajectories,
+            world_aligned,
+            kinematics,
+            sensitivities,
+            loops,
+            contact_kinematics,
+            contact_forward,
+            contact_derivatives,
+            contact_inverse,
+        )
+        for row in family.ROWS
     }
 )
+"""All functions. A function is added to `ROWS` of its family, and a family here."""
 
+
+def _of_every_robot(row: Function) -> bool:
+    return not (row.needs or row.on_request or row.basis)
+
+
+TABLE: Final = MappingProxyType({name: row for name, row in ALL.items() if _of_every_robot(row)})
+"""Functions of the dynamics of every robot, whose outputs have sizes that only its tree determines."""
 
 _HELD: Final = [name for name, row in ALL.items() if row.of_contacts]
 """All functions that depend on contacts, and therefore exist for every set of them."""
@@ -130,66 +84,11 @@ _BEHIND: Final = re.compile(
 """What emission puts behind the name of a function to name a part of its code."""
 
 
-class _Family(NamedTuple):
-    """Functions of some robots."""
-
-    functions: Mapping[str, Function]
-    has: Callable[[Model], bool]
-    """Whether a robot has what the functions need."""
-    of: str
-    """What they need, in words."""
-    otherwise: str
-    """What a user can do about a robot that has not."""
-
-
-def _moves_joints(model: Model) -> bool:
-    """Whether the robot has a floating base that carries joints."""
-    return model.is_floating and model.sizes["njoints"] > 0
-
-
-FLOATING_BASE: Final = option("base", "floating")
-CONTACT: Final = option("contacts", ["NAME=LINK"])
-
-_OF_SOME: Final = (
-    _Family(OF_FLOATING_BASES, lambda model: model.is_floating, "a floating base", FLOATING_BASE),
-    _Family(OF_FRAMES, lambda model: bool(model.frames), "chosen frames", option("frames", ["NAME"])),
-    _Family(OF_LOOPS, lambda model: bool(model.loops), "closed loops", option("loops", ["FRAME1=FRAME2"])),
-    _Family(OF_CONTACTS, lambda model: bool(model.contacts), "contacts", CONTACT),
-    _Family(
-        OF_ANCHORED_CONTACTS,
-        lambda model: bool(model.contacts) and all(contact.anchored for contact in model.contacts),
-        "contacts that can all be anchored",
-        f"{CONTACT}, and no {either('Loop with frame=True', '--contact-loop with :frame')}",
-    ),
-    _Family(
-        OF_FLOATING_CONTACTS,
-        lambda model: bool(model.contacts) and _moves_joints(model),
-        "a floating base with joints and contacts",
-        f"{FLOATING_BASE} and {CONTACT}",
-    ),
-    _Family(
-        OF_STANCES,
-        lambda model: model.stands and _moves_joints(model),
-        "a floating base with joints on a frame or three points",
-        f"{FLOATING_BASE} and {either('contacts=[Frame(NAME, LINK)]', '--contact-frame NAME=LINK')}, "
-        f"or {CONTACT} for each of three points",
-    ),
-    _Family(
-        BY_INDEPENDENT,
-        lambda model: bool(model.independent),
-        "independent velocities",
-        option("independent", ["JOINT"]),
-    ),
-)
-
-
 def rows_of(model: Model) -> Mapping[str, Function]:
-    """All functions that fit a robot without parameters as inputs, but for those of second derivatives,
-    configurations and trajectories.
+    """The functions that fit a robot, without those that must be asked for by name: second derivatives,
+    functions of configurations and trajectories, and those of parameters that are inputs.
     """
-    own = {**TABLE, **OF_BASE}
-    for family in _OF_SOME:
-        own |= family.functions if family.has(model) else {}
+    own = {name: row for name, row in ALL.items() if not (row.on_request or row.missing(model))}
     for chosen in model.contact_sets:
         alone = rows_of(model.with_contacts(chosen.contacts))
         rows = [of_set(row, chosen) for name, row in alone.items() if name in _HELD]
@@ -258,12 +157,13 @@ def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = (
         return _differentiated(*derived, model, sets)
     if name not in ALL:
         raise OptionError(f"unknown function '{name}'; {_instead(name)}")
-    for family in _OF_SOME:
-        if model is not None and name in family.functions and not family.has(model):
-            raise OptionError(
-                f"function '{name}' needs {family.of}, which '{model.name}' does not have; "
-                f"give {family.otherwise}{either(' to load_robot', '')}"
-            )
+    if model is not None and (missing := ALL[name].missing(model)):
+        lacking = " and ".join(need.of for need in missing)
+        remedies = " and ".join(need.otherwise for need in missing)
+        raise OptionError(
+            f"function '{name}' needs {lacking}, which '{model.name}' does not have; "
+            f"give {remedies}{either(' to load_robot', '')}"
+        )
     return ALL[name]
 
 

@@ -9,13 +9,14 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.typing import NDArray
+from support.functions import OF_CONFIGURATIONS
 from support.pinocchio_oracle import model_of_numbers
 from support.rationals import Rationals
 from support.robots import robot
 
 import rbdgen
 from rbdgen.checks.pinocchio import configuration_of
-from rbdgen.functions.table import OF_CONFIGURATIONS, lookup
+from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.passes import TO_C, apply
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.graph.programs.run import run

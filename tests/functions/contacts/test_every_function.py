@@ -11,6 +11,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support.contacts import MAKERS, robot_with_contacts, with_contacts
 from support.forms import FunctionForm, relative_error, run_on_floats
+from support.functions import OF_ANCHORED_CONTACTS, OF_CONTACTS, OF_FLOATING_CONTACTS
 from support.mimic import Projection, with_mimics
 from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
 from support.random_trees import random_tree
@@ -22,7 +23,7 @@ from support.synthetic import urdf
 from rbdgen.description.contacts import Frame, Loop, Point
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.functions.function import Function
-from rbdgen.functions.table import ALL, OF_ANCHORED_CONTACTS, OF_CONTACTS, OF_FLOATING_CONTACTS, rows_of
+from rbdgen.functions.table import ALL, rows_of
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import build_robot
 from rbdgen.model.contacts import Contact, ContactKind

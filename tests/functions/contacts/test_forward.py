@@ -18,6 +18,7 @@ from functions.test_resistance import resisting_tree
 from numpy.typing import NDArray
 from support.contacts import SOLID, legs, robot_with_contacts, with_contacts
 from support.forms import FunctionForm, relative_error, run_on_floats
+from support.functions import OF_CONTACTS
 from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
 from support.rationals import Rationals
 from support.states import random_inputs
@@ -28,7 +29,7 @@ from rbdgen.checks.check import check_robot
 from rbdgen.errors import OptionError
 from rbdgen.functions.contacts.anchors import apart
 from rbdgen.functions.contacts.relative import contact_jacobian, contact_motion, contact_pose
-from rbdgen.functions.table import ALL, OF_CONTACTS
+from rbdgen.functions.table import ALL
 from rbdgen.functions.table import rows_of as functions_of
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.model import WORLD, Model

@@ -9,11 +9,11 @@ import pytest
 from numpy.typing import NDArray
 from support.contacts import MAKERS, robot_with_contacts, with_contacts
 from support.forms import FunctionForm, run_on_floats
+from support.functions import OF_CONTACTS
 from support.rationals import Rationals
 from support.states import random_inputs
 
 from rbdgen.functions.function import Form, Function
-from rbdgen.functions.table import OF_CONTACTS
 from rbdgen.model.contacts import Contact
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import reduce

@@ -7,10 +7,11 @@ import pytest
 from support.contacts import SOLID
 from support.directions import check_both_ways
 from support.few import few
+from support.functions import SECOND
 
 import rbdgen
 from rbdgen.errors import OptionError
-from rbdgen.functions.table import SECOND, lookup, rows_of
+from rbdgen.functions.table import lookup, rows_of
 from rbdgen.model.build import Robot
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from support.functions import OF_FRAMES
 from support.linkages import four_bar
 from support.robots import PATHS
 
@@ -18,7 +19,7 @@ from rbdgen.cli import main
 from rbdgen.description.pinocchio import read_pinocchio
 from rbdgen.description.pruned import pruned
 from rbdgen.errors import ModelError, OptionError
-from rbdgen.functions.table import OF_FRAMES, rows_of
+from rbdgen.functions.table import rows_of
 from rbdgen.model.model import WORLD
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from support.few import examples, few
 from support.forms import FunctionForm, relative_error, run_on_floats
 from support.frames import with_feet, with_frames, with_links, with_tool
+from support.functions import OF_FRAMES
 from support.mimic import Projection, with_mimics
 from support.pinocchio_oracle import PinocchioOracle, model_of_numbers, model_of_urdf
 from support.random_trees import in_floats, random_tree
@@ -30,7 +31,7 @@ from rbdgen.checks.pinocchio import configuration_of
 from rbdgen.description.urdf import parse_urdf, read_urdf
 from rbdgen.functions.function import Function
 from rbdgen.functions.kinematics.columns import CONVENTIONS
-from rbdgen.functions.table import ALL, OF_FRAMES
+from rbdgen.functions.table import ALL
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Base, Robot, build_robot
 from rbdgen.model.frames import Frame

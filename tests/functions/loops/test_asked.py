@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.functions import OF_LOOPS
 from support.linkages import four_bar
 
 import rbdgen
 from rbdgen.cli import main
 from rbdgen.errors import DescriptionError, ModelError, OptionError
-from rbdgen.functions.table import OF_LOOPS, rows_of
+from rbdgen.functions.table import rows_of
 from rbdgen.model.model import WORLD
 
 

@@ -13,6 +13,7 @@ import pytest
 from functions.loops.test_loops import acceleration_with_closed_loop, drift, jacobian
 from numpy.typing import NDArray
 from support.forms import FunctionForm, run_on_floats
+from support.functions import BY_INDEPENDENT
 from support.linkages import SOLID, four_bar, legs, three_arms, two_legs
 from support.synthetic import urdf
 
@@ -22,7 +23,7 @@ from rbdgen.cli import main
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import OptionError
 from rbdgen.functions.loops.independent import closed_positions
-from rbdgen.functions.table import BY_INDEPENDENT, TABLE
+from rbdgen.functions.table import TABLE
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Robot, build_robot
 from rbdgen.model.frames import Frame

@@ -11,6 +11,7 @@ import pinocchio as pin
 import pytest
 from numpy.typing import NDArray
 from support.few import few
+from support.functions import OF_LOOPS
 from support.linkages import four_bar, two_legs
 from support.pinocchio_oracle import model_of_numbers
 from support.rationals import Rationals
@@ -24,7 +25,6 @@ from rbdgen.description.schema import LoopKind
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.functions.loops.independent import closed_positions
 from rbdgen.functions.loops.relative_motion import loop_drift, loop_jacobian, loop_position
-from rbdgen.functions.table import OF_LOOPS
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Robot, build_robot
 from rbdgen.model.frames import Frame

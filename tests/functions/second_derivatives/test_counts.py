@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 from support.few import few
+from support.functions import SECOND
 from support.robots import robot
 
-from rbdgen.functions.table import SECOND
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.programs.program import straight_line
 from rbdgen.graph.programs.sparsity import sparse

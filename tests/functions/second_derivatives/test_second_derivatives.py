@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.few import examples, few
 from support.forms import FunctionForm, relative_error, run_on_floats
+from support.functions import SECOND
 from support.mimic import Projection, with_mimics
 from support.pairs import TYPES, pair
 from support.random_urdf import robots
@@ -25,7 +26,7 @@ from support.states import random_inputs
 from rbdgen.description.schema import JointType
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.functions.function import Function
-from rbdgen.functions.table import SECOND, TABLE
+from rbdgen.functions.table import TABLE
 from rbdgen.graph.programs.program import straight_line
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.sparsity import sparse

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.forms import FunctionForm, run_on_floats
+from support.functions import OF_TRAJECTORIES
 from support.mimic import with_mimics
 from support.rationals import Rationals
 from support.robots import PATHS, robot
 
 import rbdgen
 from rbdgen.description.urdf import parse_urdf
-from rbdgen.functions.table import OF_TRAJECTORIES, lookup
+from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.passes import TO_C, apply
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.graph.programs.run import run

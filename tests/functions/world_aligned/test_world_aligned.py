@@ -12,6 +12,7 @@ from functions.test_resistance import resisting_tree
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support.forms import FunctionForm, forms_of, relative_error, run_on_floats
+from support.functions import OF_FLOATING_BASES
 from support.mimic import Projection, with_mimics
 from support.mujoco_oracle import MujocoOracle
 from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
@@ -23,7 +24,7 @@ from support.states import random_inputs
 import rbdgen
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import OptionError
-from rbdgen.functions.table import OF_FLOATING_BASES, TABLE, rows_of
+from rbdgen.functions.table import TABLE, rows_of
 from rbdgen.model.joints import Floating, Joint
 from rbdgen.model.model import WORLD, Body, Model
 from rbdgen.spatial.ops import NO_TRANSFORM, ZERO, Vector

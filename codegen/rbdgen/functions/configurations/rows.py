@@ -60,6 +60,7 @@ INTEGRATE = Function(
     "where q comes to in one second at the velocity v; pass v dt for another time",
     _form(lambda model, x: [integrated(model, x.positions, x.v, x.elementary)]),
     operations=lambda size: 60 * size.bodies,
+    on_request=True,
 )
 
 DIFFERENCE = Function(
@@ -77,6 +78,7 @@ DIFFERENCE = Function(
             ),
         ),
     ),
+    on_request=True,
 )
 
 INTEGRATE_DERIVATIVES = Function(
@@ -91,6 +93,7 @@ INTEGRATE_DERIVATIVES = Function(
     "derivatives of integrate in the tangent space",
     _form(_integrate_derivatives),
     operations=lambda size: 200 * size.bodies,
+    on_request=True,
 )
 
 DIFFERENCE_DERIVATIVES = Function(
@@ -116,7 +119,7 @@ DIFFERENCE_DERIVATIVES = Function(
             ),
         ),
     ),
+    on_request=True,
 )
 
 ROWS = (INTEGRATE, DIFFERENCE, INTEGRATE_DERIVATIVES, DIFFERENCE_DERIVATIVES)
-"""These apply to every robot."""

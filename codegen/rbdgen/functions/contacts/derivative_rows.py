@@ -13,6 +13,7 @@ from rbdgen.functions.contacts.derivative_columns import contact_aba_derivatives
 from rbdgen.functions.contacts.derivatives import contact_aba_derivatives
 from rbdgen.functions.contacts.forward_rows import ANCHOR, GAINS
 from rbdgen.functions.function import TAU, Call, Form, Function, Identity, Q, V, in_loops, square
+from rbdgen.functions.needs import ANCHORED, CONTACTS
 from rbdgen.signature import Signature
 
 
@@ -59,13 +60,12 @@ def _derivatives(*, held: bool) -> Function:
         operations=lambda size: 1767 * size.bodies + 737 * size.rows + 59 * size.connected,
         identities=() if held else (still,),
         derivative_of=f"contact_aba{suffix}",
+        needs=(ANCHORED if held else CONTACTS,),
     )
 
 
 CONTACT_ABA_DERIVATIVES = _derivatives(held=False)
 
-ROWS: tuple[Function, ...] = (CONTACT_ABA_DERIVATIVES,)
-
 CONTACT_ABA_DERIVATIVES_HELD = _derivatives(held=True)
 
-ANCHORED: tuple[Function, ...] = (CONTACT_ABA_DERIVATIVES_HELD,)
+ROWS: tuple[Function, ...] = (CONTACT_ABA_DERIVATIVES, CONTACT_ABA_DERIVATIVES_HELD)

@@ -25,6 +25,7 @@ from rbdgen.functions.function import (
     flat,
     where_coupled,
 )
+from rbdgen.functions.needs import ANCHORED, CONTACTS
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.model.tree_size import TreeSize
@@ -133,6 +134,7 @@ def _forces(*, held: bool) -> Function:
         pinocchio=dense.of_pinocchio(solved),
         projected=dense.of_functions(solved),
         resistance=RESISTED,
+        needs=(ANCHORED if held else CONTACTS,),
     )
 
 
@@ -156,6 +158,7 @@ def _dynamics(*, held: bool) -> Function:
         projected=dense.of_functions(solved),
         resistance=RESISTED,
         identities=() if held else plain,
+        needs=(ANCHORED if held else CONTACTS,),
     )
 
 
@@ -183,6 +186,7 @@ DELASSUS = Function(
     pinocchio=dense.of_pinocchio(dense.delassus),
     projected=dense.of_functions(dense.delassus),
     identities=(Identity("J Minv J^T = G", ("minv", "contact_jacobian", "delassus"), _of_delassus),),
+    needs=(CONTACTS,),
 )
 
 CONTACT_FORCES = _forces(held=False)
@@ -208,12 +212,18 @@ CONTACT_IMPULSE = Function(
             "M (v_plus - v) = J^T impulse", ("crba", "contact_jacobian", "contact_impulse"), _of_impulse
         ),
     ),
+    needs=(CONTACTS,),
 )
-
-ROWS: tuple[Function, ...] = (DELASSUS, CONTACT_FORCES, CONTACT_ABA, CONTACT_IMPULSE)
 
 CONTACT_FORCES_HELD = _forces(held=True)
 
 CONTACT_ABA_HELD = _dynamics(held=True)
 
-ANCHORED: tuple[Function, ...] = (CONTACT_FORCES_HELD, CONTACT_ABA_HELD)
+ROWS: tuple[Function, ...] = (
+    DELASSUS,
+    CONTACT_FORCES,
+    CONTACT_ABA,
+    CONTACT_IMPULSE,
+    CONTACT_FORCES_HELD,
+    CONTACT_ABA_HELD,
+)

@@ -12,6 +12,7 @@ from rbdgen.functions.contacts.floating import contact_rnea_floating, contact_rn
 from rbdgen.functions.contacts.inverse_dynamics import contact_rnea, contact_rnea_least
 from rbdgen.functions.contacts.multipliers import activity
 from rbdgen.functions.function import Form, Function, Outputs, Q, V, cheap, where_coupled
+from rbdgen.functions.needs import CONTACTS, FLOATING_WITH_JOINTS, STANCE
 from rbdgen.functions.resistance import model_of
 from rbdgen.functions.resisting import resisting
 from rbdgen.signature import Argument, Signature
@@ -50,6 +51,7 @@ CONTACT_RNEA = Function(
     operations=lambda size: 500 * size.bodies + 48 * size.ancestors,
     pinocchio=dense.of_pinocchio(inverse_dense.contact_rnea),
     projected=dense.of_functions(inverse_dense.contact_rnea),
+    needs=(FLOATING_WITH_JOINTS, CONTACTS),
 )
 
 CONTACT_RNEA_LEAST = Function(
@@ -68,6 +70,7 @@ CONTACT_RNEA_LEAST = Function(
     operations=lambda size: 700 * size.bodies + 48 * size.ancestors,
     pinocchio=dense.of_pinocchio(inverse_dense.contact_rnea_least),
     projected=dense.of_functions(inverse_dense.contact_rnea_least),
+    needs=(STANCE,),
 )
 
 
@@ -120,9 +123,7 @@ CONTACT_CONTROL = Function(
     operations=lambda size: FORCES.operations(size) + 50 * size.bodies,
     pinocchio=dense.of_pinocchio(inverse_dense.contact_control),
     projected=dense.of_functions(inverse_dense.contact_control),
+    needs=(FLOATING_WITH_JOINTS, CONTACTS),
 )
 
-ROWS: tuple[Function, ...] = (CONTACT_RNEA, CONTACT_CONTROL)
-
-OF_STANCE: tuple[Function, ...] = (CONTACT_RNEA_LEAST,)
-"""Functions that need contacts which hold the base on their own."""
+ROWS: tuple[Function, ...] = (CONTACT_RNEA, CONTACT_CONTROL, CONTACT_RNEA_LEAST)

@@ -11,6 +11,7 @@ from rbdgen.functions.contacts import climbing, relative
 from rbdgen.functions.contacts.arguments import jacobian, rows
 from rbdgen.functions.contacts.pinocchio import Contacts
 from rbdgen.functions.function import Call, Form, Function, Identity, Q, V, cheap, flat
+from rbdgen.functions.needs import CONTACTS
 from rbdgen.signature import Argument, Signature
 
 _SOURCE = "columns of both ends as seen from what carries them; Featherstone 2008, chapter 8"
@@ -62,6 +63,7 @@ CONTACT_POSE = Function(
     ),
     operations=lambda size: 134 * size.holders,
     pinocchio=_asked(lambda contacts: (contacts.position, contacts.rotation)),
+    needs=(CONTACTS,),
 )
 
 CONTACT_JACOBIAN = Function(
@@ -78,6 +80,7 @@ CONTACT_JACOBIAN = Function(
     ),
     operations=lambda size: 136 * size.holders + 10 * size.contacts,
     pinocchio=_asked(lambda contacts: contacts.J),
+    needs=(CONTACTS,),
 )
 
 CONTACT_MOTION = Function(
@@ -96,6 +99,7 @@ CONTACT_MOTION = Function(
     ),
     operations=lambda size: 157 * size.holders + 16 * size.contacts + 2 * size.rows,
     pinocchio=_asked(lambda contacts: (contacts.velocity, contacts.drift)),
+    needs=(CONTACTS,),
     identities=(
         Identity("J v = velocity of contacts", ("contact_jacobian", "contact_motion"), _rate),
         Identity("drift of contacts at 2 v = 4 times that at v", ("contact_motion",), _twice),

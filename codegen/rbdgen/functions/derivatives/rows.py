@@ -248,8 +248,6 @@ ABA_DERIVATIVES = Function(
     projected=_by_inverse_dynamics,
 )
 
-ROWS = (RNEA_DERIVATIVES, ABA_DERIVATIVES)
-
 RNEA_FEXT_DERIVATIVES = Function(
     Signature(
         "rnea_fext_derivatives",
@@ -326,4 +324,4 @@ ABA_FEXT_DERIVATIVES = Function(
     projected=_by_inverse_dynamics_with_forces,
 )
 
-WITH_FORCES = (RNEA_FEXT_DERIVATIVES, ABA_FEXT_DERIVATIVES)
+ROWS = (RNEA_DERIVATIVES, ABA_DERIVATIVES, RNEA_FEXT_DERIVATIVES, ABA_FEXT_DERIVATIVES)

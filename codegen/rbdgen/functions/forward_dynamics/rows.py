@@ -98,8 +98,6 @@ ABA = Function(
     along=ALONG,
 )
 
-ROWS = (ABA,)
-
 ABA_FEXT = Function(
     Signature("aba_fext", (Q, V, TAU, FEXT), (A,)),
     "forward dynamics with external forces",
@@ -113,3 +111,5 @@ ABA_FEXT = Function(
     inverse="rnea_fext",
     along=ALONG,
 )
+
+ROWS = (ABA, ABA_FEXT)

@@ -109,8 +109,6 @@ GRAVITY = Function(
     along=ALONG,
 )
 
-ROWS = (RNEA, NLE, GRAVITY)
-
 RNEA_FEXT = Function(
     Signature("rnea_fext", (Q, V, A, FEXT), (TAU,)),
     "inverse dynamics with external forces",
@@ -122,3 +120,5 @@ RNEA_FEXT = Function(
     resistance=RESISTED,
     along=ALONG,
 )
+
+ROWS = (RNEA, NLE, GRAVITY, RNEA_FEXT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from rbdgen.functions.kinematics.motion import acceleration, classical_accelerat
 from rbdgen.functions.kinematics.outward import CLASSICAL, SPATIAL, Frames
 from rbdgen.functions.kinematics.pinocchio import each_frame, frame_placement
 from rbdgen.functions.kinematics.placement import FromRoot, in_world
+from rbdgen.functions.needs import FRAMES
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.model.tree_size import TreeSize
 from rbdgen.signature import Argument, Signature
@@ -326,4 +328,4 @@ def _rows() -> Iterator[Function]:
         yield from map(row, CONVENTIONS)
 
 
-ROWS = tuple(_rows())
+ROWS = tuple(replace(row, needs=(FRAMES,)) for row in _rows())

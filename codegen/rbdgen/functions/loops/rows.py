@@ -20,6 +20,7 @@ from rbdgen.functions.loops.eliminated import (
     loop_rnea,
 )
 from rbdgen.functions.loops.relative_motion import loop_drift, loop_jacobian, loop_position
+from rbdgen.functions.needs import INDEPENDENT, LOOPS
 from rbdgen.functions.resisting import resisting
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
@@ -50,6 +51,7 @@ LOOP_POSITION = Function(
     "what closed loops keep at zero",
     (_form(lambda model, x: [loop_position(model, x.q, x.naming)]),),
     operations=lambda size: 130 * size.loops,
+    needs=(LOOPS,),
 )
 
 LOOP_JACOBIAN = Function(
@@ -69,6 +71,7 @@ LOOP_JACOBIAN = Function(
     "Jacobian of closed loops: Jc v = 0",
     (_form(lambda model, x: [flat(loop_jacobian(model, x.q, x.naming))]),),
     operations=lambda size: 160 * size.loops,
+    needs=(LOOPS,),
 )
 
 LOOP_DRIFT = Function(
@@ -95,9 +98,8 @@ LOOP_DRIFT = Function(
             lambda call, x: (call("loop_drift", v=2 * x["v"]), 4 * call("loop_drift")),
         ),
     ),
+    needs=(LOOPS,),
 )
-
-ROWS = (LOOP_POSITION, LOOP_JACOBIAN, LOOP_DRIFT)
 
 
 # ---- by independent velocities
@@ -139,6 +141,7 @@ LOOP_PROJECTION = Function(
     "all velocities by the independent ones: v = G v_i",
     (_form(lambda model, x: [flat(Eliminated(model, x).projection)]),),
     operations=lambda size: 200 * size.loops,
+    needs=(INDEPENDENT,),
 )
 
 LOOP_MOTION = Function(
@@ -163,6 +166,7 @@ LOOP_MOTION = Function(
             ),
         ),
     ),
+    needs=(INDEPENDENT,),
 )
 
 LOOP_RNEA = Function(
@@ -170,6 +174,7 @@ LOOP_RNEA = Function(
     "inverse dynamics in closed loops, by v_i and a_i",
     _forms(lambda tree, robot, x: [loop_rnea(tree, robot, x, x.arrays["a_i"])]),
     operations=lambda size: _RNEA.operations(size) + 170 * size.loops,
+    needs=(INDEPENDENT,),
 )
 
 LOOP_CRBA = Function(
@@ -190,6 +195,7 @@ LOOP_CRBA = Function(
     "inertia matrix in closed loops, G^T M G",
     _forms(lambda tree, robot, x: [flat(loop_crba(tree, robot, x))]),
     operations=lambda size: _CRBA.operations(size) + 200 * size.loops,
+    needs=(INDEPENDENT,),
 )
 
 LOOP_ABA = Function(
@@ -212,6 +218,16 @@ LOOP_ABA = Function(
             lambda call, x: (call("loop_aba", tau_i=call("loop_rnea")), x["a_i"]),
         ),
     ),
+    needs=(INDEPENDENT,),
 )
 
-BY_INDEPENDENT = (LOOP_PROJECTION, LOOP_MOTION, LOOP_RNEA, LOOP_CRBA, LOOP_ABA)
+ROWS = (
+    LOOP_POSITION,
+    LOOP_JACOBIAN,
+    LOOP_DRIFT,
+    LOOP_PROJECTION,
+    LOOP_MOTION,
+    LOOP_RNEA,
+    LOOP_CRBA,
+    LOOP_ABA,
+)

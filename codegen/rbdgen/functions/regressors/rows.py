@@ -84,8 +84,6 @@ POTENTIAL_REGRESSOR = Function(
     pinocchio=lambda pin, model, data, x: np.ravel(pin.computePotentialEnergyRegressor(model, data, x["q"])),
 )
 
-ROWS = (REGRESSOR, KINETIC_REGRESSOR, POTENTIAL_REGRESSOR)
-
 
 def _base_columns(model: Model, Y: Any) -> Outputs:
     """Yb, a choice of columns of Y, over the independent degrees of freedom."""
@@ -125,3 +123,5 @@ REGRESSOR_BASE = Function(
     of_joint_frames=True,
     basis=base_parameters,
 )
+
+ROWS = (REGRESSOR, KINETIC_REGRESSOR, POTENTIAL_REGRESSOR, REGRESSOR_BASE)

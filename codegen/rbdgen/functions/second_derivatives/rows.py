@@ -99,6 +99,7 @@ RNEA_SECOND = Function(
             ),
         ),
     ),
+    on_request=True,
 )
 
 ABA_SECOND = Function(
@@ -120,7 +121,7 @@ ABA_SECOND = Function(
     operations=lambda size: _torque_operations(size) + 95 * size.factor + 7 * size.solves,
     measure=_FIRST,
     identities=(_affine("aba_second", "aba_derivatives", "tau", 3),),
+    on_request=True,
 )
 
 ROWS = (RNEA_SECOND, ABA_SECOND)
-"""Of every robot, but so large that no other list of functions has them."""

@@ -41,6 +41,7 @@ RNEA_DPARAMS = Function(
         ),
     ),
     operations=lambda size: 296 * size.ancestors + 400 * size.bodies,
+    on_request=True,
 )
 
 ABA_DPARAMS = Function(
@@ -59,6 +60,7 @@ ABA_DPARAMS = Function(
         ),
     ),
     operations=lambda size: 600 * size.connected + 1500 * size.bodies,
+    on_request=True,
 )
 
 ROWS = (RNEA_DPARAMS, ABA_DPARAMS)

@@ -82,6 +82,7 @@ def _step(name: str, step: Callable[[Model, State, Forward], Outputs], method: s
                 lambda call, x: (call(name, dt=0 * x["dt"])[1], x["v"]),
             ),
         ),
+        on_request=True,
     )
 
 
@@ -101,7 +102,7 @@ STEP_DERIVATIVES = Function(
     "derivatives of step: the next (q, v) moves by A d(q, v) + B dtau",
     tuple(_differentiated()),
     operations=lambda size: 2400 * size.bodies + 90 * size.ancestors + 6 * size.products,
+    on_request=True,
 )
 
 ROWS = (STEP, STEP_RK4, STEP_DERIVATIVES)
-"""These apply to every robot."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rbdgen.functions.function import Call, Form, Function, Identity, Q, V, cheap, flat, square, symmetric
+from rbdgen.functions.needs import FLOATING
 from rbdgen.functions.resistance import Added, torque
 from rbdgen.functions.world_aligned.turned import (
     crba_world,
@@ -62,6 +63,7 @@ CRBA_WORLD = Function(
     ),
     operations=lambda size: 160 * size.bodies + 48 * size.ancestors,
     pinocchio=_pinocchio_crba,
+    needs=(FLOATING,),
     identities=(
         Identity(
             "eigenvalues of Mw are those of M",
@@ -88,6 +90,7 @@ NLE_WORLD = Function(
     ),
     operations=lambda size: 320 * size.bodies,
     pinocchio=_pinocchio_nle,
+    needs=(FLOATING,),
     resistance=(Added("hw", torque),),
     identities=(Identity("hw does not depend on how the base glides", ("nle_world",), _with_base_gliding),),
 )

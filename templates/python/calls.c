@@ -9,6 +9,8 @@
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include "bodies.h"
+
 #define MOST_ARRAYS 32
 #define MOST_AXES 3
 #define MOST_LEADING 30
@@ -567,9 +569,45 @@ static int fill_module(PyObject *module)
     return add_type(module, "Call", &call_spec) == 0 && add_type(module, "Bound", &bound_spec) == 0 ? 0 : -1;
 }
 
+/* Whether the array is of this type and number of elements, in C order. */
+static int is_of(PyObject *array, int type, npy_intp size)
+{
+    return PyArray_TYPE((PyArrayObject *)array) == type && PyArray_SIZE((PyArrayObject *)array) == size
+           && PyArray_ISCARRAY_RO((PyArrayObject *)array);
+}
+
+/* are_bodies(p (..., np), values (links, 10), places (links, 10), kinds (links,)): see bodies.h. */
+static PyObject *are_bodies(PyObject *module, PyObject *arguments)
+{
+    PyObject *p, *values, *places, *kinds;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O!O!O!O!", &PyArray_Type, &p, &PyArray_Type, &values, &PyArray_Type, &places, &PyArray_Type,
+                          &kinds))
+        return NULL;
+    const npy_intp links = PyArray_SIZE((PyArrayObject *)kinds), axes = PyArray_NDIM((PyArrayObject *)p);
+    const npy_intp np = axes == 0 ? 0 : PyArray_DIM((PyArrayObject *)p, (int)axes - 1);
+    int fits = np > 0 && is_of(p, NPY_DOUBLE, PyArray_SIZE((PyArrayObject *)p)) && is_of(values, NPY_DOUBLE, 10 * links)
+               && is_of(places, NPY_INTP, 10 * links) && is_of(kinds, NPY_UINT8, links);
+    for (npy_intp k = 0; fits && k < 10 * links; ++k)
+        fits = ((const npy_intp *)PyArray_DATA((PyArrayObject *)places))[k] < np;
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "parameters and links that do not fit each other");
+        return NULL;
+    }
+    int sound;
+    const size_t rows = (size_t)(PyArray_SIZE((PyArrayObject *)p) / np);
+    Py_BEGIN_ALLOW_THREADS
+    sound = are_certainly_bodies(PyArray_DATA((PyArrayObject *)p), rows, (size_t)np, (size_t)links,
+                                 PyArray_DATA((PyArrayObject *)values), PyArray_DATA((PyArrayObject *)places),
+                                 PyArray_DATA((PyArrayObject *)kinds));
+    Py_END_ALLOW_THREADS
+    return PyBool_FromLong(sound);
+}
+
+static PyMethodDef module_methods[] = { {"are_bodies", are_bodies, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL} };
 static PyModuleDef_Slot module_slots[] = { {Py_mod_exec, fill_module}, {0, NULL} };
 static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "_calls", "The quick way from NumPy arrays into C.", 0, NULL, module_slots, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT, "_calls", "The quick way from NumPy arrays into C.", 0, module_methods, module_slots, NULL, NULL, NULL,
 };
 
 PyMODINIT_FUNC PyInit__calls(void)

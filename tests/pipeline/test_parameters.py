@@ -30,9 +30,7 @@ from rbdgen.model.parameters import OF_INERTIA, asked_parameters
 from rbdgen.options import Options
 from rbdgen.pipeline.design import count, design_functions
 from rbdgen.runtime import Library
-from rbdgen.runtime.configuration import Manifold
-from rbdgen.runtime.parameters import Parameters, _certain, _distance
-from rbdgen.signature import SizedArgument
+from rbdgen.runtime.parameters import Parameters
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -322,27 +320,6 @@ def test_no_body_has_such_inertia(library: Library) -> None:
         library.update(heavy)
     with pytest.raises(ArrayTypeError, match=r"there is no parameter 'ten:.*'; did you mean 'ten:"):
         library.update({f"ten:{link}.M": 1.0})
-
-
-@pytest.mark.parametrize("about_center", [True, False])
-def test_minors_find_only_bodies_sound(about_center: bool) -> None:
-    """Near the limit too, where eigenvalues decide; bodies of solids take none."""
-    random = np.random.default_rng(0)
-    link = {"link": "x", "about_center": about_center, "values": [0.0] * 10, "places": list(range(10))}
-    argument = SizedArgument("I", (10,), "", "", "inertia")
-    solid = Manifold(()).random_inputs([argument], random, (500,))["I"]
-    if about_center:
-        solid[:, 1:4] = 0.1
-        solid[:, 4:] = [3, 0.1, 3, 0.2, 0.1, 3]
-    p = np.concatenate(
-        [solid, solid + random.normal(scale=0.3, size=solid.shape), random.normal(size=(500, 10))]
-    )
-    p = np.concatenate([p, [np.full(10, np.nan), np.zeros(10), [1, *[0] * 9]]])
-    sound = _certain(link, p)
-    assert sound[:500].all()
-    assert 500 < sound.sum() < 1400
-    assert not _distance(link, p[sound]).any()
-    assert _certain(link, p[0]).shape == ()
 
 
 def test_tables_are_those_of_all_functions() -> None:

@@ -15,6 +15,7 @@ from ..errors import ArrayTypeError, ArrayValueError, LoadError, either
 from ..signature import UPDATE, SizedArgument, SizedSignature, numbers_of
 from .anchors import anchor_of
 from .arrays import Array, as_real, leading_axes
+from .bodies import Bodies
 from .compiled import Code
 from .configuration import Manifold
 from .documentation import call_signature, docstring
@@ -72,7 +73,8 @@ class Library:
         self.parameters = Parameters.of(manifest)
         self.__dict__.update(functions)
         if self.parameters.names:
-            self.__dict__[UPDATE] = Update(functions[UPDATE], self.parameters)
+            bodies = Bodies(self.parameters.links, code.calls)
+            self.__dict__[UPDATE] = Update(functions[UPDATE], self.parameters, bodies)
         self.rollout = Rollouts({name: f.rollout for name, f in functions.items() if isinstance(f, Step)})
         self._checked = False
         self._sealed = True

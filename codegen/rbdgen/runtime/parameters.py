@@ -14,11 +14,9 @@ import numpy.typing as npt
 
 from ..errors import ArrayTypeError
 from .arrays import Array
+from .bodies import Bodies
 from .function import Function
 from .lazy import is_lazy
-
-ROUNDING = 1e-12
-"""A second moment whose least eigenvalue is above minus this, times its trace, is that of a body."""
 
 
 @dataclass(frozen=True)
@@ -64,56 +62,7 @@ class Parameters:
         In kg m^2 by how much the largest principal moment of inertia about the centre of mass exceeds the sum
         of the two others; in kg how far the mass is below 0. Over p (..., np) the worst.
         """
-        given = np.asarray(p, float)
-        distances = {}
-        for link in self.links:
-            suspect = given[~_certain(link, given)]  # rows
-            if len(suspect):
-                distances[link["link"]] = float(np.max(_distance(link, suspect)))
-        return {link: distance for link, distance in distances.items() if distance > 0}
-
-
-def _certain(link: Mapping[str, Any], p: Array) -> npt.NDArray[np.bool_]:
-    """Where a link is a body with certainty: the leading minors of its second moments are all above 0, with a
-    little added to the diagonal for rounding; (...) of p (..., np).
-
-    In closed form, as eigenvalues take a hundred times as long.
-    """
-    pairs = zip(link["values"], link["places"], strict=True)
-    with np.errstate(all="ignore"):
-        m, x, y, z, xx, xy, yy, xz, yz, zz = (v if k is None else p[..., k] for v, k in pairs)
-        half = 0.5 * (xx + yy + zz)
-        a, b, c, d, e, f = half - xx, half - yy, half - zz, -xy, -xz, -yz
-        if not link["about_center"]:
-            a, b, c = a - x * x / m, b - y * y / m, c - z * z / m
-            d, e, f = d - x * y / m, e - x * z / m, f - y * z / m
-        little = ROUNDING * np.abs(a + b + c)
-        a, b, c = a + little, b + little, c + little
-        first = a * b - d * d
-        determinant = c * first - f * (a * f - d * e) - e * (b * e - d * f)
-        sound = (m > 0) & (a > 0) & (first > 0) & (determinant > 0)
-    return np.broadcast_to(sound, p.shape[:-1])
-
-
-def _distance(link: Mapping[str, Any], p: Array) -> Array:
-    """How far a link is from a body, 0 where it is one."""
-    values = np.array(np.broadcast_to(link["values"], (*p.shape[:-1], 10)), float)
-    for k, place in enumerate(link["places"]):
-        if place is not None:
-            values[..., k] = p[..., place]
-    m, vector = values[..., 0], values[..., 1:4]
-    J = values[..., [[4, 5, 7], [5, 6, 8], [7, 8, 9]]]
-    half = np.trace(J, axis1=-2, axis2=-1)[..., None, None] / 2
-    second = half * np.eye(3) - J
-    if not link["about_center"]:
-        square = vector[..., :, None] * vector[..., None, :]
-        second = second - square / np.where(m > 0, m, np.inf)[..., None, None]
-    size = np.abs(np.trace(second, axis1=-2, axis2=-1))
-    least = np.linalg.eigvalsh(second)[..., 0]
-    inertia = np.where(least < -ROUNDING * size, -2 * least, 0)
-    empty = (m == 0) & ~np.any(values != 0, axis=-1)
-    massless = np.where(m < 0, -m, np.linalg.norm(values, axis=-1))
-    return np.where(empty, 0, np.where(m > 0, inertia, massless))
+        return Bodies(self.links).unphysical(p)
 
 
 @dataclass(frozen=True)
@@ -127,6 +76,7 @@ class Update:
 
     function: Function
     parameters: Parameters
+    bodies: Bodies
 
     def __call__(self, p: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None, **options: Any) -> Any:
         if p is None:
@@ -140,7 +90,7 @@ class Update:
         elif is_lazy((p,)):
             return self.function(p, **options)
         table = self.function(p, **options)
-        for link, distance in self.parameters.unphysical(p).items():
+        for link, distance in self.bodies.unphysical(p).items():
             warnings.warn(
                 f"update: no body has the inertia of link '{link}', it is off by {distance:.3g} kg m^2, or "
                 "kg where the mass is not above 0; check both",

@@ -16,6 +16,7 @@ LOADER: Final = (
     "runtime/__init__.py",
     "runtime/anchors.py",
     "runtime/arrays.py",
+    "runtime/bodies.py",
     "runtime/compiled.py",
     "runtime/configuration.py",
     "runtime/documentation.py",
@@ -33,7 +34,7 @@ LOADER: Final = (
 )
 """Modules of rbdgen of which every generated package carries a copy."""
 
-BINDING: Final = ("calls.c", "stream.h", "threads.h", "threads.c")
+BINDING: Final = ("calls.c", "bodies.h", "stream.h", "threads.h", "threads.c")
 """C files that are the same for every robot and are copied unchanged from `templates/python`."""
 
 

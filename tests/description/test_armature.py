@@ -79,9 +79,9 @@ def test_files(tmp_path: Path, name: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "is no TOML or JSON"),
-        ("\xff", "is no TOML or JSON"),
-        ("[" * 100_000, "is no TOML or JSON"),
+        ("{", "is neither TOML nor JSON"),
+        ("\xff", "is neither TOML nor JSON"),
+        ("[" * 100_000, "is neither TOML nor JSON"),
         ('{"j": 1, "j": 2}', "a name occurs twice"),
         ("[1]", "has no entries"),
         ('{"j": NaN}', "armature of joint 'j' is nan; write a number of 0 or more"),

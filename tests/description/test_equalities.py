@@ -167,11 +167,11 @@ OTHERS = {
 @pytest.mark.parametrize("couplings", OTHERS.values(), ids=OTHERS)
 def test_another_coupling_is_refused_by_name_or_left_out(couplings: str) -> None:
     path = written(COUPLED, couplings)
-    said = "it has constraints that are no closed loops and no linear couplings: 'x'"
+    said = "it has constraints that are neither closed loops nor linear couplings: 'x'"
     with pytest.raises(rbdgen.RbdgenError) as error:
         rbdgen.load_robot(path)
     assert str(error.value) == (
-        f"robot.xml: {said}, which no function knows; pass ignore=['equality'] to leave this out"
+        f"robot.xml: {said}, which rbdgen does not support; pass ignore=['equality'] to leave this out"
     )
     robot = rbdgen.load_robot(path, ignore=["equality"])
     assert f"robot.xml: {said}; ignored, as asked" in robot.warnings

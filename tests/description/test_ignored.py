@@ -218,7 +218,7 @@ def test_a_follower_of_ros2_control_is_read(params: str, expected: Mimic | None)
         (
             CONTROL.format("k", "", param("mimic", "j")),
             '<mimic joint="j" multiplier="3"/>',
-            "<ros2_control>: joint 'k' mimics otherwise than above; ignored: 3 'j' + 0 is used",
+            "<ros2_control>: joint 'k' has a different mimic above; ignored: 3 'j' + 0 is used",
         ),
         (
             CONTROL.format("k", ' mimic="false"', ""),

@@ -146,7 +146,7 @@ FEATURES = (
         "equality",
         body(),
         '<equality><joint name="e" joint1="j"/></equality>',
-        "constraints that are no closed loops and no linear couplings: 'e'",
+        "constraints that are neither closed loops nor linear couplings: 'e'",
     ),
 )
 
@@ -163,7 +163,8 @@ def test_what_no_function_knows_is_refused_by_name_or_left_out(
     with pytest.raises(RbdgenError) as error:
         rbdgen.load_robot(path, ignore=[x for x in ("tendon", "fluid") if x != feature])
     assert str(error.value) == (
-        f"robot.xml: it has {said}, which no function knows; pass ignore=['{feature}'] to leave this out"
+        f"robot.xml: it has {said}, which rbdgen does not support; "
+        f"pass ignore=['{feature}'] to leave this out"
     )
     for ignore in ([feature], feature, "all", f"flex,{feature}"):
         robot = rbdgen.load_robot(path, ignore=ignore)

@@ -177,7 +177,7 @@ def test_what_is_not_read_is_told() -> None:
     if hasattr(model, "lowerDryFrictionLimit"):
         model.armature, model.lowerDryFrictionLimit = np.zeros(model.nv), -np.eye(model.nv)[7]
         told = [x.partition(": ")[2] for x in rbdgen.from_pinocchio(model).warnings]
-        assert told == ["joint 'j01' has another friction backwards; ignored: the forward one is taken"]
+        assert told == ["joint 'j01' has a different friction backward; ignored: the forward one is used"]
 
 
 def test_resistance_that_differs_within_a_joint_is_refused() -> None:

@@ -98,7 +98,7 @@ def test_arguments_in_python(segments: str) -> None:
 def test_an_argument_that_nothing_asks_for_is_told(segments: str) -> None:
     robot = rbdgen.load_robot(segments, xacro_args={"lenght": 1})
     assert robot.warnings == (
-        f"{segments} (expanded): the file asks for no xacro argument 'lenght'; ignored",
+        f"{segments} (expanded): the file does not use the xacro argument 'lenght'; ignored",
     )
 
 

@@ -1,1 +1,1 @@
-"""What the robot file says: frozen types and the URDF reader."""
+"""Robot descriptions: the frozen types that hold one, and the readers of every format that produces them."""

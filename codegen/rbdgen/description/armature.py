@@ -1,13 +1,14 @@
-"""Inertia of motors' rotors from a file of its own, beside a description that cannot say it.
+"""Reads the inertia of motors' rotors from a separate file, for descriptions that cannot state it.
 
-TOML or JSON, an entry a joint: its armature, the inertia that the joint feels, in kg m^2 or kg, or what it
-comes from, `rotor_inertia` in kg m^2 and `gear_ratio`, turns of the rotor for one of the joint. In TOML:
+The file is TOML, JSON or SRDF. In TOML and JSON, each entry names a joint and gives either its armature,
+which is the rotor's inertia reflected to the joint (kg m^2 or kg), or `rotor_inertia` (kg m^2) and
+`gear_ratio`, the number of turns of the rotor per turn of the joint. In TOML:
 
     shoulder = { rotor_inertia = 1e-5, gear_ratio = 100 }
     elbow = { armature = 0.02 }
     wrist = 0.01
 
-Or an SRDF, where `mass` is the rotor's inertia, as Pinocchio has it:
+In an SRDF, `mass` is the rotor's inertia, as in Pinocchio:
 
     <rotor_params>
       <joint name="shoulder" mass="1e-5" gear_ratio="100"/>
@@ -38,18 +39,17 @@ FIELDS: Final = ({"armature"}, {"rotor_inertia"}, {"rotor_inertia", "gear_ratio"
 
 
 class Rotors(NamedTuple):
-    """`entries`: by joint, as above; `source`: what messages call them; `shared`: whether they are of several
-    robots, as an SRDF's, so that joints may be missing."""
+    """The entries of an armature file."""
 
-    entries: Mapping[str, Any]
-    source: str
-    shared: bool = False
+    entries: Mapping[str, Any]  # by the joint's name, in the forms that the module's docstring lists
+    source: str  # the name of the file in messages
+    shared: bool = False  # whether several robots share the file, as an SRDF: it may name unknown joints
 
 
 def read_armature(path: str | os.PathLike[str]) -> Rotors:
-    """The entries of a file: an SRDF's where it is XML, TOML's where its name ends so, else JSON's.
+    """Reads a file as SRDF if it is XML, as TOML if its name ends in .toml, and as JSON otherwise.
 
-    Raises DescriptionError.
+    Raises DescriptionError for a file that cannot be read or has no entries.
     """
     name = os.fspath(path)
     try:
@@ -65,7 +65,7 @@ def read_armature(path: str | os.PathLike[str]) -> Rotors:
         what = f"cannot be read ({error.strerror})"
         raise DescriptionError(name, None, what, "give a TOML, JSON or SRDF file of armatures") from None
     except (ValueError, RecursionError) as error:
-        what = f"is no TOML or JSON ({escaped(str(error), 100)})"
+        what = f"is neither TOML nor JSON ({escaped(str(error), 100)})"
         raise DescriptionError(name, None, what, "write {joint: {rotor_inertia, gear_ratio}}") from None
     if not isinstance(found, dict):
         raise DescriptionError(name, None, "has no entries", "write {joint: {rotor_inertia, gear_ratio}}")
@@ -73,7 +73,7 @@ def read_armature(path: str | os.PathLike[str]) -> Rotors:
 
 
 def _rotor_params(document: Document) -> dict[str, dict[str, float]]:
-    """Those of an SRDF."""
+    """The entries of all <rotor_params> elements of an SRDF, by joint."""
     parents = document.children(document.root, "rotor_params")
     if not parents:
         what = f"{said(document.root)} has no <rotor_params>"
@@ -88,7 +88,7 @@ def _rotor_params(document: Document) -> dict[str, dict[str, float]]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON whose names differ."""
+    """Builds a JSON object, and raises ValueError if a name occurs twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a name occurs twice")
@@ -98,8 +98,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def with_armature(description: Description, rotors: Rotors) -> Description:
     """The description with these rotors in place of its own.
 
-    Raises DescriptionError for a joint that does not move or is not there, but of an SRDF, and for other
-    entries than above.
+    Raises DescriptionError for an entry of another form than the module's docstring lists, and for a joint
+    that is unknown or fixed; a file that several robots share gives a warning for such a joint instead.
     """
     moving = {joint.name for joint in description.joints if joint.type != "fixed"}
     missing = [str(name) for name in rotors.entries if name not in moving]
@@ -116,7 +116,7 @@ def with_armature(description: Description, rotors: Rotors) -> Description:
 
 
 def _armature(name: str, entry: Any, source: str) -> float:
-    """n^2 J, or the armature itself."""
+    """The armature of one entry: n^2 J of a rotor, or the armature as given."""
     given = entry if isinstance(entry, Mapping) else {"armature": entry}
     if set(given) not in FIELDS:
         what = f"joint {quoted(name)} has {', '.join(escaped(str(key)) for key in given) or 'nothing'}"

@@ -1,4 +1,4 @@
-"""Links and joints that come from no file become a description, held to what a file is held to."""
+"""Makes a description of links and joints that come from no URDF, with the checks that a URDF gets."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from rbdgen.errors import DescriptionError
 def assembled(
     name: str, links: Sequence[Link], joints: Sequence[Joint], path: str, warnings: Sequence[str] = ()
 ) -> Description:
-    """The description; `path` stands for the file in messages, `line` of a link or joint for the line.
+    """The description of these links and joints.
 
-    Raises DescriptionError for what no file could say either, and where there is no one tree.
+    In messages, `path` stands for the name of the file, and `line` of a link or joint for the line.
+
+    Raises DescriptionError for names and numbers that are not allowed in a URDF either, and if the links and
+    joints do not form one tree.
     """
     if not links:
         raise DescriptionError(path, None, "the robot has no body", "add one")
@@ -40,7 +43,8 @@ def assembled(
 
 
 def _check(path: str, kind: str, thing: Link | Joint) -> None:
-    """Refuse names that a file cannot hold, and numbers that are not finite or no mass."""
+    """Raises DescriptionError for a name that is not printable, a number that is not finite, a negative
+    mass."""
     if not (thing.name.strip() and thing.name.isprintable()):
         what = f"{quoted(thing.name)} is no name for a {kind}"
         raise DescriptionError(path, thing.line, what, "give a text of printable letters")

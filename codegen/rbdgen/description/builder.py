@@ -1,4 +1,4 @@
-"""A robot written in Python, body by body, instead of in a file."""
+"""Builds a robot in Python, body by body, instead of reading it from a file."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _WITH_AXIS = ("revolute", "continuous", "prismatic", "helical", "universal")
 _NO_AXIS: dict[JointType, Vector3] = {"planar": (0.0, 0.0, 1.0)}
 _ZERO = (0.0, 0.0, 0.0)
 _SYMMETRY = 1e-9
-"""Entries of an inertia matrix may differ by this much across its diagonal, relative to the largest."""
+"""The largest difference of two symmetric entries of an inertia matrix, relative to its largest entry."""
 
 _Built = TypeVar("_Built", bound="RobotBuilder")
 
 
 class RobotBuilder:
-    """A robot in the making; `rbdgen.load_robot` takes it in place of a path.
+    """Builds a robot body by body; `rbdgen.load_robot` accepts a builder in place of a path.
 
         arm = rbdgen.RobotBuilder("arm")
         arm.add_body("base")
@@ -83,39 +83,43 @@ class RobotBuilder:
         """Add a body and the joint above it; the first body, the root, has no joint.
 
         Args:
-            name: of the body.
-            parent: the body that carries it.
-            joint: the joint's name, None for NAME_joint.
+            name: the name of the body.
+            parent: the name of the parent body.
+            joint: the name of the joint; None means NAME_joint.
             type: "revolute", "continuous", "prismatic", "fixed", "planar" (in the x-y plane of its frame),
                 "floating", "spherical", "helical" or "universal".
-            axis: the joint's axis in the body's frame, of any length; none for a joint that has no single
-                one. The first of a universal joint, at q = 0.
-            second_axis: of a universal joint, in the body's frame.
-            pitch: of a helical joint, m/rad: a thread's lead is 2 pi times it.
-            xyz: where the body's frame stands in the parent's at q = 0, m.
-            rpy: how it is turned there, rad: about the parent's x, then y, then z.
-            mass: kg; None for a frame without mass.
+            axis: the axis of the joint in the body's frame, of any length. It is required for revolute,
+                continuous, prismatic, helical and universal joints, and not allowed for others. For a
+                universal joint it is the first axis, at q = 0.
+            second_axis: the second axis of a universal joint, in the body's frame.
+            pitch: the pitch of a helical joint, m/rad; the lead of the thread is 2 pi times the pitch.
+            xyz: the position of the body's frame in the parent's frame at q = 0, m.
+            rpy: its orientation at q = 0, rad: rotations about the parent's x, then y, then z axis.
+            mass: the mass, kg; None for a frame without mass.
             com: the centre of mass in the body's frame, m.
-            inertia: about the centre of mass, in axes parallel to the body's, kg m^2: three numbers (ixx,
-                iyy, izz), six (ixx, ixy, ixz, iyy, iyz, izz), or a symmetric 3 x 3 matrix.
-            limit: the lowest and the highest position, rad or m; carried into the manifest, never enforced.
-            effort: the largest torque or force, N m or N; likewise.
-            velocity: the largest velocity, rad/s or m/s; likewise.
-            damping: the joint's viscous damping, N m s/rad or N s/m, used where `load_robot` is asked for it.
-            friction: its Coulomb friction, N m or N; likewise.
-            armature: the inertia of a motor's rotor as the joint feels it, n^2 J for one that turns n times
-                as fast as the joint, kg m^2 or kg.
-            stiffness: of a spring on the joint, N m/rad or N/m.
-            spring_reference: where the spring rests, rad or m, 0 if not given.
-            mimic: (joint, multiplier, offset) of a joint that follows another, by that one's name:
-                q = multiplier q_joint + offset, in rad or m. Such as ("left_finger", -1, 0).
+            inertia: the rotational inertia about the centre of mass, in axes parallel to the body's, kg m^2:
+                three numbers (ixx, iyy, izz), six (ixx, ixy, ixz, iyy, iyz, izz), or a symmetric 3 x 3
+                matrix.
+            limit: the lowest and the highest position, rad or m. Limits are stored, but never enforced.
+            effort: the largest torque or force, N m or N; stored, but never enforced.
+            velocity: the largest velocity, rad/s or m/s; stored, but never enforced.
+            damping: the viscous damping of the joint, N m s/rad or N s/m; used only if `load_robot` is called
+                with `damping`.
+            friction: the Coulomb friction of the joint, N m or N; used only if `load_robot` is called with
+                `friction`.
+            armature: the inertia of the motor's rotor, reflected to the joint, kg m^2 or kg: n^2 J for a
+                rotor of inertia J that turns n times as fast as the joint.
+            stiffness: the stiffness of a spring at the joint, N m/rad or N/m.
+            spring_reference: the position at which the spring is at rest, rad or m; 0 if not given.
+            mimic: (joint, multiplier, offset), such as ("left_finger", -1, 0). This joint follows the named
+                one: q = multiplier q_joint + offset, with the offset in rad or m.
 
         Returns:
             The builder.
 
         Raises:
-            DescriptionError: what is wrong with this body, one line. What it takes all bodies to see, such
-                as a loop, is found by `description`.
+            DescriptionError: an argument is wrong; the message is one line. `description` checks what depends
+                on several bodies, such as joints that form a loop.
         """
         self._name(name, "the body")
         origin = Origin(self._vector("xyz", xyz), self._vector("rpy", rpy))
@@ -140,30 +144,31 @@ class RobotBuilder:
         return self
 
     def add_loop(self: _Built, frame1: str, frame2: str, kind: LoopKind = "frame") -> _Built:
-        """Close a loop: two frames stay together, which no joint of the tree says.
+        """Add a closed loop: a constraint that keeps two frames together, in addition to the joints of the
+        tree.
 
             linkage.add_loop("coupler_tip", "rocker_tip", "point")
 
         Args:
-            frame1: a body, also a fixed one, or "world".
-            frame2: another one.
-            kind: "frame": the frames coincide; "point": their origins do, as in a ball joint.
+            frame1: a body, which may be fixed to its parent, or "world".
+            frame2: another body, or "world".
+            kind: "frame" if the two frames coincide; "point" if only their origins do, as in a ball joint.
 
         Returns:
             The builder.
 
         Raises:
-            DescriptionError: another kind. Whether there are such bodies is found by `load_robot`.
+            DescriptionError: `kind` is neither of these. `load_robot` checks that the bodies exist.
         """
         if kind not in get_args(LoopKind):
             told = quoted(str(kind))
-            raise self._error(f"a loop of the kind {told}, which there is none of", "give frame or point")
+            raise self._error(f"the kind of the loop is {told}", "give frame or point")
         where = f"robot {quoted(self.name)}, loop:{len(self._loops) + 1}"
         self._loops.append(Loop(str(frame1), str(frame2), kind, where))
         return self
 
     def description(self) -> Description:
-        """The robot as a URDF reader would give it. Raises DescriptionError where it is no tree."""
+        """The description of the robot. Raises DescriptionError if its bodies and joints form no tree."""
         from rbdgen.description.assembly import assembled  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
         tree = assembled(self.name, self._links, self._joints, self._path)
@@ -177,7 +182,7 @@ class RobotBuilder:
         return DescriptionError(self._path, self._line, what, what_to_do)
 
     def _name(self, name: object, of: str) -> None:
-        """What no file could hold either is refused."""
+        """Raises DescriptionError for a name that is empty or not printable."""
         if not (isinstance(name, str) and name.strip() and name.isprintable()):
             raise self._error(f"{quoted(str(name))} is no name for {of}", "give a text of printable letters")
 
@@ -235,7 +240,7 @@ class RobotBuilder:
     def _with_more(
         self, joint: Joint, resistance: dict[str, float | None], mimic: tuple[str, float, float] | None
     ) -> Joint:
-        """The joint with what resists it, and with whom it follows."""
+        """The joint with its damping, friction, armature and spring, and with the joint that it follows."""
         given = {what: value for what, value in resistance.items() if value is not None}
         if joint.type == "fixed" and (given or mimic is not None):
             what = f"fixed joint {quoted(joint.name)} has {', '.join([*given] or ['mimic'])}"
@@ -305,7 +310,7 @@ class RobotBuilder:
         return Inertial(Origin(center), kilograms, ixx, ixy, ixz, iyy, iyz, izz, self._line)
 
     def _moments(self, given: Sequence[float] | Sequence[Sequence[float]]) -> list[float]:
-        """ixx, ixy, ixz, iyy, iyz, izz."""
+        """ixx, ixy, ixz, iyy, iyz, izz of any of the forms that `add_body` accepts."""
         rows: list[Any] = list(given) if isinstance(given, Iterable) else []
         if len(rows) == 3 and all(isinstance(row, Iterable) for row in rows):
             m = self._numbers("inertia", list(chain.from_iterable(rows)), (9,))
@@ -321,7 +326,8 @@ class RobotBuilder:
         return x, y, z
 
     def _numbers(self, what: str, given: object, counts: tuple[int, ...]) -> list[float]:
-        """Finite numbers, as many as one of `counts`."""
+        """The given numbers as floats. Raises DescriptionError unless they are finite and their number is one
+        of `counts`."""
         values = []
         if isinstance(given, Iterable):
             values = [float(x) if isinstance(x, Real) else math.nan for x in given]

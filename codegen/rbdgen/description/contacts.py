@@ -1,9 +1,9 @@
-"""Contacts as a user gives them: places on links that the world, or another link, holds.
+"""Contacts as a user gives them: constraints on points and frames of links.
 
-Point("lf", "front_left_foot")              the origin of this link stands still: 3 rows
-Point("*_foot")                             so for all links that match, called as the links are
-Frame("l", "left_foot", (0.05, 0, -0.07))   a place of this link and its axes stand still: 6 rows
-Loop("bar", "a", (0, 0, 0.1), "b")          places of two links stay together: 3 rows
+Point("lf", "front_left_foot")              the origin of this link stays in place: 3 rows
+Point("*_foot")                             the same for every link that matches; each gives its name
+Frame("l", "left_foot", (0.05, 0, -0.07))   a point of this link and the link's axes stay in place: 6 rows
+Loop("bar", "a", (0, 0, 0.1), "b")          points of two links stay together: 3 rows
 """
 
 from __future__ import annotations
@@ -20,23 +20,25 @@ from rbdgen.errors import OptionError, either
 ORIGIN = (0.0, 0.0, 0.0)
 
 MARKS: Final = ",=:"
-"""In no name of a contact: they part what the command line is given."""
+"""Characters that the name of a contact must not have: they separate the parts of an option's value."""
 
 FARTHEST = 1e30
-"""In m: squares of larger lengths leave the range of doubles, as between joints."""
+"""The largest coordinate of a point, in m. Squares of larger lengths may overflow a double."""
 
 
 LONGEST_SET: Final = 60
-"""Letters of the name of a set: it becomes part of names of files, which have at most 255."""
+"""The longest name of a set, in letters. Names of files contain it, and a name of a file has at most 255."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a link that the world holds: 3 rows, m/s^2; its force in N.
+    """A contact that keeps a point of a link in place: 3 rows of acceleration in m/s^2, and a force in N.
 
-    `name`: of the contact; `link`: a link, a fixed one too, or any other named frame of the robot; `point`:
-    in its axes, m. Without a link, `name` is that of the link too, or a pattern such as "*_foot": a contact
-    for every link that matches, called as the link is.
+    Args:
+        name: the name of the contact. If no link is given, it is also the name of the link, or a pattern such
+            as "*_foot", which stands for one contact for every link that matches, named like the link.
+        link: a link, which may be fixed to its parent, or any other named frame of the robot.
+        point: the point in the axes of the link, m.
     """
 
     name: str
@@ -46,8 +48,9 @@ class Point:
 
 @dataclass(frozen=True)
 class Frame:
-    """A point of a link and the link's axes, which the world holds: 6 rows, linear, then angular; its force
-    in N and moment in N m about the point. Arguments as of `Point`.
+    """A contact that keeps a point of a link and the link's axes in place: 6 rows, linear, then angular.
+
+    It exerts a force in N and a moment in N m about the point. The arguments are those of `Point`.
     """
 
     name: str
@@ -57,9 +60,15 @@ class Frame:
 
 @dataclass(frozen=True)
 class Loop:
-    """A point of one link that stays with a point of another: 3 rows, or 6 with their axes (`frame`).
+    """A contact that keeps points of two links together: 3 rows, or 6 if it keeps their axes aligned as well.
 
-    `link1`, `link2`: as of `Point`, one of them may be "world"; `point1`, `point2`: in their axes, m.
+    Args:
+        name: the name of the contact.
+        link1: a link or another named frame, as in `Point`; one of the two links may be "world".
+        point1: the point in the axes of `link1`, m.
+        link2: the other link.
+        point2: the point in the axes of `link2`, m.
+        frame: whether the axes of the two links stay aligned as well.
     """
 
     name: str
@@ -75,11 +84,14 @@ Contact: TypeAlias = Point | Frame | Loop
 
 @dataclass(frozen=True)
 class ContactSet:
-    """Some contacts in an order of their own: every function of contacts is also there for these alone, with
-    the set's name as its suffix."""
+    """Some of the contacts, in an order of their own.
+
+    For every set, each function of contacts gets a version for the contacts of the set alone; the name of the
+    set is the suffix of its name.
+    """
 
     name: str
-    contacts: tuple[str, ...]
+    contacts: tuple[str, ...]  # their names
 
 
 Form = Literal["--contact", "--contact-frame", "--contact-loop"]
@@ -89,11 +101,14 @@ FORMS: Final[dict[Form, str]] = {
     "--contact-frame": "[NAME=]LINK[:X,Y,Z]",
     "--contact-loop": "NAME=LINK[:X,Y,Z]=LINK[:X,Y,Z][:frame]",
 }
-"""How the options of the command line say a contact."""
+"""The form of the value of each option of the command line that adds a contact."""
 
 
 def contact_from(option: Form, text: str) -> Contact:
-    """The contact that an option says; OptionError where it is not of its form."""
+    """The contact that the value of an option describes.
+
+    Raises OptionError if it is not of the option's form.
+    """
     name, *places = text.split("=")
     loop = option == "--contact-loop"
     kept = loop and text.endswith(":frame")
@@ -116,7 +131,10 @@ def _asked(option: Form, text: str) -> str:
 
 
 def _place(option: Form, text: str, place: str) -> tuple[str, tuple[float, ...]]:
-    """A link and a point of it, its origin where none is said; names of links may have colons."""
+    """The link and the point that LINK[:X,Y,Z] names; the point is the origin by default.
+
+    Names of links may contain colons, so a colon starts a point only if numbers follow it.
+    """
     link, colon, numbers_after = place.rpartition(":")
     try:
         point = tuple(map(float, numbers_after.split(",")))
@@ -130,7 +148,10 @@ def _place(option: Form, text: str, place: str) -> tuple[str, tuple[float, ...]]
 
 
 def checked_contacts(given: object) -> tuple[Contact, ...]:
-    """Contacts as the API takes them, with points of three floats; OptionError for anything else."""
+    """The contacts that the API was given, with points as three floats.
+
+    Raises OptionError if one is wrong.
+    """
     listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     return tuple(map(_checked, listed))
 
@@ -164,7 +185,10 @@ def _point(one: Contact, given: object) -> tuple[float, ...]:
 
 
 def checked_sets(given: object) -> tuple[ContactSet, ...]:
-    """Sets as the API takes them, names of contacts by the set's name; OptionError for anything else."""
+    """The sets that the API was given as names of contacts by name of set.
+
+    Raises OptionError if one is wrong.
+    """
     if not isinstance(given, Mapping):
         what = f"contact_sets {told(given)} makes no sense"
         raise OptionError(f"{what}; give contacts by name, such as {{'trot': ['lf', 'rh']}}")

@@ -1,4 +1,4 @@
-"""From bytes to checked XML (size, encoding, entities, syntax), with typed access to elements."""
+"""Parses XML with checks of size, encoding, entities and syntax, and converts attributes of elements."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rbdgen.description.schema import Vector3
 from rbdgen.errors import DescriptionError
 
 MAX_BYTES = 20_000_000
-"""Files above this size are refused unread: the largest humanoids with hands stay under 1 MB."""
+"""The largest size of a file, in bytes. Humanoids with hands take less than 1 MB."""
 
 XACRO = "http://www.ros.org/wiki/xacro"
 """The namespace of xacro's elements."""
 
-# What XML Schema calls a double, without INF and NaN; Python's float() would also take 1_000 and nan.
+# A double of XML Schema without INF and NaN. Python's float() would also accept 1_000 and nan.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 
 
@@ -33,7 +33,7 @@ def read_bytes(path: str) -> bytes:
     try:
         with Path(path).open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            # A pipe or a device says size 0, so that the bytes read are bounded as well.
+            # The size of a pipe or a device is 0, so the number of bytes read is bounded as well.
             data = file.read(MAX_BYTES + 1) if size <= MAX_BYTES else b""
     except FileNotFoundError:
         raise DescriptionError(path, None, "no such file", "give the path of a URDF file") from None
@@ -57,7 +57,7 @@ def read_bytes(path: str) -> bytes:
 class Document:
     """A parsed robot file. Its methods find elements and convert attributes, or raise DescriptionError."""
 
-    path: str
+    path: str  # the name of the file in messages
     root: etree._Element
 
     def error(self, line: int, what: str, what_to_do: str) -> DescriptionError:
@@ -67,7 +67,8 @@ class Document:
         return f"{self.path}:{line}: {what}"
 
     def children(self, element: etree._Element, tag: str) -> list[etree._Element]:
-        """Direct children by tag, in the namespace of the root (some files declare a default namespace)."""
+        """The direct children with this tag in the namespace of the root; some files declare a default
+        one."""
         namespace = etree.QName(self.root).namespace
         return element.findall(tag if namespace is None else f"{{{namespace}}}{tag}")
 
@@ -85,7 +86,7 @@ class Document:
         return found
 
     def attribute(self, element: etree._Element, name: str) -> str:
-        """A required attribute that is not blank."""
+        """The value of a required attribute that is not blank."""
         value = element.get(name)
         if value is None or not value.strip():
             found = "has no" if value is None else "has an empty"
@@ -93,20 +94,20 @@ class Document:
         return value
 
     def number(self, element: etree._Element, name: str, default: float | None = None) -> float:
-        """A finite number; without the attribute the default, where there is one."""
+        """The value of an attribute as a finite number; `default` if the attribute is missing."""
         if default is not None and name not in element.attrib:
             return default
         return self._finite(element, name, self.attribute(element, name))
 
     def number_of(self, element: etree._Element, what: str) -> float:
-        """A finite number that is the element's text; `what` it is, for messages."""
+        """The text of an element as a finite number; messages call the number `what`."""
         return self._finite(element, what, element.text or "")
 
     def optional_number(self, element: etree._Element, name: str) -> float | None:
         return self.number(element, name) if name in element.attrib else None
 
     def vector(self, element: etree._Element, name: str) -> Vector3:
-        """Three finite numbers separated by blanks."""
+        """The value of an attribute as three finite numbers separated by blanks."""
         words = self.attribute(element, name).split()
         if len(words) != 3:
             what = f"{name} of {said(element)} has {len(words)} numbers, not 3"
@@ -126,9 +127,9 @@ class Document:
 
 
 def parse(data: bytes, path: str) -> Document:
-    """The document, whatever is at its root.
+    """Parses a document with any root element.
 
-    Raises DescriptionError for anything but one well-formed UTF-8 document without a DOCTYPE.
+    Raises DescriptionError unless the data is one well-formed UTF-8 document without a DOCTYPE.
     """
     if not data.strip():
         raise DescriptionError(path, None, "the file is empty", "give a URDF file")
@@ -154,17 +155,17 @@ def parse(data: bytes, path: str) -> Document:
         message = (error.msg or "").rpartition(", line ")[0]
         raise _syntax_error(message, error.lineno, path) from None
     errors = parser.error_log.filter_from_errors()
-    if errors:  # lxml forgets an undeclared prefix where libxml2 warns of something after it
+    if errors:  # lxml does not raise an undeclared prefix if libxml2 issues a warning after it
         raise _syntax_error(errors[0].message, errors[0].line, path)
     return Document(path, root)
 
 
 def line_of(element: etree._Element) -> int:
-    return cast(int, element.sourceline)  # always there on elements that come from a parser
+    return cast(int, element.sourceline)  # elements that come from a parser always have a line
 
 
 def said(element: etree._Element) -> str:
-    """How a message names an element: by its own name, or by that of the link or joint it belongs to."""
+    """The name of an element in messages: its own name, or that of the link or joint that contains it."""
     tag = etree.QName(element).localname
     if (name := element.get("name")) is not None:
         return f"{tag} {quoted(name)}"
@@ -175,7 +176,10 @@ def said(element: etree._Element) -> str:
 
 
 def _refuse_doctype(text: str, path: str) -> None:
-    """Before any parser sees the text: a DOCTYPE, the one place for entities, precedes the root element."""
+    """Raises DescriptionError if a DOCTYPE precedes the root element; only a DOCTYPE can define entities.
+
+    The text is searched before a parser sees it, so that no parser expands an entity.
+    """
     position = 0
     while (position := text.find("<", position)) >= 0:
         if text.startswith("<!DOCTYPE", position):

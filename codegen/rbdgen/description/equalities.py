@@ -1,6 +1,7 @@
-"""The equality constraints of an MJCF file.
+"""Reads the equality constraints of an MJCF file.
 
-Those that hold two bodies together are closed loops; a linear one of two joints makes one follow the other.
+A constraint that keeps two bodies together becomes a closed loop. A linear constraint on two joints makes one
+joint follow the other.
 """
 
 from __future__ import annotations
@@ -21,19 +22,22 @@ _SITE = 6  # mjtObj
 
 
 class Equalities(NamedTuple):
-    """`mimics`: by the name of the joint that follows; `idle`: constraints that are switched off, or hold
-    what no joint moves; `others`: those that the model does not know."""
+    """The equality constraints of a file, by what becomes of them."""
 
     loops: tuple[Loop, ...]
-    mimics: Mapping[str, Mimic]
-    idle: tuple[str, ...]
-    others: tuple[str, ...]
+    mimics: Mapping[str, Mimic]  # by the name of the joint that follows
+    idle: tuple[str, ...]  # constraints that are inactive, or whose bodies cannot move relative to each other
+    others: tuple[str, ...]  # constraints that rbdgen does not support
 
 
 def equalities_of(model: Any, names: Sequence[str], carried: Collection[int], path: str) -> Equalities:
     """The constraints of MuJoCo's model, in its order.
 
-    `names`: of its bodies; `carried`: those that are links of the robot. The others stay in place.
+    Args:
+        model: MuJoCo's model.
+        names: the names of its bodies.
+        carried: the bodies that are links of the robot; all others stay in place.
+        path: the name of the file in messages.
     """
     loops: list[Loop] = []
     mimics: dict[str, Mimic] = {}
@@ -58,7 +62,7 @@ def equalities_of(model: Any, names: Sequence[str], carried: Collection[int], pa
 
 
 def _bodies(model: Any, k: int) -> list[int]:
-    """The two that a constraint holds together; none where it does another thing."""
+    """The two bodies that a constraint keeps together; an empty list for constraints of other kinds."""
     if model.eq_type[k] not in (_CONNECT, _WELD):
         return []
     ends = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
@@ -70,7 +74,10 @@ def _of_sites(model: Any, k: int) -> bool:
 
 
 def _follower(model: Any, k: int) -> tuple[str, Mimic] | None:
-    """The joint that follows and how, in `qpos`: q1 - ref1 = c0 + c1 (q2 - ref2)."""
+    """The name of the joint that follows and its coupling, q1 - ref1 = c0 + c1 (q2 - ref2) with q of `qpos`.
+
+    Returns None if the constraint couples no two joints, or couples them nonlinearly.
+    """
     if model.eq_type[k] != _JOINT or model.eq_obj2id[k] < 0:
         return None
     c0, c1, *higher = map(float, model.eq_data[k][:5])
@@ -83,7 +90,8 @@ def _follower(model: Any, k: int) -> tuple[str, Mimic] | None:
 
 
 def _leads(name: str, other: str, mimics: Mapping[str, Mimic]) -> bool:
-    """Whether a joint follows already, or moves the one that it is to follow."""
+    """Whether joint `name` follows a joint already, or `other` follows it directly or through other
+    joints."""
     chain = [name, other]
     while chain[-1] in mimics and chain[-1] != name:
         chain.append(mimics[chain[-1]].joint)
@@ -91,7 +99,10 @@ def _leads(name: str, other: str, mimics: Mapping[str, Mimic]) -> bool:
 
 
 def _frames(model: Any, k: int) -> tuple[Origin, Origin]:
-    """Where a constraint holds each body; a weld of bodies turns the first one's frame."""
+    """The frame of the constraint in each of its two bodies.
+
+    MuJoCo stores the relative orientation of a weld of two bodies with the first body.
+    """
     if _of_sites(model, k):
         return _site(model, int(model.eq_obj1id[k])), _site(model, int(model.eq_obj2id[k]))
     data = model.eq_data[k]
@@ -105,7 +116,7 @@ def _site(model: Any, site: int) -> Origin:
 
 
 def _origin(position: Any, quaternion: Any = (1.0, 0.0, 0.0, 0.0)) -> Origin:
-    """`quaternion`: w first, of any length."""
+    """The origin at a position, in m, with the axes of a quaternion of any length, w first."""
     x, y, z = map(float, position)
     w, *vector = (np.array(quaternion) / np.linalg.norm(quaternion)).tolist()
     turned: Matrix = rotation_of((*vector, w))

@@ -1,9 +1,9 @@
-"""Which expressions of a xacro are evaluated: those that compute, and none that could run other code.
+"""Evaluates the expressions of a xacro, and refuses those that could run other code.
 
-Python's `eval` cannot be fenced in by taking names away: an attribute such as `__class__` leads from any
-number to all of Python, from a function or a comprehension inside the expression as well. Here every part of
-an expression is one of those listed, and no name or attribute starts with two underscores. What takes time or
-memory goes through `work.py`.
+To remove names does not make Python's `eval` safe: an attribute such as `__class__` leads from any number to
+all of Python, also inside a function or a comprehension. This module therefore accepts only the kinds of
+syntax nodes that it lists, and no name or attribute that starts with two underscores. Operations that may
+take much time or memory run through `work.py`, which bounds them.
 """
 
 from __future__ import annotations
@@ -20,26 +20,33 @@ _ALLOWED = (
     *(ast.IfExp, ast.Call, ast.keyword, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.comprehension, ast.JoinedStr, ast.FormattedValue),
 )
-"""No lambda and no generator: they would be objects of Python's own machinery."""
+"""The syntax nodes that an expression may contain. Lambdas and generators are left out, as their attributes
+lead to frames and code objects."""
 
 _MAKING = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp, ast.JoinedStr)
-"""What gives a new value of any size, where it is not assigned to."""
+"""Nodes that create a value of any size, unless they are the target of an assignment."""
 
 _WORK: Final = "__work"
-"""No expression can name it."""
+"""The name of the `Work` object; no expression can contain it, as it starts with two underscores."""
 
 LONGEST: Final = 10_000
-"""In letters."""
+"""The longest expression, in letters."""
 
 _STEPS: Final = 10
-"""What it costs to evaluate an expression, beside what it does."""
+"""The steps that an expression costs in addition to those of its operations."""
 
 
 def evaluate(text: str, symbols: dict[str, Any], work: Work | None = None) -> Any:
-    """The value of an expression over `symbols`, which get entries that an expression cannot name.
+    """The value of an expression.
 
-    `work`: what all expressions of a file share. Raises RefusedExpressionError for what does more than
-    compute, or too much of it, and whatever the evaluation raises.
+    Args:
+        text: the expression.
+        symbols: the values of its names. Two entries that no expression can name are added to it.
+        work: the steps that all expressions of one file share; by default the expression has its own.
+
+    Raises:
+        RefusedExpressionError: the expression contains syntax that is not allowed, or takes too many steps.
+        Exception: whatever the evaluation raises.
     """
     work = Work() if work is None else work
     work.spend(_STEPS)
@@ -58,7 +65,7 @@ def evaluate(text: str, symbols: dict[str, Any], work: Work | None = None) -> An
 
 
 class _Counted(ast.NodeTransformer):
-    """The same expression, what it does done by `Work`."""
+    """Rewrites an expression so that methods of `Work` carry out its operations and calls."""
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
@@ -87,7 +94,10 @@ class _Counted(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        """What is cut out is a copy; an index may be as large as what it is compared with."""
+        """A slice is a copy, so its size is checked.
+
+        So is an index, which may be any value, such as a tuple.
+        """
         super().generic_visit(node)
         if isinstance(node.slice, ast.Slice):
             return _by("checked", node)

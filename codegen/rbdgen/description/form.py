@@ -1,4 +1,4 @@
-"""Which format a robot file has: its content says so, whatever its name ends in."""
+"""Finds the format of a robot file from its content; the end of its name is ignored."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _INSTEAD = {
     "sdf": ("an SDF file, a format of Gazebo", "give the URDF that describes the same robot"),
     "COLLADA": ("a COLLADA file, which is geometry", "give a URDF file"),
 }
-"""By root element: what the file is, and what to do."""
+"""For the root elements of other formats: what the file is, and what to do."""
 
 _SRDF = {"group", "group_state", "end_effector", "virtual_joint", "passive_joint", "disable_collisions"}
-"""Elements of a file that is no URDF although its root is <robot>."""
+"""The elements of an SRDF, whose root is <robot> as well."""
 
 
 def form_of(document: Document) -> Form:
-    """Raises DescriptionError, which names the format, for all that is none of these."""
+    """The format of a document. Raises DescriptionError, which names the format, if it is not supported."""
     root = document.root
     tag = etree.QName(root).localname
     if tag == "mujoco":
@@ -42,7 +42,7 @@ def form_of(document: Document) -> Form:
 
 
 def require_urdf(document: Document) -> None:
-    """Raises DescriptionError, which names the format, for all that is no URDF."""
+    """Raises DescriptionError, which names the format, unless the document is a URDF."""
     form = form_of(document)
     if form == "mjcf":
         raise _not_urdf(document, document.root, "an MJCF file, not a URDF", "give a URDF file")
@@ -59,7 +59,7 @@ def _not_urdf(document: Document, root: etree._Element, what: str, what_to_do: s
 
 
 def _first_of_xacro(document: Document) -> etree._Element | None:
-    """The first element of xacro's, by its prefix as xacro goes, or by its namespace."""
+    """The first element whose prefix is `xacro`, which is how xacro finds its own, or whose namespace is."""
     for element in document.root.iter("*"):
         if element.prefix == "xacro" or "xacro" in (etree.QName(element).namespace or ""):
             return element
@@ -67,7 +67,10 @@ def _first_of_xacro(document: Document) -> etree._Element | None:
 
 
 def _holds_expressions(root: etree._Element) -> bool:
-    """Whether something waits for xacro. To declare the prefix is not enough: so does what xacro wrote."""
+    """Whether the document has expressions for xacro.
+
+    A declaration of the prefix alone does not show this, as the output of xacro keeps the declaration.
+    """
     if "xacro" not in root.nsmap:
         return False
     texts = (text for element in root.iter("*") for text in (*element.values(), element.text or ""))

@@ -1,4 +1,4 @@
-"""Names that a description does not have and its links and joints need."""
+"""Makes unique names for links and joints that have no name in the file."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 
 class FreeNames:
-    """Makes names that nothing else has: with a _ behind those that are taken."""
+    """Makes unique names by appending underscores to names that are taken."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = set(taken)
 
     def __call__(self, wanted: str) -> str:
-        """This name, or the next free one; it is taken from now on."""
+        """Returns `wanted`, with underscores appended if it is taken, and marks the result as taken."""
         while wanted in self._taken:
             wanted += "_"
         self._taken.add(wanted)

@@ -1,9 +1,9 @@
-"""What a file says and the dynamics leave out: one warning each, so that nothing is dropped in silence.
+"""Warns of everything in a URDF that would affect the dynamics and that rbdgen does not read.
 
-Gears, motors and springs would change the torques; of damping and friction the model tells. Names that URDF
-does not know are told as well: `<orgin>` for `<origin>` leaves a joint at the wrong place. Nothing is said of
-what never enters the dynamics: geometry, materials, contacts, sensors, limits, safety controllers,
-calibration, and plugins but those that are known to change how bodies move.
+Gears, motors and springs would change the torques. Elements and attributes that URDF does not define give
+warnings too: with `<orgin>` for `<origin>`, a joint is in the wrong place. `model` warns of damping and
+friction. There is no warning of what never enters the dynamics: geometry, materials, contacts, sensors,
+limits, safety controllers, calibration, and plugins that are not known to change how bodies move.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _known(children: str, attributes: str) -> _Known:
     return _Known(frozenset(children.split()), frozenset(attributes.split()))
 
 
-# Only elements of this table are looked into.
+# The elements whose children and attributes are checked.
 _URDF = {
     "robot": _known("link joint material transmission gazebo sensor ros2_control", "name version"),
     "link": _known("inertial visual collision material contact", "name"),
@@ -50,7 +50,7 @@ _URDF = {
     "inertia": _known("", "ixx ixy ixz iyy iyz izz"),
 }
 
-# Settings that change the dynamics, with the values that change nothing.
+# Settings that change the dynamics, with the values for which they have no effect.
 _GEARS: Mapping[str, Sequence[float]] = {
     "mechanicalReduction": (1, -1),
     "mechanical_reduction": (1, -1),
@@ -105,15 +105,16 @@ _OPAQUE = frozenset(
     visual
     """.split()  # noqa: SIM905  (a list would take a screen)
 )
-"""Elements inside <gazebo> that are no settings of the dynamics, whatever they hold."""
+"""Elements inside <gazebo> that do not change the dynamics, whatever they contain."""
 
 _PLUGIN = re.compile(
     "added.?mass|buoyan|fluid|hydrodynamic|lift.?drag|mimic|spring|underwater|uuv|wind", re.IGNORECASE
 )
-"""In the names of plugins that change the dynamics of bodies or couple joints."""
+"""Matches the names of plugins that change the dynamics of bodies or couple joints."""
 
 MOST = 1000
-"""No robot has so many of a kind; a file of millions would fill the memory with warnings."""
+"""The largest number of warnings of one kind. Without it, a file of millions of elements would fill the
+memory with warnings."""
 
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 
@@ -121,7 +122,10 @@ _XML = "{http://www.w3.org/XML/1998/namespace}"
 def ignored_warnings(
     document: Document, elements: Sequence[etree._Element], joints: Sequence[Joint]
 ) -> list[str]:
-    """The warnings, at most MOST and one of each kind; `elements` are those of the joints."""
+    """The warnings of a URDF, at most MOST of each kind and one more that says that there are others.
+
+    `elements` are the XML elements of `joints`.
+    """
     kinds = (
         _dynamics(document, elements, joints),
         _transmissions(document, joints),
@@ -132,7 +136,7 @@ def ignored_warnings(
 
 
 def first_of(warnings: Iterator[str]) -> Iterator[str]:
-    """At most MOST of them, and that there are more."""
+    """At most MOST of the warnings, and one more, which says so, if there are others."""
     yield from islice(warnings, MOST)
     if (more := next(warnings, None)) is not None:
         yield f"{more}, and so is more below it"
@@ -161,7 +165,7 @@ def _dynamics(
 
 
 def _transmissions(document: Document, joints: Sequence[Joint]) -> Iterator[str]:
-    """What they set beside the rotors that are read."""
+    """Warnings of the settings of transmissions, except for the rotors that `transmissions.py` reads."""
     owners = [document.root, *document.children(document.root, "ros2_control")]
     for element in (found for owner in owners for found in document.children(owner, "transmission")):
         read: set[etree._Element] = set()
@@ -186,7 +190,7 @@ def _gazebo(document: Document, joints: Sequence[Joint]) -> Iterator[str]:
 
 
 def _inside(element: etree._Element) -> Iterator[etree._Element]:
-    """All that an element holds but what is opaque."""
+    """All elements inside this one, except for those of `_OPAQUE` and their contents."""
     stack = list(element.iterchildren("*", reversed=True))
     while stack:
         inner = stack.pop()
@@ -196,7 +200,7 @@ def _inside(element: etree._Element) -> Iterator[etree._Element]:
 
 
 def _plugins(element: etree._Element, followers: Collection[str]) -> Iterator[str]:
-    """The plugins that change the dynamics, but those that move a joint which follows another anyway."""
+    """The plugins that change the dynamics; not those that move a joint which is a follower anyway."""
     for plugin in element.iter("{*}plugin"):
         name = f"{plugin.get('name', '')} {plugin.get('filename', '')}"
         moved = plugin.findtext("{*}mimicJoint", "").strip()
@@ -205,7 +209,10 @@ def _plugins(element: etree._Element, followers: Collection[str]) -> Iterator[st
 
 
 def _settings(elements: Iterator[etree._Element], neutral: Mapping[str, Sequence[float | None]]) -> list[str]:
-    """Name and value of the settings among these elements that are not neutral, with all that these hold."""
+    """The name and value of every setting among these elements that has an effect.
+
+    A setting has an effect if it, or an element inside it, has another value than its values in `neutral`.
+    """
     found = []
     for element in elements:
         name = etree.QName(element).localname
@@ -238,7 +245,7 @@ def _unknown(document: Document, element: etree._Element, tag: str) -> Iterator[
 
 
 def _number(text: str) -> float | None:
-    """None where the text is no number."""
+    """The number that a text stands for, with true as 1 and false as 0; None if it is no number."""
     words = {"true": 1.0, "false": 0.0}
     word = text.strip().lower()
     try:

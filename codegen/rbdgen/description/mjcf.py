@@ -1,10 +1,11 @@
-"""Reads MJCF by MuJoCo's own compiler: includes, defaults, angles and inertias of geoms are its business.
+"""Reads MJCF with MuJoCo's compiler, which resolves includes, defaults, angles and inertias of geoms.
 
-What MuJoCo calls a body becomes a link whose frame is that body's. Several joints of a body become a chain of
-massless links, and a joint that is anchored beside the body's origin gets a link at its anchor. Coordinates
-are MuJoCo's `qpos`, in its order, but w is last: where `ref` is not 0, the placement is turned or shifted
-back by it.
-Linear `equality/joint` constraints make followers of joints; what no function knows, see `outside.py`.
+A body of MuJoCo becomes a link with the frame of that body. If a body has several joints, massless links
+connect them into a chain. A joint whose anchor is not the origin of its body gets a link at the anchor. The
+coordinates are those of MuJoCo's `qpos`, in its order, except that w is the last element of a quaternion. If
+`ref` of a joint is not 0, the joint's placement is rotated or shifted back by it.
+A linear `equality/joint` constraint makes one joint follow another. `outside.py` deals with the features of
+MJCF that rbdgen does not support.
 """
 
 from __future__ import annotations
@@ -42,13 +43,21 @@ _WORLD = 0
 def read_mjcf(document: Document, ignore: Collection[str] = (), bounds: float = 1.0) -> Description:
     """The description of an MJCF file; a free body that carries all other joints is a floating base.
 
-    `ignore`: which of `outside.FEATURES` are left out where the file has them. A line is that of a named body
-    in the file itself, 1 for what an include or a default says. Raises DescriptionError where MuJoCo is
-    missing or refuses the file, and for such a feature that is not left out.
+    The lines of links and joints are those of the named bodies in the file itself; for bodies of included
+    files the line is 1.
+
+    Args:
+        document: the file.
+        ignore: the features of `outside.IGNORABLE` that are left out of the description if the file has them.
+        bounds: a factor on the bounds of size, see `mjcf_size.check_size`.
+
+    Raises:
+        DescriptionError: MuJoCo is missing or refuses the file, the file is too large, or it has an
+            unsupported feature that `ignore` does not name.
     """
     check_size(document, bounds)
     model, told = _compiled(document.path)
-    with np.errstate(invalid="ignore", over="ignore"):  # numbers that are too large are refused in the end
+    with np.errstate(invalid="ignore", over="ignore"):  # `assembled` refuses numbers that overflow
         return _described(document, model, told, ignore)
 
 
@@ -92,7 +101,7 @@ def _described(document: Document, model: Any, told: list[str], ignore: Collecti
 
 
 def _compiled(path: str) -> tuple[Any, list[str]]:
-    """MuJoCo's model, and its warnings, which it would otherwise write to a file in the current folder."""
+    """MuJoCo's model and its warnings; MuJoCo would write the warnings to a file in the current folder."""
     try:
         import mujoco  # noqa: PLC0415  (an extra)
     except ImportError:
@@ -120,7 +129,7 @@ def _types(model: Any, body: int) -> list[int]:
 
 
 def _root(model: Any) -> int:
-    """The free body that carries all other joints; else the world."""
+    """The free body that carries all other joints; the world if there is none."""
     moving = [b for b in range(1, model.nbody) if model.body_jntnum[b]]
     free = bool(moving) and _FREE in _types(model, moving[0])
     return moving[0] if free and all(model.body_rootid[b] == moving[0] for b in moving) else _WORLD
@@ -145,7 +154,7 @@ class _Names:
 
 
 def _sites(model: Any, names: list[str], carried: set[int]) -> Iterator[Place]:
-    """Those that have a name, on links of the robot or on the world."""
+    """The sites that have a name and belong to a link of the robot or to the world."""
     for k in range(model.nsite):
         name, body = str(model.site(k).name), int(model.site_bodyid[k])
         if name and body in {_WORLD, *carried}:
@@ -155,7 +164,11 @@ def _sites(model: Any, names: list[str], carried: set[int]) -> Iterator[Place]:
 
 
 def _joints(model: Any, body: int, names: _Names) -> Iterator[Joint]:
-    """The joints above a body, outermost first; none makes a fixed one."""
+    """The joints that connect a body to its parent, from the parent outward.
+
+    They include fixed joints: one if the body has no joint of its own, and one from the anchor of the last
+    joint to the origin of the body if they differ.
+    """
     name, parent = names.bodies[body], names.bodies[model.body_parentid[body]]
     R, p, behind = _rotation(model.body_quat[body]), np.array(model.body_pos[body]), np.zeros(3)
     first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
@@ -208,7 +221,7 @@ def _limit(model: Any, joint: int) -> Limit | None:
 
 
 def _inertial(model: Any, body: int, lines: list[int]) -> Inertial | None:
-    """In the principal axes that MuJoCo found."""
+    """The inertia of a body in the principal axes that MuJoCo computed; None for a body without mass."""
     mass, (ixx, iyy, izz) = float(model.body_mass[body]), map(float, model.body_inertia[body])
     if mass == ixx == iyy == izz == 0:
         return None
@@ -218,12 +231,12 @@ def _inertial(model: Any, body: int, lines: list[int]) -> Inertial | None:
 
 
 def _massless(line: int) -> Inertial:
-    """Of a link between two joints."""
+    """The inertia of a link between two joints of one body, which is zero."""
     return Inertial(Origin(), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, line)
 
 
 def _rotation(quaternion: Any) -> _Array:
-    """Of a unit quaternion, w first."""
+    """The rotation matrix of a unit quaternion, w first."""
     w, x, y, z = map(float, quaternion)
     return np.array(
         [
@@ -235,7 +248,7 @@ def _rotation(quaternion: Any) -> _Array:
 
 
 def _about(axis: _Array, angle: float) -> _Array:
-    """The rotation about a unit axis."""
+    """The rotation by an angle, in rad, about a unit axis."""
     return _rotation([np.cos(angle / 2), *(np.sin(angle / 2) * axis)])
 
 
@@ -244,9 +257,10 @@ def _name(model: Any) -> str:
 
 
 def _resistance(model: Any, joint: int) -> dict[str, Any]:
-    """What a joint sets against its motion, the same at all its degrees of freedom.
+    """The armature, damping, friction and spring of a joint, the same for all its degrees of freedom.
 
-    `qpos_spring` is where the spring rests in `qpos`, so `springref`, not less `ref`.
+    `qpos_spring` is the position of `qpos` at which the spring is at rest. It is `springref` itself, with
+    `ref` not subtracted.
     """
     v, q = int(model.jnt_dofadr[joint]), int(model.jnt_qposadr[joint])
     found = {"armature": float(model.dof_armature[v])}
@@ -261,7 +275,7 @@ def _resistance(model: Any, joint: int) -> dict[str, Any]:
 
 
 def _disabled(model: Any, *names: str) -> bool:
-    """Whether the file switches one of these off; MuJoCo's versions know different ones."""
+    """Whether the file disables one of these features; not every version of MuJoCo has a flag for each."""
     import mujoco  # noqa: PLC0415  (an extra)
 
     flags = (getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}", 0) for name in names)
@@ -269,7 +283,8 @@ def _disabled(model: Any, *names: str) -> bool:
 
 
 def _warnings(model: Any, root: int, joints: Sequence[str], path: str) -> Iterator[str]:
-    """What else of the dynamics is not read."""
+    """A warning if the free joint of the base has damping, friction, armature or a spring, which are
+    ignored."""
     if root != _WORLD:
         free = int(model.body_jntadr[root])
         values = [f"{what} {value:g}" for what, value in _resistance(model, free).items() if value]

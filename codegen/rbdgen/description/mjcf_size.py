@@ -16,10 +16,10 @@ from lxml import etree
 from rbdgen.description.document import Document, line_of, parse, read_bytes
 
 MOST_BYTES: Final = 1e9
-"""The memory that the compiler may need, in bytes."""
+"""The largest memory that the compiler may need, in bytes."""
 
 MOST_ELEMENTS: Final = 20_000
-"""The number of elements after replication; so many take some seconds. The largest robots have hundreds."""
+"""The largest number of elements after replication, which takes some seconds. Large robots have hundreds."""
 
 _HFIELD, _TEXTURE, _VALUE = 16.0, 6.0, 24.0
 """The bytes of an elevation of a height field, of a pixel of a texture, and of a user's number."""
@@ -31,11 +31,11 @@ _PNG: Final = b"\x89PNG\r\n\x1a\n"
 
 
 class _Part(NamedTuple):
-    """A file, the folders in which it looks for other files, and the number of its elements."""
+    """The main file or a file that it includes."""
 
     document: Document
-    folders: Sequence[Path]
-    elements: int
+    folders: Sequence[Path]  # where it looks for meshes and other files
+    elements: int  # the number of its elements
 
 
 def _part(document: Document) -> _Part:
@@ -55,7 +55,7 @@ def check_size(document: Document, bounds: float = 1.0) -> None:
         taken += times * _bytes(part, element)
         what = ""
         if not elements <= bounds * MOST_ELEMENTS:
-            what = f"its bodies and all that they have are more than {bounds * MOST_ELEMENTS:,.0f} elements"
+            what = f"it has more than {bounds * MOST_ELEMENTS:,.0f} elements"
         elif not taken <= bounds * MOST_BYTES:
             what = f"its sizes ask for more than {bounds * MOST_BYTES / 1e9:g} GB of memory"
         if what:
@@ -64,7 +64,7 @@ def check_size(document: Document, bounds: float = 1.0) -> None:
 
 
 def _elements(document: Document) -> Iterator[tuple[_Part, etree._Element, float]]:
-    """All elements of the file and of those that it includes, and how often they are replicated."""
+    """All elements of the file and of the files that it includes, with their file and their replications."""
     folder, seen = Path(document.path).parent, {Path(document.path).resolve()}
     stack: list[tuple[_Part, etree._Element, float]] = [(_part(document), document.root, 1.0)]
     while stack:
@@ -81,13 +81,14 @@ def _elements(document: Document) -> Iterator[tuple[_Part, etree._Element, float
 
 
 def _count(element: etree._Element) -> float:
-    """Elements that the compiler makes of one."""
+    """The number of elements that the compiler makes of this one."""
     made = etree.QName(element).localname in ("composite", "flexcomp")
     return 3 * _product(element, "count") if made else 1.0
 
 
 def _bytes(part: _Part, element: etree._Element) -> float:
-    """Memory beside that of an element itself."""
+    """The memory, in bytes, of the data that an element defines, in addition to that of the element
+    itself."""
     tag = etree.QName(element).localname
     taken = _file(part.folders, element) if tag in ("mesh", "skin", "hfield", "texture", "flexcomp") else 0.0
     if tag == "hfield":
@@ -111,7 +112,10 @@ def _bytes(part: _Part, element: etree._Element) -> float:
 
 
 def _product(element: etree._Element, name: str) -> float:
-    """Of the numbers of an attribute, each at least 1; 1 without it, and where MuJoCo will refuse it."""
+    """The product of the numbers of an attribute, each taken as at least 1.
+
+    It is 1 if the attribute is missing, and if it has no numbers, which MuJoCo refuses.
+    """
     try:
         numbers = [float(word) for word in element.get(name, "").split()]
     except ValueError:
@@ -120,7 +124,7 @@ def _product(element: etree._Element, name: str) -> float:
 
 
 def _exists(path: Path) -> bool:
-    """Whether it is a file; a name that no file can have is none."""
+    """Whether this is an existing file; False also for names that no file can have."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -128,7 +132,7 @@ def _exists(path: Path) -> bool:
 
 
 def _file(folders: Sequence[Path], element: etree._Element) -> float:
-    """What the file that an element names takes in memory; MuJoCo tells of one that is missing."""
+    """The memory, in bytes, of the file that an element names; 0 if it is missing, which MuJoCo refuses."""
     name = element.get("file", "")
     for folder in folders:
         path = folder / name

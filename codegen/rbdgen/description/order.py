@@ -1,4 +1,5 @@
-"""The order of joints: depth first, those below a link by name, as Pinocchio has them, or as in the file."""
+"""The order of joints: depth first, with the children of a link by name, as in Pinocchio, or as in the
+file."""
 
 from __future__ import annotations
 
@@ -8,12 +9,12 @@ from rbdgen.description.schema import Joint, Order
 
 
 def ordered(joints: Sequence[Joint], order: Order) -> list[Joint]:
-    """Joints below one link, which are in the order of the file."""
+    """The child joints of one link, given in the order of the file, in the order that is asked for."""
     return sorted(joints, key=lambda joint: joint.name) if order == "name" else list(joints)
 
 
 def reordered(joints: Sequence[Joint], root: str, path: str) -> Iterator[str]:
-    """A warning where joints are not depth first, so that they get another order than that of the file."""
+    """A warning if the file does not list the joints depth first, so that rbdgen's order differs from it."""
     below: dict[str, list[Joint]] = {}
     for joint in joints:
         below.setdefault(joint.parent, []).append(joint)

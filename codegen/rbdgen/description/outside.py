@@ -1,7 +1,8 @@
-"""What an MJCF file has and no function knows, though it changes how the robot moves: refused, or left out.
+"""Features of an MJCF file that change how the robot moves, but that rbdgen does not support.
 
-Nothing is said of what acts from outside or only sometimes: geoms and contacts, limits, sensors. Actuators
-are told of: the torques tau are in their place.
+Such a file is refused, unless the user asks to ignore the feature. There is no message about what acts from
+outside or only sometimes: geoms and contacts, limits, sensors. Actuators give a warning, as the functions
+take the torques tau in their place.
 """
 
 from __future__ import annotations
@@ -20,13 +21,16 @@ _FREE, _BALL = 0, 1  # mjtJoint
 
 
 def left_out(model: Any, equalities: Equalities, ignore: Collection[str], path: str) -> list[str]:
-    """The warnings of what is left out. Raises DescriptionError for features that `ignore` does not name."""
+    """Warnings of the features that are left out.
+
+    Raises DescriptionError for one that `ignore` does not name.
+    """
     found = {"equality": _equalities(equalities)} if equalities.others else {}
     found |= {feature: what for feature, told in FEATURES.items() if (what := told(model))}
     refused = {feature: what for feature, what in found.items() if feature not in ignore}
     if refused:
         remedy = f"pass {option('ignore', list(refused))} to leave this out"
-        what = f"it has {', and '.join(refused.values())}, which no function knows"
+        what = f"it has {', and '.join(refused.values())}, which rbdgen does not support"
         raise DescriptionError(path, None, what, remedy)
     return [
         *(f"{path}: it has {what}; ignored, as asked" for what in found.values()),
@@ -35,7 +39,7 @@ def left_out(model: Any, equalities: Equalities, ignore: Collection[str], path: 
 
 
 def _told(model: Any, equalities: Equalities, path: str) -> Iterator[str]:
-    """What changes nothing as long as no one acts."""
+    """Warnings of features that do not change the motion of the robot without actuation, and are left out."""
     if equalities.idle:
         what = f"constraints that are switched off, or that no joint moves: {_listed(equalities.idle)}"
         yield f"{path}: it has {what}; ignored"
@@ -47,11 +51,11 @@ def _told(model: Any, equalities: Equalities, path: str) -> Iterator[str]:
         yield f"{path}: it has actuators: {actuators}; left out, tau are the torques at the joints"
 
 
-# ---- the features, each told as what the file has, or an empty text
+# ---- Each function describes what the file has of one feature; the text is empty if it has nothing.
 
 
 def _equalities(equalities: Equalities) -> str:
-    return f"constraints that are no closed loops and no linear couplings: {_listed(equalities.others)}"
+    return f"constraints that are neither closed loops nor linear couplings: {_listed(equalities.others)}"
 
 
 def _actuators(model: Any) -> str:
@@ -103,14 +107,14 @@ FEATURES: Final[dict[str, Callable[[Any], str]]] = {
     "spring": _springs,
     "tendon": _tendons,
 }
-"""What is looked for beside equality constraints."""
+"""The unsupported features other than equality constraints, by name, each with its description of a model."""
 
 IGNORABLE: Final = tuple(sorted((*FEATURES, "equality")))
-"""What can be left out."""
+"""The names of all features that `ignore` may leave out."""
 
 
 def _where(model: Any, *fields: str) -> list[int]:
-    """Where one of these is not 0; not every version of MuJoCo has all of them."""
+    """The indices at which one of these arrays is not 0; not every version of MuJoCo has all of them."""
     arrays = (np.asarray(getattr(model, name)) for name in fields if hasattr(model, name))
     return sorted({int(at[0]) for array in arrays for at in np.argwhere(array)})
 
@@ -120,7 +124,7 @@ def _those(what: str, element: Callable[[int], Any], indices: Sequence[int]) -> 
 
 
 def _named(element: Callable[[int], Any], indices: Sequence[int]) -> str:
-    """By the model's names; numbers stand for what has none."""
+    """A list of elements by name, or by number if they have no name."""
     return _listed([quoted(str(element(k).name), 40) if element(k).name else f"number {k}" for k in indices])
 
 

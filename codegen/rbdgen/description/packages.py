@@ -1,4 +1,4 @@
-"""Where a ROS package lies, found without ROS: above the file that names it, or where ROS's variables say."""
+"""Finds the folder of a ROS package without ROS: above the file that names it, or by ROS's variables."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def find_package(name: str, start: Path) -> Path:
-    """The folder of a package, for a file in the folder `start`.
+    """The folder of the package that a file in the folder `start` names.
 
-    A package is a folder with a `package.xml` that says its name. It is looked for in `start` and above,
-    up to two folders below each of these, then likewise in the folders of ROS_PACKAGE_PATH; then as
-    `share/NAME` in those of AMENT_PREFIX_PATH. Raises DescriptionError where there is none.
+    A package is a folder with a `package.xml` that contains its name. The search covers `start` and the
+    folders above it, then the folders of ROS_PACKAGE_PATH, with up to two levels below each of them, then
+    `share/NAME` in the folders of AMENT_PREFIX_PATH. Raises DescriptionError if the package is not found.
     """
     sources, installed = environment_packages()
     if _NAME.fullmatch(name):
@@ -46,12 +46,12 @@ def _candidates(folder: Path, name: str) -> Iterator[Path]:
 
 
 def _named(folder: Path, name: str) -> bool:
-    """Whether this is the folder of that package."""
+    """Whether this folder has a `package.xml` with this name."""
     file = folder / "package.xml"
     if not file.is_file():
         return False
     try:
         root = parse(read_bytes(str(file)), str(file)).root
-    except DescriptionError:  # of a package that nobody asked for
+    except DescriptionError:  # an unreadable package.xml of another package must not stop the search
         return False
     return (root.findtext("name") or "").strip() == name

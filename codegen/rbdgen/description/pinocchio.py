@@ -1,4 +1,4 @@
-"""A Pinocchio model as a description. Everything is asked of the model itself; Pinocchio is not imported."""
+"""Reads a Pinocchio model. Everything comes from methods of the model itself; Pinocchio is not imported."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _KINDS: dict[str, JointType] = {
     "Universal": "universal",
     "FreeFlyer": "floating",
 }
-"""Type of a joint by what Pinocchio calls it, without JointModel in front."""
+"""The type of a joint by Pinocchio's name for it, without the prefix JointModel."""
 
 _MIMIC = "Mimic"
 
@@ -46,16 +46,19 @@ _UNIVERSE = 0
 
 
 def is_pinocchio(given: object) -> bool:
-    """Whether this is a model of Pinocchio's."""
+    """Whether this object is a Pinocchio model."""
     return hasattr(given, "jointPlacements")
 
 
 def read_pinocchio(model: Any) -> Description:
-    """The description of a model; a free-flyer that carries all else and starts at the origin is the base.
+    """The description of a model.
 
-    A link is a body frame of the model; the first at a joint's own frame carries the inertia of the joint,
-    which holds that of all fixed links. Raises DescriptionError for another type of joint, by name, and where
-    the degrees of freedom of a joint differ in their resistance.
+    A free-flyer that carries all other joints and is placed at the origin becomes the floating base. Every
+    body frame of the model becomes a link. Pinocchio keeps one inertia per joint, which includes those of all
+    fixed links; the first body frame that coincides with the joint's frame carries it.
+
+    Raises DescriptionError for an unsupported type of joint, and if the degrees of freedom of a joint differ
+    in damping, friction or armature.
     """
     path = f"Pinocchio's model {quoted(str(model.name))}"
     floating = _floats(model)
@@ -91,12 +94,12 @@ def _floats(model: Any) -> bool:
 
 
 def _fixed_frames(model: Any) -> list[Any]:
-    """The body frames: what URDF calls links."""
+    """The body frames, which are the links of a URDF."""
     return [frame for frame in model.frames if str(frame.type) == "BODY"]
 
 
 def _places(model: Any, carriers: Sequence[str], *, floating: bool) -> Iterator[Place]:
-    """All other frames but the universe and those of joints, which the joints stand for."""
+    """All other frames, except the universe and the frames of joints."""
     for frame in list(model.frames)[1:]:
         if str(frame.type) not in ("BODY", "JOINT"):
             beside = floating and frame.parentJoint == _UNIVERSE
@@ -105,9 +108,10 @@ def _places(model: Any, carriers: Sequence[str], *, floating: bool) -> Iterator[
 
 
 def _carrier(model: Any, joint: int, fixed: Sequence[Any], own: Collection[str], free: FreeNames) -> str:
-    """The name of the link that stands in the joint's own frame: the joint's, where no body frame has it.
+    """The name of the link that coincides with a joint's frame.
 
-    `own`: the names of body frames.
+    It is that of the first such body frame; if there is none, the name of the joint, made unique among `own`,
+    the names of body frames.
     """
     for frame in fixed:
         if frame.parentJoint == joint and np.array_equal(frame.placement.homogeneous, np.eye(4)):
@@ -147,9 +151,11 @@ def _mimic(model: Any, j: int) -> Mimic:
 
 
 def _kind_of_follower(model: Any, j: int, path: str) -> JointType:
-    """As its motion tells, which is that of the primary joint, `scaling` times.
+    """The type of a mimic joint, found from its motion subspace, which is `scaling` times the primary
+    joint's.
 
-    A helical one is refused: Pinocchio moves it along its axis, but leaves this out of its velocity.
+    Raises DescriptionError for a helical one: Pinocchio's position of it includes the translation along its
+    axis, but its velocity does not. Also raises it for a scaling of 0, which leaves no axis.
     """
     data = model.joints[j].createData()
     model.joints[j].calc(data, np.full(model.nq, 0.7))
@@ -163,7 +169,7 @@ def _kind_of_follower(model: Any, j: int, path: str) -> JointType:
 
 
 def _columns(model: Any, j: int) -> list[list[float]]:
-    """The joint's motion at q = 0, each linear, angular."""
+    """The columns of the joint's motion subspace at q = 0, each linear, then angular."""
     data = model.joints[j].createData()
     model.joints[j].calc(data, np.zeros(model.nq))
     found: list[list[float]] = np.array(data.S).reshape(6, -1).T.tolist()
@@ -171,9 +177,10 @@ def _columns(model: Any, j: int) -> list[list[float]]:
 
 
 def _resistance(model: Any, j: int, kind: JointType, path: str) -> dict[str, Any]:
-    """Of all degrees of freedom of a joint alike; a follower has none of its own.
+    """The damping, friction and armature of a joint, the same for all its degrees of freedom.
 
-    `armature` holds the rotors, as Pinocchio's functions have it: `rotorInertia` is where it once came from.
+    A joint that follows another has none of its own. Pinocchio's functions use `armature` and ignore
+    `rotorInertia`, so this does too. Raises DescriptionError if the degrees of freedom differ.
     """
     joint, found = model.joints[j], {}
     for what in ("damping", "friction", "armature"):
@@ -187,7 +194,7 @@ def _resistance(model: Any, j: int, kind: JointType, path: str) -> dict[str, Any
 
 
 def _subspace(model: Any, j: int, kind: JointType) -> tuple[Vector3, float, Vector3]:
-    """Axis, pitch and second axis, as the joint's motion at q = 0 tells them."""
+    """The axis, pitch and second axis of a joint, found from its motion subspace at q = 0."""
     if kind in ("planar", "spherical", "floating"):
         return (0.0, 0.0, 1.0) if kind == "planar" else (1.0, 0.0, 0.0), 0.0, (0.0, 0.0, 0.0)
     columns = _columns(model, j)
@@ -200,7 +207,7 @@ def _subspace(model: Any, j: int, kind: JointType) -> tuple[Vector3, float, Vect
 
 
 def _attachment(frame: Any, carriers: Sequence[str], name: str) -> Joint:
-    """A further link on a body: a mere frame, as its inertia is already the body's."""
+    """A fixed joint for another link of the same body; the link has no inertia, as the body's includes it."""
     parent, origin = carriers[frame.parentJoint], _origin(frame.placement)
     axis = (1.0, 0.0, 0.0)
     return Joint(name, "fixed", parent, frame.name, origin, axis, None, 0.0, 0.0, None, frame.parentJoint)
@@ -221,7 +228,7 @@ def _inertial(inertia: Any, line: int) -> Inertial | None:
 
 
 def _limit(model: Any, joint: Any, kind: JointType) -> Limit | None:
-    """Of a joint of one coordinate; a follower has none of its own."""
+    """The limits of a joint of one coordinate; None for others. A joint that follows another has none."""
     if joint.nv != 1:
         return None
 
@@ -238,7 +245,7 @@ def _limit(model: Any, joint: Any, kind: JointType) -> Limit | None:
 
 
 def _ignored(model: Any, path: str, *, floating: bool) -> Iterator[str]:
-    """What changes the dynamics and is not read."""
+    """Warnings of data that would change the dynamics and that is not read."""
     if floating:
         for what in ("damping", "friction", "armature"):
             if np.any(np.array(getattr(model, what, ()))[:6]):
@@ -251,4 +258,4 @@ def _ignored(model: Any, path: str, *, floating: bool) -> Iterator[str]:
         if np.any(rotors[own]) and not np.any(np.array(model.armature)[own]):
             yield f"{path}: joint {name} has a rotor, but no armature; ignored, as Pinocchio's functions do"
         if not np.array_equal(upper[own], -lower[own]):
-            yield f"{path}: joint {name} has another friction backwards; ignored: the forward one is taken"
+            yield f"{path}: joint {name} has a different friction backward; ignored: the forward one is used"

@@ -1,4 +1,4 @@
-"""A part of a robot: joints locked, a subtree kept, a chain kept. From a description to a description."""
+"""Reduces a description to a part of the robot: locks joints, keeps a subtree, or keeps a chain."""
 
 from __future__ import annotations
 
@@ -20,14 +20,20 @@ def pruned(
     root: str | None = None,
     tip: str | None = None,
 ) -> Description:
-    """The description with joints locked, then cut down; what was dropped is among its warnings.
+    """The description with joints locked, and then reduced to a subtree or a chain.
 
-    `lock`: position by joint, rad or m: the joint becomes fixed there, and so do those that mimic it.
-    `root`: the link that becomes the root, its frame the world's where the base is fixed; only what it
-    carries stays. `tip`: only the chain from the root to this link stays; what hangs off the chain is
-    dropped with its mass, fixed links as well, as in a chain of KDL.
+    The warnings of the result list the links that were dropped.
 
-    Raises DescriptionError for a joint or link that is not there, and for a joint that cannot be locked.
+    Args:
+        description: the whole robot.
+        lock: positions by joint, rad or m. These joints become fixed there, and so do joints that mimic them.
+        root: the link that becomes the root; only the links below it are kept. If the base is fixed, the
+            frame of this link becomes the world frame.
+        tip: the last link of a chain from the root. Only the links of this chain are kept; all others are
+            dropped with their mass, fixed links as well, as in a chain of KDL.
+
+    Raises:
+        DescriptionError: a joint or link does not exist, or a joint cannot be locked.
     """
     if tip is not None:
         _check_link(description, tip)
@@ -39,7 +45,7 @@ def pruned(
 
 
 def _without_what_hung_there(description: Description) -> Description:
-    """Without loops to a link that was dropped, and places on one."""
+    """The description without closed loops and places that refer to a link that was dropped."""
     links = {"world"} | {link.name for link in description.links}
     places = tuple(place for place in description.places if place.link is None or place.link in links)
     kept = tuple(loop for loop in description.loops if {loop.frame1, loop.frame2} <= links)
@@ -67,7 +73,7 @@ def _locked(description: Description, lock: Mapping[str, float]) -> Description:
             raise DescriptionError(description.path, joint.line, what, "give a finite number, rad or m")
     values, warnings = dict(lock), []
     followers = [joint for joint in description.joints if joint.mimic is not None]
-    for _ in followers:  # once for each link of the longest chain of followers there can be
+    for _ in followers:  # one pass for each joint of the longest possible chain of followers
         for joint in followers:
             mimic = joint.mimic
             if mimic is not None and mimic.joint in values and joint.name not in values:
@@ -85,7 +91,7 @@ def _locked(description: Description, lock: Mapping[str, float]) -> Description:
 
 
 def _fixed(description: Description, joint: Joint, value: float) -> Joint:
-    """The joint as a fixed one that stands where `value` moves it."""
+    """The joint, made a fixed one that holds the child where the joint holds it at position `value`."""
     axis = Vector(*joint.axis)
     if joint.type in ("revolute", "continuous"):
         moved = Transform(_about(axis, value), Vector())
@@ -107,13 +113,13 @@ def _fixed(description: Description, joint: Joint, value: float) -> Joint:
 
 
 def _about(axis: Vector, angle: float) -> Matrix:
-    """Rodrigues' formula: 1 + sin [n x] + (1 - cos) [n x]^2."""
+    """Rodrigues' formula for the rotation about the unit vector n: 1 + sin [n x] + (1 - cos) [n x]^2."""
     skew = Matrix.skew(axis)
     return IDENTITY + skew * math.sin(angle) + (skew @ skew) * (1.0 - math.cos(angle))
 
 
 def _below(description: Description, root: str) -> Description:
-    """What `root` carries."""
+    """The description of `root` and the links below it."""
     _check_link(description, root)
     kept = _carried(description, root)
     links = tuple(link for link in description.links if link.name in kept)
@@ -121,13 +127,13 @@ def _below(description: Description, root: str) -> Description:
     line = next(link.line for link in links if link.name == root)
     what = f"link {quoted(root)} is the root; dropped what it does not carry: {_listed(dropped)}"
     part = _kept(description, kept, root, [f"{description.path}:{line}: {what}"])
-    # the frame of the root is the world's now: what stood in the world before is gone
+    # The frame of the root is the new world frame, so places in the old world frame are dropped.
     places = tuple(place for place in description.places if place.link in kept)
     return replace(part, floating=False, places=places)
 
 
 def _chain(description: Description, tip: str) -> Description:
-    """The links from the root to `tip`."""
+    """The description of the chain from the root to `tip`."""
     if all(link.name != tip for link in description.links):
         what = f"link {quoted(tip)} is not carried by link {quoted(description.root)}"
         raise DescriptionError(description.path, None, what, "give a tip below the root")
@@ -166,7 +172,7 @@ def _kept(description: Description, kept: set[str], root: str, dropped: Sequence
 
 
 def _carried(description: Description, root: str) -> set[str]:
-    """The link and all below it."""
+    """The names of the link and of all links below it."""
     below: dict[str, list[str]] = {}
     for joint in description.joints:
         below.setdefault(joint.parent, []).append(joint.child)

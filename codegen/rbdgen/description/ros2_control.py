@@ -1,10 +1,10 @@
-"""Joints that follow others, as the <ros2_control> of a URDF says, where <mimic> does not.
+"""Reads joints that follow others from the <ros2_control> of a URDF.
 
 <ros2_control name="gripper" type="system">
   <joint name="right_finger">
     <param name="mimic">left_finger</param>
-    <param name="multiplier">-1</param>     1 where there is none
-    <param name="offset">0</param>          rad or m, 0 where there is none
+    <param name="multiplier">-1</param>     1 by default
+    <param name="offset">0</param>          rad or m, 0 by default
   </joint>
 </ros2_control>
 """
@@ -22,10 +22,12 @@ from rbdgen.description.schema import Joint, Mimic
 
 
 def with_followers(document: Document, joints: Sequence[Joint]) -> tuple[tuple[Joint, ...], list[str]]:
-    """The joints with what the file's <ros2_control> says of them, and warnings of what it says in vain.
+    """The joints with the followers of the file's <ros2_control>, and warnings of entries that have no
+    effect.
 
-    A <mimic> of the joint itself goes first, then the first <ros2_control>. Raises DescriptionError for a
-    multiplier or an offset that is no number.
+    A <mimic> of the joint itself takes precedence, then the first <ros2_control> that names the joint.
+
+    Raises DescriptionError for a multiplier or an offset that is no number.
     """
     moving = {joint.name: joint.mimic for joint in joints if joint.type != "fixed"}
     warnings: list[str] = []
@@ -38,7 +40,7 @@ def with_followers(document: Document, joints: Sequence[Joint]) -> tuple[tuple[J
         elif own is None:
             moving[name] = given
         elif given not in (None, own):
-            told = f"joint {quoted(name)} mimics otherwise than above; ignored: {_said(own)} is used"
+            told = f"joint {quoted(name)} has a different mimic above; ignored: {_said(own)} is used"
         elif element.get("mimic", "").strip().lower() == "false":
             told = f"joint {quoted(name)} has mimic false; ignored: {_said(own)} is used"
         if told:

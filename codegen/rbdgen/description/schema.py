@@ -1,6 +1,7 @@
-"""What a robot description says, as frozen types: the file's names and numbers, nothing derived but the root.
+"""The frozen types of a robot description: names and numbers as the file gives them. Only the root is
+derived.
 
-SI units throughout (m, rad, kg, kg m^2, N, N m, s). `line` is the line of the element in the file.
+All units are SI (m, rad, kg, kg m^2, N, N m, s). `line` is the line of the element in the file.
 """
 
 from __future__ import annotations
@@ -14,24 +15,25 @@ Vector3 = tuple[float, float, float]
 JointType = Literal[
     "revolute", "continuous", "prismatic", "fixed", "planar", "floating", "spherical", "helical", "universal"
 ]
-"""A spherical, helical or universal joint has no name in URDF; other descriptions do."""
+"""URDF has no spherical, helical or universal joints; the other formats have some of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A frame seen from another: r_outer = R r_inner + xyz with R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    """The pose of an inner frame in an outer one: r_outer = R r_inner + xyz, R = Rz(yaw) Ry(pitch)
+    Rx(roll)."""
 
     xyz: Vector3 = (0.0, 0.0, 0.0)  # m
-    rpy: Vector3 = (0.0, 0.0, 0.0)  # rad: roll, pitch, yaw about the outer frame's fixed axes
+    rpy: Vector3 = (0.0, 0.0, 0.0)  # roll, pitch, yaw about the fixed axes of the outer frame, rad
 
 
 @dataclass(frozen=True, slots=True)
 class Inertial:
-    """Mass and inertia in the axes of `origin`, a frame that stands at the centre of mass."""
+    """The mass of a link, and its rotational inertia about the centre of mass, in the axes of `origin`."""
 
-    origin: Origin  # in the link's frame
+    origin: Origin  # a frame at the centre of mass, in the link's frame
     mass: float  # kg, never negative
-    ixx: float  # kg m^2
+    ixx: float  # kg m^2, and so the others
     ixy: float
     ixz: float
     iyy: float
@@ -42,7 +44,7 @@ class Inertial:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A joint's limits; None where the file says nothing (`continuous` joints have no position limits)."""
+    """The limits of a joint; None if the file gives none. Continuous joints have no position limits."""
 
     lower: float | None  # rad or m
     upper: float | None  # rad or m
@@ -52,103 +54,89 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Mimic:
-    """q = multiplier q_joint + offset."""
+    """How a joint follows another: q = multiplier q_joint + offset."""
 
-    joint: str
+    joint: str  # the name of the joint that it follows
     multiplier: float
     offset: float  # rad or m
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """A joint; its frame, also the child link's frame at q = 0, stands at `origin` in the parent link."""
+    """A joint. Its frame coincides with the frame of the child link at q = 0."""
 
     name: str
     type: JointType
-    parent: str
-    child: str
-    origin: Origin
+    parent: str  # the name of the parent link
+    child: str  # the name of the child link
+    origin: Origin  # the frame of the joint in the parent link's frame
     axis: Vector3  # of unit length, in the joint's frame
     limit: Limit | None
     damping: float  # N m s/rad or N s/m
     friction: float  # N m or N
-    mimic: Mimic | None  # None on fixed joints
+    mimic: Mimic | None  # None for fixed joints
     line: int
-    pitch: float = 0.0  # m/rad, of a helical joint: a thread's lead is 2 pi times it
+    pitch: float = 0.0  # of a helical joint, m/rad; the lead of the thread is 2 pi times the pitch
     second_axis: Vector3 = (0.0, 0.0, 0.0)  # of a universal joint, in the child's axes
-    armature: float = 0.0  # kg m^2 or kg: of a motor's rotor as the joint feels it
-    stiffness: float = 0.0  # N m/rad or N/m, of a spring
-    spring_reference: float = 0.0  # rad or m: where the spring rests
+    armature: float = 0.0  # the inertia of the motor's rotor, reflected to the joint, kg m^2 or kg
+    stiffness: float = 0.0  # of a spring, N m/rad or N/m
+    spring_reference: float = 0.0  # the position at which the spring is at rest, rad or m
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A rigid body; `inertial` is None where the file gives none.
-
-    `hidden`: it only stands between two joints of one body, massless; no external force acts on it.
-    """
+    """A rigid body."""
 
     name: str
-    inertial: Inertial | None
+    inertial: Inertial | None  # None if the file gives none
     line: int
-    hidden: bool = False
+    hidden: bool = False  # whether it is a massless link between two joints of one body: `fext` leaves it out
 
 
 Order = Literal["name", "file"]
 
 LoopKind = Literal["point", "frame"]
-"""What a loop holds together: the origins of its frames, or their axes as well."""
+"""What a closed loop keeps together: the origins of its two frames, or the whole frames."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Two frames that stay together: each `origin` in a link, or in the world.
+    """A closed loop: two frames that stay together."""
 
-    `where`: how messages name the place that says so; `asked`: whether the user did, not a file.
-    """
-
-    frame1: str
+    frame1: str  # the name of a link, or "world"
     frame2: str
     kind: LoopKind
-    where: str
-    origin1: Origin = Origin()
+    where: str  # what messages call the place that defines the loop
+    origin1: Origin = Origin()  # the constrained frame in the axes of `frame1`
     origin2: Origin = Origin()
-    asked: bool = True
+    asked: bool = True  # whether the user defined the loop, rather than the file
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A frame that a link carries and that is no link: a site of MJCF, an operational frame of Pinocchio.
-
-    `link`: its name, None for the world.
-    """
+    """A frame on a link that is not itself a link: a site of MJCF, an operational frame of Pinocchio."""
 
     name: str
-    link: str | None
+    link: str | None  # the name of the link; None for the world
     origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A robot whose links and joints form one tree under the link `root`; both in the order of the file.
-
-    `gravity`: in m/s^2, world axes, None where the description has none; `order`: of the joints below a link,
-    that of the file or by name; `lines`: whether the lines of links and joints are where all of them is said,
-    so that a message about several of them names each.
-    """
+    """A robot whose links and joints form one tree."""
 
     name: str
-    links: tuple[Link, ...]
-    joints: tuple[Joint, ...]
-    root: str
+    links: tuple[Link, ...]  # in the order of the file
+    joints: tuple[Joint, ...]  # in the order of the file
+    root: str  # the name of the link at the root of the tree
     path: str  # as given
     sha256: str  # of the file's bytes, in hexadecimal
     warnings: tuple[str, ...]  # each `FILE:LINE: what is odd; what was done about it`
-    floating: bool = False  # whether the file itself says that the root moves freely
+    floating: bool = False  # whether the file itself states that the root moves freely
     loops: tuple[Loop, ...] = ()
     contacts: tuple[Contact, ...] = ()
     contact_sets: tuple[ContactSet, ...] = ()
     places: tuple[Place, ...] = ()
-    gravity: Vector3 | None = None
-    order: Order = "name"
-    lines: bool = True
+    gravity: Vector3 | None = None  # m/s^2 in world axes; None if the description gives none
+    order: Order = "name"  # the order of the joints below a link: by name, or as in the file
+    lines: bool = True  # whether messages about several links or joints give the line of each

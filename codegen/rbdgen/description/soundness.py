@@ -1,4 +1,4 @@
-"""What every description is held to, whichever way it came in."""
+"""Checks that apply to every description, whatever its format."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Link, Vector3
 
 PHYSICAL_TOLERANCE = 1e-12
-"""The least eigenvalue of the pseudo-inertia may be this far below zero, relative to its trace."""
+"""How far below zero the smallest eigenvalue of the pseudo-inertia may be, relative to its trace."""
 
 FAR = 30.0
-"""In m: a larger radius of gyration smells of an inertia in other units, such as kg mm^2."""
+"""A radius of gyration, in m. A larger one suggests an inertia in other units, such as kg mm^2."""
 
 
 def unit(x: float, y: float, z: float) -> Vector3:
-    """The direction; scaled first, so that the length cannot overflow, and + 0.0 turns -0.0 into 0.0."""
+    """The vector scaled to unit length, with 0.0 in place of -0.0.
+
+    It is divided by its largest element first, so that its length cannot overflow.
+    """
     scale = max(abs(x), abs(y), abs(z))
     x, y, z = x / scale, y / scale, z / scale
     length = math.hypot(x, y, z)
@@ -26,16 +29,17 @@ def unit(x: float, y: float, z: float) -> Vector3:
 
 
 def inertia_warnings(path: str, links: Sequence[Link]) -> list[str]:
-    """Links whose inertia no distribution of mass can have, or only one that is as large as a house.
+    """Warnings of links whose inertia is not physical, or is that of a body as large as a house.
 
-    A body's second moment about its centre of mass, Sigma = tr(J)/2 1 - J, has no negative eigenvalue, the
-    triangle inequality of the principal moments (Wensing, Kim, Slotine, RA-L 2018), and no mass means no J.
+    The second moment of mass about the centre of mass, Sigma = tr(J)/2 1 - J, has no negative eigenvalue.
+    This is the triangle inequality of the principal moments (Wensing, Kim, Slotine, RA-L 2018). If the mass
+    is zero, so is J.
     """
     bodies = [(link.name, link.inertial) for link in links if link.inertial is not None]
     if not bodies:
         return []
     J = np.array([[[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]] for _, i in bodies])
-    # Scaled by the largest entry, so that no sum of finite numbers overflows; the floor keeps 0 / 0 away.
+    # Scaled by the largest entry, so that sums of finite numbers do not overflow; the floor avoids 0 / 0.
     scale = np.maximum(np.abs(J).max(axis=(1, 2)), 1e-100)
     J /= scale[:, None, None]
     half_trace = np.trace(J, axis1=1, axis2=2) / 2.0

@@ -1,4 +1,5 @@
-"""From what a user names, a path or a bundled robot, to its description; the content tells the format."""
+"""Reads the description of a robot from a path, the name of a bundled robot, a builder or a Pinocchio
+model."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from rbdgen.errors import DescriptionError
 from rbdgen.resources import robot_root
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
-"""A name has no suffix and no folder: `arm7` is one, `arm7.urdf` and `./arm7` are paths."""
+"""Matches names of bundled robots, which have no suffix and no folder: `arm7`. `arm7.urdf` is a path."""
 
 
 LONGEST_TOLD = 40
@@ -37,15 +38,16 @@ def is_xml(source: str) -> bool:
 
 
 def bundled_robots() -> dict[str, Path]:
-    """The robots that come with rbdgen, by name."""
+    """The files of the robots that come with rbdgen, by name."""
     return {path.stem: path for path in sorted(robot_root().glob("*.urdf"))}
 
 
 def find(source: str | os.PathLike[str]) -> str:
-    """The path of a robot file, from its path or from the name of a bundled robot.
+    """The path of a robot file, given its path or the name of a bundled robot.
 
-    A name that is no file is looked up among the bundled robots; a file of that name goes first, a folder
-    does not. Raises DescriptionError for a name that is neither.
+    A file with this name takes precedence over a bundled robot; a folder with this name does not.
+
+    Raises DescriptionError for a name that is neither a file or folder nor a bundled robot.
     """
     path = os.fspath(source)
     if is_xml(path):
@@ -73,10 +75,18 @@ def read_description(
     ignore: Collection[str] = (),
     bounds: float = 1.0,
 ) -> Description:
-    """Read a URDF, a xacro, an MJCF of at most 20 MB or a Pinocchio model, or take what was built in Python.
+    """Reads a robot from any source.
 
-    `xacro_args`: a xacro's arguments by name; `ignore`: what of an MJCF is left out. Raises DescriptionError,
-    whose message is `FILE:LINE: what is wrong; what to do`; the lines of a xacro are those of its expansion.
+    Args:
+        source: the path of a URDF, xacro or MJCF file of at most 20 MB, the name of a bundled robot, a
+            `RobotBuilder`, or a Pinocchio model.
+        xacro_args: the arguments of a xacro by name.
+        ignore: the features of an MJCF file that are left out, see `outside.IGNORABLE`.
+        bounds: a factor on the bounds of work for xacro and of size for MJCF.
+
+    Raises:
+        DescriptionError: the robot cannot be read. The message is `FILE:LINE: what is wrong; what to do`; for
+            a xacro, the line is that of its expansion.
     """
     if isinstance(source, RobotBuilder) or is_pinocchio(source):
         description = source.description() if isinstance(source, RobotBuilder) else read_pinocchio(source)

@@ -1,10 +1,10 @@
-"""Rotors of motors that a URDF's transmissions name, in the elements that Drake adds to URDF.
+"""Reads the inertia of motors' rotors from a URDF's transmissions, in the elements that Drake adds to URDF.
 
 <transmission>
   <joint name="elbow"/>
   <actuator name="motor">
     <drake:rotor_inertia value="1e-5"/>  kg m^2
-    <drake:gear_ratio value="100"/>      turns of the rotor for one of the joint, 1 where there is none
+    <drake:gear_ratio value="100"/>      turns of the rotor per turn of the joint, 1 by default
   </actuator>
 </transmission>
 """
@@ -21,7 +21,7 @@ from rbdgen.description.schema import Joint
 
 
 def with_rotors(document: Document, joints: Sequence[Joint]) -> tuple[Joint, ...]:
-    """The joints with the inertia that they feel of their motors' rotors."""
+    """The joints with the inertia of their motors' rotors, reflected to the joint, as their armature."""
     felt: dict[str, float] = {}
     for transmission in document.children(document.root, "transmission"):
         name = joint_driven(document, transmission, joints)
@@ -32,14 +32,14 @@ def with_rotors(document: Document, joints: Sequence[Joint]) -> tuple[Joint, ...
 
 
 def joint_driven(document: Document, transmission: etree._Element, joints: Sequence[Joint]) -> str | None:
-    """The moving joint that a transmission names, if it names one and one alone."""
+    """The joint that a transmission drives; None unless it names exactly one joint, which moves."""
     names = [element.get("name") for element in document.children(transmission, "joint")]
     moving = [joint.name for joint in joints if joint.type != "fixed" and [joint.name] == names]
     return moving[0] if moving else None
 
 
 def rotor_elements(actuator: etree._Element) -> dict[str, etree._Element]:
-    """Those of an actuator that has a rotor, by their names; none of one without."""
+    """The elements of Drake's that describe the rotor of an actuator, by name; empty if it has no rotor."""
     found = {
         etree.QName(child).localname: child for child in actuator.iterchildren("*") if child.prefix == "drake"
     }
@@ -48,6 +48,6 @@ def rotor_elements(actuator: etree._Element) -> dict[str, etree._Element]:
 
 
 def _reflected(document: Document, actuator: etree._Element) -> float:
-    """n^2 J."""
+    """The rotor's inertia reflected to the joint, n^2 J."""
     values = {name: document.number(element, "value") for name, element in rotor_elements(actuator).items()}
     return values.get("rotor_inertia", 0.0) * values.get("gear_ratio", 1.0) ** 2

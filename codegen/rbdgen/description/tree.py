@@ -1,4 +1,4 @@
-"""The links and joints of a description form one tree: found here, or refused with the offending line."""
+"""Checks that links and joints form one tree, and finds its root."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from rbdgen.errors import DescriptionError
 
 
 def find_root(path: str, links: Sequence[Link], joints: Sequence[Joint]) -> str:
-    """The name of the one link that is nobody's child; time linear in the number of links.
+    """The name of the root, the only link that is no joint's child, in time linear in the number of links.
 
-    Raises DescriptionError for doubled names, unknown links, a link with two parents, loops, no or several
-    roots.
+    Raises DescriptionError, with the line of the offending element, for repeated names, unknown links, a link
+    with two parents, loops, and no or several roots.
     """
     _refuse_doubled(path, "link", links)
     _refuse_doubled(path, "joint", joints)

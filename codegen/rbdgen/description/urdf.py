@@ -1,9 +1,10 @@
-"""Reads URDF: text to `Description`, or one error that names the line.
+"""Reads URDF: from text to a `Description`, or one error that names the line.
 
-Conventions where an element is missing are those of urdfdom, the parser that Pinocchio uses: no <origin> is
-the identity, no <axis> is 1 0 0, no <dynamics> is no damping and no friction, no <inertial> is no mass.
-Stricter than urdfdom: what it would guess (doubled elements, numbers with trailing characters, NaN) is
-refused. More lenient: a moving joint without <limit> is accepted, as limits do not enter the dynamics.
+The defaults of missing elements are those of urdfdom, the parser that Pinocchio uses: the identity for
+<origin>, 1 0 0 for <axis>, no damping and no friction for <dynamics>, no mass for <inertial>. This reader is
+stricter than urdfdom in that it refuses what urdfdom would guess: repeated elements, numbers with trailing
+characters, NaN. It is more lenient in that it accepts a moving joint without <limit>, as limits do not enter
+the dynamics.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ from rbdgen.description.transmissions import with_rotors
 from rbdgen.description.tree import find_root
 
 UNIT_TOLERANCE = 1e-6
-"""An axis whose length differs more from 1 is warned of; six printed digits pass."""
+"""How far the length of an axis may differ from 1 without a warning; an axis printed with six digits
+passes."""
 
 _TYPES: tuple[JointType, ...] = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
 
@@ -47,7 +49,7 @@ _INSTEAD = {
 
 
 def read_urdf(path: str | os.PathLike[str]) -> Description:
-    """Read a URDF file of at most 20 MB.
+    """Reads a URDF file of at most 20 MB.
 
     Raises DescriptionError, whose message is `FILE:LINE: what is wrong; what to do`, for every file that
     cannot be read or does not describe one tree of joints of the types that URDF has.
@@ -57,7 +59,7 @@ def read_urdf(path: str | os.PathLike[str]) -> Description:
 
 
 def parse_urdf(data: bytes | str, path: str = "<string>") -> Description:
-    """As `read_urdf`, from the file's contents; `path` only appears in messages and in the result."""
+    """As `read_urdf`, from the contents of the file; `path` only appears in messages and in the result."""
     raw = data.encode(errors="surrogatepass") if isinstance(data, str) else data
     document = parse(raw, path)
     require_urdf(document)
@@ -66,6 +68,7 @@ def parse_urdf(data: bytes | str, path: str = "<string>") -> Description:
 
 def describe(document: Document, raw: bytes) -> Description:
     """As `parse_urdf`, from a document that is known to be a URDF, and the bytes that it was parsed from."""
+
     name = document.attribute(document.root, "name")
     link_elements = document.children(document.root, "link")
     if not link_elements:
@@ -158,14 +161,17 @@ def _origin(document: Document, element: etree._Element) -> Origin:
 
 
 def _direction(document: Document, element: etree._Element, joint_type: JointType) -> Vector3:
-    """The axis that a joint moves about or along; the normal of a planar joint's plane, always z."""
+    """The axis of a joint, of unit length; for a planar joint the normal of its plane, which is always z."""
     if joint_type == "planar":
         return _normal(document, element)
     return (1.0, 0.0, 0.0) if joint_type in ("fixed", "floating") else unit(*_axis(document, element))
 
 
 def _normal(document: Document, element: etree._Element) -> Vector3:
-    """The plane is the joint frame's x-y plane, as other programs have it that ignore the axis."""
+    """The normal of a planar joint, whose plane is the x-y plane of the joint's frame.
+
+    Other programs ignore the axis and use that plane, so any other axis raises DescriptionError.
+    """
     axis = document.child(element, "axis")
     if axis is not None and any(abs(x) > UNIT_TOLERANCE for x in unit(*_axis(document, element))[:2]):
         what = f"planar joint {quoted(_owner(axis))} has an axis that is not its frame's z"
@@ -174,7 +180,7 @@ def _normal(document: Document, element: etree._Element) -> Vector3:
 
 
 def _axis(document: Document, element: etree._Element) -> Vector3:
-    """The axis as written; 1 0 0 where there is none."""
+    """The axis as the file gives it; 1 0 0 by default."""
     axis = document.child(element, "axis")
     if axis is None:
         return 1.0, 0.0, 0.0

@@ -1,7 +1,7 @@
-"""How much the expressions of a xacro may do, counted in steps and sizes, never in seconds.
+"""Bounds the work that the expressions of a xacro may do, in steps and sizes, never in seconds.
 
-A few letters can ask for all of a machine, `9**9**9` or `"a" * 10**12`, and a short loop for all time. Here
-every operation and call is looked at before it runs, and its result after.
+A few letters can ask for all memory of a machine, such as `9**9**9` or `"a" * 10**12`, and a short loop can
+run for ever. `Work` checks every operation and call before it runs, and its result afterwards.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from types import BuiltinFunctionType, ClassMethodDescriptorType, MethodDescript
 from typing import Any, Final
 
 MOST_STEPS: Final = 10_000_000
-"""Of one file, all of its expressions together; robots with hundreds of macros take less than a tenth."""
+"""The largest number of steps for all expressions of a file. Robots with hundreds of macros take a tenth."""
 
 LARGEST: Final = 100_000
-"""The largest value, in about 8 bytes each: numbers, items and letters, also those that occur twice."""
+"""The largest size of a value, in units of about 8 bytes. Items that occur twice count twice."""
 
 MOST_BITS: Final = 4096
-"""Of an integer."""
+"""The largest size of an integer, in bits."""
 
 MOST_AT_ONCE: Final = 10_000_000
-"""The sizes of a call's arguments, multiplied: what `"...".replace(...)` writes at most."""
+"""The largest product of the sizes of a call's arguments; it bounds what `"...".replace(...)` writes."""
 
 WIDEST: Final = 1000
-"""Letters or digits that a format may ask for; also the largest number with a factorial."""
+"""The largest width or precision of a format; also the largest argument of a factorial."""
 
 _CONTAINERS: Final = (list, tuple, set, frozenset, dict, KeysView, ValuesView, ItemsView)
 
@@ -36,7 +36,7 @@ _COUNTING: Final = (math.factorial, math.comb, math.perm)
 _MULTIPLYING: Final = (math.prod, math.lcm)
 
 _CONVERSION: Final = re.compile(r"%(?:\([^)]*\))?[-#0 +]*([*\d]*(?:\.[*\d]*)?)")
-"""Of `"%8.3f" % x`, its width and precision."""
+"""Matches the width and precision of `"%8.3f" % x`."""
 
 _OPERATIONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "Add": operator.add,
@@ -56,15 +56,18 @@ _OPERATIONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 
 
 _CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = dict(zip(b"sra", (str, repr, ascii), strict=True))
-"""Of `f"{x!r}"`."""
+"""The conversions of an f-string, such as `!r`, by their codes in the syntax tree."""
 
 
 class RefusedExpressionError(Exception):
-    """An expression that is not evaluated."""
+    """An expression asks for more than it may do."""
 
 
 class Work:
-    """What the expressions of one file have done. All methods raise RefusedExpressionError."""
+    """Counts the steps of all expressions of one file, and carries out their operations and calls.
+
+    All methods raise RefusedExpressionError if the file takes too many steps, or a value becomes too large.
+    """
 
     def __init__(self, bounds: float = 1.0) -> None:
         self.most = self.left = int(bounds * MOST_STEPS)
@@ -75,20 +78,20 @@ class Work:
             raise RefusedExpressionError(f"the file takes more than {self.most:,} steps to evaluate")
 
     def checked(self, value: Any) -> Any:
-        """The value, if it is not too large; its size counts as steps."""
+        """Returns a value after a check of its size, which counts as steps."""
         if isinstance(value, int) and value.bit_length() > MOST_BITS:
             raise RefusedExpressionError(f"an integer has more than {MOST_BITS} bits")
         self.spend(self._size(value))
         return value
 
     def each(self, values: Iterable[Any]) -> Iterator[Any]:
-        """The items of a loop, each a step: never seen by an expression itself."""
+        """The items of a loop; each counts as a step. An expression never sees this iterator itself."""
         for value in values:
             self.spend(1)
             yield value
 
     def binary(self, operation: str, left: Any, right: Any) -> Any:
-        """An operation of two values."""
+        """The result of a binary operation, given by the name of its syntax node."""
         self.spend(self._size(left) + self._size(right))
         whole = isinstance(right, int)
         if whole and isinstance(left, int):
@@ -106,7 +109,7 @@ class Work:
         return self.checked(_OPERATIONS[operation](left, right))
 
     def formatted(self, value: Any, conversion: int, form: str) -> str:
-        """A field of an f-string."""
+        """The text of a field of an f-string."""
         self._check_width(form)
         self.spend(self._size(value))
         if conversion in _CONVERSIONS:
@@ -114,7 +117,7 @@ class Work:
         return format(value, form)
 
     def call(self, function: Any, /, *args: Any, **named: Any) -> Any:
-        """What a function gives; all at once where it would give it piece by piece."""
+        """The result of a call; an iterator is turned into a list, so that its size can be checked."""
         if function is vars or (function is type and len(args) > 1):
             raise RefusedExpressionError(f"{function.__name__} is not allowed in an expression")
         if function is map and len(args) > 1:
@@ -130,7 +133,7 @@ class Work:
         return self.checked(list(islice(result, LARGEST + 1)) if hasattr(result, "__next__") else result)
 
     def _check_call(self, function: Any, given: list[Any]) -> None:
-        """Refuse what would be large before it is there."""
+        """Raises RefusedExpressionError for a call that may take too much memory, before it runs."""
         owner = getattr(function, "__self__", None)
         bound = isinstance(function, BuiltinFunctionType) and not isinstance(owner, ModuleType | None)
         if function in _COUNTING and any(x > WIDEST for x in given if isinstance(x, int)):
@@ -144,7 +147,7 @@ class Work:
         if function in _MULTIPLYING and sum(sizes) > WIDEST:
             raise RefusedExpressionError(f"{function.__name__} of more than {WIDEST} numbers")
         if function is sum and any(not isinstance(x, int | float | complex) for x in given[1:]):
-            raise RefusedExpressionError("sum of what are no numbers")
+            raise RefusedExpressionError("sum of values that are not numbers")
         self.spend(sum(sizes[: len(values)]) + self._check_product(sizes, MOST_AT_ONCE) // 64)
 
     def _check_product(self, sizes: list[int], most: int) -> int:
@@ -154,21 +157,21 @@ class Work:
         return product
 
     def _check_fields(self, text: str) -> None:
-        """Of `str.format`: "{0.__class__}" reaches attributes that expressions do not."""
+        """Checks the text of `str.format`: "{0.__class__}" would reach attributes that expressions cannot."""
         for _, name, form, _ in Formatter().parse(text):
             if "." in (name or "") or "[" in (name or "") or "{" in (form or ""):
                 raise RefusedExpressionError("a format asks for attributes, items or formats of values")
             self._check_width(form or "")
 
     def _check_width(self, form: str) -> None:
-        """Width and precision of a format."""
+        """Checks the width and precision of a format."""
         if "*" in form:
             raise RefusedExpressionError("a format takes its width from elsewhere; write it as a number")
         if any(len(digits) > len(str(WIDEST)) or int(digits) > WIDEST for digits in re.findall(r"\d+", form)):
             raise RefusedExpressionError(f"a format asks for more than {WIDEST} letters")
 
     def _size(self, value: Any) -> int:
-        """In about 8 bytes. What occurs twice counts twice: it is written twice."""
+        """The size of a value in units of about 8 bytes. Items that occur twice count twice, as in print."""
         size, stack = 0, [value]
         while stack:
             part = stack.pop()

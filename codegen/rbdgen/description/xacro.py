@@ -1,8 +1,8 @@
-"""Xacro to URDF, by the package `xacro` of its authors, which is kept from running code.
+"""Expands xacro to URDF with the package `xacro`, but without running code of the file.
 
-The package's own `$(eval ...)` runs any Python, and its `${...}` can be made to. Both are evaluated here
-instead (`expressions.py`), as long as they are not too much (`work.py`). ROS is not needed: `$(find PACKAGE)`
-looks for folders (`packages.py`).
+The package's own `$(eval ...)` runs any Python, and its `${...}` can be made to. This module evaluates both
+with `expressions.py` instead, within the bounds of `work.py`. ROS is not needed: `$(find PACKAGE)` searches
+folders (`packages.py`).
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ _LOCATIONS = (
 _LONGEST = 300
 
 _STEPS_OF_ELEMENT = 100
-"""What it costs that a macro or a block is copied, an element."""
+"""The steps that it costs to copy one element of a macro or a block."""
 
 _running = Lock()
-"""The package keeps what it does in its own globals: one file at a time."""
+"""The package keeps its state in global variables, so only one file is expanded at a time."""
 
 
 class Expanded(NamedTuple):
-    """A URDF, and what xacro warned of."""
+    """The URDF that a xacro expands to."""
 
     urdf: bytes
-    path: str  # for messages about it
+    path: str  # the name of the URDF in messages
     warnings: tuple[str, ...]
 
 
 def expand(path: str, arguments: Mapping[str, str], bounds: float = 1.0) -> Expanded:
-    """The URDF that a xacro file describes; its lines are those that `xacro PATH` prints.
+    """The URDF that a xacro file expands to; its lines are those that `xacro PATH` prints.
 
-    Raises DescriptionError where the package is missing or refuses the file.
+    Raises DescriptionError if the package is missing or refuses the file.
     """
     with _running:
         xacro, substitution = _packages(path)
@@ -67,12 +67,18 @@ def expand(path: str, arguments: Mapping[str, str], bounds: float = 1.0) -> Expa
             raise _as_description_error(error, (xacro.filestack or [path])[-1]) from None
     place = f"{path} (expanded)"
     unused = [name for name in arguments if name not in given.asked]
-    ignored = [f"{place}: the file asks for no xacro argument {quoted(name)}; ignored" for name in unused]
+    ignored = [
+        f"{place}: the file does not use the xacro argument {quoted(name)}; ignored" for name in unused
+    ]
     return Expanded(text.encode(), place, (*ignored, *_warnings(place, told.getvalue())))
 
 
 def _as_description_error(error: object, path: str) -> DescriptionError:
-    """One line. The package wraps one error in another, rbdgen's own as well, as `exc`."""
+    """An error of the package as a DescriptionError of one line.
+
+    The package wraps errors in others, as their attribute `exc`; a DescriptionError inside is returned as it
+    is.
+    """
     message = str(error)
     while (cause := getattr(error, "exc", None)) is not None:
         if message.startswith("<class "):
@@ -85,7 +91,7 @@ def _as_description_error(error: object, path: str) -> DescriptionError:
 
 
 class _Arguments(dict[str, str]):
-    """The arguments by name; `asked`: the names that the file declares or takes."""
+    """The arguments by name. The attribute `asked` collects the names that the file declares or uses."""
 
     def __init__(self, given: Mapping[str, str]) -> None:
         super().__init__(given)
@@ -101,7 +107,10 @@ class _Arguments(dict[str, str]):
 
 
 def _packages(path: str) -> tuple[ModuleType, ModuleType]:
-    """xacro and its module of substitutions; what they change in Python's own on import is changed back."""
+    """The package `xacro` and its module of substitutions.
+
+    On import they replace a method of Python's minidom; this function restores the method.
+    """
     write = minidom.Element.writexml
     try:
         import xacro  # noqa: PLC0415  (an extra)
@@ -119,7 +128,7 @@ def _packages(path: str) -> tuple[ModuleType, ModuleType]:
 
 
 class _Reader:
-    """What the package does by functions of its own, done by rbdgen's instead."""
+    """Functions that replace those of the package while it expands a file."""
 
     def __init__(self, xacro: ModuleType, substitution: ModuleType, bounds: float) -> None:
         self.xacro, self.substitution = xacro, substitution
@@ -129,7 +138,10 @@ class _Reader:
 
     @contextmanager
     def guarding(self) -> Iterator[None]:
-        """Expressions, files and packages go through this reader, and symbols are those of one run."""
+        """While this runs, xacro evaluates expressions and finds files and packages by this reader's methods.
+
+        Global symbols are made anew, so that none of them remain from another file.
+        """
         xacro = self.xacro
 
         def clone(element: minidom.Element, deep: bool) -> Any:
@@ -150,20 +162,22 @@ class _Reader:
         return evaluate(text, symbols, self.work)
 
     def text(self, text: str, symbols: Any) -> Any:
-        """What a text is with its expressions; macros that multiply it are bounded by its letters."""
+        """A text with its expressions evaluated. Its letters count as steps, which bounds texts that macros
+        repeat."""
         found = self.eval_text(text, symbols)
         self.work.spend(1 + len(found) // 8 if isinstance(found, str) else 1)
         return found
 
     def folder(self, _: object = None) -> str:
-        """That of the file that is read."""
+        """The folder of the file that is being read."""
         return str(Path(self.xacro.filestack[-1]).resolve().parent)
 
     def find(self, package: str) -> str:
         return str(find_package(package, Path(self.folder())))
 
     def path(self, name: str) -> str:
-        """Of a file by what another file calls it: `package://`, or relative to the file that is read."""
+        """The path of a file that another file names as `package://...`, or relative to the file being
+        read."""
         if found := _PACKAGE_PATH.fullmatch(name):
             return str(Path(self.find(found[1])) / found[2])
         return str(Path(self.xacro.filestack[-1]).parent / name)
@@ -201,7 +215,7 @@ class _Reader:
 
 @contextmanager
 def _replaced(owner: Any, **values: Any) -> Iterator[None]:
-    """The owner with other attributes for a while."""
+    """Replaces attributes of an object while this context runs."""
     kept = {name: value for name, value in vars(owner).items() if name in values}
     try:
         for name, value in values.items():
@@ -216,7 +230,7 @@ def _replaced(owner: Any, **values: Any) -> Iterator[None]:
 
 
 def _warnings(path: str, told: str) -> Iterator[str]:
-    """What xacro printed, without the lines that say where it was."""
+    """A warning for every line that xacro printed, without the lines that give locations."""
     for line in told.splitlines():
         if line.strip() and not line.startswith(_LOCATIONS):
             yield f"{path}: xacro says: {escaped(line.removeprefix('warning: '), _LONGEST)}"

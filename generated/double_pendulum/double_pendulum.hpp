@@ -94,7 +94,7 @@ inline std::array<real, 2> aba(view<const real, 2> q, view<const real, 2> v, vie
     return a;
 }
 
-/* joint-space inertia matrix M(q), full symmetric; form composite (as given).
+/* joint-space inertia matrix M(q), both triangles; form composite (as given).
    in   q[2], rad, m: joint positions
    out  M[4] (2 x 2, row-major), kg m^2, kg m, kg: joint-space inertia matrix
    5 operations = 0 mul + 4 add + 0 div + 0 neg + 0 sqrt + 1 trig. */
@@ -110,7 +110,7 @@ inline std::array<real, 4> crba(view<const real, 2> q) noexcept
     return M;
 }
 
-/* inverse of the joint-space inertia matrix, full symmetric; form hybrid (searched).
+/* inverse of the joint-space inertia matrix, both triangles; form hybrid (searched).
    in   q[2], rad, m: joint positions
    out  Minv[4] (2 x 2, row-major), 1/(kg m^2), 1/(kg m), 1/kg: inverse of M
    9 operations = 4 mul + 3 add + 1 div + 0 neg + 0 sqrt + 1 trig. */

@@ -1,12 +1,13 @@
-"""The derivatives of every function along directions: NAME_vjp, NAME_jvp and NAME_hvp of a row NAME.
+"""The derivatives of every function along directions: NAME_vjp, NAME_jvp and NAME_hvp of a function NAME.
 
     f(x) -> y           x_bar = (dy/dx)^T y_bar     NAME_vjp(x, y_bar) -> x_bar
                         y_dot = (dy/dx) x_dot       NAME_jvp(x, x_dot) -> y_dot
                         d(x_bar)/dx x_dot           NAME_hvp(x, y_bar, x_dot) -> x_bar_dot
 
-`rnea_vjp(q, v, a, tau_bar) -> (q_bar, v_bar, a_bar)` is an example. Their rows follow from the function's own
-row: by hand nothing is written but the form of NAME_jvp that some rows name as `along`. What is not negative
-(which contacts hold, gains) and parameters of the robot are held.
+An example is `rnea_vjp(q, v, a, tau_bar) -> (q_bar, v_bar, a_bar)`. Their rows are derived from the
+function's own row; only the form of NAME_jvp that some rows name as `along` is written by hand. There are no
+derivatives by inputs of kind "nonnegative" (which contacts are closed, gains) nor, by default, by parameters
+of the robot.
 """
 
 from __future__ import annotations
@@ -25,29 +26,24 @@ from rbdgen.model.tree_size import TreeSize
 from rbdgen.signature import BAR, DOT, Argument, Kind, Signature
 
 HELD: Final[frozenset[Kind]] = frozenset({"nonnegative", "parameters", "table"})
-"""What no derivative is by."""
+"""The kinds of inputs by which nothing is differentiated."""
 
 
 @dataclass(frozen=True)
 class Mode:
-    """One of the three: what it takes beside the function's inputs, what it gives, how it can be made.
+    """One of the three derivatives along directions."""
 
-    `form`: name and source of the one that all have; `by_inverse`: source of that of functions with an
-    inverse; `by_along`: of that of functions with a form `along` a direction, whose name it has; `times`:
-    about how many times as many operations as the function.
-    """
-
-    seeded: bool
-    moved: bool
+    seeded: bool  # whether its inputs include the weights of the function's outputs (_bar)
+    moved: bool  # whether its inputs include the rates of the function's inputs (_dot)
     summary: str
-    form: tuple[str, str]
-    by_inverse: str
-    by_along: str
-    times: int
+    form: tuple[str, str]  # the name and the source of the form that exists for every function
+    by_inverse: str  # the source of the form for functions that have an inverse
+    by_along: str  # the source of the form that uses the function's form `along`, and has the same name
+    times: int  # about how many times as many operations as the function it takes
 
 
 BY_INVERSE: Final = "by_inverse"
-"""The name of that form."""
+"""The name of the form for functions that have an inverse."""
 
 _SOURCE = "Griewank and Walther 2008, chapter 3"
 
@@ -56,16 +52,16 @@ MODES: Final[Mapping[str, Mode]] = MappingProxyType(
         "vjp": Mode(
             True,
             False,
-            "weights times derivatives of {}: the gradient of its weighted results",
+            "gradient of the weighted results of {}: weights times derivatives",
             ("reverse", f"reverse differentiation; {_SOURCE}"),
             "z_bar = M^-1 y_bar, then reverse differentiation of the inverse at -z_bar",
-            "its changes along a direction, linear in that, transposed: {}",
+            "the transpose of the derivative along a direction, which is linear in it: {}",
             4,
         ),
         "jvp": Mode(
             False,
             True,
-            "derivatives of {} times rates: how fast its results change",
+            "rates of the results of {}: derivatives times rates of its inputs",
             ("forward", f"forward differentiation; {_SOURCE}"),
             "M^-1 (z_dot - what forward differentiation of the inverse gives)",
             "{}",
@@ -74,10 +70,10 @@ MODES: Final[Mapping[str, Mode]] = MappingProxyType(
         "hvp": Mode(
             True,
             True,
-            "second derivatives of the weighted results of {} times rates",
+            "rate of the gradient of the weighted results of {}: second derivatives times rates",
             ("forward_reverse", f"forward over reverse differentiation; {_SOURCE}"),
             "forward differentiation of the gradient by the inverse",
-            "forward differentiation of the transposed changes along a direction: {}",
+            "forward differentiation of the transpose of the derivative along a direction: {}",
             12,
         ),
     }
@@ -85,19 +81,19 @@ MODES: Final[Mapping[str, Mode]] = MappingProxyType(
 
 
 def mode_of(name: str) -> tuple[str, str] | None:
-    """The function and the mode in the name of a derivative, None in other names."""
+    """The name of the function and the mode, from the name of a derivative; None for other names."""
     base, _, mode = name.rpartition("_")
     return (base, mode) if base and mode in MODES else None
 
 
 def differentiated(function: Function, mode: str, inverse: Function | None = None) -> Function:
-    """The row of a derivative of a function. Raises OptionError where it can have none."""
+    """The row of a derivative of a function. Raises OptionError if the function has no such derivative."""
     name, made = f"{function.name}_{mode}", MODES[mode]
     _check_depth(name, function, made)
     if any(x.packed for x in function.signature.outputs):
         raise OptionError(
-            f"function '{name}': the results of '{function.name}' are packed, each robot has others; take "
-            "NAME_hvp of the function that they are derivatives of"
+            f"function '{name}': the results of '{function.name}' are packed, and differ between robots; "
+            "take NAME_hvp of the function that it differentiates"
         )
     by = tuple(x for x in function.signature.inputs if x.kind not in HELD)
     forms = [made.form]
@@ -126,7 +122,7 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
 
 
 def _check_depth(name: str, function: Function, mode: Mode) -> None:
-    """OptionError where a derivative of a derivative is one too many, or two of its inputs had one name."""
+    """Raises OptionError for a third derivative, and if two of the inputs would have the same name."""
     inner = function.differentiated
     if inner is None:
         return
@@ -139,7 +135,8 @@ def _check_depth(name: str, function: Function, mode: Mode) -> None:
 
 
 def in_coordinates(function: Function, table: Argument | None = None) -> Function:
-    """The row of a derivative with those by q in its nq numbers; other rows as they are."""
+    """The row of a derivative along directions, with derivatives by the nq elements of q, and by the
+    parameters in `table` if it is given; other rows are returned unchanged."""
     made = function.differentiated
     if made is None:
         return function
@@ -153,10 +150,11 @@ def in_coordinates(function: Function, table: Argument | None = None) -> Functio
 def _signature(
     of: Signature, name: str, mode: Mode, by: Iterable[Argument], *, coordinates: bool
 ) -> Signature:
-    """The function's inputs, then the seeds in the order of what they are of."""
+    """The signature of a derivative: the inputs of the function, then the weights, then the rates, each in
+    order."""
 
     def moving(x: Argument, suffix: str, unit: str, meaning: str) -> Argument:
-        """A vector that goes with an input."""
+        """The argument for the weights, rates or gradient of an input or output of the function."""
         if x.kind != "configuration":
             return Argument(x.name + suffix, "values", x.shape, unit, meaning)
         space = "in coordinates" if coordinates else "in the tangent space"
@@ -183,18 +181,18 @@ def _operations(function: Function, times: int, size: TreeSize) -> int:
 
 
 def _of_a_graph(name: str, of: str) -> Callable[..., Any]:
-    """Its forms are no algorithms that could run on scalars."""
+    """A trace that raises OptionError: these forms differentiate a graph, so they cannot run on scalars."""
 
     def trace(*_: object) -> Any:
         raise OptionError(
-            f"function '{name}' is made of the graph of '{of}'; trace that, and differentiate what you get"
+            f"function '{name}' is made of the graph of '{of}'; trace that, and differentiate the result"
         )
 
     return trace
 
 
 def _identities(function: Function, by: Iterable[Argument]) -> tuple[Identity, ...]:
-    """y_bar . (J x_dot) = (J^T y_bar) . x_dot, told by the first of the two."""
+    """The identity y_bar . (J x_dot) = (J^T y_bar) . x_dot of NAME_jvp and NAME_vjp."""
     vjp, jvp = f"{function.name}_vjp", f"{function.name}_jvp"
     weights = [y.name + BAR for y in function.signature.outputs]
     rates = [x.name + DOT for x in by]
@@ -213,6 +211,6 @@ def _as_tuple(found: Any) -> tuple[Any, ...]:
 
 
 def _products(found: Iterable[Any], seeds: Iterable[Any]) -> Any:
-    """The scalar product at every state."""
+    """The scalar product of results and seeds at every state."""
     pairs = zip(found, seeds, strict=True)
     return sum(np.einsum("ki,ki->k", *(np.reshape(x, (len(x), -1)) for x in pair)) for pair in pairs)

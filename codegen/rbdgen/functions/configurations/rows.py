@@ -1,4 +1,4 @@
-"""The functions of configurations: moving in their space, and the derivatives in the tangent space."""
+"""The rows of functions of configurations: integration and difference on their manifold, and derivatives."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from rbdgen.sweeps.inputs import State
 _SOURCE: Final = "the joints' own exponential maps; Sola, Deray, Atchuthan, 2018"
 
 Q_NEXT = Argument(
-    "q_next", "configuration", ("nq",), "rad, m", "joint positions then, quaternions of unit length"
+    "q_next", "configuration", ("nq",), "rad, m", "joint positions at the end, with unit quaternions"
 )
-Q0 = replace(Q, name="q0", meaning=f"from where: {Q.meaning}")
-Q1 = replace(Q, name="q1", meaning=f"to where: {Q.meaning}")
+Q0 = replace(Q, name="q0", meaning=f"start: {Q.meaning}")
+Q1 = replace(Q, name="q1", meaning=f"end: {Q.meaning}")
 
 
 def _form(outputs: Callable[[Model, State], Outputs]) -> tuple[Form, ...]:
@@ -51,21 +51,21 @@ def _integrate_derivatives(model: Model, x: State) -> Outputs:
 
 
 def _slower(x: Any) -> Any:
-    """A velocity that turns no joint by more than half a turn in a second."""
+    """The velocities, reduced so that no joint turns by more than half a turn in one second."""
     return x["v"] / 8
 
 
 INTEGRATE = Function(
     Signature("integrate", (Q, V), (Q_NEXT,)),
-    "where q comes to in one second at the velocity v; pass v dt for another time",
+    "configuration after one second at constant velocity v; pass v dt for a time step dt",
     _form(lambda model, x: [integrated(model, x.positions, x.v, x.elementary)]),
     operations=lambda size: 60 * size.bodies,
     on_request=True,
 )
 
 DIFFERENCE = Function(
-    Signature("difference", (Q0, Q1), (replace(V, meaning="velocities that lead there in one second"),)),
-    "the velocity that leads from q0 to q1 in one second; free attitudes by half a turn at most",
+    Signature("difference", (Q0, Q1), (replace(V, meaning="velocities that lead to q1 in one second"),)),
+    "velocity that leads from q0 to q1 in one second; attitudes turn the shorter way",
     _form(lambda model, x: [difference(model, *_ends(x), x.elementary)]),
     operations=lambda size: 80 * size.bodies,
     identities=(
@@ -86,8 +86,8 @@ INTEGRATE_DERIVATIVES = Function(
         "integrate_derivatives",
         (Q, V),
         (
-            square("dnext_dq", "1, m/rad", "by q, both in the tangent space"),
-            square("dnext_dv", "s, m s/rad", "by v"),
+            square("dnext_dq", "1, m/rad", "derivative of q_next by q, both in the tangent space"),
+            square("dnext_dv", "s, m s/rad", "derivative of q_next by v, in the tangent space"),
         ),
     ),
     "derivatives of integrate in the tangent space",
@@ -101,8 +101,8 @@ DIFFERENCE_DERIVATIVES = Function(
         "difference_derivatives",
         (Q0, Q1),
         (
-            square("dv_dq0", "1/s, m/(rad s)", "by q0, in the tangent space"),
-            square("dv_dq1", "1/s, m/(rad s)", "by q1, in the tangent space"),
+            square("dv_dq0", "1/s, m/(rad s)", "derivative of v by q0, in the tangent space"),
+            square("dv_dq1", "1/s, m/(rad s)", "derivative of v by q1, in the tangent space"),
         ),
     ),
     "derivatives of difference in the tangent space",
@@ -110,7 +110,7 @@ DIFFERENCE_DERIVATIVES = Function(
     operations=lambda size: 250 * size.bodies,
     identities=(
         Identity(
-            "the derivatives of integrate and difference are inverses",
+            "the derivatives of integrate and difference are inverse matrices",
             ("integrate_derivatives", "difference_derivatives"),
             lambda call, x: (
                 call("difference_derivatives", q0=x["q"], q1=call("integrate", v=_slower(x)))[1]

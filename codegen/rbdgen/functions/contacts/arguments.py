@@ -13,7 +13,7 @@ ACTIVE = Argument(
     "nonnegative",
     ("ncontacts",),
     "1",
-    "1 where a contact holds, 0 where it is as if it were not there",
+    "1 for contacts that are closed, 0 for those that are open",
     default=1.0,
 )
 MU = Argument(
@@ -21,7 +21,7 @@ MU = Argument(
     "nonnegative",
     (1,),
     "1/kg, 1/(kg m^2)",
-    "compliance: J a + drift + mu lambda = 0; 0 where active rows are independent, else such as 1e-8",
+    "compliance: J a + drift + mu lambda = 0; 0 if active rows are independent, otherwise such as 1e-8",
     default=0.0,
 )
 LAMBDA = Argument(
@@ -29,7 +29,7 @@ LAMBDA = Argument(
     "values",
     ("nc",),
     "N, N m",
-    "lambda: what the world does to the robot in the contacts, world axes",
+    "lambda: contact forces and moments on the robot, in the rows' axes",
 )
 
 

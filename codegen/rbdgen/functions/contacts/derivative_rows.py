@@ -18,7 +18,8 @@ from rbdgen.signature import Signature
 
 
 def _held_by_torques(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Both sides of the constraint, differentiated by tau, with all contacts active."""
+    """Both sides of the constraint differentiated by tau, J da/dtau = -mu dlambda/dtau, with all contacts
+    active."""
     by_torque = call("contact_aba_derivatives", active=np.ones_like(x["active"]))
     moved = call("contact_jacobian") @ by_torque.da_dtau
     return moved, -x["mu"][..., None] * by_torque.dlambda_dtau
@@ -41,7 +42,7 @@ def _derivatives(*, held: bool) -> Function:
                 jacobian("dlambda_dtau", "1/m, 1", "derivative of lambda by tau"),
             ),
         ),
-        "derivatives of dynamics in contacts" + (", pulled to anchors" if held else ""),
+        "derivatives of forward dynamics with contacts" + (" that are pulled to anchors" if held else ""),
         (
             Form(
                 "world",
@@ -50,7 +51,7 @@ def _derivatives(*, held: bool) -> Function:
                 over="independent",
             ),
             in_loops(
-                "the same in the axes of the contacts' links, column by column",
+                "the same in the axes of the contacts' links; one product runs for every column",
                 partial(contact_aba_derivatives_columns, held=held),
                 "columns",
                 compact=False,

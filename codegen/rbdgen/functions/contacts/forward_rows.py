@@ -40,14 +40,14 @@ ANCHOR = Argument(
     "values",
     ("nanchor",),
     "m, 1",
-    "where contacts are pulled to: of each its position and, of a frame, rotation, as of contact_pose",
+    "poses to which contacts are pulled, as of contact_pose: position and, for frames, rotation",
 )
 RESTITUTION = Argument(
     "restitution",
     "nonnegative",
     (1,),
     "1",
-    "J v_plus = - restitution J v: 0 does not bounce, 1 is elastic",
+    "J v_plus = - restitution J v: 0 is inelastic, 1 is elastic",
     default=0.0,
 )
 
@@ -56,9 +56,9 @@ def _forms(
     textbook: Callable[[Model | ReducedModel, State], Outputs],
     cheaper: Callable[[ReducedModel, State], Outputs],
 ) -> tuple[Form, ...]:
-    source = "M, J and drift, M folded and factored; Featherstone 2008, section 8.5"
-    carried = "articulated bodies, unit forces carried to the root; Featherstone 2008, table 7.1"
-    moments = "the first on mass moments, where joints follow others"
+    source = "M, J and drift, with the factor of M; Featherstone 2008, section 8.5"
+    carried = "articulated bodies; unit forces are transformed to the root; Featherstone 2008, table 7.1"
+    moments = "the first form with mass moments, for robots with followers"
     return (
         Form("composite", source, textbook, over="independent"),
         cheap("articulated", carried, cheaper, "tree"),
@@ -125,7 +125,7 @@ def _forces(*, held: bool) -> Function:
     solved = dense.held_forces if held else dense.forces
     return Function(
         Signature(name, (Q, V, TAU, ACTIVE, MU, *((GAINS, ANCHOR) if held else ())), (LAMBDA,)),
-        "forces in contacts" + (", pulled to anchors" if held else ""),
+        "contact forces" + (" of contacts that are pulled to anchors" if held else ""),
         _forms(
             lambda robot, x: [composite.contact_dynamics(robot, x, held=held)[1]],
             lambda reduced, x: [articulated.contact_forces(reduced, x, held=held)],
@@ -149,7 +149,8 @@ def _dynamics(*, held: bool) -> Function:
     )
     return Function(
         Signature(name, (Q, V, TAU, ACTIVE, MU, *((GAINS, ANCHOR) if held else ())), (A, LAMBDA)),
-        "forward dynamics in contacts, and their forces" + (", pulled to anchors" if held else ""),
+        "forward dynamics with contacts, and contact forces"
+        + (", with contacts pulled to anchors" if held else ""),
         _forms(
             partial(composite.contact_dynamics, held=held), partial(articulated.contact_dynamics, held=held)
         ),
@@ -172,12 +173,12 @@ DELASSUS = Function(
                 "values",
                 ("nc", "nc"),
                 "1/kg, 1/(kg m), 1/(kg m^2)",
-                "J M^-1 J^T: how contacts accelerate by the forces in them",
+                "J M^-1 J^T: accelerations of the contacts per unit contact force",
                 symmetric=(0, 1),
             ),
         ),
     ),
-    "how contacts accelerate by the forces in them, J M^-1 J^T",
+    "Delassus matrix J M^-1 J^T: accelerations of the contacts per unit contact force",
     _forms(
         lambda robot, x: [flat(composite.delassus(robot, x))],
         lambda reduced, x: [flat(articulated.delassus(reduced, x))],
@@ -199,10 +200,10 @@ CONTACT_IMPULSE = Function(
         (Q, V, RESTITUTION, ACTIVE, MU),
         (
             Argument("v_plus", "velocity", ("nv",), "rad/s, m/s", "joint velocities after the impulse"),
-            rows("impulse", "N s, N m s", "what the world does to the robot in the contacts, world axes"),
+            rows("impulse", "N s, N m s", "impulses that the world exerts on the robot, in the rows' axes"),
         ),
     ),
-    "velocities after an impact in contacts, and its impulses",
+    "velocities after an impact at the contacts, and its impulses",
     _forms(composite.contact_impulse, articulated.contact_impulse),
     operations=_operations(280, 12),
     pinocchio=dense.of_pinocchio(dense.impulse),

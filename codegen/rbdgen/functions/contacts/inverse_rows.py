@@ -1,4 +1,4 @@
-"""The rows of inverse dynamics of floating bases with contacts at rest."""
+"""The rows of inverse dynamics of a floating base whose contacts are at rest."""
 
 from __future__ import annotations
 
@@ -23,21 +23,25 @@ from rbdgen.sweeps.sweep import BASE
 FORCES = resisting(forward_rows.CONTACT_FORCES)
 
 _PAPER = "Nakanishi, Mistry, Schaal, ICRA 2007"
-_ON_MOMENTS = "the first on mass moments, where joints follow others"
+_ON_MOMENTS = "the first form with mass moments, for robots with followers"
 
 A_JOINTS = Argument(
-    "a_joints", "values", ("njoints",), "rad/s^2, m/s^2", "accelerations of all but the base, wanted"
+    "a_joints",
+    "values",
+    ("njoints",),
+    "rad/s^2, m/s^2",
+    "desired accelerations of all joints except the base",
 )
-TAU_JOINTS = Argument("tau", "values", ("njoints",), "N m, N", "torques and forces of all but the base")
-A_BASE = Argument(
-    "a_base", "values", (6,), "m/s^2, rad/s^2", "the base's acceleration, linear, angular, base axes, as in a"
+TAU_JOINTS = Argument(
+    "tau", "values", ("njoints",), "N m, N", "torques and forces of all joints except the base"
 )
+A_BASE = Argument("a_base", "values", (6,), "m/s^2, rad/s^2", "acceleration of the base: its elements of a")
 SHARE = Argument(
     "share",
     "nonnegative",
     ("nshare",),
     "1, m^2",
-    "how much each force takes, then (frames) each moment: 1, about 0.01 m^2; 0 for none",
+    "weight of each force (such as 1), and of each moment of a frame (0.01 m^2); 0 for none",
 )
 
 CONTACT_RNEA = Function(
@@ -45,7 +49,12 @@ CONTACT_RNEA = Function(
     "joint torques and base acceleration for given contact forces",
     (
         Form("block", f"{_PAPER}, eq. 10 and 11", contact_rnea, over="independent"),
-        cheap("composite", "the base held still, then let go as one body", contact_rnea_floating, "tree"),
+        cheap(
+            "composite",
+            "inverse dynamics for a base at rest, then the base's acceleration from the composite inertia",
+            contact_rnea_floating,
+            "tree",
+        ),
         cheap("moments", _ON_MOMENTS, contact_rnea, "independent", worth=where_coupled),
     ),
     operations=lambda size: 500 * size.bodies + 48 * size.ancestors,
@@ -56,15 +65,20 @@ CONTACT_RNEA = Function(
 
 CONTACT_RNEA_LEAST = Function(
     Signature("contact_rnea_least", (Q, V, A_JOINTS, SHARE), (TAU_JOINTS, LAMBDA, A_BASE)),
-    "joint torques and the least contact forces that carry the base",
+    "joint torques and the smallest contact forces that support the base",
     (
         Form(
             "block",
-            "least squares in both directions, by M, J and drift",
+            "weighted least squares for a_base and lambda, from M, J and drift",
             contact_rnea_least,
             over="independent",
         ),
-        cheap("composite", "the same with contacts as masses", contact_rnea_least_floating, "tree"),
+        cheap(
+            "composite",
+            "the same, with the weights of contacts as point masses",
+            contact_rnea_least_floating,
+            "tree",
+        ),
         cheap("moments", _ON_MOMENTS, contact_rnea_least, "independent", worth=where_coupled),
     ),
     operations=lambda size: 700 * size.bodies + 48 * size.ancestors,
@@ -80,9 +94,7 @@ CONTACT_RNEA_LEAST = Function(
 def _with_forces_before(
     forces: Form, rnea: Callable[[Any, State], Outputs]
 ) -> Callable[[Any, State], Outputs]:
-    """tau and lambda: first the contact forces that the previous torques cause, then the torques for these
-    forces.
-    """
+    """Computes the contact forces that the previous torques cause, and then the torques for these forces."""
 
     def trace(robot: Any, x: State) -> Outputs:
         before = replace(x, tau=[*[0] * BASE, *x.arrays["tau_previous"]])
@@ -98,7 +110,7 @@ TAU_PREVIOUS = replace(TAU_JOINTS, name="tau_previous", meaning="the torques app
 
 CONTACT_CONTROL = Function(
     Signature("contact_control", (Q, V, A_JOINTS, TAU_PREVIOUS, ACTIVE, MU), (TAU_JOINTS, LAMBDA)),
-    "joint torques with the contact forces of the sample before",
+    "joint torques for the contact forces that the torques of the previous sample cause",
     (
         Form(
             "block",

@@ -14,8 +14,8 @@ from rbdgen.functions.function import Call, Form, Function, Identity, Q, V, chea
 from rbdgen.functions.needs import CONTACTS
 from rbdgen.signature import Argument, Signature
 
-_SOURCE = "columns of both ends as seen from what carries them; Featherstone 2008, chapter 8"
-_CLIMBING = "the same in chosen axes, up from the contacts"
+_SOURCE = "columns of both ends relative to their common ancestor; Featherstone 2008, chapter 8"
+_CLIMBING = "the same in body axes chosen by count, from the contacts toward the root"
 
 
 def _asked(of: Callable[[Contacts], Any]) -> Callable[[Any, Any, Any, Mapping[str, Any]], Any]:
@@ -41,23 +41,23 @@ CONTACT_POSE = Function(
                 "values",
                 ("ncontacts", 3),
                 "m",
-                "each contact's point in the world; of a loop point 1 less point 2, in the rows' axes",
+                "each contact's point in the world; for a loop, point 1 minus point 2 in the rows' axes",
             ),
             Argument(
                 "rotation",
                 "values",
                 ("ncontacts", 3, 3),
                 "1",
-                "from the axes of each contact's link to the world's; of a loop from link 1 to link 2",
+                "from the axes of each contact's link to the world's; for a loop, from link 1 to link 2",
             ),
         ),
     ),
-    "where contacts stand",
+    "poses of the contacts",
     (
         Form("columns", _SOURCE, lambda model, x: relative.contact_pose(model, x.q, x.naming)),
         cheap(
             "from_root",
-            "the same in chosen axes, row by row",
+            "the same in body axes chosen by count, row by row",
             lambda reduced, x: climbing.contact_pose(reduced, x.q, x.naming),
         ),
     ),
@@ -68,13 +68,13 @@ CONTACT_POSE = Function(
 
 CONTACT_JACOBIAN = Function(
     Signature("contact_jacobian", (Q,), (jacobian("J", "m, 1", "J v: velocities of the contacts"),)),
-    "Jacobian of contacts: J v = 0 where they hold",
+    "Jacobian of the contacts: J v = 0 while they are closed",
     (
         Form("columns", _SOURCE, lambda model, x: [flat(relative.contact_jacobian(model, x.q, x.naming))]),
         cheap("climbing", _CLIMBING, lambda reduced, x: [flat(climbing.contact_jacobian(reduced, x.q))]),
         cheap(
             "from_root",
-            "the same in chosen axes, row by row",
+            "the same in body axes chosen by count, row by row",
             lambda reduced, x: [flat(climbing.contact_jacobian_from_root(reduced, x.q, x.naming))],
         ),
     ),
@@ -89,10 +89,12 @@ CONTACT_MOTION = Function(
         (Q, V),
         (
             rows("velocity", "m/s, rad/s", "velocities of the contacts, J v"),
-            rows("drift", "m/s^2, rad/s^2", "their accelerations at a = 0 without gravity, dJ/dt v"),
+            rows(
+                "drift", "m/s^2, rad/s^2", "accelerations of the contacts at a = 0 without gravity, dJ/dt v"
+            ),
         ),
     ),
-    "velocities of contacts, and the drift in J a + drift = 0",
+    "velocities of the contacts, and the drift of J a + drift = 0",
     (
         Form("columns", _SOURCE, lambda model, x: relative.contact_motion(model, x.q, x.v, x.naming)),
         cheap("climbing", _CLIMBING, climbing.contact_motion),

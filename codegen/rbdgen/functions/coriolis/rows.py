@@ -57,8 +57,10 @@ CORIOLIS = Function(
             "Echeandia and Wensing, 2021",
             lambda model, x: [flat(coriolis(model, x.q, x.v, x.naming))],
         ),
-        swept("local", "the same in the bodies' own axes, mass moments", ("C",), CORIOLIS_MATRIX),
-        swept_in_loops("one_frame in loops over bodies and pairs of freedoms", ("C",), coriolis_sweeps()),
+        swept("local", "the same in the bodies' own axes, with mass moments", ("C",), CORIOLIS_MATRIX),
+        swept_in_loops(
+            "one_frame in loops over bodies and pairs of degrees of freedom", ("C",), coriolis_sweeps()
+        ),
     ),
     operations=lambda size: 460 * size.bodies + 31 * size.ancestors,
     pinocchio=lambda pin, model, data, x: pin.computeCoriolisMatrix(model, data, x["q"], x["v"]),

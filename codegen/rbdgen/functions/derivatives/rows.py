@@ -51,10 +51,10 @@ from rbdgen.sweeps.freedoms import freedoms_fill
 from rbdgen.sweeps.inputs import State
 
 _ONE_FRAME = "Singh, Russell, Wensing, RA-L 2022"
-_LOCAL = "the same in the bodies' own axes, mass moments"
+_LOCAL = "the same in the bodies' own axes, with mass moments"
 _PRODUCT = "Carpentier and Mansard, RSS 2018, eq. 24"
-_FACTOR = "eq. 24 on mass moments: qdd by the factor form, columns by the factor"
-_COLUMNS = "eq. 24 on mass moments, one sparse product W D^-1 W^T run for every column"
+_FACTOR = "eq. 24 with mass moments; accelerations and columns by the factor of M"
+_COLUMNS = "eq. 24 with mass moments; one sparse product with W D^-1 W^T runs for every column"
 _JACOBIANS = "-J^T by sweeps at unit rates"
 _RESPONSES = "M^-1 J^T by sweeps at rates M^-1 e_i"
 
@@ -117,8 +117,9 @@ def _forces(x: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _pinocchio_jacobians(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
-    """J^T of every joint, nv x joints x 6. For a joint with one degree of freedom Pinocchio gives a
-    vector.
+    """J^T of every joint, nv x joints x 6.
+
+    If the robot has one degree of freedom, Pinocchio returns J as a vector.
     """
     pin.computeJointJacobians(model, data, x["q"])
     Js = (pin.getJointJacobian(model, data, k, pin.LOCAL) for k in range(1, model.njoints))
@@ -149,7 +150,8 @@ def _by_inverse_dynamics_with_forces(call: Call, _: object) -> Any:
 
 
 def _balance(call: Call, _: object) -> Any:
-    """The change of the torques at constant a, and what the change of a adds; both must cancel."""
+    """The change of the torques at constant a, and the negative of what the change of a adds; they are
+    equal."""
     *by_state, M, by_fext = call("rnea_fext_derivatives", a=call("aba_fext"))
     da_dq, da_dv, _, da_dfext = call("aba_fext_derivatives")
     sides = M @ da_dq, M @ da_dv, np.einsum("kij,kjbc->kibc", M, da_dfext)
@@ -184,9 +186,11 @@ RNEA_DERIVATIVES = Function(
     (
         Form("one_frame", _ONE_FRAME, _one_frame),
         swept("local", _LOCAL, OUTPUTS, derivatives_in_own_axes()),
-        swept_in_loops("one_frame in loops over bodies and pairs of freedoms", OUTPUTS, derivatives()),
+        swept_in_loops(
+            "one_frame in loops over bodies and pairs of degrees of freedom", OUTPUTS, derivatives()
+        ),
         in_loops(
-            "one_frame, degrees of freedom as lanes",
+            "one_frame, with degrees of freedom as SIMD lanes",
             rnea_derivatives_vectors,
             "vectors",
             compact=False,
@@ -220,7 +224,7 @@ ABA_DERIVATIVES = Function(
         ),
         in_loops(_COLUMNS, aba_derivatives_columns, "columns", compact=False, over="independent"),
         in_loops(
-            "eq. 24, degrees of freedom, then columns, as lanes",
+            "eq. 24, with degrees of freedom, then columns, as SIMD lanes",
             aba_derivatives_vectors,
             "vectors",
             compact=False,
@@ -228,7 +232,7 @@ ABA_DERIVATIVES = Function(
             worth=freedoms_fill,
         ),
         in_loops(
-            "eq. 24 of the looped forms of aba, rnea_derivatives and minv",
+            "eq. 24, from the looped forms of aba, rnea_derivatives and minv",
             aba_derivatives_looped,
             over="tree",
         ),
@@ -254,7 +258,7 @@ RNEA_FEXT_DERIVATIVES = Function(
         (Q, V, A, FEXT),
         (*BY_INVERSE_DYNAMICS, _by_forces("dtau_dfext", "m, 1", "dID/dfext = -J^T of every body")),
     ),
-    "derivatives of rnea_fext, by fext too",
+    "analytical derivatives of rnea_fext, also by fext",
     (
         Form("one_frame", f"{_ONE_FRAME}; {_JACOBIANS}", _one_frame_fext),
         cheap("local", _LOCAL, _local_fext),
@@ -263,7 +267,7 @@ RNEA_FEXT_DERIVATIVES = Function(
     pinocchio=_pinocchio_rnea_fext_derivatives,
     identities=(
         Identity(
-            "without forces they are rnea_derivatives",
+            "rnea_fext_derivatives at fext = 0 are rnea_derivatives",
             ("rnea_derivatives", "rnea_fext_derivatives"),
             lambda call, x: (
                 call("rnea_fext_derivatives", fext=0 * x["fext"])[:3],
@@ -292,7 +296,7 @@ ABA_FEXT_DERIVATIVES = Function(
             _by_forces("da_dfext", "1/kg, 1/(kg m), 1/(kg m^2)", "dFD/dfext = M^-1 J^T of every body"),
         ),
     ),
-    "derivatives of aba_fext, by fext too",
+    "analytical derivatives of aba_fext, also by fext",
     (
         Form("product", f"{_PRODUCT}; {_RESPONSES}", _product_fext, over="independent"),
         cheap("factor_factor", _FACTOR, _factored_fext, "independent"),

@@ -43,22 +43,28 @@ def _aba(external: bool) -> tuple[Form, ...]:
         ),
         Form(
             "composite",
-            "M a = tau - nle, M folded and factored; Featherstone 2008, section 6.5",
+            "M a = tau - nle by a factor of M over independent joints; Featherstone 2008, section 6.5",
             lambda model, x: [forward_dynamics_composite(model, x.q, x.v, x.tau, x.fext, x.naming)],
             over="independent",
             worth=where_coupled,
         ),
-        swept("bias", "bias forces of inverse dynamics at qdd = 0, mass moments", ("a",), sweeps, "tree"),
+        swept(
+            "bias",
+            "articulated bodies, with bias forces of inverse dynamics at qdd = 0 and mass moments",
+            ("a",),
+            sweeps,
+            "tree",
+        ),
         cheap(
             "composite_moments",
-            "M a = tau - nle on mass moments",
+            "M a = tau - nle, with mass moments",
             lambda reduced, x: [composite_moments(reduced, x.q, x.v, x.tau, x.fext, x.naming)],
             "independent",
             worth=where_factors_pay,
         ),
         cheap(
             "embedded",
-            "as bias, followers embedded; Jain, Robot and Multibody Dynamics, 2011",
+            "as bias, with embedded constraints of followers; Jain, Robot and Multibody Dynamics, 2011",
             lambda reduced, x: [forward_dynamics_embedded(reduced, x.q, x.v, x.tau, x.fext, x.naming)],
             "independent",
             worth=where_coupled,
@@ -69,7 +75,7 @@ def _aba(external: bool) -> tuple[Form, ...]:
 
 ALONG = cheap(
     "own_axes",
-    "M^-1 of torques that make up for changes of motions and forces in the bodies' own axes, mass moments",
+    "M^-1 times the changes of torques at constant a, in the bodies' own axes, with mass moments",
     lambda reduced, x: [acceleration_rates(reduced, x)],
     "tree",
 )

@@ -37,7 +37,7 @@ def _product_is_one(call: Call, _: object) -> tuple[Any, Any]:
 
 CRBA = Function(
     Signature("crba", (Q,), (square("M", "kg m^2, kg m, kg", "joint-space inertia matrix", symmetric=True),)),
-    "joint-space inertia matrix M(q), full symmetric",
+    "joint-space inertia matrix M(q), both triangles",
     (
         Form(
             "composite",
@@ -45,7 +45,7 @@ CRBA = Function(
             lambda model, x: [flat(crba(model, x.q, x.naming))],
         ),
         swept("moments", "composite mass moments; Khalil and Dombre 2002, ch. 9", ("M",), INERTIA_MATRIX),
-        swept_in_loops("the same in loops over bodies and pairs of them", ("M",), INERTIA_MATRIX),
+        swept_in_loops("the same in loops over bodies and pairs of bodies", ("M",), INERTIA_MATRIX),
     ),
     operations=lambda size: 160 * size.bodies + 48 * size.ancestors,
     pinocchio=lambda pin, model, data, x: symmetric(pin.crba(model, data, x["q"])),
@@ -53,7 +53,7 @@ CRBA = Function(
 
 MINV = Function(
     Signature("minv", (Q,), (square("Minv", "1/(kg m^2), 1/(kg m), 1/kg", "inverse of M", symmetric=True),)),
-    "inverse of the joint-space inertia matrix, full symmetric",
+    "inverse of the joint-space inertia matrix, both triangles",
     (
         Form(
             "recursive",
@@ -63,32 +63,32 @@ MINV = Function(
         ),
         Form(
             "factored",
-            "CRBA and sparse L^T D L, Featherstone 2008, section 6.5",
+            "CRBA, then the sparse factors L^T D L; Featherstone 2008, section 6.5",
             lambda model, x: [flat(minv_factored(model, x.q, x.naming))],
             over="independent",
         ),
         cheap(
             "moments",
-            "CRBA by composite mass moments and sparse L^T D L",
+            "CRBA with composite mass moments, then the sparse factors L^T D L",
             lambda reduced, x: [flat(minv_composite(reduced, x.q, x.naming))],
             "independent",
         ),
         cheap(
             "hybrid",
-            "the articulated inward pass as a factorisation, Minv = W D^-1 W^T",
+            "Minv = W D^-1 W^T, factored by the inward pass of articulated bodies",
             lambda reduced, x: [flat(minv_hybrid(reduced, x.q, x.naming, x.lanes))],
             "tree",
             swept=True,
         ),
         cheap(
             "embedded",
-            "as hybrid, followers embedded; Jain, Robot and Multibody Dynamics, 2011",
+            "as hybrid, with embedded constraints of followers; Jain, Robot and Multibody Dynamics, 2011",
             lambda reduced, x: [flat(minv_embedded(reduced, x.q, x.naming))],
             "independent",
             worth=where_coupled,
         ),
         in_loops(
-            "as hybrid, columns of W D^-1 W^T as lanes of vectors",
+            "as hybrid, with columns of W D^-1 W^T as SIMD lanes",
             minv_vectors,
             "vectors",
             compact=False,
@@ -97,7 +97,7 @@ MINV = Function(
             swept=True,
         ),
         in_loops(
-            "as hybrid, factored in loops over bodies, one product run for every column",
+            "as hybrid, factored in loops over bodies; one product runs for every column",
             minv_looped,
             over="tree",
         ),

@@ -42,14 +42,14 @@ def _rnea(external: bool) -> tuple[Form, ...]:
     return _forms(
         "Featherstone 2008, table 5.1",
         lambda model, x: [rnea(model, x.q, x.v, x.a, x.fext, x.naming)],
-        "classical accelerations, mass moments; Luh, Walker, Paul 1980",
+        "classical accelerations and mass moments; Luh, Walker, Paul 1980",
         inverse_dynamics(external=external),
     )
 
 
 ALONG = cheap(
     "own_axes",
-    "changes of motions and forces in the bodies' own axes, mass moments",
+    "changes of motions and forces in the bodies' own axes, with mass moments",
     lambda reduced, x: [torque_rates(reduced, x)],
     "independent",
 )
@@ -74,7 +74,7 @@ NLE = Function(
     _forms(
         "Featherstone 2008, table 5.1 at qdd = 0",
         lambda model, x: [nonlinear_effects(model, x.q, x.v, x.naming)],
-        "as RNEA's, at qdd = 0",
+        "as in rnea, at qdd = 0",
         inverse_dynamics(accelerated=False),
     ),
     operations=lambda size: 320 * size.bodies,
@@ -98,7 +98,7 @@ GRAVITY = Function(
     _forms(
         "Featherstone 2008, table 5.1 at rest",
         lambda model, x: [gravity_torque(model, x.q, x.naming)],
-        "as RNEA's, at rest",
+        "as in rnea, at rest",
         inverse_dynamics(moving=False, accelerated=False),
     ),
     operations=lambda size: 145 * size.bodies,

@@ -1,4 +1,4 @@
-"""The rows of functions of frames, one for each convention. Only robots with chosen frames have them."""
+"""The rows of functions of frames, one per convention of axes. Only robots with chosen frames have them."""
 
 from __future__ import annotations
 
@@ -48,13 +48,12 @@ _RATE, _RATE_2 = "m/s, rad/s", "m/s^2, rad/s^2"
 # ---- forms
 
 OfFrame = Callable[[Path, State, int], Outputs]
-"""Computes a frame's part of every output, from its columns, the state and the number of degrees of
-freedom.
-"""
+"""Computes the part of every output that belongs to one frame, from its columns, the state and nv."""
 
 
 def _by_columns(x: Convention, of_frame: OfFrame) -> list[Form]:
-    """The textbook's form, and the cheap one that starts at the end nearer to the coordinates."""
+    """The textbook's form, and a cheaper one that starts in the axes of the result: the tip's or the
+    root's."""
 
     def outputs(paths: list[Path], state: State, nv: int) -> Outputs:
         return _joined([of_frame(path, state, nv) for path in paths])
@@ -68,7 +67,7 @@ def _by_columns(x: Convention, of_frame: OfFrame) -> list[Form]:
         return outputs(columns_from_root(reduced, state.q, x, state.naming), state, reduced.nv)
 
     name = "from_tip" if x == "local" else "from_root"
-    return [Form("columns", _SOURCE, textbook), cheap(name, "the same in chosen axes", short)]
+    return [Form("columns", _SOURCE, textbook), cheap(name, "the same in body axes chosen by count", short)]
 
 
 def _outward(
@@ -111,12 +110,12 @@ def _placement() -> Function:
                 Argument("p", "values", ("nf", 3), "m", "each frame's origin in the world"),
             ),
         ),
-        "where frames stand in the world",
+        "placements of frames in the world",
         (
             Form("bodies", _SOURCE, lambda model, x: _placements(in_world(model, x.q, x.naming)[1])),
             cheap(
                 "from_root",
-                "the same in chosen axes, row by row",
+                "the same in body axes chosen by count, row by row",
                 lambda reduced, x: _placements(FromRoot.at(reduced, x.q, x.naming).placements()),
             ),
         ),
@@ -165,7 +164,7 @@ def _classical(x: Convention) -> Function:
         Signature(
             f"frame_classical_acceleration_{x}",
             (Q, V, A),
-            (_motion("A", _RATE_2, "accelerations of points, and angular ones, of frames", x),),
+            (_motion("A", _RATE_2, "classical accelerations of frames", x),),
         ),
         f"classical accelerations of frames, {x}, without gravity",
         (
@@ -301,13 +300,15 @@ def _acceleration_derivatives(x: Convention) -> Function:
 
 
 def _times(J: Any, v: Any) -> Any:
-    """J v over states and frames."""
+    """The products J v for all states and frames."""
     return np.einsum("...fij,...j->...fi", J, v)
 
 
 def _grows(x: Convention, **terms: tuple[int, int]) -> Callable[[TreeSize], int]:
-    """An estimate of operations: a number for each body that moves any frame, and one for each pair of a
-    frame and a body that moves it.
+    """An estimate of the number of operations.
+
+    `terms` gives, for each convention, the operations of every body that moves a frame, and those of every
+    pair of a frame and a body that moves it.
     """
     carrier, frame = terms[x]
     return lambda size: carrier * size.carriers + frame * size.frames

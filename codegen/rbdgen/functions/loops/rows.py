@@ -1,6 +1,6 @@
 """The rows of functions of closed loops. Only robots with closed loops have them.
 
-Functions by independent velocities exist only for robots whose independent velocities were named.
+Functions of independent velocities exist only for robots whose independent velocities were named.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rbdgen.sweeps.inputs import State
 
 
 def _form(trace: Callable[[Model, State], Outputs]) -> Form:
-    """The form of a kinematic function, with columns that are folded already."""
+    """The only form of a function of the kinematics of loops; it folds the columns of followers itself."""
     source = "frame 2 as seen from frame 1; Featherstone 2008, chapter 8"
     return Form("relative", source, trace, over="independent")
 
@@ -44,11 +44,11 @@ LOOP_POSITION = Function(
                 "values",
                 ("nloop",),
                 "m, 1",
-                "0 in closed loops: frame 2 in frame 1, its origin, then sin(angle) axis",
+                "origin of frame 2 in frame 1, then sin(angle) axis of its rotation; 0 if closed",
             ),
         ),
     ),
-    "what closed loops keep at zero",
+    "position residual of closed loops, which is 0 if they are closed",
     (_form(lambda model, x: [loop_position(model, x.q, x.naming)]),),
     operations=lambda size: 130 * size.loops,
     needs=(LOOPS,),
@@ -64,7 +64,7 @@ LOOP_JACOBIAN = Function(
                 "values",
                 ("nloop", "nv"),
                 "m, 1",
-                "Jc v: velocity of frame 2 as seen from frame 1, linear, then angular",
+                "Jc v is the velocity of frame 2 relative to frame 1: linear, then angular",
             ),
         ),
     ),
@@ -84,7 +84,7 @@ LOOP_DRIFT = Function(
                 "values",
                 ("nloop",),
                 "m/s^2, rad/s^2",
-                "acceleration of frame 2 as seen from frame 1 at a = 0",
+                "acceleration of frame 2 relative to frame 1 at a = 0",
             ),
         ),
     ),
@@ -111,7 +111,7 @@ def _independent(name: str, unit: str, meaning: str) -> Argument:
 
 V_I = _independent("v_i", "rad/s, m/s", "independent velocities, in the order of v")
 A_I = _independent("a_i", "rad/s^2, m/s^2", "independent accelerations")
-TAU_I = _independent("tau_i", "N m, N", "torques and forces that work on the independent velocities, G^T tau")
+TAU_I = _independent("tau_i", "N m, N", "generalised forces of the independent velocities, G^T tau")
 
 _RNEA, _CRBA = resisting(inverse_dynamics.RNEA), resisting(inertia_matrix.CRBA)
 _TEXTBOOK = OfTree((_RNEA, _RNEA.form("newton_euler")), (_CRBA, _CRBA.form("composite")))
@@ -119,13 +119,13 @@ _CHEAP = OfTree((_RNEA, _RNEA.form("classical")), (_CRBA, _CRBA.form("moments"))
 
 
 def _forms(trace: Callable[[OfTree, Model | ReducedModel, State], Outputs]) -> tuple[Form, ...]:
-    """The forms with the textbook's functions of the tree, and with the cheap ones."""
+    """A form that uses the textbook's functions of the tree, and one that uses the cheap ones."""
     source = "dependent velocities eliminated; Featherstone 2008, chapters 3 and 8"
     return (
         Form("embedded", source, lambda model, x: trace(_TEXTBOOK, model, x), over="independent"),
         cheap(
             "moments",
-            f"{source}; mass moments",
+            f"{source}; with mass moments",
             lambda reduced, x: trace(_CHEAP, reduced, x),
             "independent",
         ),
@@ -138,7 +138,7 @@ LOOP_PROJECTION = Function(
         (Q,),
         (Argument("G", "values", ("nv", "nindependent"), "1, m, 1/m", "v = G v_i in closed loops"),),
     ),
-    "all velocities by the independent ones: v = G v_i",
+    "velocities of all joints from the independent ones: the matrix G of v = G v_i",
     (_form(lambda model, x: [flat(Eliminated(model, x).projection)]),),
     operations=lambda size: 200 * size.loops,
     needs=(INDEPENDENT,),
@@ -153,7 +153,7 @@ LOOP_MOTION = Function(
             Argument("a", "values", ("nv",), "rad/s^2, m/s^2", "accelerations of all joints"),
         ),
     ),
-    "v and a of all joints by the independent v_i, a_i",
+    "velocities and accelerations of all joints from the independent ones",
     (_form(loop_motion),),
     operations=lambda size: 280 * size.loops,
     identities=(
@@ -171,7 +171,7 @@ LOOP_MOTION = Function(
 
 LOOP_RNEA = Function(
     Signature("loop_rnea", (Q, V_I, A_I), (TAU_I,)),
-    "inverse dynamics in closed loops, by v_i and a_i",
+    "inverse dynamics in closed loops, from v_i and a_i",
     _forms(lambda tree, robot, x: [loop_rnea(tree, robot, x, x.arrays["a_i"])]),
     operations=lambda size: _RNEA.operations(size) + 170 * size.loops,
     needs=(INDEPENDENT,),
@@ -200,12 +200,12 @@ LOOP_CRBA = Function(
 
 LOOP_ABA = Function(
     Signature("loop_aba", (Q, V_I, TAU_I), (A_I,)),
-    "forward dynamics in closed loops, by v_i and tau_i",
+    "forward dynamics in closed loops, from v_i and tau_i",
     (
         *_forms(lambda tree, robot, x: [loop_aba(tree, robot, x)]),
         cheap(
             "articulated",
-            "articulated bodies, all in loops led by G; Jain, Robot and Multibody Dynamics, 2011",
+            "articulated bodies, with closed loops embedded by G; Jain, Robot and Multibody Dynamics, 2011",
             lambda reduced, x: [loop_aba_embedded(reduced, x)],
             "independent",
         ),

@@ -29,9 +29,8 @@ from rbdgen.sweeps.inputs import State
 
 
 def _pinocchio_kinetic_energy(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
-    """The kinetic energy with rotors computed separately: Pinocchio 4.1 leaves out those of helical
-    joints.
-    """
+    """The kinetic energy; that of rotors is added here, as Pinocchio 4.1 leaves out those of helical
+    joints."""
     armature = model.armature.copy()
     model.armature = 0 * armature
     bodies = pin.computeKineticEnergy(model, data, x["q"], x["v"])
@@ -40,7 +39,7 @@ def _pinocchio_kinetic_energy(pin: Any, model: Any, data: Any, x: Mapping[str, A
 
 
 def _columns(matrix: Any, rows: int = 6) -> Any:
-    """A matrix; Pinocchio gives a single column without its axis."""
+    """The result of Pinocchio as a matrix; it returns a single column as a vector."""
     return np.reshape(matrix, (rows, -1))
 
 
@@ -56,7 +55,7 @@ def _vector(name: str, unit: str, meaning: str) -> Argument:
 
 
 def _linear_rows(call: Call, _: object) -> tuple[Any, Any]:
-    """Both sides, which differ only by the mass."""
+    """Both sides of: the linear rows of the centroidal momentum matrix = mass times Jcom."""
     linear, J = call("centroidal_matrix")[:, :3], call("com_jacobian")
     return linear, _mass(linear, J) * J
 
@@ -74,7 +73,7 @@ def _force(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _traced(algorithm: Callable[..., Any], inputs: str, **options: bool) -> Callable[[Any, State], Outputs]:
-    """How to trace an algorithm that takes these inputs and gives a vector or rows."""
+    """A trace of an algorithm that takes these inputs, one letter each, and returns a vector or rows."""
 
     def trace(robot: Any, x: State) -> Outputs:
         found = algorithm(robot, *(getattr(x, name) for name in inputs), naming=x.naming, **options)
@@ -84,10 +83,11 @@ def _traced(algorithm: Callable[..., Any], inputs: str, **options: bool) -> Call
 
 
 def _forms(textbook: Callable[..., Any], cheaper: Callable[..., Any], inputs: str) -> tuple[Form, Form]:
-    """The two forms of a function of these inputs."""
+    """The textbook's form in world axes and the cheaper one in the bodies' axes; `inputs` has one letter
+    each."""
     return (
         Form("world_axes", "sums in world axes; Wensing and Orin 2016", _traced(textbook, inputs)),
-        cheap("moments", "the same in the bodies' own axes, mass moments", _traced(cheaper, inputs)),
+        cheap("moments", "the same in the bodies' own axes, with mass moments", _traced(cheaper, inputs)),
     )
 
 
@@ -122,7 +122,7 @@ POTENTIAL_ENERGY = Function(
     Signature(
         "potential_energy",
         (Q,),
-        (Argument("U", "scalar", (), "J", "potential energy, 0 for a mass at the world's origin"),),
+        (Argument("U", "scalar", (), "J", "potential energy; gravity's is 0 at the world's origin"),),
     ),
     "potential energy of gravity and springs",
     (
@@ -131,7 +131,7 @@ POTENTIAL_ENERGY = Function(
             "the sum of -m g . c",
             lambda model, x: [[potential_energy(model, x.q, x.naming)]],
         ),
-        swept("moments", "the same with mass moments, and a constant", ("U",), (POTENTIAL,)),
+        swept("moments", "the same with mass moments and a constant", ("U",), (POTENTIAL,)),
         swept_in_loops("the same in a loop over bodies", ("U",), (POTENTIAL,)),
     ),
     operations=lambda size: 91 * size.bodies,
@@ -142,8 +142,8 @@ POTENTIAL_ENERGY = Function(
 )
 
 COM = Function(
-    Signature("com", (Q,), (_vector("c", "m", "centre of mass of all that moves, world axes"),)),
-    "centre of mass of all that moves",
+    Signature("com", (Q,), (_vector("c", "m", "centre of mass of all moving bodies, world axes"),)),
+    "centre of mass of all moving bodies",
     _forms(in_the_world.com, subtrees.com, "q"),
     operations=lambda size: 147 * size.bodies,
     pinocchio=lambda pin, model, data, x: pin.centerOfMass(model, data, x["q"]),
@@ -179,14 +179,18 @@ COM_JACOBIAN = Function(
     Signature(
         "com_jacobian",
         (Q,),
-        (Argument("Jcom", "columns", (3, "nv"), "m, 1", "velocity of the centre of mass by v, world axes"),),
+        (
+            Argument(
+                "Jcom", "columns", (3, "nv"), "m, 1", "Jcom v: velocity of the centre of mass, in world axes"
+            ),
+        ),
     ),
     "Jacobian of the centre of mass",
     (
         *_forms(in_the_world.com_jacobian, subtrees.com_jacobian, "q"),
         cheap(
             "carried",
-            "as moments, columns turn on the way",
+            "as moments, with columns rotated from body to body",
             _traced(subtrees.com_jacobian, "q", carried=True),
         ),
     ),
@@ -199,7 +203,7 @@ COM_JACOBIAN = Function(
             lambda call, x: (_times(call("com_jacobian"), x["v"]), call("com_velocity")),
         ),
         Identity(
-            "Jcom a: what a adds to the acceleration of the centre of mass",
+            "Jcom a is the part of the acceleration of the centre of mass that depends on a",
             ("com_jacobian", "com_acceleration"),
             lambda call, x: (
                 _times(call("com_jacobian"), x["a"]),
@@ -213,7 +217,7 @@ CENTROIDAL_MATRIX = Function(
     Signature(
         "centroidal_matrix",
         (Q,),
-        (Argument("Ag", "columns", (6, "nv"), "kg, kg m, kg m^2", f"hg by v; {_ABOUT_C}"),),
+        (Argument("Ag", "columns", (6, "nv"), "kg, kg m, kg m^2", f"h_g = A_g v; {_ABOUT_C}"),),
     ),
     "centroidal momentum matrix A_g: h_g = A_g v",
     _forms(in_the_world.centroidal_matrix, subtrees.centroidal_matrix, "q"),
@@ -228,12 +232,13 @@ CENTROIDAL_MATRIX_RATE = Function(
     Signature(
         "centroidal_matrix_rate",
         (Q, V),
-        (Argument("dAg", "columns", (6, "nv"), "kg/s, kg m/s, kg m^2/s", f"dAg/dt; {_ABOUT_C}"),),
+        (Argument("dAg", "columns", (6, "nv"), "kg/s, kg m/s, kg m^2/s", f"dA_g/dt; {_ABOUT_C}"),),
     ),
-    "dA_g/dt, as in dh_g/dt = A_g a + dA_g/dt v",
+    "rate dA_g/dt of the centroidal momentum matrix: dh_g/dt = A_g a + dA_g/dt v",
     _forms(in_the_world.centroidal_matrix_rate, subtrees.centroidal_matrix_rate, "qv"),
     operations=lambda size: 530 * size.bodies,
-    # its computeCentroidalMapTimeVariation takes the velocity of c from an earlier call at any other state
+    # Pinocchio's computeCentroidalMapTimeVariation uses the velocity of c of an earlier call, at another
+    # state.
     pinocchio=lambda pin, model, data, x: _columns(pin.dccrba(model, data, x["q"], x["v"])),
     identities=(
         Identity(

@@ -1,4 +1,4 @@
-"""The rows of functions that are linear in inertial parameters."""
+"""The rows of the regressors: the matrices of functions that are linear in the inertial parameters pi."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import Argument, Signature
 from rbdgen.sweeps.inputs import State
 
-_TEXTBOOK = "the equations of motion of unit inertias; Atkeson, An, Hollerbach 1986"
-_CHEAP = "the same by classical accelerations, in searched axes"
+_TEXTBOOK = "the equations of motion for unit inertias; Atkeson, An, Hollerbach 1986"
+_CHEAP = "the same with classical accelerations, in body axes chosen by count"
 
 _PARAMETERS = "columns: m, m c, Ixx Ixy Iyy Ixz Iyz Izz of every body about its joint's origin"
 
 
 def _pinocchio_regressor(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
-    """Pinocchio's regressor, which is a vector for a single degree of freedom."""
+    """Pinocchio's regressor as a matrix; for a single degree of freedom Pinocchio returns a vector."""
     Y = pin.computeJointTorqueRegressor(model, data, x["q"], x["v"], x["a"])
     return np.reshape(Y, (model.nv, -1))
 
@@ -36,7 +36,7 @@ REGRESSOR = Function(
                 "Y",
                 "torque_coefficients",
                 ("nv", "ninertial"),
-                "N m, N a unit",
+                "N m, N per unit",
                 f"tau = Y pi; {_PARAMETERS}",
             ),
         ),
@@ -56,7 +56,7 @@ KINETIC_REGRESSOR = Function(
     Signature(
         "kinetic_regressor",
         (Q, V),
-        (Argument("K", "energy_coefficients", ("ninertial",), "J a unit", f"T = K pi; {_PARAMETERS}"),),
+        (Argument("K", "energy_coefficients", ("ninertial",), "J per unit", f"T = K pi; {_PARAMETERS}"),),
     ),
     "regressor of the kinetic energy of bodies, T = K(q, v) pi",
     (
@@ -73,7 +73,7 @@ POTENTIAL_REGRESSOR = Function(
     Signature(
         "potential_regressor",
         (Q,),
-        (Argument("P", "energy_coefficients", ("ninertial",), "J a unit", f"U = P pi; {_PARAMETERS}"),),
+        (Argument("P", "energy_coefficients", ("ninertial",), "J per unit", f"U = P pi; {_PARAMETERS}"),),
     ),
     "regressor of the potential energy of bodies, U = P(q) pi",
     (
@@ -86,7 +86,7 @@ POTENTIAL_REGRESSOR = Function(
 
 
 def _base_columns(model: Model, Y: Any) -> Outputs:
-    """Yb, a choice of columns of Y, over the independent degrees of freedom."""
+    """Yb: the columns of Y that belong to the base parameters, over the independent degrees of freedom."""
     columns = base_parameters(model).columns
     return [[row[k] for row in model.coupling.folded_rows(Y) for k in columns]]
 
@@ -104,8 +104,8 @@ REGRESSOR_BASE = Function(
                 "Yb",
                 "values",
                 ("nv", "nbase"),
-                "N m, N a unit",
-                "tau = Yb (R pi), columns of Y; base_parameters of the manifest has R and their names",
+                "N m, N per unit",
+                "tau = Yb (R pi); base_parameters of the manifest has R and the names of the columns",
             ),
         ),
     ),

@@ -1,1 +1,1 @@
-"""Second derivatives of inverse and of forward dynamics: third-order tensors of their own size."""
+"""Second derivatives of inverse and forward dynamics, which are third-order tensors."""

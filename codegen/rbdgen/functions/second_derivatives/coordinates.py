@@ -1,4 +1,4 @@
-"""Coordinates of joints as dual numbers: how they change with the joint's motions, the tangent space of q."""
+"""The coordinates of joints as dual numbers, with their derivatives in the tangent space of q."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from rbdgen.spatial.scalar import Scalar, neg
 
 
 def dual_coordinate(joint: Joint, q: Coordinate) -> Coordinate:
-    """A joint's coordinate as dual numbers, the variables being its degrees of freedom by their numbers."""
+    """The coordinate of a joint as dual numbers, whose variables are the numbers of its degrees of
+    freedom."""
     first = joint.idx_v
 
     def dual(value: Scalar, *slopes: Scalar) -> Dual:
@@ -48,7 +49,11 @@ def _angle(q: Angle, dual: Callable[[Scalar, Scalar], Dual]) -> Angle:
 
 
 def _turning(quaternion: Quaternion, dual: Callable[..., Dual]) -> KnownRotation:
-    """dR = R [xi x], xi the turn in the body's axes: known entries of R, no derivative of q."""
+    """The rotation of a quaternion as dual numbers: dR = R [xi x] for a rotation vector xi in the body's
+    axes.
+
+    The entries of R become dual numbers; the quaternion itself keeps no derivative.
+    """
     rows = (
         Vector(
             *(

@@ -1,14 +1,16 @@
 """Second derivatives of forward dynamics from those of inverse dynamics, at a = FD(q, v, tau).
 
-M(q) a = tau less what else acts, differentiated twice, with D_j = dM/dq_j, a_j = da/dq_j and a_k' = da/dv_k:
+They follow from differentiating ID(q, v, FD(q, v, tau)) = tau twice. With D_j = dM/dq_j, a_j = da/dq_j and
+a_k' = da/dv_k, and qq, qv, vv of inverse dynamics, the columns are
 
     by q_j, q_k     -M^-1 (qq_jk + D_j a_k + D_k a_j)
     by q_j, v_k     -M^-1 (qv_jk + D_j a_k')
     by v_j, v_k     -M^-1 vv_jk
     by q_j, tau_k   -M^-1 D_j M^-1 e_k
 
-A floating base's pose and linear velocity enter through its own vdot = a - w x v - u alone, u = -R^T g: what
-they do is known without M, and all others are those of a base at v = 0.
+The pose and the linear velocity of a floating base enter only through its own acceleration, vdot = a - w x v
+- u with u = -R^T g, where the dynamics determine a without them. The derivatives by the pose and the linear
+velocity are therefore known without M, and all others are computed for a base whose linear velocity is 0.
 """
 
 from __future__ import annotations
@@ -53,20 +55,21 @@ from rbdgen.spatial.scalar import Scalar, add, dot, is_zero, mul, neg, sub
 from rbdgen.sweeps.inputs import State
 
 Solve = Callable[[Sequence[Scalar]], list[Scalar]]
-"""-M^-1 times a column."""
+"""Multiplies a column by -M^-1."""
 
 
 class ForwardSecond(NamedTuple):
-    """The second derivatives of forward dynamics, see the top."""
+    """The second derivatives of forward dynamics; element [i, j, k] is that of a_i."""
 
-    qq: Tensor
-    qv: Tensor
-    vv: Tensor
-    qtau: Tensor
+    qq: Tensor  # by q_j, then q_k
+    qv: Tensor  # by q_j, then v_k
+    vv: Tensor  # by v_j, then v_k
+    qtau: Tensor  # by q_j and tau_k
 
 
 def aba_second(reduced: ReducedModel, x: State) -> ForwardSecond:
-    """Over the independent degrees of freedom, the base's own motion apart."""
+    """The second derivatives over the independent degrees of freedom, with a floating base treated
+    separately."""
     model, naming = reduced.model, x.naming
     factor = factored(model, crba_composite(reduced, x.q, naming), naming)
     W = [
@@ -100,7 +103,7 @@ def aba_second(reduced: ReducedModel, x: State) -> ForwardSecond:
 
 
 def aba_second_without_savings(model: Model, x: State) -> ForwardSecond:
-    """The same with M^-1 as a matrix and no column known."""
+    """The same with M^-1 as a matrix, and with every column computed from it."""
     coupling, torques = model.coupling, less(model, x)
     Minv = inverse(factored(model, crba(model, x.q, x.naming), x.naming))
     qdd = forward_dynamics_composite(model, x.q, x.v, torques, naming=x.naming)
@@ -122,7 +125,7 @@ def _solved(
     by_q: Sequence[int],
     by_v: Sequence[int],
 ) -> ForwardSecond:
-    """What the columns `by_q` and `by_v` give; those of tau are all there."""
+    """The second derivatives by the degrees of freedom `by_q` and `by_v`, and by all elements of tau."""
     second, every, moved = torque.second, range(len(Minv)), bodies_moved(model)
     rates: dict[int, list[tuple[int, int, Scalar]]] = {j: [] for j in every}
     for (i, m, j), value in second.qa.items():
@@ -136,14 +139,14 @@ def _solved(
         }
 
     def by_rate(j: int, column: Sequence[Scalar]) -> list[Scalar]:
-        """D_j times a column."""
+        """The product of D_j and a column."""
         product: list[Scalar] = [0] * len(column)
         for i, m, value in rates[j]:
             product[i] = add(product[i], mul(value, column[m]))
         return product
 
     def solved(tensor: Tensor, j: int, k: int, *more: Sequence[Scalar]) -> list[Scalar]:
-        """-M^-1 times the sum of a column of the tensor and more columns."""
+        """The product of -M^-1 and the sum of a column of the tensor and other columns."""
         column = [tensor.get((i, j, k), 0) for i in every]
         for other in more:
             column = [add(one, value) for one, value in zip(column, other, strict=True)]
@@ -167,7 +170,7 @@ def _solved(
 
 
 def _put(tensor: Tensor, j: int, k: int, column: Sequence[Scalar], both: bool = False) -> None:
-    """A column of a tensor; `both`: for both orders of its indices."""
+    """Writes a column of a tensor; with `both`, for both orders of the indices j and k."""
     for i, value in enumerate(column):
         if not is_zero(value):
             tensor[i, j, k] = value
@@ -176,5 +179,5 @@ def _put(tensor: Tensor, j: int, k: int, column: Sequence[Scalar], both: bool = 
 
 
 def _of_ends(i: int, j: int, k: int) -> Index:
-    """What the derivative of a symmetric matrix by j has in the other half."""
+    """The index of the equal element of qtau, the derivative of the symmetric matrix M^-1 by q_j."""
     return k, j, i

@@ -1,16 +1,20 @@
-"""Second derivatives of inverse dynamics: the analytical first ones, differentiated forward.
+"""Second derivatives of inverse dynamics by forward differentiation of its analytical first derivatives.
 
-[i, j, k] of a tensor is d/dk of dtau_i/dj, by (q, q), (q, v), (v, v), and (a, q): dM_ij/dq_k; q in the
-tangent space, the later derivative last. Dual numbers run through the first derivatives along the joints'
-own motions. What follows from others is not differentiated (Singh, Russell and Wensing, 2022, have the
-symmetries):
+Element [i, j, k] of a tensor is a second derivative of tau_i, first by variable j, then by variable k. The
+variables are (q, q), (q, v), (v, v) and (a, q), where the last is dM_ij/dq_k. Derivatives by q are in its
+tangent space. The first derivatives are evaluated on dual numbers, whose variables are the degrees of
+freedom. Elements that follow from others are not differentiated; the symmetries are those of Singh, Russell
+and Wensing, 2022:
 
-- by q_j and q_k the derivative of the deeper joint's column is taken by the other joint, once for both;
-- by v twice it is dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i, the inertial torque being quadratic in v. In the
-  rows of a joint with several degrees of freedom, whose S turn with it, S_i . (S_j x* F_k + S_k x* F_j) is
-  added, F_k the force of S_o M_ok over the joint's own o, and S_j 0 where j is of another joint;
-- a floating base's pose enters by u = -R^T g alone, like an acceleration: tau grows by M[:, linear] times the
-  change of u, u x e_k for a turn about e_k, then (u x e_k) x e_j about e_j.
+- The derivative by q_j and q_k is that of the deeper joint's column by the other joint's coordinate, and
+  serves for both orders.
+- The derivative by v_j and v_k is dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i, as the inertial torque is quadratic
+  in v. If the joint of row i has several degrees of freedom, its axes S rotate with it, which adds
+  S_i . (S_j x* F_k + S_k x* F_j). Here F_k is the sum of the forces S_o M_ok over the degrees of freedom o of
+  this joint, and the term of S_j is left out if j belongs to another joint.
+- The pose of a floating base enters only through u = -R^T g, which acts like an acceleration. A change of u
+  adds M[:, linear] times this change to tau. A rotation about e_k changes u by u x e_k, and another about e_j
+  changes that by (u x e_k) x e_j.
 """
 
 from __future__ import annotations
@@ -39,26 +43,28 @@ from rbdgen.sweeps.inputs import State
 
 
 class Second(NamedTuple):
-    """The second derivatives of inverse dynamics, see the top; `qa` is dM/dq."""
+    """The second derivatives of inverse dynamics; element [i, j, k] is that of tau_i."""
 
-    qq: Tensor
-    qv: Tensor
-    vv: Tensor
-    qa: Tensor
+    qq: Tensor  # by q_j, then q_k
+    qv: Tensor  # by q_j, then v_k
+    vv: Tensor  # by v_j, then v_k
+    qa: Tensor  # by a_j, then q_k: dM_ij/dq_k
 
 
 class Expansion(NamedTuple):
-    """Derivatives of inverse dynamics over the independent degrees of freedom, with what joints set against
-    their motion."""
+    """First and second derivatives of inverse dynamics over the independent degrees of freedom.
 
-    dq: Rows
-    dv: Rows
-    M: Rows
+    They include the springs, damping, friction and armature of the joints.
+    """
+
+    dq: Rows  # dtau/dq
+    dv: Rows  # dtau/dv
+    M: Rows  # dtau/da
     second: Second
 
 
 def expansion(reduced: ReducedModel, x: State) -> Expansion:
-    """At q, v and a, those of all degrees of freedom."""
+    """The derivatives at q, v and a, which hold the values of all degrees of freedom."""
     model, moved = reduced.model, bodies_moved(reduced.model)
     q = [
         q_i if body.floats else dual_coordinate(body.joint, q_i)
@@ -79,7 +85,8 @@ def expansion(reduced: ReducedModel, x: State) -> Expansion:
 
 
 def expansion_without_savings(model: Model, x: State) -> Expansion:
-    """The same by dual numbers alone, through all coordinates and velocities, as the textbook has it."""
+    """The same by dual numbers alone: the textbook's derivatives, differentiated by all coordinates and
+    velocities."""
     n = model.nv
     q = [dual_coordinate(body.joint, q_i) for body, q_i in zip(model.bodies, x.q, strict=True)]
     v = [Dual(value, {n + k: 1}) for k, value in enumerate(x.v)]
@@ -91,7 +98,9 @@ def expansion_without_savings(model: Model, x: State) -> Expansion:
         {(i, j, k - n): value for (i, j, k), value in by_v.items()},
         dict(_slopes(first.dtau_da)),
     )
-    # what is by velocities among the first ones, and by positions among the last ones, has other indices
+    # The dual numbers have n variables q, then n variables v. Indices outside 0 ... n - 1 belong to
+    # derivatives
+    # by the other kind of variable.
     inside = (
         {index: value for index, value in tensor.items() if min(index) >= 0 and max(index) < n}
         for tensor in second
@@ -109,17 +118,17 @@ def bodies_moved(model: Model) -> dict[int, int]:
 
 
 def by_columns(i: int, j: int, k: int) -> Index:
-    """What two derivatives in the other order have."""
+    """The index of the second derivative in the other order."""
     return i, k, j
 
 
 def _of_matrix(i: int, j: int, k: int) -> Index:
-    """What the derivative of a symmetric matrix has in the other half."""
+    """The index of the equal element of the derivative of a symmetric matrix."""
     return j, i, k
 
 
 def _slopes(matrix: Rows) -> Iterator[tuple[Index, Scalar]]:
-    """The derivatives of a matrix of dual numbers, the variable last."""
+    """The derivatives of a matrix of dual numbers, with the variable as the last index."""
     for i, row in enumerate(matrix):
         for j, x in enumerate(row):
             for k, slope in slopes_of(x).items():
@@ -127,12 +136,12 @@ def _slopes(matrix: Rows) -> Iterator[tuple[Index, Scalar]]:
 
 
 def _by_velocities(model: Model, M: Rows, qa: Tensor) -> Tensor:
-    """vv from M and dM/dq."""
+    """The second derivatives by v from M and dM/dq."""
     moved, result = bodies_moved(model), Tensor()
     every = range(model.nv)
 
     def turned(i: int, j: int, k: int) -> Scalar:
-        """S_i . (S_j x* F_k) where i and j are of one joint of several degrees of freedom."""
+        """S_i . (S_j x* F_k) if i and j belong to one joint of several degrees of freedom, otherwise 0."""
         joint = model.bodies[moved[j]].joint
         if moved[i] != moved[j] or joint.nv == 1:
             return 0
@@ -151,7 +160,7 @@ def _by_velocities(model: Model, M: Rows, qa: Tensor) -> Tensor:
 
 
 def upward(reduced: ReducedModel, x: State) -> Iterator[tuple[int, Vector]]:
-    """The first degree of freedom of every floating base, and u = -R^T g, what gravity adds to its
+    """The first degree of freedom of every floating base, with u = -R^T g, which gravity adds to its
     acceleration."""
     for body, placed in zip(reduced.model.bodies, reduced.at(x.q), strict=True):
         if body.floats:
@@ -159,7 +168,7 @@ def upward(reduced: ReducedModel, x: State) -> Iterator[tuple[int, Vector]]:
 
 
 def turned_twice(u: Vector) -> Iterator[tuple[int, int, Vector]]:
-    """The second derivatives of u = -R^T g by turns about e_j, then e_k: (u x e_k) x e_j."""
+    """The second derivatives of u = -R^T g by rotations about e_j and e_k: (j, k, (u x e_k) x e_j)."""
     for j, about in enumerate(IDENTITY):
         for k, later in enumerate(IDENTITY):
             yield j, k, u.cross(later).cross(about)
@@ -184,7 +193,7 @@ def _of_base(reduced: ReducedModel, x: State, M: Rows, qa: Tensor) -> Tensor:
 
 
 def _over_independent(model: Model, x: State, first: InverseDynamicsDerivatives, second: Second) -> Expansion:
-    """With what joints set against their motion, over the degrees of freedom that follow no other."""
+    """Adds joint resistance to the derivatives, and folds them over the independent degrees of freedom."""
     dq, dv, M = ([list(map(value_of, row)) for row in matrix] for matrix in first[:3])
     for matrix, term in ((dq, by_position), (dv, by_velocity), (M, by_acceleration)):
         add_to_diagonal(matrix, terms_of(model, term, x))
@@ -200,10 +209,10 @@ def _over_independent(model: Model, x: State, first: InverseDynamicsDerivatives,
 
 
 def _symmetric_between_bodies(model: Model, qq: Tensor) -> Tensor:
-    """qq with one value for both orders where j and k move two bodies.
+    """Makes qq[i, j, k] and qq[i, k, j] one value if j and k belong to two joints.
 
-    Motions of one joint need not commute: all their elements stay as they are, and one that is not there is 0
-    even where its mirror image is not.
+    The motions of one joint need not commute, so the elements within a joint are left as they are, including
+    those that are 0 although the element with j and k exchanged is not.
     """
     moved = bodies_moved(model)
     own = {index: value for index, value in qq.items() if moved[index[1]] == moved[index[2]]}

@@ -1,4 +1,4 @@
-"""The second derivatives of inverse and of forward dynamics; they are made where they are asked for."""
+"""The rows of the second derivatives of inverse and forward dynamics."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ _FIRST = ("rnea_derivatives", "local")
 
 
 def _affine(function: str, by_q: str, of: str, tensor: int) -> Identity:
-    """A first derivative by q is affine in a or tau; `tensor`: which output its slope is, a or tau last."""
+    """The identity that a first derivative by q is affine in a or tau; its slope is output number
+    `tensor`."""
 
     def sides(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
         here, there = (call(by_q, **{of: value}) for value in (x[of], 0 * x[of]))
@@ -91,7 +92,7 @@ RNEA_SECOND = Function(
     identities=(
         _affine("rnea_second", "rnea_derivatives", "a", 3),
         Identity(
-            "the sum of dM/dq_k v_k = C + C^T",
+            "sum over k of dM/dq_k v_k = C + C^T",
             ("coriolis", "rnea_second"),
             lambda call, x: (
                 np.einsum("kijm,km->kij", call("rnea_second")[3], x["v"]),

@@ -1,4 +1,4 @@
-"""Sparse tensors over the degrees of freedom: what is not there is 0."""
+"""Sparse third-order tensors over the degrees of freedom; elements that are not stored are 0."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ Index: TypeAlias = tuple[int, int, int]
 Tensor: TypeAlias = dict[Index, Scalar]
 
 Exchange: TypeAlias = Callable[[int, int, int], Index]
-"""The indices with two of them exchanged."""
+"""Exchanges two of the three indices."""
 
 
 def flat(tensor: Mapping[Index, Scalar], n: int) -> list[Scalar]:
-    """All elements, row-major."""
+    """All n x n x n elements, row-major."""
     every = range(n)
     return [tensor.get((i, j, k), 0) for i in every for j in every for k in every]
 
 
 def folded(model: Model, tensor: Tensor) -> Tensor:
-    """A tensor over all degrees of freedom as one over those that are independent, on three sides."""
+    """The tensor over the independent degrees of freedom, from that over all, along all three indices."""
     if model.coupling.is_trivial:
         return tensor
     led = {i: (group, m) for group, members in enumerate(model.coupling.groups) for i, m in members}
@@ -35,8 +35,10 @@ def folded(model: Model, tensor: Tensor) -> Tensor:
 
 
 def symmetric(tensor: Tensor, exchange: Exchange) -> Tensor:
-    """A tensor that does not change with the exchange: of two elements that are equal but for rounding that
-    with the higher index first stands for both."""
+    """The tensor with equal elements at an index and its exchange.
+
+    The two elements agree except for rounding; that at the larger of the two indices replaces both.
+    """
     result: Tensor = {}
     for index, value in tensor.items():
         other = exchange(*index)

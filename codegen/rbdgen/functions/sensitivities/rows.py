@@ -1,7 +1,7 @@
-"""The rows of derivatives of inverse and forward dynamics with respect to parameters that stay inputs.
+"""The rows of derivatives of inverse and forward dynamics by parameters that stay inputs.
 
-They use reverse differentiation of the traced outputs, through the parameter table. dFD/dp of ABA itself
-takes fewer operations than the product -M^-1 dID/dp.
+They use reverse differentiation of the traced outputs, through the parameter table. Differentiating ABA
+itself takes fewer operations than the product -M^-1 dID/dp.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import Argument, Signature
 from rbdgen.sweeps.inputs import State
 
-P = Argument("p", "parameters", ("np",), "SI", "parameters of the robot, those that table is made of")
+P = Argument("p", "parameters", ("np",), "SI", "parameters of the robot, from which table was computed")
 
 
 def _differentiated(function: Function, reduced: ReducedModel, x: State) -> Outputs:
@@ -29,7 +29,7 @@ RNEA_DPARAMS = Function(
     Signature(
         "rnea_dparams",
         (Q, V, A, P),
-        (Argument("dtau_dp", "values", ("nv", "np"), "N m, N a unit", "dID/dp"),),
+        (Argument("dtau_dp", "values", ("nv", "np"), "N m, N per unit", "dID/dp"),),
     ),
     "derivatives of inverse dynamics by parameters that stay inputs",
     (
@@ -48,7 +48,7 @@ ABA_DPARAMS = Function(
     Signature(
         "aba_dparams",
         (Q, V, TAU, P),
-        (Argument("da_dp", "values", ("nv", "np"), "rad/s^2, m/s^2 a unit", "dFD/dp"),),
+        (Argument("da_dp", "values", ("nv", "np"), "rad/s^2, m/s^2 per unit", "dFD/dp"),),
     ),
     "derivatives of forward dynamics by parameters that stay inputs",
     (

@@ -1,6 +1,4 @@
-"""The rows of integration steps: a form for every straight-line form of forward dynamics and its
-derivatives.
-"""
+"""The rows of integration steps, with a form for every straight-line form of forward dynamics."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ from rbdgen.signature import Argument, Signature
 from rbdgen.sweeps.inputs import State
 
 DT = Argument("dt", "time_step", (), "s", "the time step")
-V_NEXT = replace(V, name="v_next", meaning="joint velocities then")
+V_NEXT = replace(V, name="v_next", meaning="joint velocities at the end")
 
 _FORWARD: Final = resisting(forward_dynamics.ABA)
 _DERIVATIVES: Final = resisting(derivatives.ABA_DERIVATIVES)
@@ -47,8 +45,9 @@ def _stepping(step: Callable[[Model, State, Forward], Outputs], method: str) -> 
 
 
 def _differentiated() -> Iterator[Form]:
-    """The forms of the derivatives. The acceleration is computed by the first form, whose parts it shares
-    with them.
+    """The forms of the derivatives, one for every straight-line form of those of forward dynamics.
+
+    The first suitable form of forward dynamics computes the acceleration; it shares subexpressions with them.
     """
     for form in _DERIVATIVES.forms:
         if form.loops is None:
@@ -71,13 +70,13 @@ def _differentiated() -> Iterator[Form]:
 def _step(name: str, step: Callable[[Model, State, Forward], Outputs], method: str, stages: int) -> Function:
     return Function(
         Signature(name, (Q, V, TAU, DT), (Q_NEXT, V_NEXT)),
-        f"a step of forward dynamics in time, {method}",
+        f"one time step of forward dynamics, {method}",
         tuple(_stepping(step, method)),
         operations=lambda size: stages * 900 * size.bodies,
         measure=(_FORWARD.name, None),
         identities=(
             Identity(
-                "a step of no time stays",
+                "a step with dt = 0 keeps v",
                 (name,),
                 lambda call, x: (call(name, dt=0 * x["dt"])[1], x["v"]),
             ),
@@ -86,20 +85,22 @@ def _step(name: str, step: Callable[[Model, State, Forward], Outputs], method: s
     )
 
 
-STEP = _step("step", semi_implicit_step, "semi-implicit method of Euler", 1)
+STEP = _step("step", semi_implicit_step, "semi-implicit Euler method", 1)
 
-STEP_RK4 = _step("step_rk4", runge_kutta_step, "method of Runge and Kutta of fourth order", 4)
+STEP_RK4 = _step("step_rk4", runge_kutta_step, "fourth-order Runge-Kutta method", 4)
 
 STEP_DERIVATIVES = Function(
     Signature(
         "step_derivatives",
         (Q, V, TAU, DT),
         (
-            Argument("A", "values", ("nx", "nx"), "1, s, 1/s", "by (q, v), in the tangent space of q"),
-            Argument("B", "values", ("nx", "nv"), "SI", "by tau"),
+            Argument(
+                "A", "values", ("nx", "nx"), "1, s, 1/s", "derivative by (q, v), q in its tangent space"
+            ),
+            Argument("B", "values", ("nx", "nv"), "SI", "derivative by tau"),
         ),
     ),
-    "derivatives of step: the next (q, v) moves by A d(q, v) + B dtau",
+    "derivatives of step: d(q_next, v_next) = A d(q, v) + B dtau",
     tuple(_differentiated()),
     operations=lambda size: 2400 * size.bodies + 90 * size.ancestors + 6 * size.products,
     on_request=True,

@@ -22,7 +22,7 @@ _SOURCE = "Nakanishi et al., IJRR 2008, eq. 18-30"
 
 
 def _turn(pin: Any, model: Any, data: Any, q: Any) -> Any:
-    """T, with the rotation R of the base."""
+    """The matrix T that rotates the base's part of a vector to world axes, from Pinocchio."""
     pin.forwardKinematics(model, data, q)
     T = np.eye(model.nv)
     T[:3, :3] = T[3:6, 3:6] = data.oMi[1].rotation
@@ -57,7 +57,7 @@ CRBA_WORLD = Function(
         Form("turned", _SOURCE, lambda model, x: [flat(crba_world(model, x.q, x.naming))]),
         cheap(
             "moments",
-            "composite mass moments, those of the whole turned",
+            "composite mass moments; those of the whole robot are rotated",
             lambda reduced, x: [flat(crba_world_moments(reduced, x.q, x.naming))],
         ),
     ),
@@ -79,12 +79,12 @@ NLE_WORLD = Function(
         (Q, V),
         (Argument("hw", "force", ("nv",), "N m, N", "C v + g, the base's force and moment in world axes"),),
     ),
-    "C v + g of a floating base, world-aligned",
+    "nonlinear effects C v + g of a floating base in world-aligned coordinates",
     (
         Form("newton_euler", _SOURCE, lambda model, x: [nle_world(model, x.q, x.v, x.naming)]),
         cheap(
             "classical",
-            "classical accelerations, mass moments, of a base that only turns",
+            "classical accelerations and mass moments, of a base without linear velocity",
             lambda reduced, x: [nle_world_classical(reduced, x.q, x.v, x.naming)],
         ),
     ),
@@ -92,7 +92,9 @@ NLE_WORLD = Function(
     pinocchio=_pinocchio_nle,
     needs=(FLOATING,),
     resistance=(Added("hw", torque),),
-    identities=(Identity("hw does not depend on how the base glides", ("nle_world",), _with_base_gliding),),
+    identities=(
+        Identity("hw does not depend on the linear velocity of the base", ("nle_world",), _with_base_gliding),
+    ),
 )
 
 ROWS = (CRBA_WORLD, NLE_WORLD)

@@ -111,7 +111,7 @@ def test_float(torch: Any) -> None:
         ),
         (
             lambda f, q: f(q, q, q.to("meta")),
-            "rnea: a lies on meta, the functions run on the CPU; pass tensor.cpu()",
+            "rnea: a is on meta, but the functions run on the CPU; pass tensor.cpu()",
         ),
         (lambda f, q: f(q, q, q.to_sparse()), "rnea: a is sparse; pass tensor.to_dense()"),
         (lambda f, q: f(q, q, "fast"), "rnea: a has dtype <U4; pass real numbers"),

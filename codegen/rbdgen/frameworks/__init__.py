@@ -1,1 +1,1 @@
-"""A library's functions inside automatic differentiation: frameworks call the compiled C itself."""
+"""The functions of a library for JAX, PyTorch and CasADi, which call the compiled C and differentiate it."""

@@ -1,4 +1,4 @@
-"""The C++ between a framework and generated functions: compiled once for a version of the framework."""
+"""Compiles the C++ bridge between a framework and generated functions, once for each framework version."""
 
 from __future__ import annotations
 
@@ -20,18 +20,24 @@ _FLAGS = ("-O2", "-fPIC", "-shared", "-w")
 
 
 class Bridge:
-    """A compiled bridge, `library`, and the functions that it knows."""
+    """A compiled bridge, loaded as `library`, and the functions that were registered with it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.library = ctypes.PyDLL(str(path))  # keeps Python's lock: functions are added one at a time
+        self.library = ctypes.PyDLL(str(path))  # keeps Python's lock, so that functions are added one by one
         self._known: dict[int, Function] = {}
 
     def key(self, function: Function, vjp: int = 0, jvp: int = 0, by: Sequence[int] = ()) -> int:
-        """The number by which C++ finds the function: the same in every process that has the same code.
+        """The number by which C++ finds a function; it registers the function if it is new.
 
-        `vjp`, `jvp`: those of the products with its Jacobians by the inputs `by`, where C++ differentiates.
-        The same code is another function with them: one library may have them, another one not.
+        Processes with the same code have the same keys. The same code with other derivatives gets another
+        key, as one library may have the derivatives and another one not.
+
+        Args:
+            function: the function.
+            vjp: the key of its product with J^T, 0 if C++ does not differentiate it.
+            jvp: the key of its product with J, likewise.
+            by: the numbers of the inputs by which these are derivatives.
         """
         digest = hashlib.sha256(json.dumps([function.identity, vjp, jvp, *by]).encode()).digest()
         key = int.from_bytes(digest[:8], "big") >> 1
@@ -61,12 +67,16 @@ class Bridge:
 
 @cache
 def compiled(framework: str, version: str, flags: tuple[str, ...], libraries: tuple[str, ...] = ()) -> Bridge:
-    """The bridge to a framework, from the cache where the same was compiled before.
+    """The bridge to a framework; the cache keeps compiled bridges.
 
-    `flags`: where its headers are, its C++; `libraries`: what it is linked with.
+    Args:
+        framework: the name of the framework, which is that of the bridge's source file.
+        version: the version of the framework.
+        flags: the compiler's flags for the framework's headers and version of C++.
+        libraries: the linker's flags.
 
     Raises:
-        BuildError: there is no compiler of C++, or it refuses the framework's headers.
+        BuildError: there is no C++ compiler, or it refuses the framework's headers.
     """
     compiler = find_compiler(environment_compiler())
     source = f"{framework}.cc"
@@ -96,7 +106,7 @@ def compiled(framework: str, version: str, flags: tuple[str, ...], libraries: tu
 
 
 def existing(framework: str, version: str, folders: Sequence[str], header: str) -> tuple[str, ...]:
-    """Flags for a framework's folders of headers; `BuildError` where `header` is in none of them."""
+    """The compiler's flags for folders of headers. Raises BuildError if none of them contains `header`."""
     if not any((Path(folder) / header).is_file() for folder in folders):
         raise BuildError(
             f"lib.{framework}: the header {header} is not among those of {framework} {version}; "

@@ -1,4 +1,4 @@
-"""A function of a library with its derivatives, as frameworks of automatic differentiation need it."""
+"""A function of a library together with its derivatives, for frameworks of automatic differentiation."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from rbdgen.signature import BAR, DOT, UPDATE, SizedArgument
 
 @dataclass(frozen=True, eq=False)
 class Differentiable:
-    """`value`, a function y = f(x...), and the products with its Jacobians, built when they are asked for.
+    """A function y = f(x...) and the products with its Jacobians J, which are built on first use.
 
-    `vjp(x..., y_bar...)` gives x_bar = J^T y_bar, `jvp(x..., x_dot...)` gives y_dot = J x_dot; both by the
-    elements of x, so that a gradient by q has nq numbers, also where v has fewer.
+    `vjp(x..., y_bar...)` returns x_bar = J^T y_bar, and `jvp(x..., x_dot...)` returns y_dot = J x_dot. Both
+    are by the elements of x, so a gradient by q has nq numbers, even if nv is smaller.
     """
 
     value: Function
     library: Library
-    more: More | None
+    more: More | None  # builds derivatives that the library lacks; None if that is not possible
 
     @property
     def name(self) -> str:
@@ -50,30 +50,30 @@ class Differentiable:
 
     @cached_property
     def hvp(self) -> Function:
-        """`hvp(x..., y_bar..., x_dot...)`: how x_bar changes where x moves with x_dot."""
+        """`hvp(x..., y_bar..., x_dot...)` returns the rate of x_bar if x changes at the rate x_dot."""
         return self._along(["hvp"])["hvp"]
 
     @cached_property
     def both(self) -> tuple[Function, Function]:
-        """`vjp` and `jvp`, made at once where both are needed: that is quicker than one after the other."""
+        """`vjp` and `jvp`; if both are missing, they are built at once, which is faster than one by one."""
         found = self._along(["vjp", "jvp"])
         return found["vjp"], found["jvp"]
 
     @cached_property
     def by(self) -> tuple[int, ...]:
-        """The inputs that derivatives are by, of all inputs."""
+        """The numbers of the inputs by which derivatives exist."""
         held = ("nonnegative",) if self.name == UPDATE else ("nonnegative", "parameters")
         return tuple(k for k, x in enumerate(self.inputs) if x.kind not in held)
 
     def no_derivative(self, k: int) -> ArrayTypeError:
-        """What to raise where one is asked for by an input that there are none by."""
+        """The error to raise if a derivative by input k is asked for, which does not exist."""
         return ArrayTypeError(
             f"{self.name}: there are no derivatives by {self.inputs[k].name}; keep it constant, "
             "of parameters take those by table, the result of update"
         )
 
     def _along(self, modes: Sequence[str]) -> Mapping[str, Function]:
-        """By mode, of the library where it has them by the elements of q."""
+        """The derivatives of these modes, from the library if it has them by the elements of q, or built."""
         if any(x.kind in ("sines", "cosines") for x in self.inputs):
             raise LoadError(
                 f"{self.name}: there are no derivatives by sines and cosines; leave trig='input' out"
@@ -100,20 +100,22 @@ class Differentiable:
 
 
 def _by_elements(library: Library) -> bool:
-    """Whether derivatives by q are by its elements: asked for, or the same as in the tangent space."""
+    """Whether derivatives by q are by its elements: as the user asked for, or as the tangent space is the
+    same."""
     joints = library.manifold.joints
     plain = all(joint.kind in ("angle", "slide", "screw") for joint in joints)
     return plain or bool(library.manifest["options"].get("coordinates"))
 
 
 def _is_by_table(function: Function) -> bool:
-    """Whether a product with derivatives is by the parameters too."""
+    """Whether a product with derivatives includes those by the parameter table."""
     arrays = (*function.signature.inputs, *function.signature.outputs)
     return any(x.name in ("table" + BAR, "table" + DOT) for x in arrays)
 
 
 def native(function: Function, argument: SizedArgument, given: Any) -> Array:
-    """What NumPy can read as an array of its own in this machine's order, found fit as in plain calls."""
+    """The argument as a C-contiguous NumPy array in the machine's byte order, checked as in calls of the
+    library."""
     array = as_real(function.__name__, argument, given)
     return np.array(array, array.dtype.newbyteorder("="), order="C")
 
@@ -121,7 +123,11 @@ def native(function: Function, argument: SizedArgument, given: Any) -> Array:
 def check(
     function: str, argument: SizedArgument, shape: tuple[int, ...], dtype: str, real: str, advice: str
 ) -> None:
-    """One line where an array of a framework is none that C can read; `advice`: for another floating type."""
+    """Raises ArrayTypeError or ArrayValueError if an array of a framework has a type or shape that C cannot
+    read.
+
+    `advice` says what to do about another floating-point type.
+    """
     if dtype != real:
         told = advice if dtype.startswith("float") else f"pass real numbers as {real}"
         raise ArrayTypeError(f"{function}: {argument.name} is {dtype}, the library is of {real}; {told}")
@@ -129,6 +135,6 @@ def check(
 
 
 def disagreeing(value: Function, shapes: Sequence[tuple[int, ...]]) -> ArrayValueError:
-    """What to raise where leading axes do not broadcast."""
+    """The error to raise if leading axes do not broadcast."""
     told = ", ".join(f"{x.name} {shape}" for x, shape in zip(value.signature.inputs, shapes, strict=True))
     return ArrayValueError(f"{value.__name__}: leading axes do not broadcast: {told}")

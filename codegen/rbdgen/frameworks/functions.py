@@ -1,4 +1,4 @@
-"""A library's functions as those of a framework: `lib.casadi`, `lib.jax`, `lib.torch`."""
+"""The functions of a library as functions of a framework: `lib.casadi`, `lib.jax`, `lib.torch`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from rbdgen.runtime import Library
 
 @dataclass(frozen=True)
 class More:
-    """Other functions of a library's robot, derivatives by the elements of q: a `library` of them, or their
-    `sources`, where nobody calls them from Python."""
+    """Makes other functions of a library's robot by name, with derivatives by the elements of q."""
 
-    library: Callable[[Sequence[str]], Library]
-    sources: Callable[[Sequence[str]], Sources]
+    library: Callable[[Sequence[str]], Library]  # builds a library of them
+    sources: Callable[[Sequence[str]], Sources]  # writes their sources, for callers other than Python
 
 
 class Functions:
-    """The functions by name: attributes, each made when it is first asked for, or by a call with options."""
+    """The functions of a library as attributes, each made on first use, or made with options by a call."""
 
     def __init__(self, framework: str, library: Library, more: More | None) -> None:
         self._make: Callable[..., Any] = import_module(f"rbdgen.frameworks.in_{framework}").function_of
@@ -60,5 +59,5 @@ class Functions:
 
 
 def functions_of(more: More | None, framework: str, library: Library) -> Functions:
-    """Those of `library` in a framework, such as `jax`; `more` builds derivatives that it has not."""
+    """The functions of `library` for a framework, such as "jax"; `more` builds derivatives that it lacks."""
     return Functions(framework, library, more)

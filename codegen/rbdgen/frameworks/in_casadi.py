@@ -1,4 +1,5 @@
-"""Generated functions as functions of CasADi: the C of `emit.casadi`, compiled with that of a library."""
+"""Generated functions as functions of CasADi: compiles the C of `emit.casadi` with the sources of a
+library."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ from rbdgen.toolchain.shared import shared_library
 
 
 def function_of(library: Library, more: More | None, name: str, knots: int = 1, hessian: bool = False) -> Any:
-    """`library.casadi(name, knots, hessian)`; `more` designs derivatives that the library has not."""
+    """The result of `library.casadi(name, knots, hessian)`; `more` makes derivatives that the library
+    lacks."""
     import casadi  # noqa: PLC0415  (heavy: loaded when used)
 
     _check(library, name, knots)
@@ -59,7 +61,7 @@ def _check(library: Library, name: str, knots: object) -> None:
 
 @dataclass(frozen=True)
 class _Folder:
-    """Sources, and what their manifest tells."""
+    """The sources of a library, and facts from their manifest."""
 
     sources: Sources
 
@@ -72,7 +74,7 @@ class _Folder:
         return Manifold.of(self.manifest["manifold"])
 
     def callee(self, name: str) -> Callee | None:
-        """A function, None where there is none; of products those by the elements of q alone."""
+        """The function with this name; None if the folder has none."""
         facts = self.manifest["functions"].get(name)
         if facts is None:
             return None
@@ -84,16 +86,16 @@ class _Folder:
         return Callee(signature_of(name, facts), batch, dependence)
 
     def product(self, name: str, of: Callee) -> Callee | None:
-        """A product with derivatives, None where there is none by the elements of q."""
+        """The product `name` with derivatives of a function; None if there is none by the elements of q."""
         found = self.callee(name)
         return found if found is not None and is_by_elements(found, of.signature) else None
 
     def derivatives(self, name: str) -> str | None:
-        """The function of all derivatives of this one."""
+        """The name of the function that returns all derivatives of this one; None if there is none."""
         return derivatives_of(name, sets_of(self.manifest))
 
     def needed(self, name: str, *, hessian: bool) -> Needed:
-        """What gives the derivatives of a function; nothing where it can have none."""
+        """The functions that give the derivatives of a function; none if it cannot be differentiated."""
         value = self.callee(name)
         assert value is not None
         given = any(x.kind in ("sines", "cosines") for x in value.signature.inputs)
@@ -104,12 +106,13 @@ class _Folder:
         return found
 
     def is_of_tangents(self, name: str) -> bool:
-        """Whether a product is by the tangent space of q where that is another one."""
+        """Whether a function is a product with derivatives in the tangent space of q, and that differs from
+        q's."""
         by_elements = is_flat(self.manifold) or self.manifest["options"].get("coordinates")
         return mode_of(name) is not None and not by_elements
 
     def lacks(self, name: str, wanted: Needed) -> bool:
-        """Whether some of what is wanted is not there."""
+        """Whether the folder lacks one of the functions that give the derivatives."""
         value = self.callee(name)
         assert value is not None
         products = dict.fromkeys(filter(None, (wanted.first, *wanted.second)))
@@ -118,22 +121,22 @@ class _Folder:
 
 
 def _no_hessian(folder: _Folder, name: str) -> str:
-    """Why a function has no second derivatives."""
+    """The message that says why a function has no second derivatives."""
     if not is_differentiable(name, sets=sets_of(folder.manifest)):
-        return f"casadi: of {name} there are no second derivatives; leave hessian out"
+        return f"casadi: {name} has no second derivatives; leave hessian out"
     if folder.is_of_tangents(name):
         return (
-            f"casadi: of {name} there are no second derivatives, as it is by the tangent space of q; "
+            f"casadi: {name} has no second derivatives, as it is in the tangent space of q; "
             "build it with coordinates=True, or leave hessian out"
         )
     return (
-        f"casadi: for the Hessian of {name} its derivatives, {name}_vjp and {name}_hvp are needed, by "
-        "coordinates; generate the folder with all of them and coordinates=True, or leave hessian out"
+        f"casadi: the Hessian of {name} needs its derivatives, {name}_vjp and {name}_hvp, by the elements of "
+        "q; generate the folder with all of them and coordinates=True, or leave hessian out"
     )
 
 
 def _sources(library: Library) -> Sources:
-    """Those of a library, as they were before it was compiled."""
+    """The sources of a library, as they were before it was compiled."""
     content = library.content
     names = [file for file in library.manifest["files"] if file.endswith((".c", ".h"))]
     files = {file: content.text(file) for file in names}
@@ -142,7 +145,7 @@ def _sources(library: Library) -> Sources:
 
 
 def _compiled(library: Library, folder: _Folder, name: str, knots: int) -> Path:
-    """The shared library with the function and its derivatives."""
+    """Compiles the function and its derivatives, and returns the path of the shared library."""
     manifest, sources = folder.manifest, folder.sources
     robot = f"the robot '{comment_text(manifest['robot_name'])}'"
     place = Place(sources.name, robot, manifest["rbdgen"], folder.manifold)

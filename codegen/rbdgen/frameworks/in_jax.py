@@ -1,9 +1,13 @@
-"""Generated functions as functions of JAX: jit, vmap, grad, jacfwd and jacrev, each a call of C inside XLA.
+"""Generated functions as functions of JAX, for jit, vmap, grad, jacfwd and jacrev; XLA calls the C directly.
 
-`plain` is a function itself. `linear` is what differentiation sees: the product of its Jacobian, or of the
-transpose, with vectors. The two forms are each other's transposes, so forward and reverse mode come from one
-rule. `bent` is what it sees of that again: J^T y_bar along x_dot, which makes Hessians. Of J a_dot along
-b_dot there is no function, but what reverse mode makes of it is the same Hessian.
+There are three primitives:
+
+- `plain` is a function itself.
+- `linear` is its derivative: the product of its Jacobian J, or of J^T, with vectors. Each of the two is the
+  transpose of the other, so one rule serves forward and reverse mode.
+- `bent` is the derivative of `linear`: the rate of J^T y_bar along x_dot, of which Hessians are made. There
+  is no function for the rate of J a_dot along b_dot, but its transposes, which reverse mode uses, are
+  products with the same Hessian.
 """
 
 from __future__ import annotations
@@ -38,7 +42,7 @@ plain, linear, bent = (Primitive(f"rbdgen_{name}") for name in ("plain", "linear
 
 
 def bridge() -> Bridge:
-    """JAX's, its handler registered with XLA."""
+    """The bridge to JAX, with its handler registered with XLA."""
     version = jax.__version__
     headers = existing("jax", version, [jax.ffi.include_dir()], "xla/ffi/api/ffi.h")
     made = compiled("jax", version, ("-std=c++17", *headers))
@@ -52,16 +56,16 @@ _registered: set[str] = set()
 
 
 def call(function: Function, arrays: Arrays) -> list[Any]:
-    """C's results for arrays of the same leading axes."""
+    """The results of the C function for arrays with the same leading axes."""
     results = _results(function.signature.inputs, function.signature.outputs, arrays)
     evaluate = jax.ffi.ffi_call(TARGET, results, vmap_method="broadcast_all")
     return list(evaluate(*arrays, key=np.int64(bridge().key(function))))
 
 
 def function_of(library: Library, more: More | None, name: str) -> Callable[..., Any]:
-    """The function of JAX; results as from the library: an array, or a named tuple of several.
+    """The function for JAX. Its results are those of the library: an array, or a named tuple of several.
 
-    A step gives a plain tuple, the state that `jax.lax.scan` carries on.
+    An integration step returns a plain tuple, as `jax.lax.scan` needs for the state that it carries.
     """
     bridge()
     value = library.functions[name]
@@ -81,7 +85,7 @@ def function_of(library: Library, more: More | None, name: str) -> Callable[...,
 
 
 def _real(function: Function, argument: SizedArgument, given: Any) -> Any:
-    """An argument as JAX's array, once it is found fit."""
+    """An argument as an array of JAX. Raises ArrayTypeError or ArrayValueError if C cannot read it."""
     name = function.__name__
     if isinstance(given, np.ndarray):
         given = native(function, argument, given)
@@ -91,11 +95,11 @@ def _real(function: Function, argument: SizedArgument, given: Any) -> Any:
         raise ArrayTypeError(f"{name}: {argument.name} is no array; pass real numbers") from error
     if not isinstance(array, jax.core.Tracer) and any(device.platform != "cpu" for device in array.devices()):
         raise ArrayTypeError(
-            f"{name}: {argument.name} lies on {array.device}, the functions run on the CPU; "
+            f"{name}: {argument.name} is on {array.device}, but the functions run on the CPU; "
             "pass jax.device_put(array, jax.devices('cpu')[0])"
         )
     advice = (
-        "say jax.config.update('jax_enable_x64', True) first, or build with real='float'"
+        "call jax.config.update('jax_enable_x64', True) first, or build with real='float'"
         if function.dtype == np.float64
         else "pass array.astype('float32'), or build with real='double'"
     )
@@ -115,7 +119,7 @@ def _of_one_leading(function: Function, arrays: Arrays) -> list[Any]:
 
 
 def _results(inputs: Sequence[SizedArgument], outputs: Sequence[SizedArgument], arrays: Arrays) -> list[Any]:
-    """Shapes and types of results."""
+    """The shapes and types of the results."""
     first = arrays[0]
     leading = first.shape[: first.ndim - len(inputs[0].shape)]
     return [jax.ShapeDtypeStruct(leading + output.shape, first.dtype) for output in outputs]
@@ -139,7 +143,10 @@ def _plain_jvp(primals: Arrays, tangents: Arrays, *, of: Differentiable) -> tupl
 
 
 def _moving(of: Differentiable, tangents: Arrays) -> tuple[bool, list[Any]]:
-    """Whether inputs move, and their rates, of those that there are derivatives by."""
+    """Whether any input has a tangent, and the tangents of the inputs by which derivatives exist.
+
+    Raises ArrayTypeError if another input has a tangent.
+    """
     moving = {k for k, tangent in enumerate(tangents) if type(tangent) is not ad.Zero}
     for k in moving.difference(of.by):
         raise of.no_derivative(k)
@@ -151,7 +158,10 @@ def _linear(*arrays: Any, of: Differentiable, transposed: bool) -> list[Any]:
 
 
 def _product(of: Differentiable, function: Function, arrays: Arrays) -> list[Any]:
-    """A product with derivatives, of the inputs and then the vectors; a table comes behind these in C."""
+    """A product with derivatives, for arrays in JAX's order: the inputs, then the vectors.
+
+    In C the order may differ, as a parameter table is the last input.
+    """
     own = [x.name for x in of.inputs]
     vectors = [x.name for x in function.signature.inputs if x.name not in own]
     given = dict(zip([*own, *vectors], arrays, strict=True))
@@ -164,7 +174,7 @@ def _linear_shapes(*arrays: Any, of: Differentiable, transposed: bool) -> list[A
 
 
 def _batched(primitive: Primitive) -> Callable[..., Any]:
-    """States are leading axes: one more of them."""
+    """The batching rule of a primitive, which adds a leading axis."""
 
     def rule(arrays: Arrays, axes: Arrays, **which: Any) -> tuple[list[Any], list[int]]:
         size = next(array.shape[axis] for array, axis in zip(arrays, axes, strict=True) if axis is not None)
@@ -185,7 +195,7 @@ def _linear_transposed(cotangents: Arrays, *arrays: Any, of: Differentiable, tra
 
 
 def _wanted(found: Arrays, vectors: Arrays) -> list[Any]:
-    """What transposition found, of those vectors that it asks for."""
+    """The results for the vectors that a transposition asks for, None for the others."""
     pairs = zip(found, vectors, strict=True)
     return [result if ad.is_undefined_primal(vector) else None for result, vector in pairs]
 
@@ -203,7 +213,11 @@ def _linear_jvp(
 
 
 def _bent(*arrays: Any, of: Differentiable, transposed: bool) -> list[Any]:
-    """How J^T y_bar changes along x_dot, or J a_dot along b_dot, which is for transposition alone."""
+    """The rate of J^T y_bar along x_dot. That of J a_dot along b_dot only exists for transposition.
+
+    A function does not depend on the length of a quaternion, so its gradient is inversely proportional to
+    that length. This adds a term along the quaternion.
+    """
     if not transposed:
         raise _no_more(of)
     count, bars = len(of.inputs), len(of.outputs)
@@ -211,7 +225,7 @@ def _bent(*arrays: Any, of: Differentiable, transposed: bool) -> list[Any]:
     for k, x in enumerate(of.by):
         if of.inputs[x].kind == "configuration":
             gradient = _product(of, of.vjp, arrays[: count + bars])[k]
-            for at in quaternions_of(of.library.manifold):  # in inverse proportion to its length
+            for at in quaternions_of(of.library.manifold):
                 own = slice(at, at + 4)
                 along = jnp.sum(arrays[x][..., own] * dots[k][..., own], -1, keepdims=True)
                 found[k] = found[k].at[..., own].add(-along * gradient[..., own])
@@ -219,7 +233,7 @@ def _bent(*arrays: Any, of: Differentiable, transposed: bool) -> list[Any]:
 
 
 def _bent_transposed(cotangents: Arrays, *arrays: Any, of: Differentiable, transposed: bool) -> list[Any]:
-    """y_bar (d2f) a_dot b_dot, of which two are given: linear in the third."""
+    """The transpose of the trilinear form y_bar (d2f) a_dot b_dot with respect to one of its vectors."""
     count, middle = len(of.inputs), len(of.outputs) if transposed else len(of.by)
     at, first, second = arrays[:count], arrays[count : count + middle], arrays[count + middle :]
     given = [ad.instantiate_zeros(cotangent) for cotangent in cotangents]
@@ -244,8 +258,8 @@ def _bent_jvp(primals: Arrays, tangents: Arrays, *, of: Differentiable, transpos
 
 def _no_more(of: Differentiable) -> ArrayTypeError:
     return ArrayTypeError(
-        f"{of.name}: JAX asks for third derivatives, or for jax.jacfwd of jax.jacfwd, which lib.jax has not; "
-        "take jax.hessian for second ones"
+        f"{of.name}: lib.jax has no third derivatives, and no jax.jacfwd of jax.jacfwd; "
+        "take jax.hessian for second derivatives"
     )
 
 

@@ -1,7 +1,7 @@
-"""Generated functions as functions of PyTorch: autograd in C++, torch.func, torch.compile.
+"""Generated functions as functions of PyTorch, for autograd, torch.func and torch.compile.
 
-One operator, `rbdgen::evaluate`, calls the functions of all libraries. C++ differentiates it, in reverse and
-forward mode; here it says the shapes of its results, and what vmap makes of it.
+One operator, `rbdgen::evaluate`, calls the functions of all libraries. C++ differentiates it in reverse and
+forward mode. This module defines the shapes of its results and its batching rule for vmap.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ OPERATOR = "rbdgen::evaluate"
 
 @cache
 def bridge() -> Bridge:
-    """PyTorch's, its operator registered."""
+    """The bridge to PyTorch, with its operator registered."""
     folder = Path(torch.__file__).parent
     headers = existing(
         "torch",
@@ -49,7 +49,10 @@ def bridge() -> Bridge:
 
 
 def function_of(library: Library, more: More | None, name: str) -> Callable[..., Any]:
-    """The function of PyTorch; results as from the library: a tensor, or a named tuple of several."""
+    """The function for PyTorch.
+
+    Its results are those of the library: a tensor, or a named tuple of several.
+    """
     value = library.functions[name]
     differentiable = Differentiable(value, library, more)
     key, why_not = _differentiated(differentiable)
@@ -86,13 +89,13 @@ def _dense(tensor: Any) -> bool:
 
 
 def _moving(tensor: Any) -> bool:
-    """Whether a derivative by it is asked for, in either mode."""
+    """Whether a derivative by this tensor is asked for, in reverse or forward mode."""
     reverse = torch.is_grad_enabled() and tensor.requires_grad
     return reverse or torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None
 
 
 def _differentiated(differentiable: Differentiable) -> tuple[int, RbdgenError | None]:
-    """The key of the function, which C++ differentiates; or why it does not."""
+    """The key of the function, and None if C++ differentiates it, otherwise the error that says why not."""
     made = bridge()
     try:
         vjp, jvp = map(made.key, differentiable.both)
@@ -102,17 +105,17 @@ def _differentiated(differentiable: Differentiable) -> tuple[int, RbdgenError | 
 
 
 def _tensor(function: Function, argument: SizedArgument, given: Any) -> Any:
-    """A tensor of what is none, such as a NumPy array."""
+    """A number or an array, such as one of NumPy, as a tensor."""
     if isinstance(given, (int, float)):
         return torch.as_tensor(given, dtype=getattr(torch, str(function.dtype)))
     return torch.from_numpy(native(function, argument, given))
 
 
 def _refuse(function: Function, argument: SizedArgument, tensor: Any) -> None:
-    """One line that says why C cannot read a tensor."""
+    """Raises the error that says why C cannot read a tensor."""
     if not tensor.is_cpu:
         raise ArrayTypeError(
-            f"{function.__name__}: {argument.name} lies on {tensor.device}, the functions run on the CPU; "
+            f"{function.__name__}: {argument.name} is on {tensor.device}, but the functions run on the CPU; "
             "pass tensor.cpu()"
         )
     if not _dense(tensor):
@@ -138,7 +141,7 @@ def _of_one_leading(function: Function, tensors: Tensors) -> list[Any]:
 
 
 def _shapes(tensors: Tensors, key: int) -> list[Any]:
-    """Results without values, for compilation."""
+    """Results with shapes and types but without values, for torch.compile."""
     signature = bridge().function(key).signature
     first = tensors[0]
     leading = first.shape[: first.dim() - len(signature.inputs[0].shape)]
@@ -146,7 +149,7 @@ def _shapes(tensors: Tensors, key: int) -> list[Any]:
 
 
 def _batched(info: Any, axes: Any, tensors: Tensors, key: int) -> tuple[Any, Any]:
-    """States are leading axes: vmap's is one more of them."""
+    """The batching rule of the operator, which adds a leading axis for vmap."""
     moved = [
         tensor.expand(info.batch_size, *tensor.shape) if axis is None else tensor.movedim(axis, 0)
         for tensor, axis in zip(tensors, axes[0], strict=True)

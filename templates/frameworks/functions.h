@@ -1,4 +1,4 @@
-/* The functions of generated libraries, as Python tells them to a bridge: once each, kept as long as the process runs. */
+/* The functions of generated libraries. Python registers each with a bridge once; it is kept as long as the process runs. */
 #ifndef RBDGEN_FUNCTIONS_H
 #define RBDGEN_FUNCTIONS_H
 
@@ -25,18 +25,18 @@ inline size_t size_of(const Shape &shape)
 struct Function {
     int64_t key;
     size_t inputs;
-    std::vector<Shape> shapes; /* of all arrays, inputs first */
+    std::vector<Shape> shapes; /* of all arrays: inputs, then outputs */
     std::vector<size_t> sizes;
     void (*call)(void *const *arrays);
     void (*states)(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps);
-    int64_t vjp, jvp;        /* the functions that multiply vectors by its Jacobians, 0 where there are none */
-    std::vector<int64_t> by; /* the inputs that these Jacobians are by */
-    size_t behind;           /* so many of the last inputs are also the last ones of these functions: a table */
+    int64_t vjp, jvp;        /* the keys of the products of vectors with its Jacobians, 0 if there are none */
+    std::vector<int64_t> by; /* the inputs by which these Jacobians are */
+    size_t behind;           /* the number of last inputs (a table) that are the last inputs of these products too */
     const Function *next;
 
     size_t outputs() const { return shapes.size() - inputs; }
 
-    /* All `count` states, one after the other in every array. */
+    /* Evaluates `count` states, which are contiguous in every array. */
     void evaluate(size_t count, void *const *arrays) const
     {
         if (count == 1)
@@ -48,7 +48,7 @@ struct Function {
 
 static std::atomic<const Function *> newest{nullptr};
 
-/* Threads may look while another one adds: what is in the list never changes. */
+/* Threads may search the list while another one adds to it, as its elements never change. */
 inline const Function *find(int64_t key)
 {
     const Function *function = newest.load(std::memory_order_acquire);
@@ -59,7 +59,7 @@ inline const Function *find(int64_t key)
 
 }  // namespace rbdgen
 
-/* `lengths`: of every array its number of axes, then their lengths. Python adds one function at a time. */
+/* `lengths` has, for every array, its number of axes and then their lengths. Python adds one function at a time. */
 extern "C" void rbdgen_add(
     int64_t key, size_t inputs, size_t arrays, const int64_t *lengths, decltype(rbdgen::Function::call) call,
     decltype(rbdgen::Function::states) states, int64_t vjp, int64_t jvp, size_t moving, const int64_t *by, size_t behind)

@@ -1,5 +1,5 @@
-/* One handler of XLA for the functions of all libraries; the attribute `key` says which one is called. Python has checked
-   types and shapes: leading axes are the same in all arrays and are states. */
+/* One handler of XLA for the functions of all libraries; the attribute `key` selects the function. Python has checked types
+   and shapes: all arrays have the same leading axes, which are states. */
 #include "functions.h"
 #include "xla/ffi/api/ffi.h"
 

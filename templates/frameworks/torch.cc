@@ -1,6 +1,6 @@
-/* One operator of PyTorch for the functions of all libraries, and its differentiation; `key` says which function is called.
-   Python has checked types and shapes: leading axes are the same in all tensors and are states. */
-#define AT_PER_OPERATOR_HEADERS /* all operators take seconds to read */
+/* One operator of PyTorch for the functions of all libraries, and its derivatives; `key` selects the function. Python has
+   checked types and shapes: all tensors have the same leading axes, which are states. */
+#define AT_PER_OPERATOR_HEADERS /* the header of all operators takes seconds to compile */
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros_like.h>
@@ -46,18 +46,18 @@ Tensors evaluate(at::TensorList inputs, int64_t key)
     return outputs;
 }
 
-/* The operator by the dispatcher: whatever else looks at tensors (vmap, compilation, further derivatives) sees the call. */
+/* Calls the operator through the dispatcher, so that vmap, compilation and further derivatives see the call. */
 Tensors dispatched(at::TensorList inputs, int64_t key)
 {
     static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("rbdgen::evaluate", "").typed<decltype(evaluate)>();
     return op.call(inputs, key);
 }
 
-/* The product with Jacobians at `point` that `key` does; 0 of a function that is such a product itself. The vectors come
-   before the last `behind` inputs. */
+/* The product with Jacobians at `point` that `key` selects; `key` is 0 for a function that is such a product itself. The vectors
+   are inserted before the last `behind` inputs. */
 Tensors product(Tensors point, const Tensors &vectors, int64_t key, size_t behind)
 {
-    TORCH_CHECK_NOT_IMPLEMENTED(key != 0, "lib.torch: PyTorch asks for derivatives of derivatives, which lib.torch has not; "
+    TORCH_CHECK_NOT_IMPLEMENTED(key != 0, "lib.torch: PyTorch asks for derivatives of derivatives, which lib.torch lacks; "
                                           "take NAME_hvp of the library, or first derivatives alone");
     point.insert(point.end() - behind, vectors.begin(), vectors.end());
     return dispatched(point, key);
@@ -88,7 +88,7 @@ struct Backward : torch::autograd::Node {
     }
 };
 
-/* In forward mode: y_dot of the x_dot that the inputs carry. */
+/* Forward mode: sets the tangents y_dot of the outputs from the tangents x_dot of the inputs. */
 void push_forward(at::TensorList inputs, Tensors &outputs, const rbdgen::Function &function)
 {
     Tensors point, dots;
@@ -101,7 +101,7 @@ void push_forward(at::TensorList inputs, Tensors &outputs, const rbdgen::Functio
         outputs[i]._set_fw_grad(found[i], 0, false);
 }
 
-/* Parameters of the robot are among the inputs that there are no derivatives by: none is better than 0. */
+/* Refuses derivatives by other inputs, such as parameters of the robot, rather than returning 0. */
 void check_held(at::TensorList inputs, const std::vector<int64_t> &by)
 {
     for (size_t i = 0; i < inputs.size() && !by.empty(); ++i)

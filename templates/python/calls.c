@@ -1,6 +1,6 @@
-/* Quick calls: NumPy arrays of real numbers, lists, tuples and numbers, for one state or for many with the same leading axes.
-   What C cannot read in place is converted first. Calls with anything else are left to Python, which converts it or says what
-   is wrong with it. */
+/* Quick calls with NumPy arrays of real numbers, lists, tuples and numbers, for one state or for many with the same leading
+   axes. Arguments that C cannot read in place are converted first. A call with any other argument is left to Python, which
+   converts the argument or raises an error. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define MOST_STEPS (MOST_ARRAYS + MOST_CONSTANTS)
 #define MOST_THREADS 256
 #define CACHE_LINE 64
-#define EXACT_INTEGERS (1LL << 53) /* up to here every integer is a double */
+#define EXACT_INTEGERS (1LL << 53) /* a double holds every integer up to this one */
 
 typedef void function(void *const *arrays);
 typedef void function_of_states(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps);
@@ -37,17 +37,17 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    function *code; /* NULL where there is none for one state */
+    function *code; /* for one state; NULL if only that for many states exists */
     function_of_states *states;
-    Py_ssize_t grain, chunk; /* least states that a thread takes at once of a shared batch; a thread's most in one call */
+    Py_ssize_t grain, chunk; /* the least number of states that a thread takes at once; the largest per thread in one call */
     PyArray_Descr *dtype;
-    int inputs, arrays;    /* the last counts outputs too */
+    int inputs, arrays;    /* the number of inputs; of inputs and outputs */
     PyObject *names;       /* of the inputs, interned */
     PyObject *defaults;    /* an array for each input that may be left out, None for the others */
     PyTypeObject *results; /* a named tuple, NULL for a single output */
-    Py_ssize_t large;      /* bytes of a result from which on it lies in a block */
-    PyObject *block;       /* a function of bytes: a block, a cache line longer, and whether it is fresh */
-    int constants; /* that are handed to `states` behind the inputs' steps */
+    Py_ssize_t large;      /* a result of this many bytes or more is placed in a block */
+    PyObject *block;       /* a function that returns a block of so many bytes and a cache line, and whether it is fresh */
+    int constants; /* the number of constants that are passed to `states` after the inputs' steps */
     size_t constant[MOST_CONSTANTS];
     array_shape shapes[MOST_ARRAYS];
 } call_object;
@@ -82,7 +82,7 @@ static int has_shape(PyArrayObject *array, const array_shape *shape)
     return leading >= 0 && PyArray_CompareLists(PyArray_DIMS(array) + leading, shape->shape, shape->axes);
 }
 
-/* Whether an array that fits has these leading axes; the first one that has any sets them. */
+/* Whether an array has these leading axes; the first array that has any sets them. */
 static int leads(PyArrayObject *array, const array_shape *shape, leading_axes *leading)
 {
     const int axes = PyArray_NDIM(array) - shape->axes;
@@ -91,7 +91,7 @@ static int leads(PyArrayObject *array, const array_shape *shape, leading_axes *l
     return axes == leading->axes && PyArray_CompareLists(PyArray_DIMS(array), leading->lengths, axes);
 }
 
-/* The memory that the array lies in: from `low` to before `high`. */
+/* The extent of the array's memory: from `low` to before `high`. */
 static void extent(PyArrayObject *array, const char **low, const char **high)
 {
     *low = *high = PyArray_BYTES(array);
@@ -115,7 +115,7 @@ static int overlaps(PyObject *const *arrays, int k)
     return 0;
 }
 
-/* Whether results can be written to the k-th array, an output that must not overlap those before it. */
+/* Whether results can be written to the k-th array, an output, which must not overlap the arrays before it. */
 static int writable(const call_object *self, PyObject *const *arrays, int k, const leading_axes *leading)
 {
     const array_shape *shape = &self->shapes[k];
@@ -128,7 +128,7 @@ static int writable(const call_object *self, PyObject *const *arrays, int k, con
     return axes == leading->axes && PyArray_CompareLists(PyArray_DIMS(array), leading->lengths, axes) && !overlaps(arrays, k);
 }
 
-/* The user's `out`, an array or a tuple of them, as the outputs among `arrays`; 0 where something does not fit. */
+/* Sets the outputs among `arrays` to the user's `out`, an array or a tuple of arrays. Returns 0 if one does not fit. */
 static int take(PyObject *out, const call_object *self, PyObject **arrays, const leading_axes *leading)
 {
     const int outputs = self->arrays - self->inputs;
@@ -142,7 +142,7 @@ static int take(PyObject *out, const call_object *self, PyObject **arrays, const
     return 1;
 }
 
-/* An array in a block that earlier results may have given back, from the beginning of a cache line on. */
+/* A new array in a block, which an earlier result may have used; the array begins at a cache line. */
 static PyObject *make_large(const call_object *self, int axes, const npy_intp *lengths, Py_ssize_t bytes, int *fresh)
 {
     PyObject *lent = PyObject_CallFunction(self->block, "n", bytes), *block, *array = NULL;
@@ -161,7 +161,7 @@ static PyObject *make_large(const call_object *self, int axes, const npy_intp *l
     return array;
 }
 
-/* New arrays for the outputs, and whether memory of any is fresh; -1 with an exception. */
+/* Makes new arrays for the outputs; `fresh` says whether any has fresh memory. Returns -1 with an exception set. */
 static int make(const call_object *self, PyObject **arrays, const leading_axes *leading, npy_intp count, int *fresh)
 {
     npy_intp lengths[MOST_LEADING + MOST_AXES];
@@ -183,7 +183,7 @@ static int make(const call_object *self, PyObject **arrays, const leading_axes *
     return 0;
 }
 
-/* The outputs as a new tuple of type `results`; takes over the references. */
+/* The outputs as a new tuple of type `results`; it takes over the references. */
 static PyObject *packed(PyTypeObject *results, PyObject **outputs, int count)
 {
     PyObject *plain = PyTuple_New(count);
@@ -203,7 +203,7 @@ static PyObject *packed(PyTypeObject *results, PyObject **outputs, int count)
     return result;
 }
 
-/* A number of Python's, where a double holds it exactly. */
+/* Reads a number of Python; returns 0 unless a double holds it exactly. */
 static int read_number(PyObject *value, double *number)
 {
     if (PyFloat_CheckExact(value) || PyArray_IsScalar(value, Double)) {
@@ -218,7 +218,7 @@ static int read_number(PyObject *value, double *number)
     return !overflow && integer <= EXACT_INTEGERS && integer >= -EXACT_INTEGERS;
 }
 
-/* An array of such numbers, a sequence of them or a single one; NULL where something else is among them, or with an exception. */
+/* An array of such numbers, from a sequence or a single one; NULL if one is not such a number, or with an exception set. */
 static PyObject *array_of_numbers(PyObject *value)
 {
     const int single = !PyList_CheckExact(value) && !PyTuple_CheckExact(value);
@@ -235,7 +235,7 @@ static PyObject *array_of_numbers(PyObject *value)
     return array;
 }
 
-/* A list, a tuple or a number as an array; NULL where it is something else, or with an exception. */
+/* A list, a tuple or a number as an array; NULL if it is anything else, or with an exception set. */
 static PyObject *as_array(PyObject *value)
 {
     PyObject *array = array_of_numbers(value);
@@ -245,7 +245,7 @@ static PyObject *as_array(PyObject *value)
     return known ? PyArray_FromAny(value, NULL, 0, 0, 0, NULL) : NULL;
 }
 
-/* What is given for each input, by its place or its name, else its default; 0 where one is missing or unknown. */
+/* Finds each input by position or name, or takes its default. Returns 0 if an argument is missing or unknown. */
 static int gather(const call_object *self, PyObject *const *values, Py_ssize_t given, PyObject *names, PyObject **inputs)
 {
     const Py_ssize_t named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
@@ -264,8 +264,8 @@ static int gather(const call_object *self, PyObject *const *values, Py_ssize_t g
     return 1;
 }
 
-/* The inputs, replaced by arrays of real numbers; those made for that are owned, and are the bits of `made`. 0 where something
-   does not fit. */
+/* Replaces inputs by arrays of real numbers where necessary. The bits of `made` mark new arrays, which the caller owns. Returns 0
+   if an input is no such array. */
 static int as_arrays(const call_object *self, PyObject **inputs, unsigned *made)
 {
     for (int i = 0; i < self->inputs; ++i) {
@@ -282,7 +282,7 @@ static int as_arrays(const call_object *self, PyObject **inputs, unsigned *made)
     return 1;
 }
 
-/* The leading axes of all inputs, and each one's step from state to state; 0 where these do not fit. */
+/* Finds the leading axes of all inputs, and the step of each from state to state. Returns 0 if the axes differ. */
 static int lead(const call_object *self, PyObject *const *arrays, leading_axes *leading, size_t *steps)
 {
     for (int i = 0; i < self->inputs; ++i) {
@@ -298,14 +298,14 @@ static int lead(const call_object *self, PyObject *const *arrays, leading_axes *
     return leading->axes <= MOST_LEADING;
 }
 
-/* Those that were made, as C reads them; 0 with an exception. */
+/* Converts new arrays to the type and order that C reads. Returns 0 with an exception set. */
 static int convert(const call_object *self, PyObject **arrays, unsigned made)
 {
     for (int i = 0; made >> i != 0; ++i) {
         PyArrayObject *const array = (PyArrayObject *)arrays[i];
         if ((made >> i & 1) == 0 || readable(array, self->dtype))
             continue;
-        Py_INCREF(self->dtype); /* the next call takes it over */
+        Py_INCREF(self->dtype); /* PyArray_FromArray takes over this reference */
         PyObject *converted = PyArray_FromArray(array, self->dtype, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
         if (converted == NULL)
             return 0;
@@ -315,7 +315,7 @@ static int convert(const call_object *self, PyObject **arrays, unsigned made)
     return 1;
 }
 
-/* NotImplemented: Python tries again, and tells what is wrong. */
+/* Returns NotImplemented: Python then repeats the call, and says what is wrong. */
 static PyObject *left_to_python(void)
 {
     if (PyErr_Occurred()) {
@@ -326,7 +326,7 @@ static PyObject *left_to_python(void)
     Py_RETURN_NOTIMPLEMENTED;
 }
 
-/* The outputs for what is given; `arrays`: the inputs, those made of them as above. */
+/* Computes the outputs. `arrays` has the inputs, which are converted; the bits of `made` mark new arrays. */
 static PyObject *computed(const call_object *self, PyObject **arrays, PyObject *out, long threads, unsigned *made)
 {
     void *pointers[MOST_ARRAYS];
@@ -355,7 +355,8 @@ static PyObject *computed(const call_object *self, PyObject **arrays, PyObject *
     return self->results == NULL ? arrays[self->inputs] : packed(self->results, arrays + self->inputs, self->arrays - self->inputs);
 }
 
-/* call(inputs..., out, threads, name=input...): the outputs, or NotImplemented where something does not fit. `out` may be None. */
+/* call(inputs..., out, threads, name=input...) returns the outputs, or NotImplemented if an argument does not fit. `out` may be
+   None. */
 static PyObject *call(PyObject *callable, PyObject *const *values, size_t flags, PyObject *names)
 {
     const call_object *self = (const call_object *)callable;
@@ -395,7 +396,7 @@ static PyObject *call_bound(PyObject *callable, PyObject *const *values, size_t 
 static int read_shape(PyObject *shape, array_shape *to)
 {
     if (!PyTuple_Check(shape) || PyTuple_GET_SIZE(shape) > MOST_AXES) {
-        PyErr_SetString(PyExc_ValueError, "a shape is a tuple of few lengths");
+        PyErr_SetString(PyExc_ValueError, "a shape must be a tuple of at most 3 lengths");
         return -1;
     }
     to->axes = (int)PyTuple_GET_SIZE(shape);
@@ -409,7 +410,7 @@ static int read_shape(PyObject *shape, array_shape *to)
     return 0;
 }
 
-/* The numbers of a tuple; -1 with an exception. */
+/* Reads the numbers of a tuple. Returns -1 with an exception set. */
 static int read_numbers(PyObject *numbers, Py_ssize_t most, size_t *to)
 {
     if (PyTuple_GET_SIZE(numbers) > most) {
@@ -439,7 +440,7 @@ static PyObject *new_call(PyTypeObject *type, PyObject *arguments, PyObject *key
     const Py_ssize_t taken = PyTuple_GET_SIZE(inputs), count = taken + PyTuple_GET_SIZE(outputs);
     if (count > MOST_ARRAYS || PyTuple_GET_SIZE(names) != taken || PyTuple_GET_SIZE(defaults) != taken
         || (results != Py_None && !PyType_Check(results))) {
-        PyErr_SetString(PyExc_ValueError, "too many arrays, names or defaults of others, or no type of the results");
+        PyErr_SetString(PyExc_ValueError, "too many arrays, wrong number of names or defaults, or results is no type");
         return NULL;
     }
     call_object *self = (call_object *)type->tp_alloc(type, 0);
@@ -473,8 +474,8 @@ static PyObject *new_call(PyTypeObject *type, PyObject *arguments, PyObject *key
     return (PyObject *)self;
 }
 
-/* Bound(address, address for many states or 0, threads, grain, states, steps, arrays, out): the arrays have been checked; a call
-   gives `out`, which is an attribute too. */
+/* Bound(address, address for many states or 0, threads, grain, states, steps, arrays, out). The caller has checked the arrays. A
+   call returns `out`, which is also an attribute. */
 static PyObject *new_bound(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     Py_ssize_t address, states, threads, grain, count;

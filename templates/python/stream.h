@@ -1,9 +1,9 @@
-/* Results past the caches.
+/* Writes large results past the caches.
 
-   A plain store first reads the cache line it goes to. Results that will not stay in the caches anyway go to memory in whole
-   lines that are not read: straight, where states begin and end with lines; otherwise a block of states at a time is computed
-   into a buffer that does stay in the caches. Fresh memory, which the system has just filled with zeros, is in the caches:
-   there plain stores are faster. */
+   A plain store first reads the cache line that it writes. Results that are larger than the caches are therefore written in
+   whole lines, which are not read: directly, if states begin and end at the bounds of lines; otherwise a block of states at a
+   time is computed into a buffer, which stays in the caches, and copied. Fresh memory, which the system has just filled with
+   zeros, is in the caches, so plain stores to it are faster. */
 #ifndef RBDGEN_STREAM_H
 #define RBDGEN_STREAM_H
 
@@ -16,12 +16,12 @@
 #endif
 
 #define RBDGEN_LINE 64
-#define RBDGEN_LINES_FROM ((size_t)8 << 20)   /* bytes of results that go straight past the caches */
-#define RBDGEN_BUFFER_FROM ((size_t)16 << 20) /* and by way of the buffer */
+#define RBDGEN_LINES_FROM ((size_t)8 << 20)   /* larger results, in bytes, are written past the caches directly */
+#define RBDGEN_BUFFER_FROM ((size_t)16 << 20) /* larger results, in bytes, are written by way of the buffer */
 
 enum rbdgen_way { RBDGEN_PLAIN, RBDGEN_LINES, RBDGEN_BUFFER };
 
-/* Whether states of so many bytes each are whole lines: then the batch functions stream by themselves. */
+/* Whether states of so many bytes each are whole cache lines, which the batch functions can stream themselves. */
 static inline int rbdgen_whole_lines(const void *rows, size_t bytes)
 {
     return ((uintptr_t)rows | bytes) % RBDGEN_LINE == 0;
@@ -45,7 +45,7 @@ static inline enum rbdgen_way rbdgen_way_of(int fresh, int whole_lines, size_t b
 
 #define RBDGEN_STREAM_BUFFER 65536
 
-/* States in a block: whole vectors of any width, about a buffer full of results. */
+/* The number of states in a block: a multiple of the lanes of any vector, with results of about the size of the buffer. */
 #define RBDGEN_STREAM_BLOCK(bytes_of_state) \
     ((bytes_of_state) * 32 > RBDGEN_STREAM_BUFFER ? 16 : RBDGEN_STREAM_BUFFER / (bytes_of_state) / 16 * 16)
 
@@ -56,7 +56,7 @@ static inline void rbdgen_lines(unsigned char *to, const unsigned char *from, si
         _mm_stream_si128((void *)(to + k), _mm_loadu_si128((const void *)(from + k)));
 }
 
-/* Whole lines pass the caches; the rest of a line that the block before began and the beginning of the last do not. */
+/* Whole lines bypass the caches. The end of a line that the block before began, and the beginning of the last line, do not. */
 static inline void rbdgen_stream(void *to, const void *from, size_t bytes)
 {
     unsigned char *const out = to;
@@ -69,7 +69,7 @@ static inline void rbdgen_stream(void *to, const void *from, size_t bytes)
     memcpy(out + ahead + lines, in + ahead + lines, bytes - ahead - lines);
 }
 
-/* All that was streamed is in memory before whatever is stored next. */
+/* Completes all streamed stores before any later store. */
 static inline void rbdgen_streamed(void)
 {
     _mm_sfence();

@@ -1,5 +1,5 @@
-/* A pool of threads, started when first asked for and kept. One caller at a time has the workers; another one that comes
-   meanwhile works alone. Before it sleeps, a worker waits actively for a moment for new work, and the caller for the last worker.
+/* A pool of threads, which are started on first use and kept. One caller at a time has the workers; another caller works alone
+   meanwhile. Before it sleeps, a worker polls for new work for a moment, and so does the caller for the last worker.
    A process made by fork has none of its parent's threads and starts its own. */
 #include "threads.h"
 
@@ -10,25 +10,25 @@
 
 #define MOST_WORKERS 255
 
-/* How often a thread looks before it sleeps, some ten microseconds: waking one takes longer than many batches. In between
-   any other thread may run. */
+/* How often a thread polls before it sleeps, which takes some ten microseconds; to wake a thread takes longer than many batches.
+   Other threads may run between two polls. */
 #define LOOKS 50
 
 typedef struct {
     rbdgen_part *part;
     const struct rbdgen_job *job;
     size_t count, grain, threads;
-    atomic_size_t next; /* first state that nobody took yet */
+    atomic_size_t next; /* the first state that no thread has taken yet */
 } work;
 
 static struct {
     pthread_mutex_t caller; /* held by the thread that the workers work for */
-    pthread_mutex_t lock;   /* of all that follows */
+    pthread_mutex_t lock;   /* protects all members below */
     pthread_cond_t begun, finished;
-    int workers;        /* that run */
-    int wanted;         /* of them for the present work, the first so many */
-    atomic_int working; /* of these not finished yet; looked at without the lock, as is the next */
-    atomic_ulong turn;  /* counts works */
+    int workers;        /* the number of workers that run */
+    int wanted;         /* the number of them that take part in the present work, which are the first ones */
+    atomic_int working; /* the number of these that have not finished; it is also read without the lock, as is `turn` */
+    atomic_ulong turn;  /* the number of works so far */
     work *present;
 } pool = {
     .caller = PTHREAD_MUTEX_INITIALIZER,
@@ -37,7 +37,7 @@ static struct {
     .finished = PTHREAD_COND_INITIALIZER,
 };
 
-/* A share of the remaining states: first pieces are long, last ones short, so that all threads finish together. */
+/* Takes a piece of the remaining states. The first pieces are long and the last ones short, so that all threads finish together. */
 static size_t take_piece(work *w, size_t *first)
 {
     *first = atomic_load(&w->next);
@@ -83,7 +83,7 @@ static void *worker(void *index)
     return NULL;
 }
 
-/* In the child of a fork: the parent's workers do not exist here, and its locks may have been held. */
+/* Resets the pool in the child of a fork: the parent's workers do not exist in it, and locks may have been held. */
 static void forget(void)
 {
     pthread_mutex_init(&pool.caller, NULL);
@@ -100,7 +100,8 @@ static void watch_forks(void)
     pthread_atfork(NULL, NULL, forget);
 }
 
-/* Up to `wanted` workers, fewer where the system gives no more. Signals are left to the program's own threads. */
+/* Starts workers until there are `wanted`, and returns their number, which is smaller if the system refuses more. Workers block
+   all signals, which are left to the program's own threads. */
 static int have_workers(int wanted)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

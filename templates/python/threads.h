@@ -4,18 +4,18 @@
 
 #include <stddef.h>
 
-/* Where the states lie: one pointer an array, inputs first; elements from one state of an input to the next; how results
-   go to memory, an rbdgen_way. */
+/* The arrays of a call for many states. */
 struct rbdgen_job {
-    void *const *arrays;
-    const size_t *steps;
-    int way;
+    void *const *arrays; /* one pointer per array, inputs first */
+    const size_t *steps; /* the number of elements from one state of an input to the next */
+    int way;             /* how results are written to memory, an rbdgen_way */
 };
 
-/* Does the part of `job` that is states first, first + 1, ... */
+/* Evaluates `count` states of `job` from `first` on. */
 typedef void rbdgen_part(const struct rbdgen_job *job, size_t first, size_t count);
 
-/* Does all `count` states in pieces of at least `grain`, this thread and up to threads - 1 others; returns when all are done. */
+/* Evaluates all `count` states in pieces of at least `grain`, in this thread and up to threads - 1 others, and returns when all
+   are done. */
 void rbdgen_share(int threads, size_t grain, size_t count, rbdgen_part *part, const struct rbdgen_job *job);
 
 #endif

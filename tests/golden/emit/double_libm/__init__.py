@@ -1,6 +1,6 @@
 """Rigid-body dynamics of the robot 'toy', fixed base.
 
-Functions take and give NumPy arrays, any leading axes broadcast:
+Functions take and return NumPy arrays, whose leading axes broadcast:
 
     torque(q, v) -> tau
     inertia(q) -> M, g

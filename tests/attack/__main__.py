@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from attack.page import Row, kinds_of, write_page
+from attack.page import Row, coverage, kinds_of, write_page
 from attack.tally import Tally, total
 
 FOLDER = Path(__file__).parent
@@ -20,22 +20,18 @@ SIZE = 100
 
 
 def campaigns() -> Mapping[str, ModuleType]:
-    """The modules of this folder that define a `run`, by name."""
+    """The modules of this folder that are campaigns, by name: those with `KINDS` and `run`."""
     names = sorted(path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith(("_", "test_")))
     modules = {name: importlib.import_module(f"attack.{name}") for name in names}
-    return {name: module for name, module in modules.items() if _defines_run(module)}
-
-
-def _defines_run(module: ModuleType) -> bool:
-    found = getattr(module, "run", None)
-    return found is not None and found.__module__ == module.__name__
+    return {name: x for name, x in modules.items() if hasattr(x, "KINDS") and hasattr(x, "run")}
 
 
 def run_campaign(name: str, module: ModuleType, seed: int, size: int | None) -> Row:
     size = getattr(module, "SIZE", SIZE) if size is None else size
     start = time.perf_counter()
     tally = Tally.of(module.run(seed, size))
-    return Row(name, len(kinds_of(module)), seed, size, tally, time.perf_counter() - start)
+    covered = coverage(module, tally.covered)
+    return Row(name, len(kinds_of(module)), seed, size, tally, time.perf_counter() - start, covered)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

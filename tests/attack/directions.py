@@ -13,15 +13,14 @@ changes of the inputs by 1e-13 change what is right as much, or where two widths
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from attack.built import KINDS as ROBOTS
 from attack.built import random_robot
-from attack.tally import Tally
-from attack.verdicts import Verdict, by_robots, largest, tallied
+from attack.verdicts import ByRobots, Verdict, Verdicts, largest
 from numpy.typing import NDArray
 from support.complex_step import Derivatives
 from support.functions import OF_CONFIGURATIONS, OF_TRAJECTORIES
@@ -53,9 +52,6 @@ LARGEST = 8_000
 CHEAPEST = 0.15
 """How often all forms are tried, as for a user."""
 
-CASES = FUNCTIONS * len(MODES) * len(STATES)
-"""Of every robot."""
-
 GOOD = {"vjp": 1e-9, "jvp": 1e-9, "hvp": 1e-7}
 
 ALLOWED = 100.0
@@ -65,27 +61,14 @@ Array = NDArray[np.float64]
 Inputs = Mapping[str, Array]
 
 
-def run(seed: int, size: int) -> Tally:
-    """All cases of a robot, then the next one's; of few cases some of every kind of robot."""
-    return by_robots(size, CASES, len(KINDS), lambda number, cases: _of_robot(seed, number, cases))
+def _of_robot(seed: int, number: int, traces: Collection[int]) -> Verdicts:
+    del traces
+    subject = Subject(seed, number)
+    return lambda trace: list(subject.attempt(*subject.drawn[trace]).verdicts())
 
 
-def run_case(seed: int, number: int) -> Tally:
-    robot, case = divmod(number, CASES)
-    return _of_robot(seed, robot, [case])
-
-
-def _of_robot(seed: int, number: int, cases: Sequence[int]) -> Tally:
-    name = f"--only directions --seed {seed}"
-    try:
-        subject = Subject(seed, number)
-    except Exception as error:
-        return Tally(len(cases), crashed=len(cases), notes=(f"{name} --case {number * CASES}: {error!r}",))
-
-    def verdicts(trace: int) -> Iterator[Verdict]:
-        return subject.attempt(*subject.drawn[trace]).verdicts()
-
-    return tallied(f"{name} --case", number * CASES, cases, len(STATES), verdicts)
+CAMPAIGN = ByRobots("directions", KINDS, FUNCTIONS * len(MODES), len(STATES), _of_robot)
+run, run_case = CAMPAIGN.run, CAMPAIGN.run_case
 
 
 class Subject:
@@ -166,7 +149,7 @@ class Attempt:
             else:
                 excuse = self._excuse(inputs, right, errors) if excuse is None else excuse
                 if worst <= good + excuse[k] or not np.isfinite(scale):
-                    yield Verdict(excused=True)
+                    yield Verdict(ill_conditioned=True)
                 else:
                     words = f"{self}, {STATES[k]}: error {worst:.1e} of {scale:.1e}, {excuse[k]:.1e} excused"
                     yield Verdict(words, wrong=True)

@@ -25,6 +25,7 @@ import numpy as np
 from attack.decimals import rounded
 from attack.reference import Reference, rounding
 from attack.trouble import Plan
+from attack.verdicts import Verdict
 from support.forms import FunctionForm
 
 ROUNDING = 2.0**-52
@@ -52,20 +53,6 @@ IN_ONE_FRAME = ("rnea_derivatives-looped", "aba_derivatives-looped")
 Inputs = dict[str, np.ndarray]
 
 Outputs = Sequence[np.ndarray]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """`words` say what is wrong, with its size."""
-
-    words: str = ""
-    wrong: bool = False
-    crashed: bool = False
-    ill_conditioned: bool = False
-
-    @property
-    def failed(self) -> bool:
-        return self.wrong or self.crashed
 
 
 @dataclass(frozen=True)

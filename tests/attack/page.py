@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from inspect import cleandoc
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from attack.tally import Tally
 
@@ -33,6 +34,9 @@ HEAD = (
     "| campaign | kinds | seed | tried | wrong | crashed | ill-conditioned | seconds |\n" + "|---" * 8 + "|"
 )
 
+MOST_MISSING = 8
+"""What a run has not covered is named if there are no more than this."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -44,20 +48,24 @@ class Row:
     size: int
     tally: Tally
     seconds: float
+    covered: Mapping[str, str]
+    """How much of what, in words."""
 
     @property
     def in_words(self) -> str:
         t = self.tally
+        covered = "".join(f"; {what}: {how}" for what, how in self.covered.items())
         return (
             f"{self.campaign}: {self.kinds} kinds, seed {self.seed}: {t.tried} tried, {t.wrong} wrong, "
-            f"{t.crashed} crashed, {t.ill_conditioned} ill-conditioned, {self.seconds:.0f} s"
+            f"{t.crashed} crashed, {t.ill_conditioned} ill-conditioned, {self.seconds:.0f} s{covered}"
         )
 
     @property
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> dict[str, Any]:
         tally = asdict(self.tally)
-        del tally["notes"]
-        return {"kinds": self.kinds, "seed": self.seed, **tally, "seconds": round(self.seconds)}
+        del tally["notes"], tally["covered"]
+        counts = {"kinds": self.kinds, "seed": self.seed, **tally, "seconds": round(self.seconds)}
+        return {**counts, "covered": self.covered} if self.covered else counts
 
 
 def write_page(folder: Path, rows: Iterable[Row], modules: Mapping[str, ModuleType]) -> None:
@@ -70,23 +78,35 @@ def write_page(folder: Path, rows: Iterable[Row], modules: Mapping[str, ModuleTy
     (folder / "README.md").write_text(page(counts, modules), encoding="utf-8")
 
 
-def page(counts: Mapping[str, Mapping[str, int]], modules: Mapping[str, ModuleType]) -> str:
+def page(counts: Mapping[str, Mapping[str, Any]], modules: Mapping[str, ModuleType]) -> str:
     table = [HEAD, *(_table_row(name, row) for name, row in counts.items())]
-    sections = [_section(name, module) for name, module in modules.items()]
+    sections = [_section(name, module, counts.get(name, {})) for name, module in modules.items()]
     return "\n".join([INTRODUCTION, *table, "", "\n\n".join(sections)]) + "\n"
 
 
-def _table_row(name: str, row: Mapping[str, int]) -> str:
+def _table_row(name: str, row: Mapping[str, Any]) -> str:
     columns = ("kinds", "seed", "tried", "wrong", "crashed", "ill_conditioned", "seconds")
     return f"| {name} | " + " | ".join(str(row[column]) for column in columns) + " |"
 
 
 def kinds_of(module: ModuleType) -> Mapping[str, str]:
-    """The kinds of a campaign's cases, in words where it has some; one that names none is of one kind."""
-    kinds: Mapping[str, str] | Sequence[str] = getattr(module, "KINDS", ())
-    return kinds if isinstance(kinds, Mapping) else dict.fromkeys(kinds or ["all cases"], "")
+    """The kinds of a campaign's cases, in words where it has some."""
+    kinds: Mapping[str, str] | Sequence[str] = module.KINDS
+    return kinds if isinstance(kinds, Mapping) else dict.fromkeys(kinds, "")
 
 
-def _section(name: str, module: ModuleType) -> str:
+def coverage(module: ModuleType, covered: Collection[str]) -> dict[str, str]:
+    """How much a run has covered of each list of a campaign, and the few that it has not."""
+    found = {}
+    for what, every in getattr(module, "COVERED", {}).items():
+        missing = [x for x in every if x not in covered]
+        rest = f", without {', '.join(missing)}" if 0 < len(missing) <= MOST_MISSING else ""
+        found[what] = f"{len(every) - len(missing)} of {len(every)}{rest}"
+    return found
+
+
+def _section(name: str, module: ModuleType, counts: Mapping[str, Any]) -> str:
     listed = [f"- {kind}: {words}" if words else f"- {kind}" for kind, words in kinds_of(module).items()]
-    return "\n".join([f"## {name}", "", cleandoc(module.__doc__ or ""), "", *listed])
+    covered = [f"- {what}: {how}" for what, how in counts.get("covered", {}).items()]
+    told = ["", "The run in the table has covered:", "", *covered] if covered else []
+    return "\n".join([f"## {name}", "", cleandoc(module.__doc__ or ""), "", *listed, *told])

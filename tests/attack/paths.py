@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from attack.judge import Inputs, Judge, Outputs, Verdict, difference
+from attack.judge import Inputs, Judge, Outputs, difference
 from attack.reference import FUNCTIONS
+from attack.verdicts import Verdict
 from support.forms import FunctionForm, forms_of
 
 from rbdgen.emit.sincos import sincos

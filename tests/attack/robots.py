@@ -22,11 +22,12 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from attack.judge import Judge, Verdict
+from attack.judge import Judge
 from attack.paths import compiled_results, designed_results, float_results
 from attack.tally import Tally, total
 from attack.trouble import KINDS as TROUBLE
 from attack.trouble import Plan, plan
+from attack.verdicts import Verdict
 
 from rbdgen.errors import ModelError
 from rbdgen.model.build import DEFAULT_SNAP, Robot, build_robot

@@ -1,7 +1,8 @@
 """What a campaign found: how many cases it tried, how many went wrong, and how to see one of those again.
 
 A campaign is a module of this folder. Its docstring says in plain words what it attacks, `KINDS` names the
-kinds of cases, and `run(seed, size)` tries about `size` cases that depend on the seed alone.
+kinds of cases, and `run(seed, size)` tries about `size` cases that depend on the seed alone. A campaign may
+have `COVERED`, the lists by name of what its cases should all have covered.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ class Tally:
     """Counts of cases; `wrong`: a wrong result or a wrong word, `crashed`: an error that nobody meant.
 
     `ill_conditioned`: results that no double could have got right, so that nothing was learnt from them;
-    `notes`: the first failures, one line each, with what reproduces them.
+    `notes`: the first failures, one line each, with what reproduces them; `covered`: what was tried, for
+    campaigns that tell how much of all that there is they have covered.
     """
 
     tried: int = 0
@@ -27,6 +29,7 @@ class Tally:
     crashed: int = 0
     ill_conditioned: int = 0
     notes: tuple[str, ...] = ()
+    covered: frozenset[str] = frozenset()
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
@@ -35,6 +38,7 @@ class Tally:
             self.crashed + other.crashed,
             self.ill_conditioned + other.ill_conditioned,
             (self.notes + other.notes)[:MOST_NOTES],
+            self.covered | other.covered,
         )
 
     @property

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
-from attack import directions, parameters
+from attack import directions, emitted, forms, parameters
 from attack.__main__ import FOLDER, campaigns, main
 from attack.judge import GOOD, Judge, difference
-from attack.page import page
+from attack.page import coverage, page
 from attack.paths import float_results
 from attack.reference import FUNCTIONS
 from attack.robots import KINDS, case_of, run_case
@@ -22,6 +24,7 @@ from support.forms import forms_of
 from support.pinocchio_oracle import PinocchioOracle, model_of_urdf
 
 from rbdgen.functions.differentiated import MODES
+from rbdgen.functions.table import lookup
 from rbdgen.model.build import Robot
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.spatial.ops import Vector
@@ -78,6 +81,67 @@ def test_the_judge_of_parameters_condemns(monkeypatch: pytest.MonkeyPatch) -> No
         parameters.Subject, "outputs", lambda self, name, _: right(self, name, {**inputs, "p": defaults})
     )
     assert all(verdict.wrong for verdict in subject.verdicts("rnea"))
+
+
+@pytest.fixture
+def subject() -> forms.Subject:
+    """A robot that computes in double, none of whose results are packed."""
+    return next(x for k in range(99) if (x := forms.Subject(SEED, k)).real == "double" and not x.packed)
+
+
+@pytest.mark.parametrize("change", [lambda x: x * (1 + 1e-7), lambda x: x + 1e-7])
+def test_the_judge_of_forms_condemns(
+    subject: forms.Subject, change: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results off by 1e-7, relative or absolute; a design that raises what nobody meant."""
+    attempt = forms.Attempt(subject, lookup("crba"), "composite")
+    assert not attempt.verdict(None).failed
+    right = forms.interpreted
+    monkeypatch.setattr(
+        forms, "interpreted", lambda *given: {name: change(x) for name, x in right(*given).items()}
+    )
+    assert attempt.verdict(None).wrong
+    monkeypatch.setattr(forms, "design_function", lambda task: 1 / 0)
+    assert forms.Attempt(subject, lookup("crba"), "composite").verdict(None).crashed
+
+
+def test_the_judge_of_emitted_code_condemns(subject: forms.Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last bit of one element, numbers beyond a result, C that does not compile."""
+    attempts = [forms.Attempt(subject, lookup(name), "composite") for name in ("aba", "crba")]
+    sources = [(x.source, subject.states(x.row)) for x in attempts]
+    library = emitted.Emitted(subject.robot, "double", subject.native, sources)
+    assert [x.failed for x in library.verdicts()] == [False, False]
+    right = emitted.interpreted
+
+    def rounded(*given: Any) -> Any:
+        return {k: np.nextafter(x, np.inf) for k, x in right(*given).items()}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(emitted, "interpreted", rounded)
+        assert [x.wrong for x in library.verdicts()] == [True, True]
+    room = emitted.room
+
+    def spoilt(*given: Any) -> list[Any]:
+        """Room in which somebody has written behind each result."""
+        results = room(*given)
+        for y in results:
+            y.base[-1] = 0
+        return results
+
+    with monkeypatch.context() as patch:
+        patch.setattr(emitted, "room", spoilt)
+        found = list(library.verdicts())
+        assert all(x.wrong and "wrote beyond" in x.words for x in found)
+    monkeypatch.setattr(emitted, "FLAGS", ("-shared", "-fPIC", "-Werror", "-Dconst=nothing"))
+    assert all(x.crashed and "does not compile" in x.words for x in library.verdicts())
+
+
+def test_what_a_campaign_covers() -> None:
+    every = forms.COVERED["forms of functions"]
+    assert {"rnea-limbs", "contact_aba-moments", "minv-vectors"} <= set(every)
+    told = coverage(forms, every[1:])
+    assert told["forms of functions"] == f"{len(every) - 1} of {len(every)}, without {every[0]}"
+    assert told["forms of functions, compiled"] == f"0 of {len(every)}"
 
 
 def test_the_same_seed_makes_the_same_robot() -> None:

@@ -33,11 +33,11 @@ from benchmarks.presentation import BATCH_WAYS, CHARTED, batch_ratio, draw_batch
 from benchmarks.states import random_states
 from rbdgen.machine import REALS
 from rbdgen.model.build import Robot
-from rbdgen.options import Options, environment_cache
+from rbdgen.options import Options
 from rbdgen.pipeline.compilation import toolchain_of
 from rbdgen.pipeline.page import designed
 from rbdgen.runtime import Library, open_library
-from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.cache import user_cache
 from rbdgen.toolchain.module import build
 
 RESULTS: Final = Path(__file__).parent / "results"
@@ -122,7 +122,7 @@ def measure_ours(robot: Robot, options: Options, repetitions: int, count: int) -
 
 def copies(robot: Robot, options: Options, count: int, folder: Path) -> list[Library]:
     """The compiled package several times, each time in files of its own."""
-    store = Cache(environment_cache())
+    store = user_cache()
     package = build(designed(robot, options, store), toolchain_of(options), store)
     return [open_library(copytree(package, folder / str(k) / package.name)) for k in range(count)]
 

@@ -138,6 +138,7 @@ def _user_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         root = root.parent
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RBDGEN_CACHE", str(root / "rbdgen-cache"))
+        patch.setenv("RBDGEN_CACHE_SIZE", "unlimited")
         patch.setenv("PYTHONPYCACHEPREFIX", str(root / "bytecode"))
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         yield

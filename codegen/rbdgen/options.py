@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -17,6 +18,9 @@ Trig: TypeAlias = Literal["libm", "builtin", "input"]
 Emitted: TypeAlias = Literal["casadi"]
 
 EMITTED: tuple[Emitted, ...] = ("casadi",)
+
+CACHE_SIZE: Final = "2 GB"
+"""What the cache may have at most where nobody says anything else."""
 
 TRIGS: tuple[Trig, ...] = ("libm", "builtin", "input")
 
@@ -189,6 +193,23 @@ def environment_cache() -> Path:
         return Path(own)
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
     return Path(base or "~/.cache") / "rbdgen"
+
+
+def environment_cache_size() -> int | None:
+    """Bytes that the cache may have, by `RBDGEN_CACHE_SIZE`, 2 GB by default; None for any number of them.
+
+    Raises:
+        OptionError: the variable is no size.
+    """
+    text = os.environ.get("RBDGEN_CACHE_SIZE", "").strip()
+    if text.lower() == "unlimited":
+        return None
+    matched = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?) *(|k|M|G|T)B?", text or CACHE_SIZE, re.IGNORECASE)
+    if matched is None:
+        raise OptionError(
+            f"RBDGEN_CACHE_SIZE={text!r} is no size; give bytes, a size such as '500 MB', or 'unlimited'"
+        )
+    return int(float(matched[1]) * 1000 ** " kMGT".lower().index(matched[2].lower() or " "))
 
 
 def environment_packages() -> tuple[list[Path], list[Path]]:

@@ -44,6 +44,7 @@ def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
             "unrecognized arguments: aba crba; names stand in one list: -f rnea,aba,crba",
         ),
         ("inspect arm7 x", "unrecognized arguments: x; leave them out; see rbdgen inspect --help"),
+        ("cache empty", "invalid choice: 'empty'"),
         ("completion tcsh", "invalid choice: 'tcsh'"),
     ],
 )
@@ -97,6 +98,7 @@ COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _rbdgen; printf '
         ("rbdgen inspect hum", ["humanoid30"]),
         ("rbdgen inertia -f rot", ["rotated"]),
         ("rbdgen completion z", ["zsh"]),
+        ("rbdgen cache c", ["clear"]),
         ("rbdgen arm7 --target cortex-m5", ["cortex-m55"]),
         ("rbdgen list --for", ["--forms"]),
         ("rbdgen equations arm7 --format l", ["latex"]),

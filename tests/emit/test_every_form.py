@@ -14,11 +14,11 @@ from support.forms import FORMS, FunctionForm
 
 from rbdgen.functions.table import TABLE
 from rbdgen.model.build import Base
-from rbdgen.options import Options, environment_cache
+from rbdgen.options import Options
 from rbdgen.pipeline.page import designed
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
-from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.cache import user_cache
 
 WARNINGS = (
     *("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wdouble-promotion"),
@@ -68,7 +68,7 @@ class Folders:
 def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Folders:
     case: Case = request.param
     # all workers of a test run share its cache: one designs, the others wait for it
-    store, robot = Cache(environment_cache()), load_robot(robot_root() / f"{case.robot}.urdf", case.base)
+    store, robot = user_cache(), load_robot(robot_root() / f"{case.robot}.urdf", case.base)
     made = []
     left = forms_of(case)
     while left:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rbdgen.pipeline.page import Generated
 
-COMMANDS = ("list", "inspect", "check", "bench", "inertia", "equations", "completion")
+COMMANDS = ("list", "inspect", "check", "bench", "inertia", "equations", "cache", "completion")
 INTERRUPTED = 130
 
 
@@ -249,6 +249,22 @@ def _equations(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _cache(parsed: argparse.Namespace) -> int:
+    from rbdgen.cli import tables  # noqa: PLC0415
+    from rbdgen.options import environment_cache_size  # noqa: PLC0415
+    from rbdgen.toolchain.cache import user_cache_root  # noqa: PLC0415
+    from rbdgen.toolchain.kept import clear, contents  # noqa: PLC0415
+
+    console, _ = tables.consoles()
+    root = user_cache_root()
+    if parsed.action == "clear":
+        told = tables.cleared_told(root, clear(root))
+    else:
+        told = tables.cache_told(root, contents(root), environment_cache_size())
+    console.print(told, markup=False, highlight=False, soft_wrap=True)
+    return 0
+
+
 def _completion(parsed: argparse.Namespace) -> int:
     from rbdgen.cli.completion import script  # noqa: PLC0415
 
@@ -265,5 +281,6 @@ _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "bench": _bench,
     "inertia": _inertia,
     "equations": _equations,
+    "cache": _cache,
     "completion": _completion,
 }

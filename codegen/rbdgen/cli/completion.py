@@ -91,6 +91,7 @@ def _bash(commands: Sequence[str], named: Mapping[str, list[Option]]) -> str:
         "        if [[ $current != -* ]]; then",
         f'            words="{robots}"; ((COMP_CWORD == 1)) && words="{" ".join(commands)} $words"',
         '            [[ $command == completion ]] && words="bash zsh fish"',
+        '            [[ $command == cache ]] && words="clear"',
         "        fi",
         "    fi",
         '    COMPREPLY=($(compgen -P "$before" -W "$words" -- "${current##*,}"))',
@@ -112,6 +113,7 @@ def _zsh(commands: Sequence[str], named: Mapping[str, list[Option]]) -> str:
         f"    first=({robots})",
         f"    ((CURRENT == 2)) && first+=({' '.join(commands)})",
         "    [[ $command == completion ]] && first=(bash zsh fish)",
+        "    [[ $command == cache ]] && first=(clear)",
         "    case $command in",
     ]
     for command, options in named.items():
@@ -137,6 +139,7 @@ def _fish(commands: Sequence[str], named: Mapping[str, list[Option]]) -> str:
         "# Completion of rbdgen in fish; written by: rbdgen completion fish",
         f"complete -c rbdgen -n '__fish_is_first_token' -a '{' '.join([*commands, *bundled_robots()])}'",
         "complete -c rbdgen -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'",
+        "complete -c rbdgen -n '__fish_seen_subcommand_from cache' -f -a clear",
     ]
     for command, options in named.items():
         when = f"not {seen}" if command == GENERATE else f"__fish_seen_subcommand_from {command}"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rbdgen.cli.contacts import add_contact_options
 from rbdgen.cli.emitted import add_emit_options
+from rbdgen.cli.no_robot import cache_parser, completion_parser
 from rbdgen.cli.parser import Parser
 from rbdgen.machine import REALS
 from rbdgen.options import TRIGS, Options
@@ -28,6 +29,7 @@ Other commands:
   rbdgen bench DIR|ROBOT            how fast is it from Python?
   rbdgen inertia                    operations on inertias, of no robot, as C
   rbdgen equations ROBOT            M, C and g as formulas, for small robots
+  rbdgen cache [clear]              how much the cache of builds holds; empty it
   rbdgen completion bash|zsh|fish   a script that completes words in a shell
 
 ROBOT is a URDF, a xacro, an MJCF, or a bundled robot by name, such as arm7.
@@ -152,19 +154,6 @@ def equations_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def completion_parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        "rbdgen completion",
-        "SHELL ",
-        "A script that completes commands, robots, options and names of functions:\n\n"
-        "  bash   rbdgen completion bash >~/.local/share/bash-completion/completions/rbdgen\n"
-        "  zsh    rbdgen completion zsh >DIR/_rbdgen, where DIR is one of $fpath\n"
-        "  fish   rbdgen completion fish >~/.config/fish/completions/rbdgen.fish\n",
-    )
-    parser.add_argument("shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
-    return parser
-
-
 PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "guide": guide_parser,
     "generate": generate_parser,
@@ -174,6 +163,7 @@ PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "bench": bench_parser,
     "inertia": inertia_parser,
     "equations": equations_parser,
+    "cache": cache_parser,
     "completion": completion_parser,
 }
 

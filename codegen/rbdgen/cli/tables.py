@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from math import degrees
+from pathlib import Path
 from typing import Any
 
 from rich import progress as bars
@@ -25,6 +26,7 @@ from rbdgen.graph.cost import Cost
 from rbdgen.model.build import Robot
 from rbdgen.model.outline import outline
 from rbdgen.signature import Argument
+from rbdgen.toolchain.kept import Cleared, Contents
 
 WIDTH = 120
 """Columns where the output is no terminal: tables in files and pipes do not depend on a window."""
@@ -244,6 +246,32 @@ def times_table(times: Iterable[Time]) -> Table:
             f"{time.batch:.3f}",
         )
     return table
+
+
+def cache_told(root: Path, held: Contents, limit: int | None) -> str:
+    """Where the cache is and how much it holds, in lines."""
+    most = "without a limit" if limit is None else f"at most {_bytes_told(limit)} are kept"
+    return (
+        f"folder   {escaped(str(root))}\nentries  {held.entries}\n"
+        f"size     {_bytes_told(held.size)}, {most} (RBDGEN_CACHE_SIZE)"
+    )
+
+
+def cleared_told(root: Path, cleared: Cleared) -> str:
+    """What was removed from the cache, in a line."""
+    removed = cleared.removed
+    entries = f"{removed.entries} {'entry' if removed.entries == 1 else 'entries'}"
+    left = f"; {cleared.in_use} in use at this moment stayed" if cleared.in_use else ""
+    return f"removed {entries}, {_bytes_told(removed.size)}, from {escaped(str(root))}{left}"
+
+
+def _bytes_told(size: int) -> str:
+    """A size in the largest unit of which it has one."""
+    unit = next((unit for unit in reversed(_UNITS) if size >= _UNITS[unit]), "bytes")
+    return f"{size / _UNITS[unit]:.3g} {unit}" if unit != "bytes" else f"{size} bytes"
+
+
+_UNITS = {"bytes": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 def _measured(value: float | None) -> str:

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 
 from rbdgen.errors import BuildError
-from rbdgen.options import environment_cache, environment_compiler
+from rbdgen.options import environment_compiler
 from rbdgen.resources import template_root
 from rbdgen.runtime import Function
-from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.cache import user_cache
 from rbdgen.toolchain.compiler import Processes, find_compiler
 
 _FLAGS = ("-O2", "-fPIC", "-shared", "-w")
@@ -102,7 +102,8 @@ def compiled(framework: str, version: str, flags: tuple[str, ...], libraries: tu
             (folder / name).write_text(text, encoding="utf-8")
         Processes().run(command, folder, f"lib.{framework}", remedy)
 
-    return Bridge(Cache(environment_cache()).entry(key, fill) / "bridge.so")
+    with user_cache().using(key, fill) as folder:
+        return Bridge(folder / "bridge.so")
 
 
 def existing(framework: str, version: str, folders: Sequence[str], header: str) -> tuple[str, ...]:

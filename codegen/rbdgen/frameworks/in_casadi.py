@@ -4,6 +4,7 @@ library."""
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from operator import index
@@ -21,12 +22,12 @@ from rbdgen.frameworks.functions import More
 from rbdgen.functions.differentiated import mode_of
 from rbdgen.functions.table import derivatives_of, is_differentiable, sets_of
 from rbdgen.machine import available_cores
-from rbdgen.options import environment_cache, environment_compiler
+from rbdgen.options import environment_compiler
 from rbdgen.runtime import Library
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.runtime.library import signature_of
 from rbdgen.signature import UPDATE, numbers_of
-from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.cache import user_cache
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import ORIGIN, Toolchain
 from rbdgen.toolchain.shared import shared_library
@@ -45,7 +46,8 @@ def function_of(library: Library, more: More | None, name: str, knots: int = 1, 
     if hessian and (not wanted.second or folder.lacks(name, wanted)):
         raise LoadError(_no_hessian(folder, name))
     symbol = casadi_name(library.name, name, knots)
-    return casadi.external(symbol, str(_compiled(library, folder, name, knots)))
+    with _compiled(library, folder, name, knots) as path:
+        return casadi.external(symbol, str(path))
 
 
 def _check(library: Library, name: str, knots: object) -> None:
@@ -144,8 +146,8 @@ def _sources(library: Library) -> Sources:
     return Sources(library.name, files)
 
 
-def _compiled(library: Library, folder: _Folder, name: str, knots: int) -> Path:
-    """Compiles the function and its derivatives, and returns the path of the shared library."""
+def _compiled(library: Library, folder: _Folder, name: str, knots: int) -> AbstractContextManager[Path]:
+    """Compiles the function and its derivatives; gives the path of the shared library."""
     manifest, sources = folder.manifest, folder.sources
     robot = f"the robot '{comment_text(manifest['robot_name'])}'"
     place = Place(sources.name, robot, manifest["rbdgen"], folder.manifold)
@@ -160,4 +162,4 @@ def _compiled(library: Library, folder: _Folder, name: str, knots: int) -> Path:
     own = {f"casadi/{casadi_name(sources.name, name, knots)}.c": casadi_source(place, subject, knots)}
     flags = json.loads(library.content.text(ORIGIN))["flags"]
     toolchain = Toolchain(find_compiler(environment_compiler()), tuple(flags), available_cores())
-    return shared_library(sources, own, toolchain, Cache(environment_cache()))
+    return shared_library(sources, own, toolchain, user_cache())

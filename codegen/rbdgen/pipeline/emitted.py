@@ -64,9 +64,10 @@ def with_emitted(
     callers = {file: text for file, text in sources.files.items() if file.startswith("casadi/")}
     if not callers:
         return dict(files)
-    library = shared_library(sources, callers, toolchain, cache)
+    with shared_library(sources, callers, toolchain, cache) as path:
+        library = path.read_bytes()
     name = f"lib{sources.name}_casadi.so"
     manifest = json.loads(files[MANIFEST])
     manifest["files"].append(name)
     told = json.dumps(manifest, indent=1, allow_nan=False) + "\n"
-    return {**files, MANIFEST: told.encode(), name: library.read_bytes()}
+    return {**files, MANIFEST: told.encode(), name: library}

@@ -12,13 +12,13 @@ from rbdgen.functions.function import LIMB_LOOPS, Form
 from rbdgen.functions.table import ALL, lookup
 from rbdgen.model.build import Robot
 from rbdgen.model.limbs import alike_limbs
-from rbdgen.options import Options, environment_cache
+from rbdgen.options import Options
 from rbdgen.pipeline.compilation import measured, target_of, toolchain_of
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.progress import Progress
 from rbdgen.sweeps.tables import not_in_loops
-from rbdgen.toolchain.cache import Cache
-from rbdgen.toolchain.module import build, package_files
+from rbdgen.toolchain.cache import user_cache
+from rbdgen.toolchain.module import built, package_files
 from rbdgen.wording import option
 
 Sizes = Mapping[str, int]
@@ -133,8 +133,8 @@ def flash_bytes(sources: Sources, options: Options, progress: Progress) -> dict[
     if target.embedded:
         manifest = measured(sources, replace(target, part=None), options, progress).manifest
     else:
-        store = Cache(environment_cache())
-        manifest = json.loads(package_files(build(sources, toolchain_of(options), store))[MANIFEST])
+        with built(sources, toolchain_of(options), user_cache()) as folder:
+            manifest = json.loads(package_files(folder)[MANIFEST])
     sizes = {name: facts["object_bytes"] for name, facts in manifest["functions"].items()}
     if None in sizes.values():
         raise OptionError(

@@ -17,7 +17,7 @@ from rbdgen.errors import OptionError, either
 from rbdgen.frameworks.functions import More
 from rbdgen.functions.differentiated import mode_of
 from rbdgen.model.build import Robot
-from rbdgen.options import Options, environment_cache
+from rbdgen.options import Options
 from rbdgen.pipeline.compilation import (
     check_measurable,
     compiler_flags,
@@ -36,8 +36,8 @@ from rbdgen.pipeline.rebuild import open_built
 from rbdgen.pipeline.remembered import remembered
 from rbdgen.runtime import Library
 from rbdgen.signature import UPDATE
-from rbdgen.toolchain.cache import Cache
-from rbdgen.toolchain.module import build, package_files
+from rbdgen.toolchain.cache import Cache, user_cache
+from rbdgen.toolchain.module import built, package_files
 from rbdgen.toolchain.targets import target_named
 from rbdgen.wording import option
 
@@ -106,9 +106,8 @@ def build_library(robot: Robot, options: Options, progress: Progress = silent) -
         )
     compiler_flags(options)  # what contradicts is refused before the work
     options = with_derivatives(robot, options)
-    store = Cache(environment_cache())
+    store = user_cache()
     sources = designed(robot, options, store, progress)
-    folder = build(sources, toolchain_of(options), store, of_compilation(progress))
 
     def other(functions: Sequence[str]) -> Options:
         # the table's own derivatives come with any product: here with one that is quickly made
@@ -121,7 +120,8 @@ def build_library(robot: Robot, options: Options, progress: Progress = silent) -
         lambda functions: build_library(robot, other(functions)),
         lambda functions: designed(robot, replace(other(functions), packed=False), store),
     )
-    return open_built(folder, more)
+    with built(sources, toolchain_of(options), store, of_compilation(progress)) as folder:
+        return open_built(folder, more)
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def written(
     target = target_of(options)
     check_emitted(options, target)
     check_measurable(options, target, compiled=compiled)
-    store = Cache(environment_cache())
+    store = user_cache()
     sources = design(store)
     folder = out / sources.name
     if compiled and target.embedded:
@@ -197,7 +197,8 @@ def written(
         write_folder(folder, sources.files)
         return Generated(folder, sources.manifest)
     toolchain = toolchain_of(options)
-    files = package_files(build(sources, toolchain, store, of_compilation(progress)))
+    with built(sources, toolchain, store, of_compilation(progress)) as compiled_folder:
+        files = package_files(compiled_folder)
     files = with_emitted(files, sources, toolchain, store)
     write_folder(folder, files)
     return Generated(folder, json.loads(files["manifest.json"]))

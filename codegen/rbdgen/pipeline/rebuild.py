@@ -14,12 +14,12 @@ from rbdgen.emit.package import Sources
 from rbdgen.errors import EmitError, LoadError
 from rbdgen.frameworks.functions import More, functions_of
 from rbdgen.machine import available_cores
-from rbdgen.options import environment_cache, environment_compiler
+from rbdgen.options import environment_compiler
 from rbdgen.runtime import Library, open_library
 from rbdgen.toolchain.batch import ARCHITECTURES
-from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.cache import user_cache
 from rbdgen.toolchain.compiler import find_compiler
-from rbdgen.toolchain.module import Toolchain, build
+from rbdgen.toolchain.module import Toolchain, built
 from rbdgen.toolchain.targets import TARGETS
 
 _FLAGS: Final = frozenset(
@@ -54,7 +54,8 @@ def library_of(packed: bytes) -> Library:
         raise LoadError(f"a pickled library is not as rbdgen made it ({error}); pickle it again") from error
     compiler = find_compiler(environment_compiler())
     toolchain = Toolchain(compiler, tuple(flags), available_cores(), tuple(levels))
-    return open_built(build(sources, toolchain, Cache(environment_cache())))
+    with built(sources, toolchain, user_cache()) as folder:
+        return open_built(folder)
 
 
 def open_built(folder: str | Path, more: More | None = None) -> Library:

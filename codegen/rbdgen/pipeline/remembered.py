@@ -30,8 +30,8 @@ def remembered(
         text = json.dumps({"name": sources.name, "files": dict(sources.files)})
         (folder / "sources.json").write_text(text, encoding="utf-8")
 
-    entry = store.entry(f"design-{_key(robot, options, package)}", fill)
-    content = json.loads((entry / "sources.json").read_text(encoding="utf-8"))
+    with store.using(f"design-{_key(robot, options, package)}", fill) as entry:
+        content = json.loads((entry / "sources.json").read_text(encoding="utf-8"))
     return Sources(content["name"], content["files"])
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
-import secrets
 import shutil
 import stat
 import tempfile
@@ -14,14 +12,18 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from rbdgen.errors import BuildError
+from rbdgen.errors import BuildError, OptionError
+from rbdgen.options import environment_cache, environment_cache_size
+from rbdgen.toolchain.kept import SEAL, STAGING, staging_of, tag, trim, used_now
+from rbdgen.toolchain.locks import locked
 
-_SEAL: Final = "entry.json"
-_STAGING: Final = ".staging-"
+_ATTEMPTS: Final = 10
+"""How often an entry is made that somebody else removes before it is used."""
+
 _STALE_SECONDS: Final = 24 * 3600.0
 _PRIVATE_MODE: Final = 0o700
 
@@ -34,8 +36,12 @@ class Cache:
     writable, owned by another user), a private folder of this process replaces it, with a warning.
     """
 
-    def __init__(self, root: Path) -> None:
-        """`root` is the folder of the entries; "~" at its beginning is the user's home."""
+    def __init__(self, root: Path, limit: int | None = None) -> None:
+        """`root` is the folder of the entries; "~" at its beginning is the user's home.
+
+        `limit`: bytes. If the entries have more, those that were not used for longest are removed before the
+        first new one is made. None keeps all.
+        """
         try:
             root = root.expanduser()
             reason = _unusable(root)
@@ -55,6 +61,8 @@ class Cache:
                 ) from error
             self._removal = weakref.finalize(self, shutil.rmtree, root, ignore_errors=True)
         self.root = root
+        self._limit = limit
+        tag(root)
 
     def lookup(self, key: str) -> Path | None:
         """The entry's folder, if it exists and is intact."""
@@ -62,54 +70,88 @@ class Cache:
         return folder if _sound(folder) else None
 
     def entry(self, key: str, fill: Callable[[Path], None]) -> Path:
-        """The entry's folder, which `fill(folder)` makes if it does not exist.
+        """As `using`, for entries that nobody removes."""
+        with self.using(key, fill) as folder:
+            return folder
+
+    @contextmanager
+    def using(self, key: str, fill: Callable[[Path], None]) -> Iterator[Path]:
+        """The entry's folder, which `fill(folder)` makes if it does not exist. It stays as long as the
+        context does, whatever other processes remove from the cache.
 
         Raises:
             BuildError: the disk is full, or the cache became unusable. Errors of `fill` are passed on.
         """
-        found = self.lookup(key)
-        if found is not None:
-            return found
-        try:
-            with self._locked(key):
-                return self.lookup(key) or self._made(key, fill)
-        except OSError as error:
-            raise BuildError(
-                f"the cache {self.root}: {error}; free space or choose another folder"
-            ) from error
+        with ExitStack() as stack:
+            try:
+                folder = self._found_or_made(key, fill, stack)
+            except OSError as error:
+                raise BuildError(
+                    f"the cache {self.root}: {error}; free space or choose another folder"
+                ) from error
+            yield folder
 
-    def _made(self, key: str, fill: Callable[[Path], None]) -> Path:
+    def _found_or_made(self, key: str, fill: Callable[[Path], None], stack: ExitStack) -> Path:
+        """The entry's folder; `stack` holds a shared lock, with which nobody removes it."""
+        lock = self.root / f"{key}.lock"
+        for _ in range(_ATTEMPTS):
+            with ExitStack() as attempt:
+                attempt.enter_context(locked(lock, shared=True))
+                found = self.lookup(key)
+                if found is not None:
+                    used_now(found)
+                    stack.push(attempt.pop_all())
+                    return found
+            with locked(lock):
+                if self.lookup(key) is None:
+                    self._make(key, fill)
+        raise BuildError(f"the cache {self.root}: what was built vanishes; choose another folder")
+
+    def _make(self, key: str, fill: Callable[[Path], None]) -> None:
         self._remove_stale()
-        staging = self.root / f"{_STAGING}{secrets.token_hex(8)}"
-        staging.mkdir(_PRIVATE_MODE)
+        if self._limit is not None:
+            trim(self.root, self._limit)
+            self._limit = None  # once is enough: a build adds little
         folder = self.root / key
+        staging = staging_of(folder)
+        staging.mkdir(_PRIVATE_MODE)
         try:
             fill(staging)
             hashes = _hashes(staging)
             seal = json.dumps({"files": hashes, "sha256": _digest(key, hashes)})
-            (staging / _SEAL).write_text(seal, encoding="utf-8")
+            (staging / SEAL).write_text(seal, encoding="utf-8")
             if folder.exists():
-                broken = self.root / f"{_STAGING}{secrets.token_hex(8)}"
+                broken = staging_of(folder)
                 folder.rename(broken)
                 shutil.rmtree(broken, ignore_errors=True)
             staging.rename(folder)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
-        return folder
-
-    @contextmanager
-    def _locked(self, key: str) -> Iterator[None]:
-        """One process at a time. The lock is released when its process ends."""
-        with (self.root / f"{key}.lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
 
     def _remove_stale(self) -> None:
         """Remove what killed processes left behind."""
-        for folder in self.root.glob(f"{_STAGING}*"):
+        for folder in self.root.glob(f"{STAGING}*"):
             with suppress(OSError):
                 if time.time() - folder.stat().st_mtime > _STALE_SECONDS:
                     shutil.rmtree(folder, ignore_errors=True)
+
+
+def user_cache() -> Cache:
+    """The user's cache, with the limit of its size, as environment variables say."""
+    return Cache(environment_cache(), environment_cache_size())
+
+
+def user_cache_root() -> Path:
+    """Where the user's cache is, or will be.
+
+    Raises:
+        OptionError: it is in a home folder that is not known.
+    """
+    given = environment_cache()
+    try:
+        return given.expanduser()
+    except RuntimeError as error:
+        raise OptionError(f"the cache {given}: its home folder is not known; set RBDGEN_CACHE") from error
 
 
 def _unusable(root: Path) -> str | None:
@@ -145,7 +187,7 @@ def _digest(key: str, hashes: dict[str, str]) -> str:
 
 def _sound(folder: Path) -> bool:
     try:
-        seal = json.loads((folder / _SEAL).read_text(encoding="utf-8"))
+        seal = json.loads((folder / SEAL).read_text(encoding="utf-8"))
         files = seal["files"]
         return bool(seal["sha256"] == _digest(folder.name, files)) and all(
             hashlib.sha256((folder / name).read_bytes()).hexdigest() == value for name, value in files.items()

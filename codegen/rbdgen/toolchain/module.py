@@ -7,8 +7,8 @@ import json
 import shutil
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -72,7 +72,18 @@ class Toolchain:
 
 
 def build(sources: Sources, toolchain: Toolchain, cache: Cache, progress: Progress | None = None) -> Path:
+    """As `built`, in a cache from which nobody removes anything."""
+    with built(sources, toolchain, cache, progress) as folder:
+        return folder
+
+
+@contextmanager
+def built(
+    sources: Sources, toolchain: Toolchain, cache: Cache, progress: Progress | None = None
+) -> Iterator[Path]:
     """The compiled package as the folder `<cache>/<key>/<name>`; from the cache if it was built before.
+
+    The folder stays as long as the context does.
 
     Raises:
         BuildError: no compiler, no Python headers, sources that the compiler refuses, or a full disk.
@@ -84,7 +95,8 @@ def build(sources: Sources, toolchain: Toolchain, cache: Cache, progress: Progre
         _compile_package(sources, toolchain, folder / sources.name, folder / "objects", include, progress)
         shutil.rmtree(folder / "objects")
 
-    return cache.entry(key, fill) / sources.name
+    with cache.using(key, fill) as folder:
+        yield folder / sources.name
 
 
 def build_key(sources: Sources, toolchain: Toolchain) -> str:

@@ -6,7 +6,8 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +17,12 @@ from rbdgen.toolchain.compiler import Compilation, compile_all, link
 from rbdgen.toolchain.module import Toolchain, build_key, function_compilations, write_sources
 
 
-def shared_library(sources: Sources, callers: Mapping[str, str], toolchain: Toolchain, cache: Cache) -> Path:
-    """The library, from the cache if it was built before. Its path differs if its code does.
+@contextmanager
+def shared_library(
+    sources: Sources, callers: Mapping[str, str], toolchain: Toolchain, cache: Cache
+) -> Iterator[Path]:
+    """The library, from the cache if it was built before. Its path differs if its code does. It stays as long
+    as the context does.
 
     `callers` are C files in folders of their own; the library has those functions of the folder that they
     call. Batch functions are compiled for the least processor that the toolchain's flags name. Raises
@@ -46,7 +51,8 @@ def shared_library(sources: Sources, callers: Mapping[str, str], toolchain: Tool
         for made in (objects, folder / sources.name):
             shutil.rmtree(made)
 
-    return cache.entry(f"shared-{key}", fill) / _FILE
+    with cache.using(f"shared-{key}", fill) as folder:
+        yield folder / _FILE
 
 
 _FILE = "library.so"

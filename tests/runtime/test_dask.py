@@ -76,7 +76,15 @@ STATES = 100
 @pytest.fixture(scope="module")
 def arm() -> Library:
     robot = rbdgen.load_robot("double_pendulum", frames=["lower"])
-    functions = ["rnea", "crba", "kinetic_energy", "frame_placement", "rnea_derivatives", "step"]
+    functions = [
+        "rnea",
+        "crba",
+        "kinetic_energy",
+        "frame_placement",
+        "rnea_derivatives",
+        "step",
+        "difference",
+    ]
     return rbdgen.build(robot, functions)
 
 
@@ -87,6 +95,9 @@ def vectors() -> list[np.ndarray]:
 
 def assert_put_off(lazy: Any, expected: Any) -> None:
     """Dask arrays, one for each output, with the bits of a plain call; what they say before is true."""
+    if isinstance(expected, dict):
+        assert list(lazy) == list(expected)
+        lazy, expected = tuple(lazy.values()), tuple(expected.values())
     if isinstance(expected, tuple):
         assert type(lazy) is type(expected)
         for own, other in zip(lazy, expected, strict=True):
@@ -127,6 +138,76 @@ def test_calls_are_put_off(arm: Library, vectors: list[np.ndarray], name: str) -
     assert_put_off(CALLS[name](arm, *lazy), CALLS[name](arm, *vectors))
 
 
+STEPS = 9
+
+
+@pytest.fixture(scope="module")
+def controls() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of rollouts with feedback: tau, gains, and states with the one at the end."""
+    random = np.random.default_rng(3)
+    shapes = (STEPS, 2), (STEPS, 2, 4), (STEPS + 1, 4)
+    tau, gains, states = (random.standard_normal((STATES, *shape)) for shape in shapes)
+    return tau, gains, states
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_rollouts_with_feedback(
+    arm: Library, vectors: list[np.ndarray], controls: tuple[np.ndarray, ...], last: bool
+) -> None:
+    """Chunks that cut steps and matrices; a Dask array among others; one policy for all states."""
+    (q, v, _), (tau, gains, states) = vectors, controls
+    lazy_q, lazy_v = da.from_array(q, chunks=(30, 1)), da.from_array(v, chunks=(45, 2))
+    lazy_tau, lazy_gains, lazy_states = (
+        da.from_array(x, chunks=(40, 4, *x.shape[2:-1], 1)) for x in (tau, gains, states)
+    )
+    expected = arm.rollout(q, v, tau, 0.01, gains=gains, states=states, last=last)
+    feedback = {"gains": lazy_gains, "states": lazy_states}
+    assert_put_off(arm.rollout(lazy_q, lazy_v, lazy_tau, 0.01, **feedback, last=last, threads=2), expected)
+    assert_put_off(arm.rollout(q, v, tau, 0.01, gains=lazy_gains, states=states, last=last), expected)
+    one = arm.rollout(q, v, tau[0], 0.01, gains=gains[0], states=states[0, :STEPS], last=last)
+    policy = {"gains": gains[0], "states": lazy_states[0, :STEPS]}
+    assert_put_off(arm.rollout(lazy_q, lazy_v, lazy_tau[0], 0.01, **policy, last=last), one)
+    open_loop = arm.rollout(lazy_q, v, tau, 0.01, gains=None, states=None, last=last)
+    assert_put_off(open_loop, arm.rollout(q, v, tau, 0.01, last=last))
+
+
+@pytest.fixture(scope="module")
+def floating() -> Library:
+    robot = rbdgen.load_robot("double_pendulum", base="floating", contacts=["lower"])
+    return rbdgen.build(robot, ["contact_pose"])
+
+
+def test_what_is_no_function_of_c_is_put_off_too(floating: Library) -> None:
+    q, other = floating.random(4, (2, STATES))
+    v = np.random.default_rng(5).standard_normal((STATES, floating.nv))
+    lazy_q, lazy_other = (da.from_array(x, chunks=(30, 4)) for x in (2 * q, other))
+    q = 2 * q
+    assert_put_off(floating.normalize(lazy_q), floating.normalize(q))
+    assert_put_off(floating.integrate(lazy_q, v), floating.integrate(q, v))
+    assert_put_off(floating.difference(other[0], lazy_q), floating.difference(other[0], q))
+    assert_put_off(floating.difference(lazy_q, lazy_other), floating.difference(q, other))
+    assert_put_off(floating.full_configuration(lazy_q), floating.full_configuration(q))
+    anchors = floating.anchor(lazy_other)
+    assert isinstance(anchors, da.Array)
+    np.testing.assert_array_equal(anchors.compute(), floating.anchor(other))
+
+
+def test_a_quaternion_of_length_zero_is_found_where_it_is_computed(floating: Library) -> None:
+    lazy = floating.normalize(da.zeros((10, floating.nq), chunks=5))
+    with pytest.raises(rbdgen.RbdgenError, match="normalize: a quaternion has length zero"):
+        lazy.compute(scheduler="synchronous")
+
+
+def never(block: np.ndarray) -> np.ndarray:
+    raise AssertionError("computed")
+
+
+def untouched(*shape: int) -> da.Array:
+    """Dask says what it is; whoever computes it fails."""
+    meta = np.empty((0,) * len(shape))
+    return da.zeros(shape, chunks=(10**6, *shape[1:])).map_blocks(never, dtype=float, meta=meta)
+
+
 def test_beside_plain_arrays_and_lists(arm: Library, vectors: list[np.ndarray]) -> None:
     q, v, a = vectors
     expected = arm.rnea(q, v, a)
@@ -140,12 +221,35 @@ def test_other_types_of_numbers(arm: Library, vectors: list[np.ndarray]) -> None
 
 
 def test_nothing_is_computed_before(arm: Library) -> None:
-    def never(block: np.ndarray) -> np.ndarray:
-        raise AssertionError("computed")
-
-    q = da.zeros((10**9, 2), chunks=(10**6, 2)).map_blocks(never, dtype=float, meta=np.empty((0, 0)))
+    q = untouched(10**9, 2)
     assert arm.crba(q).shape == (10**9, 2, 2)
-    assert arm.rollout(q, q, q[:, None], 0.01).q.shape == (10**9, 1, 2)
+    feedback = {"gains": np.zeros((1, 2, 4)), "states": np.zeros((1, 4))}
+    assert arm.rollout(q, q, q[:, None], 0.01, **feedback).tau.shape == (10**9, 1, 2)
+    assert arm.normalize(q).shape == (10**9, 2)
+    assert arm.full_configuration(q)["elbow"].shape == (10**9,)
+
+
+def test_what_is_read_at_once_is_refused(arm: Library) -> None:
+    q = untouched(10, 2)
+    message = (
+        r"^(rnea|step\.rollout): (q|tau) is a Dask array, which is read here at once; pass its compute\(\)$"
+    )
+    one = np.zeros((10, 2))
+    for bind in (
+        lambda: arm.rnea.bind(q, q, q),
+        lambda: arm.step.rollout.bind(q, one, one, 0.1),
+        lambda: arm.rollout.bind(one, one, q, 0.1),
+    ):
+        with pytest.raises(rbdgen.RbdgenError, match=message):
+            bind()
+
+
+def test_checks_look_at_blocks_where_they_are_computed(arm: Library) -> None:
+    lib = rbdgen.build("double_pendulum", ["gravity"], checks=True)
+    assert lib.gravity(untouched(10, 2)).shape == (10, 2)
+    degrees = lib.gravity(da.full((10, 2), 90.0, chunks=5))
+    with pytest.warns(rbdgen.errors.StateWarning, match="looks like degrees"):
+        degrees.compute(scheduler="synchronous")
 
 
 def test_the_same_call_has_the_same_name(arm: Library) -> None:
@@ -176,6 +280,38 @@ MISTAKES: dict[str, tuple[Callable[[Library, Any], Any], str]] = {
     "threads": (lambda lib, q: lib.crba(q, threads=0), "crba: threads is 0; pass 1 or more"),
     "texts beside": (lambda lib, q: lib.rnea(q, "v", q), "rnea: v has dtype <U1; pass real numbers"),
     "no steps": (lambda lib, q: lib.rollout(q, q, q[:, None][:, :0], 0.1), "give one step at least"),
+    "unknown steps": (
+        lambda lib, q: lib.rollout(q[0], q[0], q[q[:, 0] > 0], 0.1),
+        r"step\.rollout: tau has chunks of unknown size; call its",
+    ),
+    "unknown rows of states": (
+        lambda lib, q: lib.rollout(q[0], q[0], q, 0.1, gains=np.zeros((100, 2, 4)), states=q[q[:, 0] > 0]),
+        r"step\.rollout: states has chunks of unknown size; call its",
+    ),
+    "gains alone": (
+        lambda lib, q: lib.rollout(q[0], q[0], q, 0.1, gains=da.zeros((100, 2, 4))),
+        r"step\.rollout: states is missing; call",
+    ),
+    "gains of other steps": (
+        lambda lib, q: lib.rollout(q[0], q[0], q, 0.1, gains=da.zeros((99, 2, 4)), states=da.zeros((100, 4))),
+        r"gains has shape \(99, 2, 4\), expected \(..., 100, 2, 4\)",
+    ),
+    "out of a rollout": (
+        lambda lib, q: lib.rollout(q[0], q[0], q, 0.1, out=(np.zeros((100, 2)), np.zeros((100, 2)))),
+        r"step\.rollout: out cannot be given with Dask arrays",
+    ),
+    "a rollout's leading axes": (
+        lambda lib, q: lib.rollout(q, q[:7], q[:, None], 0.1),
+        r"step\.rollout: leading axes do not broadcast",
+    ),
+    "leading axes of a method": (
+        lambda lib, q: lib.integrate(q, q[:7]),
+        "integrate: leading axes do not broadcast",
+    ),
+    "a method of unknown chunks": (
+        lambda lib, q: lib.full_configuration(q[q[:, 0] > 0]),
+        "full_configuration: q has chunks of unknown size",
+    ),
     "steps missing": (
         lambda lib, q: lib.rollout(q, q, q[0], 0.1),
         r"tau has shape \(2,\), expected \(..., N, 2\)",

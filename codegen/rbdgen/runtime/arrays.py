@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
@@ -31,8 +32,18 @@ def aligned(shape: Shape, dtype: npt.DTypeLike) -> tuple[Array, bool]:
     return block[first : first + size].view(dtype).reshape(shape), fresh
 
 
+def is_lazy(arrays: Iterable[Any]) -> bool:
+    """Whether one of the arrays is a Dask array. Whoever has one has imported Dask: this does not."""
+    kind = getattr(sys.modules.get("dask.array"), "Array", None)
+    return kind is not None and any(isinstance(array, kind) for array in arrays)
+
+
 def as_real(function: str, argument: SizedArgument, value: npt.ArrayLike) -> Array:
     """`value` as an array of real numbers, shape (..., *argument.shape); nothing is converted yet."""
+    if is_lazy((value,)):
+        raise ArrayTypeError(
+            f"{function}: {argument.name} is a Dask array, which is read here at once; pass its compute()"
+        )
     if isinstance(value, np.ma.MaskedArray):
         raise ArrayTypeError(f"{function}: {argument.name} is a masked array; pass its filled() values")
     try:

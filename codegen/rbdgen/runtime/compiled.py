@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from ..errors import ArrayTypeError, ArrayValueError
 from ..signature import SizedArgument, SizedSignature
-from .arrays import Array, Shape, aligned, as_real, check_output, leading_axes, states
-from .lazy import LazyCall, is_lazy
+from .arrays import Array, Shape, aligned, as_real, check_output, is_lazy, leading_axes, states
+from .lazy import LazyCall
 from .memory import LARGE, MEMORY
 from .pickled import results_type
 from .plausible import Look

@@ -66,9 +66,9 @@ class Manifold:
             joint.idx_q + joint.nq - 1 for joint in self.joints if joint.kind in ("angle", "planar")
         )
 
-    def positions(self, q: npt.ArrayLike) -> dict[str, Array]:
+    def positions(self, q: Array) -> dict[str, Array]:
         """The elements of q of every joint by name: (...) where it has one, else (..., its nq)."""
-        given = np.asarray(q, float)
+        given = q.astype(float, copy=False)
         return {
             joint.name: given[..., joint.idx_q : joint.idx_q + joint.nq]
             if joint.nq > 1

@@ -6,7 +6,7 @@ Whoever has a Dask array has imported Dask; nothing here imports it for anybody 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from math import isnan
@@ -18,12 +18,6 @@ from ..errors import ArrayTypeError, ArrayValueError
 from ..signature import SizedArgument, SizedSignature
 from .arrays import as_real, check_real, leading_axes
 from .pickled import Content
-
-
-def is_lazy(arrays: Iterable[Any]) -> bool:
-    """Whether one of the arrays is a Dask array."""
-    kind = getattr(sys.modules.get("dask.array"), "Array", None)
-    return kind is not None and any(isinstance(array, kind) for array in arrays)
 
 
 @dataclass(frozen=True)
@@ -62,7 +56,7 @@ class LazyCall:
                 "with dask.array.store"
             )
         pairs = zip(signature.inputs, arrays, strict=True)
-        blocks = [_in_whole_states(signature.name, argument, array) for argument, array in pairs]
+        blocks = [in_whole_states(signature.name, argument, array) for argument, array in pairs]
         leading_axes(signature.name, signature, blocks)
         results = da.apply_gufunc(
             _block,
@@ -93,8 +87,13 @@ def _block(
     return tuple(results) if isinstance(results, tuple) else results
 
 
-def _in_whole_states(caller: str, argument: SizedArgument, array: Any) -> Any:
-    """The argument as a Dask array whose last axes, those of one state, are in one chunk."""
+def in_whole_states(caller: str, argument: SizedArgument, array: Any) -> Any:
+    """The argument as a Dask array whose last axes, those of one state, are in one chunk.
+
+    Raises:
+        ArrayTypeError: its numbers are not real, or its blocks are not NumPy's.
+        ArrayValueError: its shape does not fit, or is not known before it is computed.
+    """
     import dask.array as da  # noqa: PLC0415
 
     if not isinstance(array, da.Array):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,14 @@ import numpy.typing as npt
 from ..errors import ArrayTypeError, ArrayValueError, LoadError, either
 from ..signature import UPDATE, SizedArgument, SizedSignature, numbers_of
 from .anchors import anchor_of
-from .arrays import Array, as_real, leading_axes
+from .arrays import Array, as_real, is_lazy, leading_axes
 from .bodies import Bodies
 from .compiled import Code
 from .configuration import Manifold
 from .documentation import call_signature, docstring
 from .extension import open_calls, open_extension
 from .function import Function
+from .lazy import LazyCall, in_whole_states
 from .manifest import MANIFEST, folder_of, manifest_of
 from .memory import MEMORY
 from .parameters import BaseParameters, Parameters, Update
@@ -50,6 +51,7 @@ class Library:
         self.folder = content.folder
         self.content = content
         content.library = self
+        self._digest = code.digest
         self.manifest: Mapping[str, Any] = MappingProxyType(dict(manifest))
         self.name: str = manifest["name"]
         self.nq: int = manifest["nq"]
@@ -114,8 +116,7 @@ class Library:
             ArrayValueError: the shape is wrong, or a quaternion has length zero. So do those below.
             ArrayTypeError: something else than real numbers. So do those below.
         """
-        (given,) = self._arrays("normalize", q=(q, self.manifold.nq))
-        return self._result(self.manifold.normalize(given))
+        return self._computed("normalize", self.manifold.nq, q=(q, self.manifold.nq))
 
     def integrate(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
         """Where q (..., nq) comes to in one second at the velocity v (..., nv); pass v * dt for another time.
@@ -123,16 +124,16 @@ class Library:
         A floating base moves along a screw: the exponential map of its pose. Leading axes broadcast. Where
         the function of this name was generated it stands in its place: C, without a check of quaternions.
         """
-        start, rates = self._arrays("integrate", q=(q, self.manifold.nq), v=(v, self.manifold.nv))
-        return self._result(self.manifold.integrate(start, rates))
+        given = {"q": (q, self.manifold.nq), "v": (v, self.manifold.nv)}
+        return self._computed("integrate", self.manifold.nq, **given)
 
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> Array:
         """The velocity (..., nv) that leads from q0 to q1 in one second: the inverse of `integrate`.
 
         Where the function of this name was generated, it stands in its place.
         """
-        start, end = self._arrays("difference", q0=(q0, self.manifold.nq), q1=(q1, self.manifold.nq))
-        return self._result(self.manifold.difference(start, end))
+        given = {"q0": (q0, self.manifold.nq), "q1": (q1, self.manifold.nq)}
+        return self._computed("difference", self.manifold.nv, **given)
 
     def check_states(self) -> None:
         """From now on calls warn of configurations that look like a mistake: see `build(..., checks=True)`.
@@ -174,8 +175,9 @@ class Library:
         A joint with several elements of q, such as a floating base, has them all: (..., its nq). The base is
         called `root_joint`, or `root_joint_` where a joint of the robot has that name.
         """
-        (given,) = self._arrays("full_configuration", q=(q, self.manifold.nq))
-        found = self.manifold.positions(given)
+        convert = in_whole_states if is_lazy((q,)) else as_real
+        argument = SizedArgument("q", (self.manifold.nq,), "", "")
+        found = self.manifold.positions(convert("full_configuration", argument, q))
         for row in self.manifest.get("mimic", ()):
             found[row["joint"]] = row["multiplier"] * found[row["primary"]] + row["offset"]
         return {name: self._result(position) for name, position in found.items()}
@@ -282,12 +284,17 @@ class Library:
             )
         return self._frameworks(name, self)
 
-    def _arrays(self, caller: str, **given: tuple[npt.ArrayLike, int]) -> list[Array]:
-        """Vectors of these sizes as arrays of numbers whose leading axes broadcast."""
-        arguments = [SizedArgument(name, (size,), "", "") for name, (_, size) in given.items()]
-        arrays = [as_real(caller, a, x) for a, (x, _) in zip(arguments, given.values(), strict=True)]
-        leading_axes(caller, SizedSignature(caller, tuple(arguments), ()), arrays)
-        return arrays
+    def _computed(self, method: str, size: int, **given: tuple[npt.ArrayLike, int]) -> Array:
+        """What this method of the manifold gives, a vector of `size`, for vectors of the sizes given."""
+        arguments = tuple(SizedArgument(name, (length,), "", "") for name, (_, length) in given.items())
+        signature = SizedSignature(method, arguments, (SizedArgument(method, (size,), "", ""),))
+        values = [value for value, _ in given.values()]
+        if is_lazy(values):
+            (later,) = LazyCall(self.content, self._digest, (method,), self._dtype)(signature, values)
+            return cast("Array", later)
+        arrays = [as_real(method, a, x) for a, x in zip(arguments, values, strict=True)]
+        leading_axes(method, signature, arrays)
+        return self._result(getattr(self.manifold, method)(*arrays))
 
     def _result(self, array: Array) -> Array:
         return array.astype(self._dtype, copy=False)

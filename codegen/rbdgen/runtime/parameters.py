@@ -13,10 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ArrayTypeError
-from .arrays import Array
+from .arrays import Array, is_lazy
 from .bodies import Bodies
 from .function import Function
-from .lazy import is_lazy
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import StateWarning
 from ..signature import JointCoordinates, SizedSignature
+from .arrays import is_lazy
 from .configuration import Manifold
 
 Array = np.ndarray[Any, Any]
@@ -46,8 +47,8 @@ class Plausible:
         """Warns of what looks wrong in the configurations; what cannot be read is refused elsewhere."""
         for k, argument in enumerate(signature.inputs):
             given = arrays[k] if k < len(arrays) else named.get(argument.name)
-            if argument.kind != "configuration" or given is None:
-                continue
+            if argument.kind != "configuration" or given is None or is_lazy((given,)):
+                continue  # of a Dask array each block is looked at where it is computed
             q = _numbers(given)
             if q.shape[q.ndim - 1 :] == (self._manifold.nq,) and q.size:
                 states = q.reshape(-1, self._manifold.nq)

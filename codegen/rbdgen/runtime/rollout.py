@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import isnan
 from typing import Any, Final
 
 import numpy as np
@@ -205,10 +206,11 @@ def _each(argument: SizedArgument, steps: int) -> SizedArgument:
 
 
 def _shape(given: Any) -> tuple[int, ...] | None:
-    """Its shape, None where it has none."""
+    """Its shape, None where it has none: of a ragged list, of a Dask array with chunks of unknown size."""
     if isinstance(given, np.ndarray):
         return tuple(given.shape)
     try:
-        return tuple(np.shape(given))
-    except ValueError:  # ragged lists
+        shape = tuple(np.shape(given))
+    except ValueError:
         return None
+    return None if any(map(isnan, shape)) else shape

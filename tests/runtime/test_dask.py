@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
+import platform
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,19 +15,24 @@ from typing import Any
 import dask.array as da
 import numpy as np
 import pytest
-from dask.distributed import Client, LocalCluster
+from dask.distributed import Client, LocalCluster, Scheduler, wait
 from support.toys import facts, toys
 
 import rbdgen
 from rbdgen.emit.package import EmitOptions
 from rbdgen.emit.render import render
+from rbdgen.emit.write import write_folder
 from rbdgen.pipeline.rebuild import library_of, open_built
 from rbdgen.runtime import Library
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
-from rbdgen.toolchain.module import Toolchain, build
+from rbdgen.toolchain.module import Toolchain, build, package_files
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of dask's own dependencies
+
+
+FOREIGN = "-march=armv8-a" if platform.machine() == "x86_64" else "-march=x86-64-v2"
+"""Of another kind of processor."""
 
 
 @pytest.fixture(scope="module")
@@ -373,7 +380,65 @@ def test_a_library_travels_once_and_is_compiled_by_workers_alone(lib: Library, c
     assert misses() == here
     made = [after - there[worker] for worker, after in client.run(misses).items()]
     assert max(made) <= 1
-    assert len(pickle.dumps(torque.dask)) < 3 * len(pickle.dumps(lib)) + 100_000
+
+
+def bytes_of_tasks(dask_scheduler: Scheduler) -> dict[str, int]:
+    """What the scheduler sends to a worker for each task, beside what other tasks gave."""
+    return {str(key): len(pickle.dumps(task.run_spec)) for key, task in dask_scheduler.tasks.items()}
+
+
+def test_tasks_carry_no_library(arm: Library, client: Client) -> None:
+    """One of them is the library's texts; all others name it."""
+    q = da.zeros((1000, 2), chunks=(50, 2))
+    tau = np.zeros((3, 2))
+    feedback = {"gains": np.zeros((3, 2, 4)), "states": np.zeros((3, 4))}
+    lazy = client.persist([arm.rnea(q, q, q), arm.rollout(q, q, tau, 0.01, **feedback).q])
+    wait(lazy)
+    sizes = client.run_on_scheduler(bytes_of_tasks)
+    texts = [size for key, size in sizes.items() if key.startswith("rbdgen-")]
+    assert [len(pickle.dumps(arm)) <= size for size in texts] == [True]
+    assert len(sizes) > 40
+    assert max(size for key, size in sizes.items() if not key.startswith("rbdgen-")) < 4096
+    del lazy
+
+
+def torque_of(library: Library, q: np.ndarray) -> Any:
+    return library.torque(q, np.zeros(2))
+
+
+def test_a_scattered_library(lib: Library, client: Client) -> None:
+    """For tasks of one's own: it goes to each worker once, and tasks name it."""
+    q = np.random.default_rng(6).standard_normal((4, 2))
+    shared = client.scatter(lib, broadcast=True)
+    futures = client.map(torque_of, [shared] * 4, list(q))
+    np.testing.assert_array_equal(client.gather(futures), lib.torque(q, np.zeros(2)))
+    assert max(client.run_on_scheduler(bytes_of_tasks).values()) < 4096
+
+
+def test_a_worker_of_another_kind_of_processor(client: Client, build_cache: Cache, tmp_path: Path) -> None:
+    """It gets C, with flags that its compiler does not know."""
+    toolchain = Toolchain(find_compiler(), ("-O2", "-ffp-contract=off"), 2)
+    made = build(render(facts("foreign"), toys(), EmitOptions(trig="builtin")), toolchain, build_cache)
+    write_folder(tmp_path / "foreign", package_files(made))
+    origin = tmp_path / "foreign" / "_rbdgen" / "origin.json"
+    told = json.loads(origin.read_text())
+    origin.write_text(json.dumps({**told, "flags": [*told["flags"], FOREIGN]}))
+    lib = open_built(tmp_path / "foreign")
+    with pytest.raises(rbdgen.RbdgenError, match=r"failed: .*; this machine is .* arch=") as error:
+        lib.torque(da.ones((10, 2), chunks=(5, 2)), np.zeros(2)).compute()
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="levels of x86-64")
+def test_a_library_for_many_processors(client: Client, build_cache: Cache) -> None:
+    """Each worker compiles all levels and takes its own."""
+    levels = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
+    toolchain = Toolchain(find_compiler(), ("-march=x86-64-v2", "-O2", "-ffp-contract=off"), 2, levels)
+    made = render(facts("many"), toys(), EmitOptions(trig="builtin"))
+    lib = open_built(build(made, toolchain, build_cache))
+    q = np.random.default_rng(7).standard_normal((100, 2))
+    lazy = lib.torque(da.from_array(q, chunks=(50, 2)), np.zeros(2))
+    np.testing.assert_array_equal(lazy.compute(), lib.torque(q, np.zeros(2)))
 
 
 def name_compiler(command: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import platform
 import subprocess
 import sys
 import zlib
@@ -17,7 +18,8 @@ from support.toys import facts, toys
 
 from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
-from rbdgen.errors import LoadError
+from rbdgen.errors import BuildError, LoadError
+from rbdgen.pipeline import rebuild
 from rbdgen.pipeline.rebuild import library_of, open_built
 from rbdgen.runtime import Library
 from rbdgen.toolchain.cache import Cache
@@ -79,6 +81,48 @@ def test_another_process_builds_it_in_its_own_cache(lib: Library, tmp_path: Path
     assert done.returncode == 0, done.stderr.decode()
     np.testing.assert_array_equal(pickle.loads(done.stdout), lib.torque(Q, V))
     assert list((tmp_path / "cache").glob("*/toy/manifest.json"))
+
+
+FOREIGN = "-march=armv8-a" if platform.machine() == "x86_64" else "-march=x86-64-v2"
+"""Of another kind of processor."""
+
+
+def compiled_with(lib: Library, *flags: str) -> bytes:
+    """The library as if it came from a machine that compiled it with these flags."""
+    made = json.loads(zlib.decompress(lib.content.packed))
+    return zlib.compress(json.dumps({**made, "flags": flags}).encode())
+
+
+def test_a_library_of_another_kind_of_processor(
+    lib: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RBDGEN_CACHE", str(tmp_path / "cache"))
+    remedy = r'; this machine is \w+: build with arch="native", which every machine compiles for itself, or'
+    with pytest.raises(BuildError, match=remedy) as error:
+        library_of(compiled_with(lib, "-O2", FOREIGN, "-ffp-contract=off"))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="XOP is an instruction set of x86")
+def test_a_library_of_a_larger_processor(
+    lib: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """XOP, which AMD's Zen gave up, stands for what the sender's processor has and this one lacks."""
+    monkeypatch.setenv("RBDGEN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(rebuild, "_FLAGS", rebuild._FLAGS | {"-mxop"})
+    with pytest.raises(LoadError, match=r"compiled for .*xop, which this processor lacks; generate") as error:
+        library_of(compiled_with(lib, "-O2", "-mxop", "-ffp-contract=off"))
+    assert "\n" not in str(error.value)
+
+
+def test_a_library_of_a_smaller_processor(
+    lib: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What arrives is C: `native` is what this processor has, whatever the sender's had."""
+    monkeypatch.setenv("RBDGEN_CACHE", str(tmp_path / "cache"))
+    here = library_of(compiled_with(lib, "-O2", "-march=native", "-ffp-contract=off"))
+    assert here.folder.is_relative_to(tmp_path)
+    np.testing.assert_array_equal(here.torque(Q, V), lib.torque(Q, V))
 
 
 def test_a_process_without_a_compiler_says_so(lib: Library, tmp_path: Path) -> None:

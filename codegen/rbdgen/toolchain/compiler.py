@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import shlex
 import shutil
 import signal
@@ -19,9 +20,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
-from rbdgen.errors import BuildError
+from rbdgen.errors import BuildError, either
 
 INSTALL: Final = "install one (apt install gcc python3-dev)"
+
+ANOTHER: Final = "name another compiler in CC"
 
 FUNCTION_FLAGS: Final = ("-std=c99", "-fPIC", "-fvisibility=hidden", "-fno-math-errno", "-fstack-usage")
 """Flags for emitted functions, beside those of the target. The code is position-independent and does not set
@@ -55,8 +58,18 @@ class Compiler:
     def fingerprint(self, flags: Sequence[str]) -> str:
         """A hash of the predefined macros, which include the version, the machine and its features
         (-march=native).
+
+        Raises:
+            BuildError: the compiler refuses the flags, such as those of another kind of processor.
         """
-        macros = _output([*self.command, *flags, "-dM", "-E", "-x", "c", os.devnull])
+        remedy = ANOTHER
+        if any(flag.startswith("-march=") and flag != "-march=native" for flag in flags):
+            native = either('arch="native"', "--arch native")
+            remedy = (
+                f"this machine is {platform.machine()}: build with {native}, which every machine compiles"
+            )
+            remedy += f" for itself, or {ANOTHER}"
+        macros = _output([*self.command, *flags, "-dM", "-E", "-x", "c", os.devnull], remedy)
         return hashlib.sha256(macros.encode()).hexdigest()
 
 
@@ -100,7 +113,7 @@ def _identified(command: tuple[str, ...]) -> Compiler:
     return Compiler(command, family, macros["__VERSION__"].strip('"'))
 
 
-def _output(command: Sequence[str]) -> str:
+def _output(command: Sequence[str], remedy: str = ANOTHER) -> str:
     try:
         done = subprocess.run(
             command,
@@ -113,9 +126,7 @@ def _output(command: Sequence[str]) -> str:
     except OSError as error:
         raise BuildError(f"'{command[0]}' cannot be run: {error.strerror}; {INSTALL}") from error
     if done.returncode != 0:
-        raise BuildError(
-            f"'{shlex.join(command)}' failed: {reason_of(done.stderr)}; name another compiler in CC"
-        )
+        raise BuildError(f"'{shlex.join(command)}' failed: {reason_of(done.stderr)}; {remedy}")
     return done.stdout
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import sys
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +23,10 @@ def open_extension(path: Path, digest: str) -> ModuleType:
     Raises:
         LoadError: the file is not the one that was built, or this Python cannot load it.
     """
+    if not _fits(path.name):
+        raise LoadError(
+            f"{path}: was compiled for another kind of Python; generate the folder again with this one"
+        )
     name = f"_rbdgen_{digest}.{path.name.partition('.')[0]}"
     try:
         if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
@@ -34,6 +39,18 @@ def open_extension(path: Path, digest: str) -> ModuleType:
     except (OSError, ImportError, RuntimeError) as error:  # the last: NumPy of another binary interface
         raise LoadError(f"{path}: cannot be loaded here ({error}); generate the folder again") from error
     return module
+
+
+def _fits(name: str) -> bool:
+    """Whether a module's suffix is one of this Python's.
+
+    A file is opened by its path, whatever its suffix, and one for another Python could end the process:
+    objects of a free-threaded Python, for one, are not laid out as the stable ABI says.
+    """
+    free_threaded = "t" in getattr(sys, "abiflags", "")
+    bare = (".so", ".pyd", ".dll")
+    suffixes = [x for x in EXTENSION_SUFFIXES if x not in bare and not (free_threaded and ".abi3" in x)]
+    return name.endswith(tuple(suffixes))
 
 
 def open_calls(path: Path, digest: str) -> ModuleType | None:

@@ -1,7 +1,7 @@
-"""Opening a generated folder and calling its functions with NumPy arrays.
+"""Opens a generated folder and calls its functions with NumPy arrays.
 
-A copy of this folder travels in every generated package, next to copies of `errors.py` and `signature.py`:
-so it imports those relatively, and beside them NumPy, cffi's runtime and the standard library only.
+Every generated package contains a copy of this folder, next to copies of `errors.py` and `signature.py`. It
+therefore imports those relatively, and otherwise only NumPy, cffi's runtime and the standard library.
 """
 
 from .compiled import Bound

@@ -1,4 +1,5 @@
-"""Where held contacts are pulled to, as functions of them take it: poses in one row of numbers."""
+"""Makes anchors: the poses to which contacts are pulled, in one row of numbers, as the functions take
+them."""
 
 from __future__ import annotations
 
@@ -10,15 +11,19 @@ import numpy as np
 from .arrays import Array
 
 _ROWS_OF_A_FRAME: Final = 6
-"""Of a contact that holds axes too; one of a point has 3."""
+"""The number of rows of a contact that keeps a frame in place; one that keeps a point in place has 3."""
 
 
 def anchor_of(
     pose: tuple[Array, Array], contacts: Sequence[Mapping[str, Any]], chosen: Sequence[str]
 ) -> Array:
-    """The positions (..., contacts, 3) of those chosen, of frames also the rotations (..., contacts, 3, 3).
+    """The anchor (..., nanchor): for each chosen contact its position and, for a frame, its rotation, row by
+    row.
 
-    `contacts`: the rows of the manifest, in the order of the pose.
+    Args:
+        pose: the results of `contact_pose`: positions (..., contacts, 3) and rotations (..., contacts, 3, 3).
+        contacts: the contacts of the manifest, in the order of the pose.
+        chosen: the names of the contacts.
     """
     position, rotation = pose
     names = [row["name"] for row in contacts]

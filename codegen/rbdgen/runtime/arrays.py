@@ -1,4 +1,4 @@
-"""Arguments of a call: from whatever a user passes to arrays that C can read, or an error that names them."""
+"""Converts the arguments of a call to arrays that C can read, or raises an error that names the argument."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
 
 MOST_LEADING = 30
-"""Leading axes. With those of a matrix they are 32, as many as every NumPy broadcasts."""
+"""The largest number of leading axes. With the axes of a matrix there are 32, which every NumPy can
+broadcast."""
 
 
 def aligned(shape: Shape, dtype: npt.DTypeLike) -> tuple[Array, bool]:
-    """A new array that begins with a cache line, and whether its memory is fresh.
+    """A new array that begins at a cache line, and whether its memory is fresh.
 
-    So no vector that is stored into it lies in two lines.
+    The alignment ensures that no vector that is stored into the array spans two cache lines.
     """
     size = prod(shape) * np.dtype(dtype).itemsize
     block, fresh = MEMORY.block(size)
@@ -33,13 +34,16 @@ def aligned(shape: Shape, dtype: npt.DTypeLike) -> tuple[Array, bool]:
 
 
 def is_lazy(arrays: Iterable[Any]) -> bool:
-    """Whether one of the arrays is a Dask array. Whoever has one has imported Dask: this does not."""
+    """Whether one of the arrays is a Dask array; whoever has one has imported Dask, so this does not."""
     kind = getattr(sys.modules.get("dask.array"), "Array", None)
     return kind is not None and any(isinstance(array, kind) for array in arrays)
 
 
 def as_real(function: str, argument: SizedArgument, value: npt.ArrayLike) -> Array:
-    """`value` as an array of real numbers, shape (..., *argument.shape); nothing is converted yet."""
+    """`value` as an array of real numbers of any type, with shape (..., *argument.shape).
+
+    Raises ArrayTypeError or ArrayValueError if it is no such array.
+    """
     if is_lazy((value,)):
         raise ArrayTypeError(
             f"{function}: {argument.name} is a Dask array, which is read here at once; pass its compute()"
@@ -54,7 +58,11 @@ def as_real(function: str, argument: SizedArgument, value: npt.ArrayLike) -> Arr
         raise ArrayValueError(
             f"{function}: {argument.name} is not an array; pass numbers, no ragged lists"
         ) from error
-    except (TypeError, RuntimeError, BufferError) as error:  # another framework's: traced, or not on the CPU
+    except (
+        TypeError,
+        RuntimeError,
+        BufferError,
+    ) as error:  # an array of a framework: traced, or not on the CPU
         why = str(error).partition("\n")[0]
         raise ArrayTypeError(
             f"{function}: {argument.name} is no array of plain numbers on the CPU ({why}); pass one, "
@@ -65,30 +73,31 @@ def as_real(function: str, argument: SizedArgument, value: npt.ArrayLike) -> Arr
 
 
 def check_real(function: str, argument: SizedArgument, dtype: np.dtype[Any], shape: Shape) -> None:
-    """ArrayTypeError where an array is not of real numbers, ArrayValueError where its shape does not fit."""
+    """Raises ArrayTypeError for an array not of real numbers, and ArrayValueError if its shape does not
+    fit."""
     if dtype.kind not in "fiub":
         raise ArrayTypeError(f"{function}: {argument.name} has dtype {dtype}; pass real numbers")
     check_shape(function, argument.name, shape, argument.shape)
 
 
 def check_shape(function: str, name: str, shape: Shape, wanted: Shape) -> None:
-    """ArrayValueError where an array's shape is not (..., *wanted)."""
+    """Raises ArrayValueError if the shape of an array is not (..., *wanted)."""
     if len(shape) >= len(wanted) and shape[len(shape) - len(wanted) :] == wanted:
         return
     hint = ""
-    if wanted and shape[:-1] == wanted:  # the axis of states stands last
+    if wanted and shape[:-1] == wanted:  # the states lie along the last axis
         turned = f"{name}.T" if len(wanted) == 1 else f"numpy.moveaxis({name}, -1, 0)"
         hint = f": states lie along the first axis; pass {turned}"
     raise ArrayValueError(f"{function}: {name} has shape {shape}, expected {expected(wanted)}{hint}")
 
 
 def expected(shape: Shape) -> str:
-    """How messages write a shape with any leading axes: (..., 7)."""
+    """A shape with any leading axes as messages write it: (..., 7)."""
     return f"({', '.join(['...', *map(str, shape)])})"
 
 
 def leading_axes(function: str, signature: SizedSignature, arrays: Sequence[Array]) -> Shape:
-    """The leading axes of all inputs, broadcast against each other."""
+    """The leading axes of all inputs, broadcast together. Raises ArrayValueError if that is impossible."""
     pairs = list(zip(signature.inputs, arrays, strict=True))
     axes = [array.shape[: array.ndim - len(argument.shape)] for argument, array in pairs]
     most = max(map(len, axes))
@@ -102,7 +111,8 @@ def leading_axes(function: str, signature: SizedSignature, arrays: Sequence[Arra
 
 
 def states(array: Array, argument: SizedArgument, leading: Shape, dtype: np.dtype[Any]) -> tuple[Array, int]:
-    """The array as C reads it, and the elements from one state to the next: 0 where all share one state."""
+    """The array as C reads it, and its number of elements from one state to the next, 0 for a shared
+    state."""
     own = array.shape[: array.ndim - len(argument.shape)]
     if own != leading:
         if all(length == 1 for length in own):
@@ -119,7 +129,10 @@ def check_output(
     dtype: np.dtype[Any],
     others: Sequence[tuple[str, Array]],
 ) -> Array:
-    """`array` itself when results can be written straight into it; `others` it must not overlap."""
+    """Returns `array` if results can be written to it, and raises an error otherwise.
+
+    The array must have this shape and type, be writable and in C order, and overlap none of `others`.
+    """
     name = f"{function}: out for {argument.name}"
     if type(array) is not np.ndarray:
         raise ArrayTypeError(f"{name} is a {type(array).__name__}; pass a numpy.ndarray")

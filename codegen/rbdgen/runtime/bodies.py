@@ -1,4 +1,4 @@
-"""Whether the inertias that parameters give to links are those of bodies."""
+"""Checks whether the inertias that parameters give to links are physical."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ import numpy.typing as npt
 from .arrays import Array
 
 ROUNDING: Final = 1e-12
-"""A second moment whose least eigenvalue is above minus this, times its trace, is that of a body."""
+"""How far below zero the smallest eigenvalue of a body's second moment of mass may be, relative to its
+trace."""
 
 LINEAR, ABOUT_CENTER, CONSTANT_INERTIA = 0, 1, 2
-"""What a link has, as in `bodies.h`: its linear numbers, those about its centre of mass, or these with a
-constant inertia."""
+"""The kinds of links, as in `bodies.h`: by mass, first moment and inertia about the origin, which enter the
+dynamics linearly; by mass, centre of mass and inertia about it; and the same with a constant inertia."""
 
 
 class Bodies:
     """The links of a library that have inertial parameters, as its manifest lists them.
 
-    `calls`: the module of quick calls, None where it does not fit this Python.
+    Args:
+        links: the links of the manifest.
+        calls: the module of quick calls; None if it does not fit this version of Python.
     """
 
     def __init__(self, links: Sequence[Mapping[str, Any]], calls: Any = None) -> None:
@@ -32,10 +35,10 @@ class Bodies:
         self._kinds = np.array([_kind(link) for link in links], np.uint8)
 
     def unphysical(self, p: npt.ArrayLike) -> dict[str, float]:
-        """The links that no body can have the inertia of, and how far each is off at worst in p (..., np).
+        """The links whose inertia is not physical, with their largest deviation over p (..., np).
 
-        In kg m^2 by how much the largest principal moment of inertia about the centre of mass exceeds the sum
-        of the two others; in kg how far the mass is below 0.
+        The deviation is in kg m^2 if the largest principal moment of inertia about the centre of mass exceeds
+        the sum of the two others, and in kg if the mass is negative.
         """
         given = np.ascontiguousarray(p, float)
         if self._quick is not None and self._quick(given, self._values, self._places, self._kinds):
@@ -63,9 +66,10 @@ def _kind(link: Mapping[str, Any]) -> int:
 
 
 def certain(link: Mapping[str, Any], p: Array) -> npt.NDArray[np.bool_]:
-    """Where a link is certainly a body, (rows,) of p (rows, np); `bodies.h` explains it and has it in C.
+    """For which rows of p (rows, np) the inertia of a link is certainly physical: booleans (rows,).
 
-    In closed form, which takes a hundredth of the time of eigenvalues.
+    The test is in closed form, which takes a hundredth of the time of eigenvalues. `bodies.h` explains it,
+    and has it in C.
     """
     pairs = zip(link["values"], link["places"], strict=True)
     with np.errstate(all="ignore"):
@@ -85,7 +89,7 @@ def certain(link: Mapping[str, Any], p: Array) -> npt.NDArray[np.bool_]:
 
 
 def distance_of(link: Mapping[str, Any], p: Array) -> Array:
-    """How far a link is from a body, 0 where it is one or is not a number; (rows,) of p (rows, np)."""
+    """The deviation (rows,) of a link from a physical body for p (rows, np); 0 if it is physical or NaN."""
     values = np.array(np.broadcast_to(link["values"], (len(p), 10)), float)
     for k, place in enumerate(link["places"]):
         if place is not None:

@@ -1,4 +1,5 @@
-"""Compiled code that takes arrays and gives arrays: the quick way into it, the careful way, bound calls."""
+"""Calls compiled code with arrays: in C for common arguments, in Python for all others, and by bound
+calls."""
 
 from __future__ import annotations
 
@@ -23,20 +24,22 @@ from .pickled import results_type
 from .plausible import Look
 
 CALL_OPERATIONS = 200_000_000
-"""Operations of a thread in one call of C, a tenth of a second without vectors; between two, Python looks
-for Ctrl-C."""
+"""The largest number of operations of a thread in one call of C, which take a tenth of a second without SIMD.
+Python reacts to Ctrl-C between two calls."""
 
 PIECE_OPERATIONS = 100_000
-"""A thread takes at least so many operations at once from a batch that several threads share."""
+"""The smallest number of operations that a thread takes at once from a batch that several threads share."""
 
 MOST_THREADS = 256
-"""As many as the pool has, the caller among them; asking for more is no mistake."""
+"""The largest number of threads, including the caller. A larger number is accepted, and reduced to this
+one."""
 
 NUMBERS = (int, float, np.integer, np.floating)
 """Types of single numbers."""
 
 LANES = 16
-"""The most states in one vector: pieces are multiples of it."""
+"""The largest number of states in one vector; the number of states that a thread takes is a multiple of
+it."""
 
 
 class Bound(partial[None]):
@@ -52,18 +55,15 @@ class Bound(partial[None]):
 
 @dataclass(frozen=True)
 class Code:
-    """What was compiled: what cffi made, and the module of quick calls if it fits this Python.
+    """The loaded modules of a generated folder."""
 
-    `digest`: the hash of the module's file.
-    """
-
-    ffi: Any
-    lib: Any
-    calls: Any
-    digest: str = ""
+    ffi: Any  # cffi's
+    lib: Any  # cffi's
+    calls: Any  # the module of quick calls; None if it does not fit this version of Python
+    digest: str = ""  # the SHA-256 hash of the module's file
 
     def address(self, symbol: str) -> int:
-        """Where a C function lies."""
+        """The address of a C function."""
         return int(self.ffi.cast("intptr_t", self.ffi.addressof(self.lib, symbol)))
 
 
@@ -72,28 +72,31 @@ def _not_quick(*_: Any) -> Any:
 
 
 def _vectors(states: int) -> int:
-    """So many states, rounded up to whole vectors, at least one."""
+    """A number of states rounded up to whole vectors, at least one vector."""
     return max(1, -(-states // LANES)) * LANES
 
 
 def identifier(name: str) -> str:
-    """The name as one of Python's: that of a rollout has a point in it."""
+    """The name as an identifier of Python; the names of rollouts contain a point."""
     return name.replace(".", "_")
 
 
 def pieces(operations: int) -> tuple[int, int]:
-    """States of so many operations: in one call of C for each thread, and those that it takes at least."""
+    """The largest number of states per thread in one call of C, and the smallest that a thread takes at once.
+
+    `operations` is the number of operations per state.
+    """
     return _vectors(CALL_OPERATIONS // operations), _vectors(PIECE_OPERATIONS // operations)
 
 
 class Compiled:
-    """C behind a signature, for one state and for many, called with NumPy arrays.
+    """A compiled function, for one state and for many, that is called with NumPy arrays.
 
     Attributes:
-        signature: its inputs and outputs; the name in it is what errors call it.
-        dtype: of the arrays that C reads and writes.
-        address: where the C for one state lies, 0 where there is none.
-        states_address: where that for many states lies.
+        signature: its inputs and outputs, and its name in errors.
+        dtype: the type of the arrays that C reads and writes.
+        address: the address of the C function for one state; 0 if there is none.
+        states_address: the address of the C function for many states.
     """
 
     __signature__: Signature
@@ -108,9 +111,14 @@ class Compiled:
         lazy: LazyCall,
         constants: tuple[int, ...] = (),
     ) -> None:
-        """`symbols`: the C for one state, or None, and for many; `operations`: of a state; `lazy`: how Dask
-        arrays are taken; `constants`: what
-        the C for many states reads behind the steps from one state of each array to the next.
+        """Args:
+        signature: its inputs and outputs.
+        code: the loaded modules.
+        real: "float" or "double".
+        symbols: the names of the C functions for one state, or None, and for many.
+        operations: the number of operations per state.
+        lazy: makes lazy calls with Dask arrays.
+        constants: numbers that the C function for many states reads after the steps of the inputs.
         """
         self.signature = signature
         self._lazy = lazy
@@ -141,7 +149,7 @@ class Compiled:
         self._look: Look | None = None
 
     def looked_at_by(self, look: Look) -> None:
-        """From now on `look` sees the inputs of every call; before that nothing asks for it."""
+        """Passes the inputs of every later call to `look`. Calls are not slowed down unless this is used."""
         quick = self._quick
 
         def looked_at(*given: Any, **named: Any) -> Any:
@@ -151,7 +159,7 @@ class Compiled:
         self._quick, self._look = looked_at, look
 
     def _quick_way(self) -> Callable[..., Any]:
-        """A call in C for arrays, lists and numbers; it gives NotImplemented where `_careful` must look."""
+        """The call in C for arrays, lists and numbers; it returns NotImplemented for others."""
         if self._calls is None:
             return _not_quick
         quick: Callable[..., Any] = self._calls.Call(
@@ -174,7 +182,10 @@ class Compiled:
     def __call__(
         self, *arrays: npt.ArrayLike, out: Any = None, threads: int = 1, **named: npt.ArrayLike
     ) -> Any:
-        """The outputs; `out`, an array or one for each output, is written to and given back."""
+        """Computes the outputs.
+
+        If `out` is given, an array or one for each output, it is filled and returned.
+        """
         quick = self._quick
         results = quick(*arrays, out, threads, **named) if named else quick(*arrays, out, threads)
         if results is not NotImplemented:
@@ -185,12 +196,12 @@ class Compiled:
         return self._careful(given, out, threads)
 
     def bind(self, *arrays: Array, out: Any = None, threads: int = 1, **named: Array) -> Any:
-        """A call without arguments for control loops: arrays are checked once, here.
+        """Returns a call without arguments, for control loops; arrays are only checked here.
 
-        The inputs are read anew at every call, so none is converted: their dtype must be this function's,
-        in C order, their leading axes all the same or none. A number, such as of dt, stays as it is. `out` is
-        made if it is not given. Every call writes to it and returns it: `tau = bound()`; `bound.out` is the
-        same array, or the named tuple.
+        Every call reads the same arrays again. They are not converted, so they must have the `dtype` of this
+        function, be in C order, and have the same leading axes or none. A number, such as that for dt, keeps
+        its value. Every call writes its results to `out` and returns it: `tau = bound()`. If `out` is not
+        given, it is made; `bound.out` is this array, or the named tuple.
         """
         threads = self._threads(threads)
         if self._look is not None:
@@ -226,9 +237,10 @@ class Compiled:
         return bound
 
     def inputs(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
-        """All inputs in order, however they were passed; what is left out and has a default has that one.
+        """All inputs in order, whether they were passed by position or by name, with defaults for missing
+        ones.
 
-        Parameters and the table that is made of them are given both, or neither.
+        Parameters and the table that is computed from them must both be given, or both be left out.
         """
         caller = self.__name__
         usage = f"{caller}({', '.join(self._names)})"
@@ -260,7 +272,7 @@ class Compiled:
         return min(number, MOST_THREADS)
 
     def _careful(self, arrays: Sequence[Any], out: Any, threads: int) -> Any:
-        """Any input: convert, broadcast, all states."""
+        """The call for any inputs: converts and broadcasts them, and computes all states."""
         threads = self._threads(threads)
         inputs = self._real(arrays)
         leading = leading_axes(self.__name__, self.signature, inputs)
@@ -280,7 +292,8 @@ class Compiled:
         return self.packed(results) if out is None else out
 
     def _outputs(self, out: Any, inputs: Sequence[Array], leading: Shape) -> tuple[list[Array], bool]:
-        """Arrays for the results, new ones or the user's once they are found fit; whether memory is fresh."""
+        """The arrays for the results, and whether their memory is fresh: new ones, or the user's after a
+        check."""
         shapes = [leading + shape for shape in self._results]
         if out is None:
             new = [self._new(argument, leading) for argument in self.signature.outputs]
@@ -305,15 +318,15 @@ class Compiled:
             ) from error
 
     def packed(self, results: Sequence[Any]) -> Any:
-        """Results as a call gives them: the only one, or a named tuple."""
+        """Results as a call returns them: the only one, or a named tuple of several."""
         return results[0] if self._tuple is None else self._tuple(*results)
 
     def _pointer(self, array: Array) -> Any:
-        """The array's memory for C; keeps the array alive."""
+        """A pointer to the array's memory, which keeps the array alive."""
         return self._ffi.from_buffer(self._elements, array)
 
     def _places(self, pointers: Sequence[Any]) -> Any:
-        """The pointers as an array of C; keeps nothing alive."""
+        """The pointers as a C array, which keeps nothing alive."""
         return self._ffi.new("void *[]", pointers)
 
     def _steps(self, steps: Sequence[int]) -> Any:

@@ -1,11 +1,11 @@
-"""The space of configurations: what q means, joint by joint, and how to move in it.
+"""The configuration manifold: the coordinates of every joint, and integration and difference on it.
 
-A revolute joint has one coordinate, its angle, and so have a continuous and a helical one; a prismatic joint
-has its displacement. A planar joint has q = [x y angle] and v = [vx vy rate], a spherical one a unit
-quaternion q = [qx qy qz qw] and its angular velocity, a floating one, such as a floating base, both: q = [x y
-z qx qy qz qw] and v = [linear, angular]. All v are in the moved body's own axes. This is the layout that
-Pinocchio has, but for angles, where it has a cosine and a sine for continuous and planar joints. Nothing else
-knows it.
+The coordinate of a revolute, continuous or helical joint is its angle, and that of a prismatic joint its
+displacement. A planar joint has q = [x y angle] and v = [vx vy rate]. A spherical joint has a unit quaternion
+q = [qx qy qz qw] and its angular velocity. A floating joint, such as a floating base, has
+q = [x y z qx qy qz qw] and v = [linear, angular]. All velocities are in the axes of the moving body. This is
+Pinocchio's layout, except that Pinocchio has a cosine and a sine in place of the angle of continuous and
+planar joints. No other module of the runtime depends on the layout.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from ..signature import CoordinatesKind, JointCoordinates, SizedArgument
 Array = npt.NDArray[Any]
 
 _LONGEST_STEP = 1e-3
-"""In s: light links have large accelerations."""
+"""The longest random time step, in s. It is short because light links have large accelerations."""
 
 _SMALL = 0.5
-"""Rotations by less than this, in rad, take series: their formulas divide by powers of the angle."""
+"""Rotations by less than this angle, in rad, use series, as the formulas divide by powers of the angle."""
 
 _LEFT = [(-1) ** k / factorial(2 * k + 3) for k in range(8)]
 """Coefficients of (x - sin x) / x^3 in powers of x^2."""
@@ -38,17 +38,17 @@ _LEFT_INVERSE = [1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 13
 
 @dataclass(frozen=True)
 class Manifold:
-    """The configurations of one robot, from its joints in order, a floating base first.
+    """The configuration manifold of one robot, from its joints in order, with a floating base first.
 
-    A product of lines (angles, displacements), SE(2), SO(3) and SE(3). All methods take arrays of any leading
-    axes, q (..., nq) and v (..., nv), and compute in double.
+    It is a product of lines (for angles and displacements), SE(2), SO(3) and SE(3). All methods take arrays
+    with any leading axes, q (..., nq) and v (..., nv), and compute in double.
     """
 
     joints: tuple[JointCoordinates, ...]
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]]) -> Manifold:
-        """From the rows of a manifest."""
+        """The manifold that the rows of a manifest describe."""
         return cls(tuple(JointCoordinates(**row) for row in rows))
 
     @property
@@ -61,13 +61,13 @@ class Manifold:
 
     @property
     def angles(self) -> frozenset[int]:
-        """The elements of q that are angles: functions read their sines and cosines alone."""
+        """The indices in q of the angles; functions only read their sines and cosines."""
         return frozenset(
             joint.idx_q + joint.nq - 1 for joint in self.joints if joint.kind in ("angle", "planar")
         )
 
     def positions(self, q: Array) -> dict[str, Array]:
-        """The elements of q of every joint by name: (...) where it has one, else (..., its nq)."""
+        """The elements of q of every joint by name: (...) for a joint with one, (..., n) for one with n."""
         given = q.astype(float, copy=False)
         return {
             joint.name: given[..., joint.idx_q : joint.idx_q + joint.nq]
@@ -77,14 +77,15 @@ class Manifold:
         }
 
     def neutral(self) -> Array:
-        """All joints at zero, a floating base unturned in the world's origin."""
+        """The configuration (nq,) with all joints at zero, and a floating base at the world frame."""
         q = np.zeros(self.nq)
         for quaternion in self._quaternions():
             q[quaternion.stop - 1] = 1
         return q
 
     def random(self, generator: np.random.Generator, leading: Sequence[int] = ()) -> Array:
-        """Angles within a full turn, displacements within 1 m, every attitude as likely as another."""
+        """Random configurations: angles within pi, displacements within 1 m, uniformly distributed
+        attitudes."""
         q = generator.uniform(-1, 1, (*leading, self.nq))
         screws = {joint.idx_q for joint in self.joints if joint.kind == "screw"}
         q[..., sorted(self.angles | screws)] *= np.pi
@@ -95,11 +96,11 @@ class Manifold:
     def random_inputs(
         self, inputs: Iterable[SizedArgument], generator: np.random.Generator, leading: Sequence[int] = ()
     ) -> dict[str, Array]:
-        """A value for every input of a function: a random configuration, all else of unit variance.
+        """A random value for every input of a function, by name.
 
-        What is not negative is from 0 to 1, a time step up to 1 ms; an `inertia` is one that a body can
-        have, what else has a default has that one.
-        `sines` and `cosines` are those of that configuration, 0 and 1 where it has no angle.
+        Inputs of kind "nonnegative" are between 0 and 1, time steps are at most 1 ms, and inertias are
+        physical. Sines and cosines are those of the random configuration, and 0 and 1 for elements that are
+        no angles. Other inputs have their defaults, or unit variance if they have none.
         """
         q = self.random(generator, leading)
         angles = np.isin(np.arange(self.nq), sorted(self.angles))
@@ -129,17 +130,20 @@ class Manifold:
         return {argument.name: value(argument) for argument in wanted}
 
     def normalize(self, q: npt.ArrayLike, caller: str = "normalize") -> Array:
-        """A copy of q with every quaternion scaled to unit length; ArrayValueError where one has none."""
+        """A copy of q with every quaternion scaled to unit length.
+
+        Raises ArrayValueError if one has length 0.
+        """
         result = np.array(q, float)
         for quaternion in self._quaternions():
             result[..., quaternion] = _unit(result[..., quaternion], caller)
         return result
 
     def integrate(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
-        """Where q comes to in one second at the constant velocity v, a free body along a screw.
+        """The configuration after one second at constant velocity v, by the exponential maps of the joints.
 
-        Quaternions are scaled to unit length before. Of a quaternion and its negative, both one attitude, the
-        result has the one that is nearer to that of q.
+        Quaternions are scaled to unit length first. A quaternion and its negative are the same attitude; the
+        result is the one of the two that is nearer to that of q.
         """
         start, rates = self.normalize(q, "integrate"), np.asarray(v, float)
         leading = np.broadcast_shapes(start.shape[:-1], rates.shape[:-1])
@@ -157,8 +161,8 @@ class Manifold:
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> Array:
         """The velocity that leads from q0 to q1 in one second: integrate(q0, difference(q0, q1)) is q1.
 
-        Angles are subtracted as they are. What moves in a plane or has a quaternion turns by half a turn at
-        most: there an angle may come out whole turns away.
+        Angles of single joints are subtracted without wrapping. Planar joints and quaternions turn by half a
+        turn at most, so for them the angle that `integrate` reaches may differ from q1 by whole turns.
         """
         start, end = self.normalize(q0, "difference"), self.normalize(q1, "difference")
         leading = np.broadcast_shapes(start.shape[:-1], end.shape[:-1])
@@ -193,7 +197,7 @@ class Manifold:
 
 
 def _random_inertia(generator: np.random.Generator, leading: Sequence[int]) -> Array:
-    """Ten parameters (m, m c, Ixx Ixy Iyy Ixz Iyz Izz about the origin) of four point masses."""
+    """The ten parameters (m, m c, Ixx Ixy Iyy Ixz Iyz Izz about the origin) of four random point masses."""
     points = np.append(generator.standard_normal((*leading, 4, 3)), np.ones((*leading, 4, 1)), axis=-1)
     moments = np.swapaxes(points, -1, -2) @ (generator.uniform(0.5, 2, (*leading, 4, 1)) * points)
     (xx, xy, xz, hx), (_, yy, yz, hy), (_, _, zz, hz), (*_, m) = np.moveaxis(moments, (-2, -1), (0, 1))
@@ -201,8 +205,10 @@ def _random_inertia(generator: np.random.Generator, leading: Sequence[int]) -> A
 
 
 def _unit(quaternion: Array, caller: str) -> Array:
-    """Scaled to unit length: first by a power of two, which changes no digit, so that no square overflows or
-    vanishes."""
+    """The quaternion scaled to unit length.
+
+    It is scaled by a power of two first, which is exact, so that squares do not overflow or underflow.
+    """
     largest = np.max(np.abs(quaternion), axis=-1, keepdims=True, initial=0)
     if np.any(largest == 0):
         raise ArrayValueError(f"{caller}: a quaternion has length zero; (0, 0, 0, 1) is no rotation")
@@ -213,7 +219,7 @@ def _unit(quaternion: Array, caller: str) -> Array:
 def _moved_in_plane(pose: Array, motion: Array) -> Array:
     """A pose (x, y, angle) after a motion (vx, vy, rate) in its own axes."""
     angle, rate = pose[..., 2:], motion[..., 2:]
-    # along the chord, in the direction of the middle
+    # The displacement along the chord of the arc; its direction is that at half the rotation.
     chord = np.sinc(rate / (2 * np.pi)) * motion[..., :2]
     return np.concatenate([pose[..., :2] + _rotated(chord, angle + rate / 2), angle + rate], axis=-1)
 
@@ -227,13 +233,13 @@ def _motion_in_plane(start: Array, end: Array) -> Array:
 
 
 def _rotated(vector: Array, angle: Array) -> Array:
-    """A vector (x, y) turned by an angle."""
+    """The vector (x, y), rotated by an angle."""
     (x, y), c, s = (vector[..., :1], vector[..., 1:]), np.cos(angle), np.sin(angle)
     return np.concatenate([c * x - s * y, s * x + c * y], axis=-1)
 
 
 def _turned_by(quaternion: Array, w: Array) -> Array:
-    """A quaternion times the exponential of a rotation in its own axes, the sign that is nearer."""
+    """The quaternion times the exponential of a rotation vector w in its own axes, with the nearer sign."""
     angle = np.linalg.norm(w, axis=-1, keepdims=True)
     half = 0.5 * np.sinc(angle / (2 * np.pi))
     result: Array = _product(quaternion, np.concatenate([half * w, np.cos(angle / 2)], axis=-1))
@@ -242,7 +248,7 @@ def _turned_by(quaternion: Array, w: Array) -> Array:
 
 
 def _turn_between(start: Array, end: Array) -> Array:
-    """The logarithm of the attitude `end` as seen from `start`."""
+    """The logarithm of the attitude `end` relative to `start`."""
     relative = _product(start * [-1, -1, -1, 1], end)
     relative = np.where(relative[..., 3:] < 0, -relative, relative)
     vector, scalar = relative[..., :3], relative[..., 3:]
@@ -252,7 +258,7 @@ def _turn_between(start: Array, end: Array) -> Array:
 
 
 def _moved(pose: Array, motion: Array) -> Array:
-    """The pose times the exponential of a motion in its own axes."""
+    """The pose times the exponential of a motion (linear, angular) in its own axes."""
     linear, w = motion[..., :3], motion[..., 3:]
     angle = np.linalg.norm(w, axis=-1, keepdims=True)
     first = 0.5 * np.sinc(angle / (2 * np.pi)) ** 2
@@ -264,7 +270,7 @@ def _moved(pose: Array, motion: Array) -> Array:
 
 
 def _motion_between(start: Array, end: Array) -> Array:
-    """The logarithm of the pose `end` as seen from `start`."""
+    """The logarithm of the pose `end` relative to `start`."""
     w = _turn_between(start[..., 3:], end[..., 3:])
     angle = np.linalg.norm(w, axis=-1, keepdims=True)
     step = _turned(start[..., 3:] * [-1, -1, -1, 1], end[..., :3] - start[..., :3])
@@ -274,19 +280,19 @@ def _motion_between(start: Array, end: Array) -> Array:
 
 
 def _ratio(angle: Array, series: Sequence[float], formula: Callable[[Array], Array]) -> Array:
-    """A function of the angle: by its formula, near zero by its series in squares."""
+    """A function of the angle by its formula, or, near zero, by its series in powers of the squared angle."""
     near = np.polynomial.polynomial.polyval(np.minimum(angle, _SMALL) ** 2, series)
     return np.where(angle < _SMALL, near, formula(np.maximum(angle, _SMALL)))
 
 
 def _product(a: Array, b: Array) -> Array:
-    """Of quaternions (x, y, z, w)."""
+    """The product of two quaternions (x, y, z, w)."""
     vector = a[..., 3:] * b[..., :3] + b[..., 3:] * a[..., :3] + np.cross(a[..., :3], b[..., :3])
     scalar = a[..., 3:] * b[..., 3:] - np.sum(a[..., :3] * b[..., :3], axis=-1, keepdims=True)
     return np.concatenate([vector, scalar], axis=-1)
 
 
 def _turned(quaternion: Array, vector: Array) -> Array:
-    """From the axes that a unit quaternion gives to those that it is given in."""
+    """The vector, rotated by a unit quaternion."""
     twice = 2 * np.cross(quaternion[..., :3], vector)
     return np.asarray(vector + quaternion[..., 3:] * twice + np.cross(quaternion[..., :3], twice))

@@ -1,4 +1,4 @@
-"""What `help(library.rnea)`, `?` in IPython and editors show of a function: its signature and a docstring."""
+"""Makes the signature and docstring of a function for `help(library.rnea)`, `?` in IPython and editors."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from typing import Any, Final
 from ..signature import LAYOUTS, OF_JOINTS, SizedArgument, SizedSignature
 
 _SHOWN: Final = 4
-"""Defaults with more numbers are not written out in a signature."""
+"""The largest number of elements of a default that a signature shows."""
 
 _TEN: Final = "np.array([1, 0, 0, 0, 0.1, 0, 0.1, 0, 0, 0.1])"
-"""An inertia for examples: 1 kg that is centred on its frame."""
+"""An inertia for examples: 1 kg whose centre of mass is the origin of its frame."""
 
 _ANY: Final = """\
-    out: {outputs} to write into, of this function's type of numbers, in C order; made where it is left out.
-    threads: how many threads share the states of a batch. No bit of the results depends on it.
+    out: {outputs} to which the results are written, of this function's dtype, in C order; new by default.
+    threads: the number of threads that share the states of a batch. The results do not depend on it.
 """
 
 _BATCHES: Final = """\
-Leading axes of the inputs broadcast, one state each: {first} (1000, {shape}) gives 1000 results.
-Arrays of any real type are accepted; those of this function's own type in C order are not copied.
+Leading axes of the inputs are states, and broadcast: {first} (1000, {shape}) gives 1000 results.
+Arrays of any real dtype are accepted; those of this function's dtype in C order are not copied.
 
 Raises:
-    ArrayValueError: a shape does not fit, or `out` cannot be written into.
-    ArrayTypeError: an array is not of real numbers, or too few or too many are passed.
+    ArrayValueError: a shape does not fit, or results cannot be written to `out`.
+    ArrayTypeError: an array is not of real numbers, or too few or too many arguments are given.
 """
 
 
 class _Default:
-    """Stands in a signature for a default that is too long to be shown."""
+    """Represents a default in a signature if it is too long to be shown."""
 
     def __repr__(self) -> str:
         return "<default>"
 
 
 def call_signature(signature: SizedSignature) -> Signature:
-    """How the function is called from Python.
+    """The signature of the function in Python.
 
-    After an input that may be left out, those that may not are shown as keywords, as Python wants it; they
-    are taken by their places too where all before them are given.
+    Python requires that no argument without a default follows one with a default. Such inputs are shown as
+    keywords, although they can also be passed by position if all inputs before them are given.
     """
     by_name = _after_defaults(signature)
     inputs = [
@@ -59,7 +59,7 @@ def call_signature(signature: SizedSignature) -> Signature:
 
 
 def _after_defaults(signature: SizedSignature) -> set[str]:
-    """The first input that must be given behind one that may be left out, and all inputs behind it."""
+    """The first input without a default that follows one with a default, and all inputs after it."""
     inputs = signature.inputs
     optional = [k for k, x in enumerate(inputs) if x.default is not None]
     needed = [k for k, x in enumerate(inputs) if x.default is None and optional and k > optional[0]]
@@ -75,9 +75,9 @@ def _default_of(argument: SizedArgument) -> Any:
 
 
 def docstring(signature: SizedSignature, facts: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
-    """The function's documentation: every argument and result with shape, unit and meaning, and an example.
+    """The docstring of a function: every argument and result with shape, unit and meaning, and an example.
 
-    `facts`: what `manifest` says of the function.
+    `facts` is the entry of the function in the manifest.
     """
     outputs = ", ".join(x.name for x in signature.outputs)
     several = len(signature.outputs) > 1
@@ -94,7 +94,7 @@ def docstring(signature: SizedSignature, facts: Mapping[str, Any], manifest: Map
     lines += _BATCHES.format(first=first.name, shape=shape).replace(", )", ",)").splitlines()
     lines += ["", "Example:", *(f"    {line}" for line in example(signature))]
     form, operations = facts["form"], facts["operations"]["total"]
-    lines += ["", f"The code is of the form '{form}' and takes {operations} operations."]
+    lines += ["", f"The code uses the form '{form}' and takes {operations} operations."]
     return "\n".join(lines) + "\n"
 
 
@@ -110,7 +110,7 @@ def _tuple(shape: tuple[int, ...]) -> str:
 
 
 def _order(signature: SizedSignature, manifest: Mapping[str, Any]) -> Iterator[str]:
-    """In which order joints and so on stand, and what the elements of joints with several are."""
+    """The order of joints, frames and contacts, and the elements of joints with several coordinates."""
     arguments = (*signature.inputs, *signature.outputs)
     if not any(x.kind in OF_JOINTS for x in arguments) or not manifest["nq"]:
         return
@@ -127,7 +127,7 @@ def _order(signature: SizedSignature, manifest: Mapping[str, Any]) -> Iterator[s
 
 
 def example(signature: SizedSignature) -> Iterator[str]:
-    """A call in Python, of the function of a library `lib`; NumPy is `np`."""
+    """The lines of a call in Python; the library is called `lib`, and NumPy `np`."""
     given = [x for x in signature.inputs if x.default is None]
     for argument in given:
         yield f"{argument.name} = {_some(argument)}"
@@ -138,7 +138,7 @@ def example(signature: SizedSignature) -> Iterator[str]:
 
 
 def _some(argument: SizedArgument) -> str:
-    """An expression for a value of this shape that makes sense."""
+    """An expression for a reasonable value of an argument."""
     size = ", ".join(map(str, argument.shape))
     shape = size if len(argument.shape) == 1 else f"({size})"
     if argument.kind == "configuration" and len(argument.shape) == 1:

@@ -1,4 +1,4 @@
-"""Compiled modules opened from where they lie, without a name among the imported ones."""
+"""Opens compiled modules by path, without an entry in `sys.modules`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ..errors import LoadError
 def open_extension(path: Path, digest: str) -> ModuleType:
     """The extension module in this file, whose SHA-256 is `digest`.
 
-    Python and the dynamic linker remember an open module by its name and path. They give it back even if the
-    file has changed since. So the digest is part of the module's name, and of the file's path in a generated
-    folder: other code is another module. The digest is compared first: loading a truncated file would end the
-    process.
+    Python and the dynamic linker identify an open module by its name and path, and return it even if the file
+    has changed since. Therefore the digest is part of the module's name, and of the file's path in a
+    generated folder, so that other code is another module. The digest is checked first, as loading a
+    truncated file would end the process.
 
     Raises:
         LoadError: the file is not the one that was built, or this Python cannot load it.
@@ -36,7 +36,7 @@ def open_extension(path: Path, digest: str) -> ModuleType:
             raise ImportError("no module specification")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-    except (OSError, ImportError, RuntimeError) as error:  # the last: NumPy of another binary interface
+    except (OSError, ImportError, RuntimeError) as error:  # RuntimeError: NumPy with another binary interface
         raise LoadError(f"{path}: cannot be loaded here ({error}); generate the folder again") from error
     return module
 
@@ -54,7 +54,7 @@ def _fits(name: str) -> bool:
 
 
 def open_calls(path: Path, digest: str) -> ModuleType | None:
-    """The module of quick calls, which fits one version of Python only; None where this is another one."""
+    """The module of quick calls; None if it was compiled for another version of Python."""
     if not path.name.endswith(EXTENSION_SUFFIXES[0]) or not path.is_file():
         return None
     return open_extension(path, digest)

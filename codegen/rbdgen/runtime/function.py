@@ -19,18 +19,23 @@ class Function(Compiled):
     """A compiled function: `tau = f(q, v, a)`.
 
     Leading axes of the inputs broadcast. Arrays of any real dtype and any strides are accepted, and so are
-    lists and numbers; C reads arrays of `dtype` in C order in place and converts all others. Several outputs
-    come as a named tuple; of Dask arrays the outputs are Dask arrays, computed later. NaN passes through. The
-    global interpreter lock is released while C runs. Many
-    states go through vectors, a state a lane, with `threads=` by several threads; how many changes no bit of
-    the results. A large result lies in memory that an earlier one gave back and does not own it:
-    `result.resize` refuses, `numpy.resize` copies.
-    `address` and `states_address` are where its C lies, for one state and for many; `identity` names it.
-    `help` and editors show its arguments, see `documentation`.
+    lists and numbers. Arrays of `dtype` in C order are read in place; all others are converted. Several
+    outputs are returned as a named tuple. If an input is a Dask array, the outputs are Dask arrays, which are
+    computed later. NaN in inputs gives NaN in outputs. The global interpreter lock is released while C runs.
+
+    Many states run in SIMD vectors, with one state per lane, and with `threads=` on several threads; the
+    results do not depend on the number of threads. A large result may use memory of an earlier one, which it
+    does not own: `result.resize` raises an error, `numpy.resize` copies.
+
+    Attributes:
+        address: the address of the C function for one state.
+        states_address: the address of the C function for many states.
+        identity: a text that identifies the compiled code.
+        cost: the number of operations of each kind.
 
     Raises, on a call:
-        ArrayValueError: an array's shape does not fit, `out` cannot be written straight into.
-        ArrayTypeError: an array is not of real numbers, too few or too many arguments.
+        ArrayValueError: the shape of an array does not fit, or results cannot be written to `out`.
+        ArrayTypeError: an array is not of real numbers, or there are too few or too many arguments.
     """
 
     def __init__(
@@ -51,23 +56,28 @@ class Function(Compiled):
         return f"<{self.__name__}: {inputs} -> {outputs}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled by content: see `pickled`."""
+        """Pickles the sources of the library, see `pickled`."""
         return function_of, (self._content.revive, self._content.packed, self.__name__)
 
     @property
     def sparsity(self) -> Any:
-        """Where the output may be other than 0: booleans in its shape, of a packed one in that of the dense
-        array. Of several outputs a dict, by name. So are `entries`, and what `dense` takes is as results are.
+        """The elements of the output that are not always 0, as booleans in its shape.
+
+        For a packed output, the shape is that of the dense array. For several outputs it is a dict by name.
         """
         return self._of_outputs(sparsity_of)
 
     @property
     def entries(self) -> Any:
-        """The indices of these elements, an array an axis, in the order of a packed output's elements."""
+        """The indices of the elements that are not always 0, one array per axis, in the order of a packed
+        output.
+
+        For several outputs it is a dict by name.
+        """
         return self._of_outputs(entries_of)
 
     def dense(self, results: Any) -> Any:
-        """Results of a call with packed outputs as dense arrays; outputs that are dense stay as they are."""
+        """The results of a call as dense arrays; outputs that are not packed are returned unchanged."""
         if self._tuple is None:
             return dense_of(self.signature.outputs[0], np.asarray(results))
         pairs = zip(self.signature.outputs, results, strict=True)
@@ -79,5 +89,5 @@ class Function(Compiled):
 
     @property
     def source(self) -> str:
-        """The C of this function."""
+        """The C source of this function."""
         return self._content.text(self._source)

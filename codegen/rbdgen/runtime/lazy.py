@@ -1,6 +1,6 @@
-"""Calls with Dask arrays, which are put off: Dask makes them block by block, when and where it computes.
+"""Lazy calls with Dask arrays: Dask makes a call for every block, when and where it computes the block.
 
-Whoever has a Dask array has imported Dask; nothing here imports it for anybody else.
+This module does not import Dask unless the caller has, since whoever passes a Dask array has imported it.
 """
 
 from __future__ import annotations
@@ -22,26 +22,24 @@ from .pickled import Content
 
 @dataclass(frozen=True)
 class LazyCall:
-    """What is called on each block: `path`, such as ("step", "rollout"), leads from the library to it.
+    """The call that is made for every block.
 
-    `content`: of its library, which goes to each worker of a cluster once and is compiled there, for the
-    worker's processor; `digest`: names it; `dtype`: of the results; `options`: of every call; `named`: the
-    last inputs, where they are passed by name.
+    The content of the library is sent to each worker of a cluster once, and compiled there for its processor.
     """
 
-    content: Content
-    digest: str
-    path: tuple[str, ...]
-    dtype: np.dtype[Any]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    named: tuple[str, ...] = ()
+    content: Content  # the sources of the library
+    digest: str  # identifies the library
+    path: tuple[str, ...]  # the attributes that lead from the library to the function: ("step", "rollout")
+    dtype: np.dtype[Any]  # of the results
+    options: Mapping[str, Any] = field(default_factory=dict)  # keyword arguments of every call
+    named: tuple[str, ...] = ()  # the last inputs, if they are passed by name
 
     def __call__(
         self, signature: SizedSignature, arrays: Sequence[Any], out: Any = None, **options: Any
     ) -> list[Any]:
-        """A Dask array for each output, in blocks of states as the inputs are.
+        """A Dask array for each output, with the same blocks of states as the inputs.
 
-        Blocks are whole states: elements of a state that lie in several chunks come into one.
+        A block holds whole states; if the elements of a state are in several chunks, the chunks are merged.
 
         Raises:
             ArrayTypeError: an array is not of real numbers, or its blocks are not NumPy's.
@@ -79,7 +77,7 @@ class LazyCall:
 def _block(
     *arrays: Any, content: Any, path: tuple[str, ...], named: tuple[str, ...], options: Mapping[str, Any]
 ) -> Any:
-    """The results of one block, where Dask computes it."""
+    """The results of one block; Dask calls this where it computes the block."""
     call = reduce(getattr, path, content.library)
     first = len(arrays) - len(named)
     others = {sys.intern(name): array for name, array in zip(named, arrays[first:], strict=True)}
@@ -127,7 +125,8 @@ def _alike(signature: SizedSignature, blocks: Sequence[Any]) -> list[Any]:
 
 
 def _axes(signature: SizedSignature) -> str:
-    """The last axes of inputs and outputs, each one by a name of its own: (i0_0),(i1_0)->(o0_0,o0_1)."""
+    """Dask's signature of the last axes of inputs and outputs, with a name for each:
+    (i0_0),(i1_0)->(o0_0,o0_1)."""
     inputs, outputs = (
         ",".join(
             f"({','.join(f'{side}{k}_{axis}' for axis in range(len(x.shape)))})"

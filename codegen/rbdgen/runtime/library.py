@@ -1,4 +1,4 @@
-"""The functions of one robot: a generated folder opened by its manifest."""
+"""The library of one robot: opens a generated folder by its manifest, and holds its functions."""
 
 from __future__ import annotations
 
@@ -30,18 +30,22 @@ from .plausible import Plausible
 from .rollout import Rollouts, Step
 
 Frameworks = Callable[[str, "Library"], Any]
-"""Makes the functions of a library those of a framework, which it names."""
+"""Makes the functions of a library for the framework of a name."""
 
 
 class Library:
-    """A robot's compiled functions, as attributes: `library.rnea(q, v, a)`.
+    """A robot's compiled functions, as attributes: `library.rnea(q, v, a)`. Attributes cannot be assigned.
 
-    `nq`, `nv`, `nbodies`: lengths of q, of v, and how many bodies move; `manifest`: what was generated;
-    `joint_names`, `idx_q`, `idx_v`: parallel, the moving joints in order without the base; `frames`: those of
-    functions of frames, in order; `contacts`: those of functions of contacts, in the order of `active`;
-    `functions`: by name; `manifold`: what the elements of q are; `parameters`: those that stayed inputs. Of
-    these `library.update(p)` makes the table that every function takes as its last argument; where it is
-    left out, they have their defaults. Attributes cannot be assigned.
+    Attributes:
+        nq, nv, nbodies: the lengths of q and of v, and the number of moving bodies.
+        manifest: the contents of the folder's manifest.
+        joint_names: the moving joints in order, without the floating base.
+        idx_q, idx_v: the indices in q and in v of the first element of each of these joints.
+        frames, contacts: the names of frames and of contacts, in the order of the functions.
+        functions: the functions by name.
+        manifold: the configuration manifold, with the meaning of every element of q.
+        parameters: those that stayed inputs. `library.update(p)` computes a table from their values, which
+            other functions take as their last argument; by default they have their defaults.
     """
 
     def __init__(
@@ -85,7 +89,7 @@ class Library:
         return f"<{self.name}: {', '.join(self.functions)}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled by content: see `pickled`."""
+        """Pickles the sources of the library, see `pickled`."""
         return self.content.revive, (self.content.packed,)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -97,7 +101,7 @@ class Library:
         super().__delattr__(name)
 
     def _refuse_changes(self, name: str) -> None:
-        """After construction: what is compiled would not follow."""
+        """Raises AttributeError after construction, as compiled code would not follow a change."""
         if "_sealed" in self.__dict__:
             raise AttributeError(
                 f"'{name}' of the library '{self.name}' cannot be changed: its code is compiled; "
@@ -110,19 +114,20 @@ class Library:
         raise AttributeError(f"no function '{name}' was generated; {remedy}there are: {functions}")
 
     def normalize(self, q: npt.ArrayLike) -> Array:
-        """A copy of q (..., nq) with the base's quaternion scaled to unit length; on a fixed base a copy.
+        """A copy of q (..., nq) with every quaternion scaled to unit length.
 
         Raises:
-            ArrayValueError: the shape is wrong, or a quaternion has length zero. So do those below.
-            ArrayTypeError: something else than real numbers. So do those below.
+            ArrayValueError: the shape is wrong, or a quaternion has length zero. So do the methods below.
+            ArrayTypeError: q is not an array of real numbers. So do the methods below.
         """
         return self._computed("normalize", self.manifold.nq, q=(q, self.manifold.nq))
 
     def integrate(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
-        """Where q (..., nq) comes to in one second at the velocity v (..., nv); pass v * dt for another time.
+        """The configuration after one second at constant velocity v (..., nv), from q (..., nq).
 
-        A floating base moves along a screw: the exponential map of its pose. Leading axes broadcast. Where
-        the function of this name was generated it stands in its place: C, without a check of quaternions.
+        Pass v * dt for a time step dt. A floating base moves along a screw, by the exponential map of its
+        pose. Leading axes broadcast. If the function `integrate` was generated, it replaces this method; it
+        runs in C and does not check quaternions.
         """
         given = {"q": (q, self.manifold.nq), "v": (v, self.manifold.nv)}
         return self._computed("integrate", self.manifold.nq, **given)
@@ -130,16 +135,16 @@ class Library:
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> Array:
         """The velocity (..., nv) that leads from q0 to q1 in one second: the inverse of `integrate`.
 
-        Where the function of this name was generated, it stands in its place.
+        If the function `difference` was generated, it replaces this method.
         """
         given = {"q0": (q0, self.manifold.nq), "q1": (q1, self.manifold.nq)}
         return self._computed("difference", self.manifold.nv, **given)
 
     def check_states(self) -> None:
-        """From now on calls warn of configurations that look like a mistake: see `build(..., checks=True)`.
+        """Makes later calls warn of configurations that look like a mistake: see `build(..., checks=True)`.
 
-        Each kind of mistake is told once, by a `StateWarning`. Bound calls are checked where they are bound.
-        Copies that pickle makes do not check.
+        Each kind of mistake gives one `StateWarning`. The arrays of bound calls are checked by `bind` only.
+        Pickled copies do not check.
         """
         if not self._checked:
             look = Plausible(self.manifold, self.manifest["joints"]).look
@@ -148,10 +153,10 @@ class Library:
             self.__dict__["_checked"] = True
 
     def anchor(self, q: npt.ArrayLike, contact_set: str | None = None) -> Array:
-        """The `anchor` of functions of held contacts that pulls contacts to where they are at q (..., nq).
+        """The `anchor` argument of functions that pulls contacts to their poses at q (..., nq).
 
-        For each contact its position and, of a frame, its rotation, row by row: the numbers of `contact_pose`
-        in one row, (..., nanchor). `contact_set`: for functions of this set of contacts alone.
+        It is one row of numbers (..., nanchor): for each contact its position and, for a frame, its rotation,
+        row by row, as in `contact_pose`. `contact_set` is for the functions of that set of contacts.
 
         Raises:
             ArrayTypeError: `contact_pose` was not generated.
@@ -170,10 +175,10 @@ class Library:
         return anchor_of(pose(q), self.manifest["contacts"], chosen)
 
     def full_configuration(self, q: npt.ArrayLike) -> dict[str, Array]:
-        """The positions of all joints by name, of those too that others move: for q (..., nq) arrays (...).
+        """The positions of all joints by name, including those that follow other joints.
 
-        A joint with several elements of q, such as a floating base, has them all: (..., its nq). The base is
-        called `root_joint`, or `root_joint_` where a joint of the robot has that name.
+        For q (..., nq) they are arrays (...), or (..., n) for a joint with n > 1 elements of q. A floating
+        base is called `root_joint`, or `root_joint_` if a joint of the robot has that name.
         """
         convert = in_whole_states if is_lazy((q,)) else as_real
         argument = SizedArgument("q", (self.manifold.nq,), "", "")
@@ -183,16 +188,16 @@ class Library:
         return {name: self._result(position) for name, position in found.items()}
 
     def neutral(self) -> Array:
-        """The configuration (nq,) with all joints at zero and an unturned base."""
+        """The configuration (nq,) with all joints at zero, and a floating base at the world frame."""
         return self._result(self.manifold.neutral())
 
     def random(
         self, generator: np.random.Generator | int | None = None, leading: Sequence[int] = ()
     ) -> Array:
-        """Random configurations (*leading, nq); limits of joints do not count.
+        """Random configurations (*leading, nq): angles within pi, displacements within 1 m, any attitude.
 
-        Angles within a full turn, displacements within 1 m, every attitude as likely as another.
-        `generator`: of NumPy's, or a seed, or None for other numbers every time.
+        Joint limits are ignored. `generator` is a generator of NumPy, or a seed, or None for different
+        numbers in every call; `leading` has the leading axes.
         """
         try:
             return self._result(self.manifold.random(np.random.default_rng(generator), tuple(leading)))
@@ -203,16 +208,16 @@ class Library:
 
     @property
     def inertial_parameters(self) -> Array:
-        """pi (10 nbodies,), as regressors want it: m, m c, Ixx Ixy Iyy Ixz Iyz Izz of every body.
+        """The inertial parameters pi (10 nbodies,) of all bodies: m, m c, Ixx Ixy Iyy Ixz Iyz Izz.
 
-        About the origin of its joint, in the joint's axes, fixed links included; in kg, kg m, kg m^2.
+        They are about the origin of the body's joint, in its axes, and include fixed links; kg, kg m, kg m^2.
         """
         seen = (body for body in self.manifest["bodies"] if not body.get("hidden"))
         return np.array([x for body in seen for x in _ten_parameters(body)])
 
     @property
     def base_parameters(self) -> BaseParameters | None:
-        """Those of `regressor_base`, None where it was not generated."""
+        """The base parameters of `regressor_base`; None if that function was not generated."""
         found = self.manifest.get("base_parameters")
         if found is None:
             return None
@@ -220,15 +225,14 @@ class Library:
         return BaseParameters(tuple(found["names"]), matrix, matrix @ self.inertial_parameters)
 
     def release_memory(self) -> None:
-        """Frees the memory that large results gave back, whichever function and library they came from."""
+        """Frees the memory of large results that are no longer in use, of all functions and libraries."""
         MEMORY.release()
 
     def limit_memory(self, limit: int) -> None:
-        """Keeps at most `limit` bytes of large results' memory for later ones; 0: every result is fresh.
+        """Limits the memory of large results that is kept for later results to `limit` bytes; 0 keeps none.
 
-        Counted are the latest results, those in use with those given back, of all libraries of this process
-        that rbdgen opened; a generated package counts its own. At first it is an eighth of the machine's
-        memory, 1 GiB at most.
+        The limit applies to all libraries of this process that rbdgen opened; a generated package has its
+        own. By default it is an eighth of the machine's memory, but at most 1 GiB.
 
         Raises:
             ArrayValueError: `limit` is no number, or below 0.
@@ -236,43 +240,45 @@ class Library:
         MEMORY.set_limit(limit)
 
     def casadi(self, function: str, knots: int = 1, *, hessian: bool = False) -> Any:
-        """A function as a `casadi.Function` with sparse derivatives, compiled; kept in a cache.
+        """A function as a compiled `casadi.Function` with sparse derivatives; compiled code is cached.
 
         Args:
             function: its name, such as "aba".
-            knots: so many states a call, in vectors: inputs and results are then those of all states, one
-                beside the other, such as q (nq, knots).
-            hessian: whether it has second derivatives too, for solvers that ask for an exact Hessian.
+            knots: the number of states per call; inputs and results then have one column per state.
+            hessian: whether it has second derivatives too, for solvers that use an exact Hessian.
 
         Returns:
-            The function, its inputs and outputs named as here. Jacobians are by the coordinates of q.
+            The function, with the names of its inputs and outputs. Jacobians are by the elements of q.
 
         Raises:
-            LoadError: there is no such function, or derivative, it computes in float, or this is a package
+            LoadError: there is no such function or derivative, it computes in float, or this is a package
                 without rbdgen.
-            ArrayValueError: `knots` is no number of states.
+            ArrayValueError: `knots` is not a positive integer.
             BuildError: there is no compiler.
         """
         return self._of_framework("casadi")(function, knots, hessian)
 
     @cached_property
     def jax(self) -> Any:
-        """The functions as those of JAX: `library.jax.rnea(q, v, a)` under jit, vmap, grad, jacfwd.
+        """The functions for JAX: `library.jax.rnea(q, v, a)` under jit, vmap, grad, jacfwd.
 
-        Arrays are JAX's, of the library's dtype, on the CPU; leading axes are states, as in plain calls.
+        Arrays have the library's dtype and are on the CPU. Leading axes are states, as in plain calls.
 
         Raises:
-            BuildError: JAX is missing, or its headers, or a compiler of C++.
+            BuildError: JAX, its headers or a C++ compiler are missing.
             LoadError: this is a package without rbdgen.
         """
         return self._of_framework("jax")
 
     @cached_property
     def torch(self) -> Any:
-        """The functions as those of PyTorch: `library.torch.rnea(q, v, a)` with autograd, torch.func.
+        """The functions for PyTorch: `library.torch.rnea(q, v, a)` with autograd and torch.func.
 
-        Tensors are of the library's dtype, on the CPU; leading axes are states, as in plain calls. Raises as
-        `jax` does.
+        Tensors have the library's dtype and are on the CPU. Leading axes are states, as in plain calls.
+
+        Raises:
+            BuildError: PyTorch, its headers or a C++ compiler are missing.
+            LoadError: this is a package without rbdgen.
         """
         return self._of_framework("torch")
 
@@ -285,7 +291,7 @@ class Library:
         return self._frameworks(name, self)
 
     def _computed(self, method: str, size: int, **given: tuple[npt.ArrayLike, int]) -> Array:
-        """What this method of the manifold gives, a vector of `size`, for vectors of the sizes given."""
+        """The result of a method of the manifold, a vector of `size`, for vectors of the given sizes."""
         arguments = tuple(SizedArgument(name, (length,), "", "") for name, (_, length) in given.items())
         signature = SizedSignature(method, arguments, (SizedArgument(method, (size,), "", ""),))
         values = [value for value, _ in given.values()]
@@ -303,14 +309,14 @@ class Library:
 def open_library(
     folder: str | Path, revive: Revive | None = None, frameworks: Frameworks | None = None
 ) -> Library:
-    """Open a generated folder that has been compiled.
+    """Opens a generated folder that has been compiled.
 
-    `revive`: makes the library again where it is unpickled; None for the package that this loader is part of.
-    `frameworks`: makes `library.casadi`, `library.jax` and `library.torch`; None for that package too.
+    `revive` makes the library again when it is unpickled, and `frameworks` makes `library.casadi`,
+    `library.jax` and `library.torch`. Both are None for the generated package that contains this module.
 
     Raises:
-        LoadError: it has no manifest, is not compiled, was generated for a small machine, or was compiled for
-            another machine or Python, or for instruction sets that this processor lacks.
+        LoadError: the folder has no manifest, is not compiled, was generated as C alone, or was compiled for
+            another machine, another Python, or instruction sets that this processor lacks.
     """
     folder = folder_of(folder)
     manifest = manifest_of(folder)
@@ -333,10 +339,10 @@ def open_library(
 
 @cache
 def installed(packed: bytes) -> Library:
-    """The library of the generated package that this module is a part of.
+    """The library of the generated package that contains this module.
 
     Raises:
-        LoadError: what was pickled comes from another version of the package.
+        LoadError: another version of the package was pickled.
     """
     library = open_library(Path(__file__).parents[2])
     if library.content.packed != packed:
@@ -345,7 +351,8 @@ def installed(packed: bytes) -> Library:
 
 
 def _check_processor(folder: Path, module: ModuleType) -> None:
-    """Before any of the functions runs: what this processor lacks would end the process."""
+    """Raises LoadError if the processor lacks an instruction set, as its instructions would end the
+    process."""
     missing: list[str] = []
     while (feature := module.lib.rbdgen_missing(len(missing))) != module.ffi.NULL:
         missing.append(module.ffi.string(feature).decode())
@@ -358,7 +365,7 @@ def _check_processor(folder: Path, module: ModuleType) -> None:
 
 
 def _ten_parameters(body: Mapping[str, Any]) -> list[float]:
-    """Of a body of a manifest."""
+    """The ten inertial parameters of a body of a manifest."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = body["rotational_inertia"]
     return [body["mass"], *body["first_moment"], xx, xy, yy, xz, yz, zz]
 
@@ -368,7 +375,7 @@ def _function(signature: SizedSignature, *rest: Any) -> Function:
 
 
 def signature_of(name: str, facts: Mapping[str, Any]) -> SizedSignature:
-    """The signature of a function that a manifest tells of."""
+    """The signature of a function, from its entry in a manifest."""
     return SizedSignature(name, _arguments(facts["inputs"]), _arguments(facts["outputs"]))
 
 
@@ -377,7 +384,7 @@ def _arguments(rows: list[dict[str, Any]]) -> tuple[SizedArgument, ...]:
 
 
 def _argument(row: Mapping[str, Any]) -> SizedArgument:
-    """What a folder written before arrays had patterns does not say is None."""
+    """The argument that a row of a manifest describes; fields that older folders lack are None."""
     symmetric, dense, nonzero = (row.get(name) for name in ("symmetric", "dense_shape", "nonzero"))
     return SizedArgument(
         row["name"],

@@ -1,4 +1,4 @@
-"""The manifest of a generated folder: read, and refused where its code cannot be called here."""
+"""Reads the manifest of a generated folder, and refuses folders whose code cannot be called from Python."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MANIFEST: Final = "manifest.json"
 
 
 def folder_of(given: object) -> Path:
-    """A folder as users name it; LoadError for what is no name."""
+    """The path of a folder. Raises LoadError unless it is given as a text or a Path."""
     if not isinstance(given, str | Path):
         raise LoadError(f"{given!r} is no folder; give the path of one that was generated and compiled")
     return Path(given)
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """The manifest of a folder that was compiled for this machine; LoadError where there is none."""
+    """The manifest of a compiled folder. Raises LoadError if it is missing, or the folder is not compiled."""
     path = folder / MANIFEST
     try:
         manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -47,7 +47,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 
 def _no_manifest(folder: Path, path: Path) -> str:
-    """Why a folder cannot be opened that has no manifest."""
+    """The message that says why a folder without a readable manifest cannot be opened."""
     if folder.is_file():
         return f"{folder}: a file, not a generated folder; rbdgen.load_robot reads descriptions of robots"
     inside = [str(found.parent) for found in sorted(folder.glob("*/manifest.json"))[:3]]

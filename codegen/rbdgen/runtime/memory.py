@@ -1,6 +1,6 @@
-"""Memory of large results: what no array lies in any more, later results take again.
+"""Reuses the memory of large results that are no longer in use for later results.
 
-Fresh memory costs more than most results: the system hands it out page by page, filled with zeros.
+Fresh memory takes more time than most results, as the system provides it page by page, filled with zeros.
 """
 
 from __future__ import annotations
@@ -18,28 +18,30 @@ import numpy.typing as npt
 from ..errors import ArrayValueError
 
 Block = npt.NDArray[np.uint8]
-"""Memory that results lie in, one at a time: it is their `base`, and that of all their views."""
+"""The memory of one result at a time. It is the `base` of the result and of all its views."""
 
 CACHE_LINE: Final = 64
-"""Bytes. A block has so many more than its result, which begins with a line of its own."""
+"""The size of a cache line in bytes. A block is larger than its result by a line, so that the result can
+begin at one."""
 
 LARGE: Final = 1 << 16
-"""Bytes of a result from which on it has a block: what is smaller, the C library gives again as quickly."""
+"""The size in bytes from which on a result uses a block. The C library reuses smaller memory just as
+quickly."""
 
 MOST_BLOCKS: Final = 32
-"""To look through more takes longer than fresh memory."""
+"""The largest number of blocks; a search through more of them would take longer than fresh memory."""
 
 _COUNTED: Final = hasattr(sys, "getrefcount") and "free-threading" not in sys.version
-"""Whether the references to a block can be counted; elsewhere nothing is kept, all memory is fresh."""
+"""Whether Python can count the references to a block. If it cannot, no memory is reused."""
 
 _references: Final[Callable[[object], int]] = sys.getrefcount if _COUNTED else id
 
 _ALONE: Final = next(map(_references, (object(),))) + 1
-"""References, as counted below, to a block that no array lies in: of the list, the tuple and the counter."""
+"""The number of references to a block that no array uses: those of the list, the tuple and the counter."""
 
 
 def _default_limit() -> int:
-    """An eighth of the machine's memory, 1 GiB at most."""
+    """An eighth of the machine's memory, but at most 1 GiB."""
     try:
         physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -48,13 +50,14 @@ def _default_limit() -> int:
 
 
 class Memory:
-    """The blocks of the latest results, those in use and those given back, of both at most `limit` bytes.
+    """The blocks of the latest results, in use or no longer in use, with at most `limit` bytes in total.
 
-    A result refers to its block, and so does each of its views, wherever they are: a block that only this
-    object refers to has been given back. So nothing is done where an array is dropped, and nothing locked:
-    that is the same in every thread and in the child of a fork. A block that is not kept here, because
-    larger or newer ones are, is freed with the last array that lies in it.
-    Callers keep the reference to a block that they are given until an array has its own.
+    A result and all its views refer to its block, so a block is no longer in use if only this object refers
+    to it. Nothing needs to be done when an array is deleted, and no lock is needed, in all threads and in the
+    child of a fork. A block that is not kept here, as there are newer ones, is freed with the last array that
+    uses it.
+
+    Callers must keep their reference to a block until an array refers to it.
     """
 
     def __init__(self, limit: int) -> None:
@@ -63,11 +66,12 @@ class Memory:
 
     @property
     def kept(self) -> int:
-        """Bytes."""
+        """The total size of the kept blocks, in bytes."""
         return sum(block.size for block in tuple(self._blocks))
 
     def block(self, size: int) -> tuple[Block, bool]:
-        """A block for a result of `size` bytes, at most a quarter larger, and whether it is fresh."""
+        """A block for a result of `size` bytes, which is at most a quarter larger, and whether it is
+        fresh."""
         least = size + CACHE_LINE
         if size < LARGE:
             return np.empty(least, np.uint8), True
@@ -75,11 +79,11 @@ class Memory:
         return (self._fresh(least), True) if block is None else (block, False)
 
     def release(self) -> None:
-        """Frees the blocks given back; the others are freed with their arrays."""
+        """Frees the blocks that are no longer in use; the others are freed with their arrays."""
         self._blocks.clear()
 
     def set_limit(self, size: int) -> None:
-        """Keeps at most so many bytes from now on; 0: all memory is fresh."""
+        """Sets the limit of the kept blocks in bytes; with 0 no memory is reused."""
         try:
             limit = index(size)
         except TypeError:
@@ -92,9 +96,12 @@ class Memory:
         self._forget()
 
     def _given_back(self, size: int) -> Block | None:
-        """The oldest that is neither too small nor much too large."""
+        """The oldest unused block that is neither too small nor more than a quarter too large; None if there
+        is none."""
         most = size + size // 4
-        held = tuple(self._blocks)  # other threads count these references: they take none of these now
+        held = tuple(
+            self._blocks
+        )  # other threads count these references, so they take none of the blocks now
         for block, references in zip(held, list(map(_references, held)), strict=True):
             if references == _ALONE and size <= block.size <= most:
                 return block
@@ -112,12 +119,12 @@ class Memory:
         return block
 
     def _forget(self) -> None:
-        """The oldest blocks, until the others are within the limits."""
+        """Drops the oldest blocks until the others are within the limits."""
         while self.kept > self.limit or len(self._blocks) > MOST_BLOCKS:
             del self._blocks[:1]
 
 
 MEMORY: Final = Memory(_default_limit())
-"""Of all libraries that this copy of the runtime opens."""
+"""The memory of all libraries that this copy of the runtime opens."""
 
 atexit.register(MEMORY.release)

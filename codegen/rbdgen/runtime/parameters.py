@@ -1,5 +1,4 @@
-"""Parameters that stayed inputs: their names and defaults, and the call that makes a table of them; and base
-parameters."""
+"""Parameters that stayed inputs, the call that computes a table from them, and base parameters."""
 
 from __future__ import annotations
 
@@ -20,29 +19,27 @@ from .function import Function
 
 @dataclass(frozen=True)
 class Parameters:
-    """Of a library, in the order of p: `names`, `defaults` (np,), `units`.
-
-    `links`: those with inertial parameters: the values of the others, and which elements of p they have.
-    """
+    """The parameters of a library that stayed inputs, in the order of p."""
 
     names: tuple[str, ...]
-    defaults: Array
+    defaults: Array  # (np,)
     units: tuple[str, ...]
     links: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
+    """The links with inertial parameters: the values of their other parameters, and indices in p."""
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Parameters:
-        """Those that a manifest lists; none where it lists none."""
+        """The parameters that a manifest lists, which may be none."""
         rows = manifest.get("parameters", ())
         names, units = (tuple(row[key] for row in rows) for key in ("name", "unit"))
         defaults = np.array([row["default"] for row in rows], float)
         return cls(names, defaults, units, manifest.get("parameter_links", ()))
 
     def vector(self, given: Mapping[str, npt.ArrayLike]) -> Array:
-        """p (..., np) with these values by name, all others as they are by default.
+        """The vector p (..., np) with the given values by name, and defaults for all others.
 
         Raises:
-            ArrayTypeError: there is no parameter of a name.
+            ArrayTypeError: there is no parameter of that name.
         """
         values = {name: np.asarray(value) for name, value in given.items()}
         for name in values:
@@ -56,21 +53,21 @@ class Parameters:
         return p
 
     def unphysical(self, p: npt.ArrayLike) -> dict[str, float]:
-        """The links that no body can have the inertia of, each with how far it is off, in kg m^2 or kg.
+        """The links whose inertia is not physical, with their largest deviation over p (..., np).
 
-        In kg m^2 by how much the largest principal moment of inertia about the centre of mass exceeds the sum
-        of the two others; in kg how far the mass is below 0. Over p (..., np) the worst.
+        The deviation is in kg m^2 if the largest principal moment of inertia about the centre of mass exceeds
+        the sum of the two others, and in kg if the mass is negative.
         """
         return Bodies(self.links).unphysical(p)
 
 
 @dataclass(frozen=True)
 class Update:
-    """`table = update(p)`: what all other functions take as their last argument; once a change of p.
+    """Computes the table of parameters, `table = update(p)`, which all other functions take as last argument.
 
-    p (..., np), or a dict of values by name, in which what is left out has its default; None for all of them.
-    A warning names links that no body can have the inertia of: results then are those of the equations alone.
-    Dask arrays are not looked at for that.
+    Call it after every change of p. The argument is p (..., np), or a dict of values by name, with defaults
+    for all others; without an argument all parameters have their defaults. A warning names links whose
+    inertia is not physical; the results then still satisfy the equations. Dask arrays are not checked.
     """
 
     function: Function
@@ -102,16 +99,14 @@ class Update:
 
 
 class BaseParameters(NamedTuple):
-    """The parameters of `regressor_base`: tau = Yb values.
+    """The parameters of `regressor_base`, for which tau = Yb values.
 
-    `names`: of the inertial parameters whose columns Yb has, such as "Ixx:forearm"; `matrix`: R (nbase, 10
-    nbodies); `values`: R pi (nbase,), that parameter and what others add to it. Printed, it is a table of
-    names and values.
+    It prints as a table of names and values.
     """
 
-    names: tuple[str, ...]
-    matrix: Array
-    values: Array
+    names: tuple[str, ...]  # of the inertial parameters whose columns Yb has, such as "Ixx:forearm"
+    matrix: Array  # R, (nbase, 10 nbodies)
+    values: Array  # R pi, (nbase,): each is the named parameter plus multiples of others
 
     def __repr__(self) -> str:
         if not self.names:
@@ -123,5 +118,5 @@ class BaseParameters(NamedTuple):
 
     @staticmethod
     def unit(name: str) -> str:
-        """Of the parameter of this name."""
+        """The unit of the parameter of this name."""
         return {"m:": "kg", "mx": "kg m", "my": "kg m", "mz": "kg m"}.get(name[:2], "kg m^2")

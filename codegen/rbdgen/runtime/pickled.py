@@ -1,4 +1,4 @@
-"""Libraries as bytes: their sources and how they were compiled, and who makes libraries of them again."""
+"""Pickles libraries as bytes: their sources and compiler flags, from which the receiver builds them again."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from typing import Any, Final
 from ..errors import LoadError
 
 Revive = Callable[[bytes], Any]
-"""Makes the library of packed texts where they arrive; it pickles by its name."""
+"""Makes a library from its packed texts in the receiving process. It is pickled by name."""
 
 ORIGIN: Final = "_rbdgen/origin.json"
-"""The manifest as it was before compilation, the flags and the levels."""
+"""The file with the manifest before compilation, the compiler's flags and the levels of instruction sets."""
 
 
 @cache
 def results_type(function: str, fields: tuple[str, ...]) -> Any:
-    """The named tuple of a function with several outputs; it pickles by its fields."""
+    """The type of the named tuple of a function with several outputs; its values are pickled by the
+    fields."""
     made = namedtuple("_Outputs", fields)  # type: ignore[misc]
     made.__name__ = made.__qualname__ = f"{function}_outputs"
 
@@ -40,11 +41,11 @@ def _results_of(function: str, fields: tuple[str, ...], values: tuple[Any, ...])
 class Content:
     """The texts of a compiled folder as they were when it was opened.
 
-    The folder may be generated anew later: what is shown and what is pickled stays what runs. `library`: what
-    was opened; pickled, a `Content` arrives as one that makes its library where somebody asks for that.
+    The folder may be generated again later, so the texts that are shown and pickled are kept here. A pickled
+    `Content` arrives as an `Arrived`, which makes its library on first use.
     """
 
-    library: Any
+    library: Any  # the library that was opened
 
     def __init__(self, folder: Path, files: Sequence[str], revive: Revive) -> None:
         self.folder = folder
@@ -58,14 +59,14 @@ class Content:
         return Arrived, (self.revive, self.packed)
 
     def text(self, name: str) -> str:
-        """The text of a file; `LoadError` where there was none."""
+        """The text of a file. Raises LoadError if it could not be read."""
         if name not in self._texts:
             raise LoadError(f"{self.folder / name}: could not be read; generate the folder again")
         return self._texts[name]
 
     @cached_property
     def packed(self) -> bytes:
-        """All of it as bytes; `LoadError` where a text is missing."""
+        """All texts as bytes. Raises LoadError if a text is missing."""
         try:
             origin = json.loads(self.text(ORIGIN))
             manifest = json.loads(origin["manifest"])
@@ -79,7 +80,7 @@ class Content:
 
 
 class Arrived:
-    """The bytes of a library as other processes get them; nothing is compiled where they only pass."""
+    """The bytes of a library in another process, which compiles the library only if it is used there."""
 
     def __init__(self, revive: Revive, packed: bytes) -> None:
         self._revive = revive
@@ -87,7 +88,7 @@ class Arrived:
 
     @property
     def library(self) -> Any:
-        """The library, compiled here or found in the cache."""
+        """The library, which is compiled or found in the cache."""
         return self._revive(self._packed)
 
 

@@ -1,4 +1,4 @@
-"""Configurations that are legal numbers and yet look like a mistake: one warning for each kind of mistake."""
+"""Warns of configurations that are valid numbers but look like a mistake, once for each kind of mistake."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from .configuration import Manifold
 Array = np.ndarray[Any, Any]
 
 Look = Callable[[SizedSignature, Sequence[Any], Mapping[str, Any], int], None]
-"""Looks at what a call is given, by place and by name; the last is the `stacklevel` of its warnings."""
+"""Checks the arguments of a call, given by position and by name. The last argument is the `stacklevel` of
+warnings."""
 
 NORM: Final = 1e-3
-"""How far the norm of a quaternion may be from 1: arithmetic in float and integrators move it."""
+"""How far the norm of a quaternion may be from 1, as float arithmetic and integrators change it."""
 
 TURNS: Final = 4
-"""Full turns, either way, beyond which the position of a joint without limits looks like degrees."""
+"""The number of full turns beyond which the position of a joint without limits looks like degrees."""
 
 BEYOND: Final = 1e-9
-"""How far a position may be beyond a limit, relative to the limit or absolute: rounding."""
+"""How far a position may be beyond a limit due to rounding, relative to the limit or absolute."""
 
 
 class Plausible:
-    """Looks at the configurations that functions of one library are given.
+    """Checks the configurations that are passed to the functions of one library.
 
-    It warns of quaternions whose norm is not 1 and of those in another order, of angles that look like
-    degrees, and of positions outside the limits: of each kind once, at the first one.
+    It warns of quaternions whose norm is not 1, of quaternions in the order w x y z, of angles that look like
+    degrees, and of positions outside the limits. Each kind gives one warning, for its first occurrence.
     """
 
     def __init__(self, manifold: Manifold, joints: Sequence[Mapping[str, Any]]) -> None:
@@ -44,7 +45,10 @@ class Plausible:
     def look(
         self, signature: SizedSignature, arrays: Sequence[Any], named: Mapping[str, Any], stacklevel: int
     ) -> None:
-        """Warns of what looks wrong in the configurations; what cannot be read is refused elsewhere."""
+        """Warns of configurations that look wrong.
+
+        Arguments that cannot be read are ignored; the call refuses them.
+        """
         for k, argument in enumerate(signature.inputs):
             given = arrays[k] if k < len(arrays) else named.get(argument.name)
             if argument.kind != "configuration" or given is None or is_lazy((given,)):
@@ -59,7 +63,7 @@ class Plausible:
                         warnings.warn(text, StateWarning, stacklevel=stacklevel + 1)
 
     def _mistakes(self, q: Array, name: str) -> Iterator[tuple[str, str]]:
-        """Kinds and messages, of q (states, nq)."""
+        """The kinds of mistakes in q (states, nq), with messages."""
         for joint in self._manifold.joints:
             if joint.kind in ("floating", "spherical"):
                 yield from _of_quaternion(joint, q, name)
@@ -69,7 +73,7 @@ class Plausible:
 
 
 def _numbers(given: Any) -> Array:
-    """An array of doubles, empty where these are no real numbers."""
+    """The argument as an array of doubles; empty if it is not an array of real numbers."""
     try:
         array = np.asarray(given)
     except (TypeError, ValueError, RuntimeError, BufferError):

@@ -1,4 +1,4 @@
-"""Steps of integration that C repeats: trajectories of given controls, and of controls with feedback."""
+"""Rollouts: C repeats integration steps for given controls, with or without feedback."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .pickled import Content
 from .plausible import Look
 
 FEEDBACK: Final = ("gains", "states")
-"""What a rollout with feedback takes beside the inputs of its step."""
+"""The inputs of a rollout with feedback, in addition to those of its step."""
 
 MOST_MADE: Final = 64
-"""Different numbers of steps whose calls are kept ready."""
+"""The largest number of calls for different numbers of steps that are kept."""
 
 
 class Step(Function):
-    """A step of integration in time: `q_next, v_next = f(q, v, tau, dt)`, and `f.rollout` of many steps."""
+    """An integration step, `q_next, v_next = f(q, v, tau, dt)`; `f.rollout` computes many steps."""
 
     def __init__(
         self, signature: SizedSignature, facts: Mapping[str, Any], content: Content, code: Code, real: str
@@ -42,25 +42,26 @@ class Step(Function):
 class Rollout:
     """Many steps in one call of C: `states = lib.rollout(q, v, tau, dt)`.
 
-    tau (..., N, nv) has a row for each of N steps. The results are q (..., N, nq) and v (..., N, nv), the
-    states after every step, or with `last=True` those after the last step alone, (..., nq) and (..., nv).
-    Leading axes broadcast; a number of dt holds for all rollouts. The bits are those of single steps. Many
-    rollouts go through vectors, one a lane, with `threads=` by several threads; `out=` is written to and
-    given back.
+    tau (..., N, nv) has a row for each of N steps. The results are the states after every step, q (..., N,
+    nq) and v (..., N, nv), or, with `last=True`, the state after the last step, (..., nq) and (..., nv).
+    Leading axes broadcast; a single number dt is used for all rollouts. The results are equal to those of
+    single steps, bit for bit. Many rollouts run in SIMD vectors, with one rollout per lane, and with
+    `threads=` on several threads. If `out=` is given, it is filled and returned.
 
     With feedback, `lib.rollout(q, v, tau, dt, gains=K, states=xs)` applies in step k
 
         u_k = tau_k + K_k (x_k - xs_k),    x_k - xs_k = [difference(qs_k, q_k), v_k - vs_k],
 
-    where x_k is the state before the step. `gains` (..., N, nv, 2 nv) has the matrices K_k, by rows of tau
-    and columns of the tangent space, first of q, then of v. `states` (..., N, nq + nv) has the states xs_k =
-    [qs_k, vs_k]; one row more, the state at the end, is not read. The results then have a third part: tau
-    (..., N, nv), the controls u_k, with `last=True` the last one. The function `difference` must have been
-    generated.
+    where x_k is the state before the step. `gains` (..., N, nv, 2 nv) has the matrices K_k; their columns are
+    those of the tangent space, first of q, then of v. `states` (..., N, nq + nv) has the states xs_k =
+    [qs_k, vs_k]; it may have one more row, the state at the end, which is not read. The results then have a
+    third part, the controls u_k (..., N, nv), or, with `last=True`, the last control. The function
+    `difference` must have been generated.
 
     Raises, on a call:
-        ArrayValueError: a shape does not fit, or there is no step.
-        ArrayTypeError: an array is not of real numbers, too few or too many arguments, no `difference`.
+        ArrayValueError: a shape does not fit, or tau has no row.
+        ArrayTypeError: an array is not of real numbers, there are too few or too many arguments, or
+            `difference` was not generated.
     """
 
     def __init__(
@@ -86,16 +87,17 @@ class Rollout:
         return self._of(arrays, named, last)(*arrays, out=out, threads=threads, **named)
 
     def bind(self, *arrays: Any, last: bool = False, out: Any = None, threads: int = 1, **named: Any) -> Any:
-        """A call without arguments, as `bind` of any function: it reads the same arrays at every call."""
+        """Returns a call without arguments, which reads the same arrays at every call, as `bind` of any
+        function."""
         return self._of(arrays, named, last).bind(*arrays, out=out, threads=threads, **named)
 
     def looked_at_by(self, look: Look) -> None:
-        """From now on `look` sees the inputs of every call."""
+        """Passes the inputs of every later call to `look`."""
         self._look = look
         self._made.clear()
 
     def _of(self, arrays: Sequence[Any], named: dict[str, Any], last: bool) -> Compiled:
-        """The call for as many steps as there are controls; leaves None out of `named`."""
+        """The compiled call for as many steps as tau has rows. Removes inputs that are None from `named`."""
         if not isinstance(last, (bool, np.bool_)):
             raise ArrayTypeError(f"{self.__name__}: last is {type(last).__name__}; pass True or False")
         for name in FEEDBACK:
@@ -112,11 +114,11 @@ class Rollout:
         return self._made[key]
 
     def _count(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> int:
-        """How many steps, by the shape of what is given for each of them."""
+        """The number of steps, which is the number of rows of tau."""
         argument = self._step.inputs[self._control]
         given = arrays[self._control] if len(arrays) > self._control else named.get(argument.name)
         shape = _shape(given)
-        if given is None or shape is None:  # missing, or ragged: refused with all others
+        if given is None or shape is None:  # missing or ragged; the call itself raises the error
             return 1
         if len(shape) < 2:
             raise ArrayValueError(
@@ -130,7 +132,7 @@ class Rollout:
         return shape[-2]
 
     def _rows(self, states: Any, steps: int) -> int:
-        """Rows of `states`: one for each step, or with the state at the end one more."""
+        """The number of rows of `states`: one for each step, or one more for the state at the end."""
         if not hasattr(self._code.lib, f"{self._symbol}_rollout_feedback_states"):
             raise ArrayTypeError(
                 f"{self.__name__}: feedback takes the function difference, which was not generated; ask for "
@@ -140,7 +142,8 @@ class Rollout:
         return steps + 1 if shape is not None and shape[-2:-1] == (steps + 1,) else steps
 
     def _compiled(self, steps: int, rows: int, last: bool) -> Compiled:
-        """C for so many steps; `rows`: of the states of a feedback, 0 where there is none."""
+        """The compiled call for a number of steps; `rows` is that of `states`, 0 for rollouts without
+        feedback."""
         taken, states = self._step.inputs, self._step.inputs[: len(self._step.outputs)]
         control = taken[self._control]
         inputs = tuple(_each(x, steps) if x is control else x for x in taken)
@@ -170,10 +173,10 @@ class Rollout:
 
 
 class Rollouts:
-    """`lib.rollout(q, v, tau, dt)`: many steps in one call, of the first step that was generated.
+    """`lib.rollout(q, v, tau, dt)` computes many steps in one call, by the first step that was generated.
 
-    `scheme`: the name of another one, such as "step_rk4". `lib.rollout.bind(...)` takes the same arguments,
-    which are those of `lib.step.rollout`: see `Rollout`.
+    `scheme` is the name of another step, such as "step_rk4". The other arguments of `lib.rollout` and of
+    `lib.rollout.bind` are those of `lib.step.rollout`: see `Rollout`.
     """
 
     def __init__(self, steps: Mapping[str, Rollout]) -> None:
@@ -187,7 +190,7 @@ class Rollouts:
         return self._of(scheme)(*arrays, **options)
 
     def bind(self, *arrays: npt.ArrayLike, scheme: str | None = None, **options: Any) -> Any:
-        """A call without arguments that reads the same arrays every time: see `Rollout`."""
+        """Returns a call without arguments that reads the same arrays every time: see `Rollout`."""
         return self._of(scheme).bind(*arrays, **options)
 
     def _of(self, scheme: str | None) -> Rollout:
@@ -201,12 +204,12 @@ class Rollouts:
 
 
 def _each(argument: SizedArgument, steps: int) -> SizedArgument:
-    """One for each step."""
+    """The argument with one row for each step."""
     return replace(argument, shape=(steps, *argument.shape))
 
 
 def _shape(given: Any) -> tuple[int, ...] | None:
-    """Its shape, None where it has none: of a ragged list, of a Dask array with chunks of unknown size."""
+    """The shape of an argument; None for ragged lists, and Dask arrays with chunks of unknown size."""
     if isinstance(given, np.ndarray):
         return tuple(given.shape)
     try:

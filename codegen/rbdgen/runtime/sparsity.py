@@ -1,4 +1,4 @@
-"""Which elements of outputs are not always 0, and dense arrays from packed ones."""
+"""The sparsity of outputs, and dense arrays from packed ones."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from .arrays import Array
 
 
 def entries_of(output: SizedArgument) -> tuple[npt.NDArray[np.intp], ...]:
-    """The indices of the elements that are not always 0, of a packed output of those that it holds: an array
-    an axis, in order."""
+    """The indices of the elements that are not always 0, one array per axis, in order.
+
+    For a packed output they are the indices in the dense array of the elements that it holds.
+    """
     shape = output.dense or output.shape
     positions = range(output.size) if output.nonzero is None else output.nonzero
     return np.unravel_index(np.array(positions, np.intp), shape) if shape else ()
 
 
 def sparsity_of(output: SizedArgument) -> npt.NDArray[np.bool_]:
-    """Where the dense array may be other than 0."""
+    """Which elements of the dense array are not always 0, as booleans."""
     shape = output.dense or output.shape
     pattern = np.zeros(shape, np.bool_)
     pattern[entries_of(output)] = True
@@ -28,7 +30,8 @@ def sparsity_of(output: SizedArgument) -> npt.NDArray[np.bool_]:
 
 
 def dense_of(output: SizedArgument, values: Array) -> Array:
-    """The dense array (..., *shape) of packed values (..., entries); others are given back as they are."""
+    """The dense array (..., *shape) of packed values (..., entries); values that are not packed are
+    returned."""
     if output.dense is None:
         return values
     held = np.zeros(output.dense, np.bool_)
@@ -40,7 +43,8 @@ def dense_of(output: SizedArgument, values: Array) -> Array:
 
 
 def _mirrored(output: SizedArgument, array: Any) -> Any:
-    """An array over the dense one's axes, or with others before them, the symmetric axes exchanged."""
+    """The array with the two symmetric axes of the dense array exchanged; it may have other axes before
+    them."""
     assert output.dense is not None
     if output.symmetric is None:
         return array

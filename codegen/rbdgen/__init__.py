@@ -1,12 +1,12 @@
-"""rbdgen: rigid-body dynamics from a URDF as plain C99, and as fast Python callables.
+"""rbdgen: rigid-body dynamics of a robot as plain C99, and as fast Python functions.
 
     import numpy as np
     import rbdgen
     robot = rbdgen.load_robot("arm7")
     lib = rbdgen.build(robot, functions=["rnea", "aba"])
-    tau = lib.rnea(lib.neutral(), np.zeros(lib.nv), np.zeros(lib.nv))  # help(lib.rnea) tells what they are
+    tau = lib.rnea(lib.neutral(), np.zeros(lib.nv), np.zeros(lib.nv))  # help(lib.rnea) explains the arguments
 
-Importing this loads neither CasADi nor SymPy nor cffi: they come when they are used.
+Importing rbdgen does not import CasADi, SymPy or cffi; they are imported on first use.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """The public names, for completion; `errors` has the classes of errors."""
+    """The public names, for completion. The classes of errors are in `errors`."""
     return __all__
 
 
@@ -77,52 +77,53 @@ def load_robot(
     """Read a robot's description and make its model.
 
     Args:
-        path: a URDF, a xacro or an MJCF, whatever its name ends in; the name of a bundled robot, such as
+        path: a URDF, xacro or MJCF file, recognised by its content; the name of a bundled robot, such as
             "arm7"; a `RobotBuilder`; or a `pinocchio.Model`, see `from_pinocchio`.
-        base: "fixed" to the world, or "floating": a free root with a unit quaternion. None is what the file
-            says: floating for an MJCF with a free joint, fixed for all else.
-        snap: entries of fixed rotations this close to 0 become 0; 0 leaves them as written.
-        gravity: in m/s^2, in world axes. None is what an MJCF or a Pinocchio model says, and (0, 0, -9.81)
-            for all else.
-        xacro_args: the arguments of a xacro, by name, as `NAME:=VALUE` of xacro; needs `rbdgen[xacro]`.
-        lock: joints that do not move, with their positions, rad or m, such as {"finger": 0.02}.
-        root: the link that becomes the root; only what it carries stays.
-        tip: only the chain from the root to this link stays; what hangs off the chain is dropped, its mass
-            as well. `robot.warnings` tells what was dropped.
-        damping: whether the joints' viscous damping d is part of the functions, as torques d v.
-        friction: None for none; "exact": their Coulomb friction f against the sign of v, 0 at rest (a joint
-            does not stick); ("smooth", e): f v / sqrt(v^2 + e^2), e in rad/s or m/s.
-        armature: rotors of motors, an SRDF with <rotor_params>, a TOML or a JSON file, or a dict: joint to
-            the inertia that the joint feels in kg m^2 or kg, or to {"rotor_inertia": kg m^2, "gear_ratio":
-            turns}. Rotors and springs that the description has are always part of the functions.
-        mimic: "eliminate": mimic joints follow others, q has the others alone; "independent": they are
-            joints like all others, as Pinocchio has them by default.
-        loops: closed loops beside those of the description, each "FRAME1=FRAME2:KIND": frames are links, or
-            "world"; KIND is "frame", which is what none means, or "point": their axes stay free. For example
-            ["coupler_tip=rocker_tip:point"]. Functions `loop_...` are of them, all others of the open tree.
-        ignore: what an MJCF has, no function knows, and is left out, where otherwise the file is refused:
-            "all", or some of "actuator" (armature and damping of actuators), "equality" (constraints that
-            are no closed loops, and couple no two joints linearly), "flex", "fluid", "gravcomp",
+        base: "fixed" if the root is fixed to the world, or "floating" if it moves freely, with a unit
+            quaternion. None means floating for an MJCF with a free joint, and fixed for all others.
+        snap: entries of fixed rotations whose distance from 0 is at most this become 0; 0 changes none.
+        gravity: the gravity in world axes, m/s^2. None means that of the MJCF or Pinocchio model, and
+            (0, 0, -9.81) for all others.
+        xacro_args: the arguments of a xacro by name, as `NAME:=VALUE` of xacro; needs `rbdgen[xacro]`.
+        lock: joints that are kept at these positions, rad or m, such as {"finger": 0.02}.
+        root: the link that becomes the root; only the links below it are kept.
+        tip: the last link of a chain from the root; only this chain is kept. All other links are dropped with
+            their mass; `robot.warnings` lists them.
+        damping: whether the functions include the viscous damping d of the joints, as torques d v.
+        friction: None for no Coulomb friction; "exact" for torques f sign(v), which are 0 at rest, so that
+            joints do not stick; ("smooth", e) for torques f v / sqrt(v^2 + e^2), with e in rad/s or m/s.
+        armature: the rotors of motors: an SRDF with <rotor_params>, a TOML or a JSON file, or a dict. It maps
+            joints to the rotor's inertia reflected to the joint, kg m^2 or kg, or to {"rotor_inertia": kg
+            m^2, "gear_ratio": turns}. Rotors and springs of the description are always included.
+        mimic: "eliminate": joints that mimic others follow them, and are no part of q. "independent": they
+            are joints like all others, as in Pinocchio by default.
+        loops: closed loops in addition to those of the description, each "FRAME1=FRAME2:KIND". A frame is a
+            link or "world". KIND is "frame", the default, if the frames coincide, or "point" if only their
+            origins do: ["coupler_tip=rocker_tip:point"]. Only functions `loop_...` include them; all others
+            are for the open tree.
+        ignore: unsupported features that are left out of an MJCF; without it, a file that has them is
+            refused. "all", or some of "actuator" (armature and damping of actuators), "equality" (constraints
+            that are neither closed loops nor linear couplings of two joints), "flex", "fluid", "gravcomp",
             "nonlinear" (springs and dampers), "plugin", "spring" (of ball and free joints), "tendon".
-        independent: joints whose velocities say those of all other joints on closed loops, such as ["crank"];
-            `loop_rnea`, `loop_crba` and `loop_aba` are dynamics by these velocities.
-        frames: which frames the functions `frame_...` are of, in this order, such as ["tool0", "foot_*"]. A
-            name is that of a link, of a fixed one too, of a joint (the frame that moves with it), of a site
-            of an MJCF, or "world"; a pattern stands for all links and sites that match, in the order of the
-            description. `robot.known_frames` has them all.
-        contacts: places that the world, or another link, holds, in the order of their rows, such as
+        independent: joints whose velocities determine those of all other joints on closed loops, such as
+            ["crank"]. `loop_rnea`, `loop_crba` and `loop_aba` are the dynamics in these velocities.
+        frames: the frames of the functions `frame_...`, in this order, such as ["tool0", "foot_*"]. A name is
+            that of a link (which may be fixed to its parent), of a joint (the frame that moves with it), of a
+            site of an MJCF, or "world". A pattern stands for all links and sites that match, in the order of
+            the description. `robot.known_frames` lists all names.
+        contacts: constraints on points and frames of links, in the order of their rows, such as
             [rbdgen.Point("lf", "front_left_foot"), rbdgen.Frame("l", "left_foot", (0.05, 0, -0.07))];
-            `rbdgen.Loop` holds two links together. Functions `contact_...` and `delassus` are of them.
-        contact_sets: some of the contacts by a name, such as {"trot": ["lf", "rh"]}: every function of
-            contacts is also there for these alone, `contact_aba_trot`, with fewer rows and operations.
-        order: of the joints below a link, which is depth first in all: "name", as Pinocchio has them when it
-            reads a URDF, or "file", as they are written. None is "file" for an MJCF, so that q is in the
-            order of `qpos`, and for a Pinocchio model; it is "name" for all else.
-        bounds: how many times the default bounds of memory and work reading an MJCF or a xacro may take: 1 GB
-            by the sizes that an MJCF writes, 20 000 elements, ten million steps of a xacro's expressions.
+            `rbdgen.Loop` keeps two links together. They are for functions `contact_...` and `delassus`.
+        contact_sets: subsets of the contacts by name, such as {"trot": ["lf", "rh"]}. Every function of
+            contacts also exists for each subset, such as `contact_aba_trot`, with fewer rows and operations.
+        order: the order of the joints below each link; joints are always numbered depth first. "name" is the
+            order in which Pinocchio reads a URDF, and "file" the order of the file. None means "file" for an
+            MJCF, so that q has the order of `qpos`, and for a Pinocchio model, and "name" for all others.
+        bounds: a factor on the bounds of memory and work for reading an MJCF or a xacro, which are 1 GB and
+            20 000 elements for an MJCF, and ten million steps of a xacro's expressions.
 
     Returns:
-        The robot; `robot.warnings` says, with file and line, what of the file is odd or has no effect.
+        The robot. `robot.warnings` lists, with file and line, what looks wrong in the file or has no effect.
 
     Raises:
         RbdgenError: one line that says where, what is wrong and what to do.
@@ -164,26 +165,26 @@ def from_pinocchio(
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
 ) -> Robot:
-    """The robot of a Pinocchio model, whose vectors then drop in; `load_robot(model)` is the same.
+    """The robot of a Pinocchio model, with the same vectors q and v; `load_robot(model)` is the same.
 
     Args:
-        model: a `pinocchio.Model`. A free-flyer that carries all other joints, from the world's origin, is
-            the floating base. A continuous joint has one coordinate here, its angle, and a planar joint has
-            its angle in place of cosine and sine. Its `armature` is part of the functions, as in Pinocchio.
+        model: a `pinocchio.Model`. A free-flyer at the world's origin that carries all other joints is the
+            floating base. The coordinate of a continuous joint is its angle, and a planar joint has an angle
+            in place of a cosine and a sine. The functions include `armature`, as Pinocchio's do.
         snap: as in `load_robot`.
-        damping: as in `load_robot`; the model's `damping` is part of no function of Pinocchio.
-        friction: as in `load_robot`; likewise.
-        mimic: of its mimic joints, as in `load_robot`.
-        frames: as in `load_robot`; the model's frames, of any type, are known by their names.
+        damping: as in `load_robot`. Pinocchio's functions ignore the model's `damping`.
+        friction: as in `load_robot`. Pinocchio's functions ignore the model's friction.
+        mimic: as in `load_robot`.
+        frames: as in `load_robot`; names are those of the model's frames, of any type.
         contacts: as in `load_robot`, on the model's frames.
         contact_sets: as in `load_robot`.
 
     Returns:
-        The robot, with the model's gravity. `robot.warnings` says what of the model has no effect, and
-        where its joints are in another order than rbdgen's, which is depth first.
+        The robot, with the model's gravity. `robot.warnings` lists what has no effect, and says if the
+        model's joints are not numbered depth first, as rbdgen's are.
 
     Raises:
-        RbdgenError: another type of joint, by its name; one line.
+        RbdgenError: the model has an unsupported type of joint; the message, one line, names it.
     """
     from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
@@ -206,39 +207,39 @@ def build(
     checks: bool = False,
     **options: Any,
 ) -> Library:
-    """Generate, compile and load functions of a robot; kept in a cache by content.
+    """Generate, compile and load functions of a robot; a cache keeps compiled functions.
 
     Args:
         robot: from `load_robot` or `from_pinocchio`, or what `load_robot` takes first, such as a path.
-        functions: names from the catalogue (`rbdgen list`), None for the default six, and for
-            `frame_placement` and `frame_jacobian_aligned` where the robot has frames,
-            `contact_aba`, `contact_jacobian` and `contact_motion` where it has contacts.
-        checks: whether calls warn, by a `StateWarning`, of configurations that look like a mistake: once of a
-            quaternion whose norm is not 1, of one in another order than x y z w, of angles that look like
-            degrees, and of positions outside the limits. It costs some 20 us a call; without it nothing does.
+        functions: the names of functions (`rbdgen list`). None means the default six,
+            `frame_placement` and `frame_jacobian_aligned` if the robot has frames, and
+            `contact_aba`, `contact_jacobian` and `contact_motion` if it has contacts.
+        checks: whether calls warn of configurations that look like a mistake: quaternions whose norm is not 1
+            or whose order is not x y z w, angles that look like degrees, and positions outside the limits.
+            Each kind gives one `StateWarning`. The checks take some 20 us per call.
         real: "double" (the default) or "float".
-        params: numbers of the robot that stay inputs, such as ["mass:link7"]: `lib.update(p)` makes the table
-            that functions then take last.
-        packed: True for matrices that hold only what is not always 0, symmetric entries once.
-        coordinates: True for NAME_vjp, NAME_jvp and NAME_hvp by the nq elements of q, not the nv of its
-            tangent space.
-        name: of the library and in its C; the robot's own by default.
-        arch: the least processor that the code runs on: "native" (the default), "x86-64-v2", "x86-64-v3",
+        params: parameters of the robot that stay inputs, such as ["mass:link7"]. `lib.update(p)` computes a
+            table from their values, which functions take as their last argument.
+        packed: whether matrices only hold elements that are not always 0, and symmetric elements once.
+        coordinates: whether NAME_vjp, NAME_jvp and NAME_hvp are by the nq elements of q, rather than by the
+            nv elements of its tangent space.
+        name: the name of the library and the prefix in its C; by default the robot's.
+        arch: the oldest processor on which the code runs: "native" (the default), "x86-64-v2", "x86-64-v3",
             "x86-64-v4" or "aarch64".
-        contract: True lets the compiler fuse products and sums; the last bits then differ.
-        trig: where sines and cosines come from: "builtin" (rbdgen's own, the default), "libm", or "input":
-            functions take them in place of angles.
-        variants: forms that are forced, by function, such as {"rnea": "looped"} (`rbdgen list --forms`).
+        contract: whether the compiler may fuse products and sums, which changes the last bits.
+        trig: the source of sines and cosines: "builtin" (rbdgen's own, the default), "libm", or "input", for
+            which functions take them in place of angles.
+        variants: forms to use, by function, such as {"rnea": "looped"} (`rbdgen list --forms`).
         savings: False for the textbook's forms in the joints' own axes.
-        engine: what traces the algorithms: "casadi" (the default), "sympy" or "graph".
-        budget: operations; a function that would take more unrolled is refused. 2 000 000 by default.
-        budget_flash: bytes; forms become smaller until all functions fit.
-        emit: ["casadi"] writes functions for `casadi.external` too, with `knots` states a call (`generate`).
-        target: "host" (the default) or "portable"; `generate` has those of small machines too, with `ram`, in
-            bytes, for their functions' stack and arguments.
+        engine: the library that traces the algorithms: "casadi" (the default), "sympy" or "graph".
+        budget: the largest number of operations of an unrolled function, by default 2 000 000.
+        budget_flash: the flash, in bytes, that functions may take; forms become smaller until they fit.
+        emit: ["casadi"] also writes functions for `casadi.external`, with `knots` states per call.
+        target: "host" (the default) or "portable". `generate` also has targets for small machines, for which
+            `ram` bounds the stack and the arguments of functions, in bytes.
 
     Returns:
-        The library: `lib.rnea(q, v, a)` takes and gives NumPy arrays, shapes (..., nq), (..., nv).
+        The library. `lib.rnea(q, v, a)` takes and returns NumPy arrays with shapes (..., nq) and (..., nv).
 
     Raises:
         RbdgenError: an unknown option or function, no compiler, and so on; one line.
@@ -266,17 +267,17 @@ def generate(
 
     Args:
         robot: from `load_robot` or `from_pinocchio`, or what `load_robot` takes first, such as a path.
-        out: the folder to write into; it is made where it is missing.
-        functions: names from the catalogue (`rbdgen list`), None for those of `build`.
-        compiled: whether to compile the Python package that the folder is for the target "host"; of a small
-            machine, whether to take its figures. For other targets the folder holds C alone.
+        out: the folder in which `<name>` is written; it is created if it is missing.
+        functions: the names of functions (`rbdgen list`); None means those of `build`.
+        compiled: for the target "host", whether to compile the Python package; for a small machine, whether
+            to measure flash and stack. For all targets other than "host" the folder has C alone.
         options: as in `build`.
 
     Returns:
-        The folder, which `load` opens where it was compiled for this machine.
+        The folder, which `load` opens if it was compiled for this machine.
 
     Raises:
-        RbdgenError: as `build`, or a folder that cannot be written; one line. What was there stays whole.
+        RbdgenError: as `build`, or the folder cannot be written, and stays as it was; one line.
     """
     from rbdgen.pipeline import page  # noqa: PLC0415
     from rbdgen.pipeline.asked import asked  # noqa: PLC0415
@@ -297,13 +298,13 @@ def generate_inertia(
     """Write the operations of `Inertia` as C: the folder `out/inertia`, as `rbdgen inertia -o out` does.
 
     Args:
-        out: the folder to write into; it is made where it is missing.
-        functions: names such as "rotated", see `rbdgen inertia --help`; None for all.
-        compiled: whether to compile it into a Python package, of NumPy arrays (..., 10).
+        out: the folder in which `inertia` is written; it is created if it is missing.
+        functions: the names of operations, such as "rotated", see `rbdgen inertia --help`; None means all.
+        compiled: whether to compile a Python package, whose functions take NumPy arrays (..., 10).
         options: as in `build`, such as real="float" or target="cortex-m4f".
 
     Returns:
-        The folder, which `load` opens where it was compiled for this machine.
+        The folder, which `load` opens if it was compiled for this machine.
 
     Raises:
         RbdgenError: as `generate`; one line.
@@ -332,22 +333,22 @@ def equations(
     """The equations of motion of a small robot as closed, simplified formulas.
 
     `equations(robot).matrices` has the SymPy matrices "M", "C" and "g" of M(q) a + C(q, v) v + g(q) = tau in
-    the symbols q1, v1, m1 and so on, `.values` what m1 and so on are. `.text()`, `.latex()` and `.html()` are
-    for people.
+    the symbols q1, v1, m1 and so on, and `.values` has the values of m1 and so on. `.text()`, `.latex()` and
+    `.html()` return documents.
 
     Args:
         robot: from `load_robot` or `from_pinocchio`, or what `load_robot` takes first, such as a path.
-        functions: some of "crba" (M), "coriolis" (C, by Christoffel's symbols: dM/dt - 2 C is skew without
-            damping), "gravity" (g), "nle" (h = C v + g), "rnea" (tau), "kinetic_energy" (T) and
-            "potential_energy" (U); None for M, C and g.
-        symbols: which numbers become symbols, of each body with the links fixed to it: "masses" (m1, kg),
-            "lengths" (l1 to the next joint, lc1 to the centre of mass, m), "inertias" (I1 about the centre of
-            mass, in the body's axes, kg m^2), "gravity" (g, m/s^2); "all" or "none" of them.
-        budget_terms: the most terms that all formulas together may have.
+        functions: some of "crba" (M), "coriolis" (C, from Christoffel symbols, so that dM/dt - 2 C is
+            skew-symmetric without damping), "gravity" (g), "nle" (h = C v + g), "rnea" (tau),
+            "kinetic_energy" (T) and "potential_energy" (U); None means M, C and g.
+        symbols: the numbers that become symbols, for each body with the links that are fixed to it: "masses"
+            (m1, kg), "lengths" (l1 to the next joint, lc1 to the centre of mass, m), "inertias" (I1 about the
+            centre of mass, in the body's axes, kg m^2), "gravity" (g, m/s^2); "all" or "none".
+        budget_terms: the largest number of terms of all formulas together.
 
     Raises:
-        RbdgenError: a name that is not known, a robot that is too large or has closed loops or Coulomb
-            friction, for "coriolis" also a joint whose v is not dq/dt; one line.
+        RbdgenError: a name is unknown, or the robot is too large, has closed loops or Coulomb friction, or,
+            for "coriolis", has a joint whose v is not dq/dt; one line.
     """
     from rbdgen.formulas.equations import equations_of  # noqa: PLC0415  (keeps `import rbdgen` quick)
     from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
@@ -363,19 +364,20 @@ def trace(
     *,
     closed: bool = False,
 ) -> Any:
-    """The expression graph of a function, to use in one's own work.
+    """The expressions of a function, for your own use.
 
     Args:
         robot: from `load_robot` or `from_pinocchio`, or what `load_robot` takes first, such as a path.
-        function: a name from the catalogue.
-        engine: "casadi" gives a `casadi.Function` over SX, named ROBOT_FUNCTION, with the signature's inputs
-            and outputs; "sympy" gives the intermediate quantities as (symbol, expression) in order and one
-            matrix an output. Elements that are always 0 are no part of the sparsity of CasADi's matrices.
-        variant: a form of the function by its name (`rbdgen list --forms`, the textbook's first) in the
-            joints' own axes; None for what is emitted: the cheapest form, in the axes that save most, after
-            all passes.
-        closed: with "sympy", one matrix an output in closed, simplified expressions of q1, v1 and so on, no
-            steps: for small robots and the functions of `equations`, which has masses as symbols too.
+        function: the name of a function (`rbdgen list`).
+        engine: "casadi" returns a `casadi.Function` over SX, named ROBOT_FUNCTION, with the inputs and
+            outputs of the function; elements that are always 0 are structural zeros. "sympy" returns the
+            intermediate quantities as (symbol, expression) in order, and one matrix per output.
+        variant: the name of a form of the function (`rbdgen list --forms`, the textbook's first), in the
+            joints' own axes. None means what is emitted: the cheapest form, in the body axes that save most,
+            after all passes.
+        closed: with "sympy", whether to return one matrix per output in closed, simplified expressions of q1,
+            v1 and so on, for small robots and the functions of `equations`, which can also make masses
+            symbols.
     """
     from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
 

@@ -61,7 +61,7 @@ def test_help_shows_arguments_units_axes_and_the_base(library: Library) -> None:
     shown = pydoc.plain(pydoc.render_doc(library.contact_aba))
     for words in (
         "contact_aba(q, v, tau, active=(1.0,), mu=(0.0,), *, out=None, threads=1) -> a, forces\n",
-        "Forward dynamics in contacts, and their forces.",
+        "Forward dynamics with contacts, and contact forces.",
         "v (8,) [rad/s, m/s]: joint velocities; a floating base first: linear, then angular, in its own",
         "A named tuple:",
         "`lib.joint_names` lists the joints, `lib.frames` lists the frames, `lib.contacts` lists the",

@@ -1,4 +1,4 @@
-"""What the arguments of a command mean: as options of a robot and of a generation."""
+"""Converts the arguments of a command to the options of a robot and of a generation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def options_of(parsed: argparse.Namespace) -> Options:
-    """The options of a generation."""
+    """The options of a generation that the arguments ask for."""
     return replace(
         _code_options(parsed, default_functions(bool(names_of(parsed.frames)), bool(parsed.contacts))),
         trig=parsed.trig,
@@ -36,7 +36,7 @@ def options_of(parsed: argparse.Namespace) -> Options:
 
 
 def _code_options(parsed: argparse.Namespace, functions: Iterable[str]) -> Options:
-    """Those that all code has; `functions`: where none are named."""
+    """The options that all generated code has; `functions` are the defaults if the arguments name none."""
     return Options(
         functions=tuple(functions) if parsed.functions is None else names_of(parsed.functions),
         name=getattr(parsed, "name", None),
@@ -50,19 +50,19 @@ def _code_options(parsed: argparse.Namespace, functions: Iterable[str]) -> Optio
 
 
 def inertia_options_of(parsed: argparse.Namespace) -> Options:
-    """The options of the operations on inertias."""
+    """The options of the operations on inertias that the arguments ask for."""
     from rbdgen.inertia.operations import OPERATIONS  # noqa: PLC0415  (not needed where a robot is)
 
     return _code_options(parsed, OPERATIONS)
 
 
 def names_of(given: Sequence[str]) -> tuple[str, ...]:
-    """The names of an option of names with commas between them, which may be given several times."""
+    """The names that an option lists with commas between them; the option may be given several times."""
     return tuple(name.strip() for name in ",".join(given).split(",") if name.strip())
 
 
 def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
-    """The robot, or the part of it, that the options ask for."""
+    """The robot, or the part of it, that the arguments ask for."""
     from rbdgen.pipeline.robot import load_robot  # noqa: PLC0415  (heavy)
 
     return load_robot(
@@ -92,7 +92,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
 
 
 def refuse_others(command: str, parsed: argparse.Namespace, known: Sequence[str], why: str) -> None:
-    """`OptionError` for an option that means nothing here, because of what another argument is."""
+    """Raises OptionError if an option is given that is not `known`, as `why` explains."""
     parser = PARSERS[command]()
     for option, value in vars(parsed).items():
         if option not in known and value != parser.get_default(option):
@@ -100,7 +100,7 @@ def refuse_others(command: str, parsed: argparse.Namespace, known: Sequence[str]
 
 
 def _pairs(option: str, texts: Sequence[str], form: str) -> dict[str, str]:
-    """The values of an option that is given once for each name."""
+    """The values by name of an option NAME=VALUE that is given once for each name."""
     values: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -113,7 +113,7 @@ def _pairs(option: str, texts: Sequence[str], form: str) -> dict[str, str]:
 
 
 def _positions(texts: Sequence[str]) -> dict[str, float]:
-    """Positions of joints by name."""
+    """The positions of --lock by joint."""
     given: dict[str, Any] = _pairs("--lock", texts, "JOINT=VALUE")
     try:
         return {joint: float(text) for joint, text in given.items()}

@@ -1,4 +1,4 @@
-"""The command line: arguments -> pipeline -> report; no logic of its own."""
+"""The commands of the command line: each converts its arguments, calls the pipeline and prints the result."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit status: 0, or 2 after one line that says what is wrong."""
-    if sys.stderr is None:  # closed: print() would turn to standard output
+    """Runs one command. The exit status is 0, or 2 after one line that says what is wrong.
+
+    `check` returns 1 if a check failed, and an interrupted command returns 130.
+    """
+    if sys.stderr is None:  # closed: print() would write to standard output instead
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  (until the process ends)
     if sys.stdout is None:
         print("rbdgen: error: the output cannot be written (it is closed)", file=sys.stderr)
@@ -51,9 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RbdgenError as error:
         print(f"rbdgen: error: {' '.join(error.in_shell.split())}", file=sys.stderr)
         return FAILED
-    except OSError as error:  # of standard output: all others have become an RbdgenError
+    except OSError as error:  # from standard output: all others have become an RbdgenError
         print(f"rbdgen: error: the output cannot be written ({error.strerror})", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered has nowhere to go
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discards buffered output
         return FAILED
     except KeyboardInterrupt:
         print("rbdgen: interrupted", file=sys.stderr)
@@ -61,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _guide(_: argparse.Namespace) -> int:
-    """What to type, for who typed the name alone."""
+    """Prints a short guide if no arguments are given."""
     print(GUIDE, MORE, sep="\n", end="")
     return 0
 
@@ -74,7 +77,7 @@ def _warn(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """A warning as one line, without the Python that gave it; the arguments are those of `showwarning`."""
+    """Prints a warning as one line, without its place in Python. The arguments are those of `showwarning`."""
     print(f"rbdgen: warning: {' '.join(str(message).split())}", file=sys.stderr)
 
 
@@ -108,7 +111,7 @@ def _inertia(parsed: argparse.Namespace) -> int:
 
 
 def _tell_real(parsed: argparse.Namespace, options: Options, errors: Console) -> None:
-    """That a small target chose the type of numbers."""
+    """Says which type of numbers is used if the target, rather than the user, determines it."""
     from rbdgen.cli import tables  # noqa: PLC0415
 
     if parsed.real is None and options.real != Options().real:
@@ -116,7 +119,7 @@ def _tell_real(parsed: argparse.Namespace, options: Options, errors: Console) ->
 
 
 def _tell_generated(result: Generated, console: Console) -> None:
-    """What was written."""
+    """Prints the table of the functions and the folder that were written."""
     from rbdgen.cli import tables  # noqa: PLC0415
 
     console.print(tables.generation_table(result.manifest["functions"]))
@@ -153,7 +156,10 @@ def _inspect(parsed: argparse.Namespace) -> int:
 
 
 def _is_folder(command: str, parsed: argparse.Namespace) -> bool:
-    """Whether a folder is meant, not a robot. `OptionError` where it is given what only a robot takes."""
+    """Whether the argument is a folder, not a robot.
+
+    Raises OptionError if options for robots are given for one.
+    """
     path = Path(parsed.subject)
     if path.is_dir():
         why = "cannot change a folder; give the robot instead"
@@ -188,7 +194,7 @@ def _check(parsed: argparse.Namespace) -> int:
 
 
 def _check_float(parsed: argparse.Namespace) -> int:
-    """What float costs: a report, no verdict."""
+    """Prints the relative error of every function in float, without a verdict."""
     options = options_of(parsed)
     from rbdgen.checks.accuracy import STATES, float_accuracy  # noqa: PLC0415
     from rbdgen.cli import tables  # noqa: PLC0415

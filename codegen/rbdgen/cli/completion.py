@@ -1,4 +1,4 @@
-"""Scripts that complete words of the command line in a shell, written from the parsers."""
+"""Writes shell scripts that complete words of the command line, from the parsers."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from rbdgen.toolchain.targets import TARGETS
 Parsers = Mapping[str, Callable[[], argparse.ArgumentParser]]
 
 GENERATE = "generate"
-"""The command that is meant where none is named."""
+"""The name here of the command that has no name on the command line, `rbdgen ROBOT`."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a command. `values`: what it may be given, empty where any text; None where it takes none.
-    `listed`: whether several stand in one list, with commas between them."""
+    """An option of a command."""
 
     names: tuple[str, ...]
     help: str
-    values: tuple[str, ...] | None
-    listed: bool = False
+    values: tuple[str, ...] | None  # the values it accepts, empty for any text; None for a flag
+    listed: bool = False  # whether the value is a list with commas
 
 
 def options_of(parser: argparse.ArgumentParser, command: str) -> list[Option]:

@@ -1,4 +1,4 @@
-"""Options of contacts."""
+"""The options that add contacts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from rbdgen.description.contacts import FORMS, Form
 
 
 def add_contact_options(group: argparse._ArgumentGroup) -> None:
-    """They share one list: rows of contacts stand in the order in which options do."""
+    """Adds the options of contacts. They share one list, so contacts have the order of the options."""
     helps: dict[Form, str] = {
-        "--contact": "a point of a link (its origin, or X,Y,Z in m) that the world holds, for contact_...",
-        "--contact-frame": "a point of a link and the link's axes that the world holds, likewise",
-        "--contact-loop": "points of two links, or (:frame) their axes too, that stay together, likewise",
+        "--contact": "keep a point of a link (its origin, or X,Y,Z in m) in place, for contact_...",
+        "--contact-frame": "keep a point of a link and the link's axes in place, for contact_...",
+        "--contact-loop": "keep points of two links together, and with :frame their axes, for contact_...",
     }
     for option, text in helps.items():
         group.add_argument(
@@ -30,5 +30,5 @@ def add_contact_options(group: argparse._ArgumentGroup) -> None:
         metavar="NAME=CONTACT,CONTACT",
         action="append",
         default=[],
-        help="functions of contacts also for these alone, such as contact_aba_NAME; once for each set",
+        help="also functions of only these contacts, such as contact_aba_NAME; once for each set",
     )

@@ -1,4 +1,4 @@
-"""Options of what is written beside the C."""
+"""The options of files that are written in addition to the C."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from rbdgen.options import EMITTED, Options
 
 
 def add_emit_options(group: argparse._ArgumentGroup) -> None:
-    """Those of `--emit`."""
+    """Adds the option --emit and those that belong to it."""
     group.add_argument(
         "--emit",
         choices=EMITTED,
         action="append",
         default=[],
-        help="write more: functions for casadi.external, with their sparse derivatives",
+        help="also write functions for casadi.external, with sparse derivatives",
     )
     group.add_argument(
         "--knots",
         metavar="N",
         type=int,
         default=Options().knots,
-        help="states in a call of functions of CasADi, in vectors, beside those of one (default 1)",
+        help="also write functions of CasADi that take N states per call, in SIMD vectors (default 1)",
     )

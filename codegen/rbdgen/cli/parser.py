@@ -1,4 +1,4 @@
-"""A parser of arguments that says what is wrong in one line."""
+"""A parser of arguments that reports errors in one line."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rbdgen.cli.mistakes import unrecognized
 from rbdgen.errors import shortened
 
 FAILED = 2
-"""The exit status where something is wrong."""
+"""The exit status after an error."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, as all errors do."""
+    """A parser that reports errors in one line, as all of rbdgen's errors are."""
 
     def __init__(self, prog: str, subject: str, description: str) -> None:
         layout, usage = argparse.RawDescriptionHelpFormatter, f"{prog} {subject}[options]"

@@ -39,7 +39,7 @@ MORE = "rbdgen --help shows all options, rbdgen COMMAND --help those of a comman
 
 
 def guide_parser() -> argparse.ArgumentParser:
-    """Of the name alone, without arguments."""
+    """The parser of `rbdgen` without arguments."""
     return Parser("rbdgen", "ROBOT ", GUIDE)
 
 
@@ -107,7 +107,7 @@ def bench_parser() -> argparse.ArgumentParser:
     parser = Parser(
         "rbdgen bench",
         "DIR|ROBOT ",
-        "Times from Python: a call, a state in batches.",
+        "Times of calls from Python: one call, and one state of a batch.",
     )
     _add_subject(parser)
     return parser
@@ -169,7 +169,7 @@ PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
 
 
 def _add_folder_options(parser: argparse.ArgumentParser, name: str) -> None:
-    """Where what is generated goes."""
+    """Adds the options of the folder that is written."""
     parser.add_argument(
         "-o",
         "--out",
@@ -178,19 +178,19 @@ def _add_folder_options(parser: argparse.ArgumentParser, name: str) -> None:
         default=Path("generated"),
         help="write DIR/NAME (default generated)",
     )
-    parser.add_argument("--name", help=f"of folder, C prefix and Python package (default {name})")
-    parser.add_argument("--no-compile", action="store_true", help="write the C only")
+    parser.add_argument("--name", help=f"the name of folder, C prefix and Python package (default {name})")
+    parser.add_argument("--no-compile", action="store_true", help="write the C without compiling it")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     parser.add_argument(
         "--ram",
         metavar="BYTES",
         type=int,
-        help="refuse functions that need more RAM than this (default: that of the target's part)",
+        help="refuse functions that need more RAM than this (default: the RAM of the target)",
     )
 
 
 def _add_subject(parser: argparse.ArgumentParser) -> None:
-    """A folder or a robot; the options below make sense with a robot only."""
+    """Adds the argument for a folder or a robot, and the options of robots, which are refused for folders."""
     parser.add_argument(
         "subject",
         metavar="DIR|ROBOT",
@@ -208,14 +208,14 @@ def _add_robot_options(
     group.add_argument(
         "--base",
         choices=("fixed", "floating"),
-        help="the root link is fixed to the world, or free (default fixed, but an MJCF with a free joint)",
+        help="the root link is fixed to the world, or free (default fixed; free for an MJCF with a free joint)",
     )
     group.add_argument(
         "--snap",
         metavar="TOL",
         type=float,
         default=1e-9,
-        help="entries of fixed rotations this close to 0 become 0 (default 1e-9; 0: none)",
+        help="entries of fixed rotations within TOL of 0 become 0 (default 1e-9; 0: none)",
     )
     group.add_argument(
         "--xacro-arg",
@@ -231,33 +231,31 @@ def _add_robot_options(
         default=[],
         help="keep a joint fixed at this position, rad or m; give the option once for each",
     )
-    group.add_argument(
-        "--damping", action="store_true", help="the joints' viscous damping is part of the functions"
-    )
+    group.add_argument("--damping", action="store_true", help="functions include the joints' viscous damping")
     group.add_argument(
         "--friction",
         metavar="exact|smooth:VELOCITY",
-        help="so is their Coulomb friction: by the sign of v, or v / sqrt(v^2 + VELOCITY^2), in rad/s or m/s",
+        help="functions include Coulomb friction: by sign(v), or v / sqrt(v^2 + VELOCITY^2), rad/s or m/s",
     )
     group.add_argument(
         "--armature",
         metavar="FILE",
         type=Path,
-        help="rotors of motors, an SRDF, TOML or JSON: {joint: {rotor_inertia: kg m^2, gear_ratio: turns}}",
+        help="the rotors of motors: SRDF, TOML or JSON, {joint: {rotor_inertia: kg m^2, gear_ratio: turns}}",
     )
     group.add_argument(
         "--loop",
         metavar="FRAME=FRAME[:point]",
         action="append",
         default=[],
-        help="two links that stay together, a closed loop: in all, or their origins; give it once for each",
+        help="a closed loop: keep two links together, or only their origins; give the option once for each",
     )
     group.add_argument(
         "--ignore",
         metavar="WHAT,WHAT",
         action="append",
         default=[],
-        help="leave out what an MJCF has and no function knows, instead of refusing it: tendon, ..., or all",
+        help="leave out unsupported features of an MJCF instead of refusing it: tendon, ..., or all",
     )
     group.add_argument(
         "--independent",
@@ -273,30 +271,30 @@ def _add_robot_options(
             metavar="NAME,NAME",
             action="append",
             default=[],
-            help="frames of the functions frame_...: links, joints, sites, patterns such as 'foot_*'",
+            help="the frames of functions frame_...: links, joints, sites, patterns such as 'foot_*'",
         )
     group.add_argument(
         "--order",
         choices=("name", "file"),
-        help="joints below a link: by name, as Pinocchio has them, or as in the file (default name; file for "
-        "an MJCF, as MuJoCo has them)",
+        help="the order of joints below a link: by name, as in Pinocchio, or as in the file (default name; "
+        "file for an MJCF, as in MuJoCo)",
     )
     group.add_argument(
         "--bounds",
         metavar="FACTOR",
         type=float,
         default=1.0,
-        help="let an MJCF or a xacro take FACTOR times the memory and work that it may (default 1)",
+        help="multiply the bounds of memory and work for an MJCF or a xacro by FACTOR (default 1)",
     )
-    group.add_argument("--root", metavar="LINK", help="take only what this link carries")
+    group.add_argument("--root", metavar="LINK", help="keep only this link and the links below it")
     group.add_argument(
-        "--tip", metavar="LINK", help="take only the chain from the root to this link, no branches"
+        "--tip", metavar="LINK", help="keep only the chain from the root to this link, without branches"
     )
     group.add_argument(
         "--mimic",
         choices=("eliminate", "independent"),
         default="eliminate",
-        help="mimic joints follow others, without a place in q, or are joints as others (default eliminate)",
+        help="mimic joints follow others and are no part of q, or are independent (default eliminate)",
     )
 
 
@@ -309,12 +307,12 @@ def _add_function_options(parser: argparse.ArgumentParser, title: str = "the cod
         "--trig",
         choices=TRIGS,
         default=defaults.trig,
-        help="sines and cosines: rbdgen's own, those of libm, or given by the caller (default builtin)",
+        help="the source of sines and cosines: rbdgen's own, libm, or the caller (default builtin)",
     )
     group.add_argument(
         "--packed",
         action="store_true",
-        help="matrices hold only what is not always 0, symmetric entries once, in the order of the header",
+        help="matrices only hold elements that are not always 0, symmetric ones once; see the header",
     )
     named = "NAME_vjp, NAME_jvp and NAME_hvp"
     group.add_argument("--coordinates", action="store_true", help=f"{named} by the nq numbers of q, not nv")
@@ -323,9 +321,11 @@ def _add_function_options(parser: argparse.ArgumentParser, title: str = "the cod
         metavar="FUNCTION=FORM",
         action="append",
         default=[],
-        help="force a form of a function, see rbdgen list --forms",
+        help="use this form of a function, see rbdgen list --forms",
     )
-    group.add_argument("--no-savings", action="store_true", help="the textbook's forms in the model's frames")
+    group.add_argument(
+        "--no-savings", action="store_true", help="use the textbook's forms in the model's frames"
+    )
     group.add_argument(
         "--param",
         metavar="NAME",
@@ -338,40 +338,44 @@ def _add_function_options(parser: argparse.ArgumentParser, title: str = "the cod
         metavar="N",
         type=int,
         default=defaults.budget,
-        help="refuse functions that unrolled would take more (default 2000000)",
+        help="refuse functions that take more operations when unrolled (default 2000000)",
     )
     group.add_argument(
         "--budget-flash",
         metavar="BYTES",
         type=int,
-        help="smaller forms, that take more instructions, until all functions fit (measured, so compiled)",
+        help="use smaller, slower forms until all functions fit into this flash, which is measured",
     )
     add_emit_options(group)
 
 
 def _add_code_options(group: argparse._ArgumentGroup, which: str) -> None:
-    """What all code can be asked to be."""
+    """Adds the options that apply to all generated code."""
     defaults = Options()
     group.add_argument("-f", "--functions", metavar="NAME,NAME", action="append", help=which)
     group.add_argument(
         "--real",
         choices=REALS,
-        help="type of numbers (default double; float where the target has no other)",
+        help="the type of numbers (default double; float if the target has no other)",
     )
     group.add_argument(
-        "--target", default=defaults.target, help=f"what runs the C: {', '.join(TARGETS)} (default host)"
+        "--target",
+        default=defaults.target,
+        help=f"the machine that runs the C: {', '.join(TARGETS)} (default host)",
     )
     group.add_argument(
         "--arch",
         default=defaults.arch,
-        help="least processor of the host: native, x86-64-v2, x86-64-v3, x86-64-v4, aarch64 (default native)",
+        help="the oldest processor: native, x86-64-v2, x86-64-v3, x86-64-v4, aarch64 (default native)",
     )
     group.add_argument(
-        "--contract", action="store_true", help="let the compiler fuse products and sums: other last bits"
+        "--contract",
+        action="store_true",
+        help="let the compiler fuse products and sums, which changes last bits",
     )
     group.add_argument(
         "--engine",
         choices=("casadi", "sympy", "graph"),
         default=defaults.engine,
-        help="what traces the algorithms (default casadi)",
+        help="the library that traces the algorithms (default casadi)",
     )

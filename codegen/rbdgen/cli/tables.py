@@ -1,4 +1,4 @@
-"""What the command line prints: tables and lines, laid out with rich."""
+"""Prints the tables and lines of the command line, with rich."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ from rbdgen.signature import Argument
 from rbdgen.toolchain.kept import Cleared, Contents
 
 WIDTH = 120
-"""Columns where the output is no terminal: tables in files and pipes do not depend on a window."""
+"""The columns of output that is no terminal, so that tables in files and pipes do not depend on a window."""
 
 
 def consoles(*, quiet: bool = False) -> tuple[Console, Console]:
-    """For results and for everything else; what the terminal cannot show appears as an escape."""
+    """The consoles for results and for everything else; characters that a terminal cannot show are
+    escaped."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -47,7 +48,7 @@ def consoles(*, quiet: bool = False) -> tuple[Console, Console]:
 
 @contextmanager
 def progress(console: Console, steps: int) -> Iterator[Callable[[str], None]]:
-    """A bar on a terminal, a line a step elsewhere."""
+    """Shows the progress as a bar on a terminal, and otherwise as one line per step."""
     if not console.is_terminal:
         yield lambda text: say(console, text)
         return
@@ -58,7 +59,7 @@ def progress(console: Console, steps: int) -> Iterator[Callable[[str], None]]:
 
 
 def functions_table() -> Table:
-    """Every function in a line, those of frames and of contacts in one, for a screen of 80 columns."""
+    """One line per function, and one each for those of frames and of contacts, in 80 columns."""
     table = Table(box=None, pad_edge=False, caption_justify="left", width=80)
     table.add_column("function", no_wrap=True)
     table.add_column("computes", overflow="fold")
@@ -81,7 +82,7 @@ def functions_table() -> Table:
 
 
 def forms_table() -> Table:
-    """Every function: inputs, outputs, shapes, units, forms with their sources."""
+    """Every function with its inputs, outputs, shapes and units, and its forms with their sources."""
     table = Table(title="functions", title_justify="left")
     table.add_column("function", no_wrap=True)
     for column in ("inputs", "outputs", "computes"):
@@ -106,7 +107,7 @@ def _argument(argument: Argument) -> str:
 
 
 def robot_tree(robot: Robot) -> Tree:
-    """`outline` of a robot, for rich."""
+    """The `outline` of a robot as a tree of rich."""
     top = outline(robot)
     tree = Tree(escape(top.text))
     waiting = [(top, tree)]
@@ -117,7 +118,7 @@ def robot_tree(robot: Robot) -> Tree:
 
 
 def inspect(console: Console, robot: Robot, warnings: Iterable[str]) -> None:
-    """The tree, the snapped rotations, the warnings."""
+    """Prints the robot's tree, its snapped rotations and its warnings."""
     console.print(robot_tree(robot))
     for snap in robot.snapped:
         console.print(
@@ -130,11 +131,14 @@ def inspect(console: Console, robot: Robot, warnings: Iterable[str]) -> None:
 
 
 MOST_WARNINGS = 12
-"""More than these are folded where they come beside other output."""
+"""The largest number of warnings that are printed with other output without being folded."""
 
 
 def folded(warnings: Sequence[str]) -> list[str]:
-    """Many warnings as one line a kind, by what was done about it: the first, and how many more."""
+    """The warnings, or, if there are many, the first of each kind and the number of others of that kind.
+
+    The kind of a warning is its last part, which says what was done about it.
+    """
     if len(warnings) <= MOST_WARNINGS:
         return list(warnings)
     kinds: dict[str, list[str]] = {}
@@ -147,18 +151,18 @@ def folded(warnings: Sequence[str]) -> list[str]:
 
 
 def say(console: Console, text: str) -> None:
-    """One line beside the tables."""
+    """Prints one line of text."""
     console.print(f"rbdgen: {text}", markup=False, highlight=False, soft_wrap=True)
 
 
 def warn(console: Console, warnings: Iterable[str]) -> None:
-    """One line a warning."""
+    """Prints one line per warning."""
     for warning in warnings:
         console.print(f"rbdgen: warning: {warning}", markup=False, soft_wrap=True)
 
 
 def generation_table(functions: Mapping[str, Mapping[str, Any]]) -> Table:
-    """One row a function: form, operation counts, bytes of C, and what the compiler made of it."""
+    """One row per function: form, operation counts, and bytes of C, object code and stack."""
     table = _counted_table("function", "form")
     for column in ("C bytes", "object", "stack", "compile s"):
         table.add_column(column, justify="right")
@@ -179,7 +183,7 @@ def generation_table(functions: Mapping[str, Mapping[str, Any]]) -> Table:
 
 
 def counts_table(counted: Mapping[str, tuple[str, Cost]]) -> Table:
-    """Operations of every function's cheapest form."""
+    """The operation counts of every function's cheapest form."""
     table = _counted_table("function", "form")
     for name, (form, cost) in counted.items():
         table.add_row(
@@ -204,7 +208,7 @@ def _counted_table(*texts: str) -> Table:
 
 
 def findings_table(findings: Iterable[Finding]) -> Table:
-    """One row a check, also for those that were left out."""
+    """One row per check, including those that were left out."""
     results = {True: "passed", False: "FAILED", None: "left out"}
     table = Table()
     for column in ("check", "result", "figure"):
@@ -215,13 +219,13 @@ def findings_table(findings: Iterable[Finding]) -> Table:
 
 
 def findings_told(findings: Sequence[Finding], states: int) -> str:
-    """All findings in a line."""
+    """A summary of all findings in one line."""
     counts = [sum(finding.passed is result for finding in findings) for result in (True, False, None)]
     return "{} passed, {} failed, {} left out; at {} random states".format(*counts, states)
 
 
 def accuracy_table(rows: Iterable[Accuracy], states: int) -> Table:
-    """Relative errors of every function in float."""
+    """The relative errors of every function in float."""
     table = Table(title=f"float against double, {states:,} random states", title_justify="left")
     table.add_column("function")
     for column in ("median relative error", "largest"):
@@ -232,7 +236,7 @@ def accuracy_table(rows: Iterable[Accuracy], states: int) -> Table:
 
 
 def times_table(times: Iterable[Time]) -> Table:
-    """Microseconds of every function from Python."""
+    """The times of calls of every function from Python, in microseconds."""
     table = Table(title="microseconds, least of several repetitions", title_justify="left")
     table.add_column("function")
     for column in ("operations", "call", "bound call", "a state in batches"):

@@ -100,7 +100,7 @@ def test_float(jax: Any) -> None:
         ),
         (
             lambda f, q: f(q, q, q.astype(np.float32)),
-            "rnea: a is float32, the library is of float64; say jax.config.update('jax_enable_x64', True) "
+            "rnea: a is float32, the library is of float64; call jax.config.update('jax_enable_x64', True) "
             "first, or build with real='float'",
         ),
         (

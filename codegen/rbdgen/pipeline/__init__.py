@@ -1,1 +1,2 @@
-"""From a robot to a generated folder or a library: `page.py` has all steps, the others the longer ones."""
+"""The steps from a robot to a generated folder or a library. `page.py` runs them; other modules implement
+them."""

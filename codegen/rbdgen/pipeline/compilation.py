@@ -1,4 +1,4 @@
-"""From options to the target, its compiler and its flags."""
+"""Finds the target, the compiler and the flags that options ask for."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from rbdgen.wording import option
 
 
 def target_of(options: Options) -> Target:
-    """The options' row of the table, with the RAM asked for."""
+    """The target of the options, with the RAM that they ask for."""
     target = target_named(options.target)
     return target if options.ram is None else target.with_ram(options.ram)
 
 
 def toolchain_of(options: Options) -> Toolchain:
-    """The compiler and flags of the options' target."""
+    """The compiler and flags for the target of the options."""
     _, levels = architecture(options.arch)
     return Toolchain(
         find_compiler(environment_compiler()), compiler_flags(options), available_cores(), levels
@@ -30,7 +30,10 @@ def toolchain_of(options: Options) -> Toolchain:
 
 
 def compiler_flags(options: Options) -> tuple[str, ...]:
-    """The target's flags with what the options change; `OptionError` where they contradict it."""
+    """The target's flags as the options change them.
+
+    Raises OptionError if the options contradict the target.
+    """
     flag, _ = architecture(options.arch)
     if options.arch != "native" and options.target != "host":
         raise OptionError(
@@ -44,7 +47,8 @@ def compiler_flags(options: Options) -> tuple[str, ...]:
 
 
 def measured(sources: Sources, target: Target, options: Options, progress: Progress) -> Sources:
-    """The sources with the figures that the target's objects show."""
+    """The sources with the figures of flash and stack, measured on objects that are compiled for the
+    target."""
     reason = unmeasurable(sources, target, options)
     compiler = cross_compiler(target)
     if reason is not None or compiler is None:
@@ -54,7 +58,7 @@ def measured(sources: Sources, target: Target, options: Options, progress: Progr
 
 
 def unmeasurable(sources: Sources, target: Target, options: Options) -> str | None:
-    """Why a small machine's objects cannot be measured here, and what to do; None where they can."""
+    """Why objects for a small machine cannot be measured here, and what to do; None if they can."""
     name, compiler = f"{target.prefix}gcc", cross_compiler(target)
     if compiler is None:
         return f"{name} is not installed; {target.install}"
@@ -63,7 +67,7 @@ def unmeasurable(sources: Sources, target: Target, options: Options) -> str | No
 
 
 def check_measurable(options: Options, target: Target, *, compiled: bool) -> None:
-    """`OptionError` where a small machine's objects must be measured, and there is no compiler for it."""
+    """Raises OptionError if objects for a small machine must be measured, but cannot be."""
     figures = compiled and target.embedded and cross_compiler(target) is not None
     if options.ram is not None and not figures:
         raise OptionError(

@@ -1,4 +1,4 @@
-"""The design of functions: each in its cheapest form, traced, simplified and verified, several at once."""
+"""Designs functions: traces each in its cheapest form, simplifies and verifies it, several in parallel."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ from rbdgen.toolchain.targets import target_named
 from rbdgen.wording import option
 
 LONGEST_BATCH: Final = 100_000
-"""Operations written down up to which a function gets a batch function. One of 72 thousand takes gcc 7 s and
-clang 5 s, and 140 KB of stack for its workspace."""
+"""The largest number of written operations for which a function gets a batch function. One of 72 thousand
+takes gcc 7 s and clang 5 s, and its workspace takes 140 KB of stack."""
 
 PARAMETERS_DIFFER: Final = f"{option('params')} makes numbers inputs in which limbs may differ; leave it out"
 
 
 def design_functions(robot: Robot, options: Options, progress: Progress = silent) -> list[FunctionSource]:
-    """The graph of every function asked for, several at once."""
+    """The designed functions that the options ask for, in their order. Raises OptionError for bad options."""
     target_of(options).check_real(options.real)
     for name in options.functions:
         row = lookup(name, robot.model)
         if row.by_parameters:
-            row.sized(robot.model, len(options.params))  # refused early where there are none
+            row.sized(robot.model, len(options.params))  # raises an error early if there are no parameters
     if options.coordinates and not any(lookup(x, robot.model).differentiated for x in options.functions):
         raise OptionError(
             f"{option('coordinates')} is of NAME_vjp, NAME_jvp and NAME_hvp; ask for one, or leave it out"
@@ -60,7 +60,7 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
     check_budget(robot.model, [name for name in options.functions if name not in looped], options.budget)
     if options.trig == "input":
         check_springs(robot)
-    facts_of(robot, options)  # a name that cannot be used is refused before the work, not after
+    facts_of(robot, options)  # refuses a name that cannot be used before the work starts
     axes = search(robot.model) if options.savings else None
     progress("searched body axes")
     table = design_table(robot, axes, options) if options.params else None
@@ -75,8 +75,10 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
 def _designed(
     robot: Robot, axes: BodyAxes | None, options: Options, table: Table | None, done: Callable[[str], None]
 ) -> list[FunctionSource]:
-    """All functions in the order of the options, the longest begun first: one of them alone would leave all
-    cores but one without work at the end."""
+    """The functions in the order of the options.
+
+    The longest are started first, as a long one that starts last would run alone while other cores are idle.
+    """
     longest_first = sorted(
         options.functions, key=lambda name: -lookup(name, robot.model).estimate(robot.model)
     )
@@ -86,7 +88,10 @@ def _designed(
 
 
 def in_stages(function: FunctionSource) -> FunctionSource:
-    """The function with straight lines none of whose angles waits for a sine, as the built-in one needs."""
+    """The function in stages, such that within a stage no angle depends on a sine or cosine.
+
+    The built-in sine and cosine take all angles of a straight line at once.
+    """
     program = staged(function.program)
     if program is function.program:
         return function
@@ -97,7 +102,7 @@ def in_stages(function: FunctionSource) -> FunctionSource:
 
 
 def design_table(robot: Robot, axes: BodyAxes | None, options: Options) -> Table:
-    """What the functions are traced on where parameters are inputs."""
+    """The table of parameters on which the functions are traced if parameters are inputs."""
     for row in (lookup(name, robot.model) for name in options.functions):
         if row.basis is not None:
             raise OptionError(
@@ -109,10 +114,10 @@ def design_table(robot: Robot, axes: BodyAxes | None, options: Options) -> Table
 
 
 def with_update(functions: Sequence[FunctionSource], table: Table, *, lean: bool) -> list[FunctionSource]:
-    """The functions with their table, and the function that fills it.
+    """The functions with the table as their last input, and the function that computes the table.
 
-    `lean`: whether the table has no more than they read. Else it is that of the robot and its parameters,
-    which other functions of the same robot take as well.
+    If `lean`, the table only holds what these functions read. Otherwise it depends only on the robot and its
+    parameters, so that other functions of the same robot take it as well.
     """
     name = table.argument.name
     read = set[int]().union(*(elements_read(function.program, name) for function in functions))
@@ -144,7 +149,7 @@ def with_update(functions: Sequence[FunctionSource], table: Table, *, lean: bool
 
 
 def update_products(table: Table) -> list[FunctionSource]:
-    """Products with the derivatives of the function that fills the table."""
+    """The products with the derivatives of the function that computes the table."""
     found = []
     for signature, program in table.products():
         verify_program(program)
@@ -162,7 +167,8 @@ def update_products(table: Table) -> list[FunctionSource]:
 
 
 def check_springs(robot: Robot) -> None:
-    """OptionError for the spring of an angle, which is not given where its sine and cosine are."""
+    """Raises OptionError if a joint angle has a spring, as the angle itself is no input if its sine is
+    one."""
     for joint in (body.joint for body in robot.model.bodies):
         at = joint.idx_q if joint.follows is None else joint.follows.idx_q
         if joint.resistance.stiffness and at in robot.model.manifold.angles:
@@ -173,7 +179,7 @@ def check_springs(robot: Robot) -> None:
 
 
 def design_function(task: tuple[Robot, str, BodyAxes | None, Options, Table | None]) -> FunctionSource:
-    """One function: the cheapest form, its passes, its order. Its program is verified here."""
+    """Designs one function: chooses its form, applies the passes, and verifies the program."""
     robot, name, axes, options, table = task
     function, vectors = lookup(name, robot.model), target_named(options.target).extensions
     if options.coordinates:
@@ -225,7 +231,7 @@ def _moving(x: SizedArgument) -> Argument:
 
 
 def _dependence(function: Function, program: Program) -> Dependence:
-    """Of a product with derivatives, on its directions, where these are elements of arrays."""
+    """How the outputs of a product with derivatives depend on its directions; empty for other functions."""
     made = function.differentiated
     if made is None or program.straight is None:
         return {}
@@ -235,7 +241,7 @@ def _dependence(function: Function, program: Program) -> Dependence:
 
 
 def limbs_refused(function: Function, options: Options) -> str | None:
-    """Why alike limbs are no lanes of vectors, whatever the robot; None where they may be."""
+    """Why alike limbs cannot be SIMD lanes with these options, for any robot; None if they can."""
     if not target_named(options.target).extensions:
         return f"{option('target', options.target)} has no vectors; take {option('target', 'host')}"
     if options.trig == "input":
@@ -248,7 +254,7 @@ def limbs_refused(function: Function, options: Options) -> str | None:
 
 
 def check_limbs(function: Function, options: Options) -> None:
-    """OptionError where alike limbs are asked for and cannot go together."""
+    """Raises OptionError if the options ask for a form with alike limbs that is not possible."""
     asked, reason = options.variants.get(function.name), None
     if asked == LIMBS:
         reason = limbs_refused(function, options)
@@ -259,7 +265,7 @@ def check_limbs(function: Function, options: Options) -> None:
 
 
 def batch_program(program: Program) -> Program | None:
-    """What the batch function of a verified program computes, verified too; None where it would be long."""
+    """The verified program of the batch function of a verified program; None if it would be too long."""
     if too_long_for_vectors(program):
         return None
     batch = apply(program, FOR_BATCHES)
@@ -271,7 +277,7 @@ def batch_program(program: Program) -> Program | None:
 
 
 def count(robot: Robot, functions: Sequence[str], progress: Progress = silent) -> dict[str, tuple[str, Cost]]:
-    """Form and operations of each function, as `design` would choose; nothing is emitted."""
+    """The form and operation counts of each function, as `design` would choose them."""
     options = Options(functions=tuple(functions))
     check_budget(robot.model, functions, options.budget)
     axes = search(robot.model)
@@ -281,8 +287,10 @@ def count(robot: Robot, functions: Sequence[str], progress: Progress = silent) -
 
 
 def _check_angles(robot: Robot) -> None:
-    """Refuse joints that need more than the sines that are handed in: a screw slides by the angle itself,
-    and a follower may turn by a multiple of it."""
+    """Raises OptionError for joints that need more than given sines and cosines.
+
+    A helical joint slides by its angle itself, and a follower may turn by a multiple of an angle.
+    """
     screw = next((joint.name for joint in robot.model.manifold.joints if joint.kind == "screw"), None)
     if screw is not None:
         raise OptionError(

@@ -1,4 +1,4 @@
-"""What `--emit` adds to a folder: the functions that its files need, and what is compiled of these."""
+"""What `--emit` adds to a folder: the functions that CasADi's files need, and their compiled library."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from rbdgen.wording import option
 
 
 def with_derivatives(robot: Robot, options: Options) -> Options:
-    """The options with what gives derivatives of all functions asked for, where CasADi is to know them.
+    """The options with the functions that give the derivatives of those asked for, if files for CasADi are.
 
-    Products are by the elements of q then, unless some are asked for that are not.
+    Products with derivatives are then by the elements of q, unless the options ask for some that are not.
     """
     if not options.emit:
         return options
@@ -49,7 +49,7 @@ def with_derivatives(robot: Robot, options: Options) -> Options:
 
 
 def check_emitted(options: Options, target: Target) -> None:
-    """`OptionError` where nobody could call what is asked for."""
+    """Raises OptionError for files for CasADi with a target on which CasADi does not run."""
     if options.emit and target.embedded:
         raise OptionError(
             f"{option('emit', ['casadi'])}: CasADi runs on this machine; leave "
@@ -60,7 +60,7 @@ def check_emitted(options: Options, target: Target) -> None:
 def with_emitted(
     files: Mapping[str, bytes], sources: Sources, toolchain: Toolchain, cache: Cache
 ) -> dict[str, bytes]:
-    """The files of a compiled package, with the library of the functions of CasADi if there are some."""
+    """The files of a compiled package, with the library of functions for CasADi if there are any."""
     callers = {file: text for file, text in sources.files.items() if file.startswith("casadi/")}
     if not callers:
         return dict(files)

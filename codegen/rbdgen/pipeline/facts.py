@@ -1,4 +1,4 @@
-"""What the emitted files say of the robot."""
+"""Collects the facts of a robot that the emitted files state."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from rbdgen.version import __version__
 
 
 def warnings_of(robot: Robot, options: Options | None = None) -> tuple[str, ...]:
-    """What is odd about the description, and a name that the emitted files cannot bear as it is."""
+    """The warnings of the description, and one if the robot's name must be changed in the emitted files."""
     named = options is not None and options.name is not None
     renamed = None if named else renaming(robot.model.name)
     return robot.warnings if renamed is None else (*robot.warnings, renamed)
 
 
 def facts_of(robot: Robot, options: Options) -> RobotFacts:
-    """What the emitted files say of the robot."""
+    """The facts of a robot that the emitted files state."""
     model = robot.model
     body_names = {-1: "world"} | {i: body.name for i, body in enumerate(model.bodies)}
     chosen = asked_parameters(robot, options.params)
@@ -82,7 +82,7 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
 
 
 def _base_facts(robot: Robot, options: Options) -> BaseFacts | None:
-    """Of the functions asked for that are of base parameters."""
+    """The base parameters of the first function that the options ask for and that has some."""
     for row in (lookup(name, robot.model) for name in options.functions):
         if row.basis is not None:
             basis = row.basis(robot.model)

@@ -1,4 +1,4 @@
-"""Fitting functions into flash: those that save most get a smaller form, until what was measured fits."""
+"""Fits functions into flash: those that save most get smaller forms until the measured size fits."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from rbdgen.toolchain.module import built, package_files
 from rbdgen.wording import option
 
 Sizes = Mapping[str, int]
-"""Bytes of flash by function: its code and constants with all that it calls, every function apart."""
+"""The flash of each function in bytes: its code and constants with those of all functions that it calls."""
 
 Measure = Callable[[Sequence[FunctionSource]], Sizes]
-"""Compiles functions; nothing is estimated."""
+"""Compiles functions and measures their flash."""
 
 
 def fitted(
@@ -34,11 +34,11 @@ def fitted(
     budget: int,
     measure: Measure,
 ) -> list[FunctionSource]:
-    """The functions, as few as possible in a smaller form, within `budget` bytes.
+    """The functions within `budget` bytes, with as few of them as possible in a smaller form.
 
-    A function goes from its fastest form to the next one that is smaller; the step that saves most comes
-    first, loops over limbs before those over bodies, which take longest. `smaller`: makes
-    the other forms, for functions that have some; asked only where it must be.
+    In each step one function changes to its next smaller form. The step that saves most comes first, and
+    loops over limbs come before loops over bodies, which are slower. `smaller` makes the other forms; it is
+    only called if it is needed.
 
     Raises:
         BuildError: all functions in the smallest form that they have exceed the budget.
@@ -61,7 +61,7 @@ def fitted(
 
 
 def _saving(size: int, form: FunctionSource, smaller: int) -> tuple[bool, int]:
-    """What steps are compared by: the largest comes first."""
+    """The key by which steps are compared; the step with the largest comes first."""
     return form.form == LIMB_LOOPS, size - smaller
 
 
@@ -71,7 +71,8 @@ def _steps(
     smaller: Mapping[str, Sequence[FunctionSource]],
     measure: Measure,
 ) -> dict[str, list[tuple[FunctionSource, int]]]:
-    """Of every function its other forms with their sizes: from fast to slow, each smaller than all before."""
+    """The other forms of every function with their sizes, from fast to slow, each smaller than those
+    before."""
     waiting = {name: sorted(forms, key=lambda form: form.cost.work) for name, forms in smaller.items()}
     steps: dict[str, list[tuple[FunctionSource, int]]] = {function.name: [] for function in functions}
     least = dict(sizes)
@@ -86,7 +87,7 @@ def _steps(
 
 
 def _too_large(sizes: Sizes, budget: int) -> str:
-    """The figures of functions that do not fit."""
+    """The message with the sizes of functions that do not fit."""
     total = sum(sizes.values())
     rows = sorted(sizes.items(), key=lambda row: -row[1])
     loops = {name for name, function in ALL.items() if function.smallest}
@@ -101,9 +102,9 @@ def _too_large(sizes: Sizes, budget: int) -> str:
 
 
 def smaller_forms(robot: Robot, options: Options, progress: Progress) -> dict[str, list[FunctionSource]]:
-    """The functions in forms that repeat what is written once; not those whose form is forced.
+    """The functions in forms with loops, except for functions whose form the options choose.
 
-    They loop over alike limbs, if the robot has such, and over bodies, if the robot can be done so.
+    The loops are over alike limbs, if the robot has some, and over bodies, if the robot allows it.
     """
     forms: list[dict[str, Form]] = [{}, {}]
     for name in options.functions:
@@ -125,9 +126,9 @@ def smaller_forms(robot: Robot, options: Options, progress: Progress) -> dict[st
 
 
 def flash_bytes(sources: Sources, options: Options, progress: Progress) -> dict[str, int]:
-    """Bytes of code and constants of every function, compiled for the options' target.
+    """The bytes of code and constants of every function, compiled for the target of the options.
 
-    What does not fit the target's part is measured all the same.
+    Functions are measured even if they do not fit the target's flash.
     """
     target = target_of(options)
     if target.embedded:

@@ -1,4 +1,4 @@
-"""Joints by name become the velocities that say all others where loops are closed."""
+"""Chooses the independent velocities of a robot with closed loops, by the names of joints."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from rbdgen.wording import choose, option
 
 
 def with_independent_velocities(robot: Robot, given: object) -> Robot:
-    """The robot by the velocities of these joints and of those off all loops; as it is where none is named.
+    """The robot with the velocities of these joints, and of joints on no loop, as its independent velocities.
 
-    OptionError where a joint is unknown, and where they say too little or too much.
+    If no joint is named, the robot is returned unchanged. Raises OptionError if a joint is unknown, and if
+    these velocities do not determine all others, or are not independent.
     """
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise OptionError(
@@ -44,7 +45,7 @@ def with_independent_velocities(robot: Robot, given: object) -> Robot:
 
 
 def _dependent(model: Model, names: Sequence[str], asked: str) -> list[int]:
-    """The elements of v on loops that are not of these joints."""
+    """The elements of v on loops that belong to other joints."""
     joints = {joint.name: joint for joint in model.manifold.joints}
     unknown = next((name for name in names if name not in joints), None)
     if unknown is not None:
@@ -58,7 +59,7 @@ def _dependent(model: Model, names: Sequence[str], asked: str) -> list[int]:
 
 
 def _joints(model: Model, elements: Sequence[int]) -> str:
-    """The joints that have these elements of v."""
+    """The names of the joints to which these elements of v belong."""
     joints = model.manifold.joints
     have = [joint.name for joint in joints if any(0 <= k - joint.idx_v < joint.nv for k in elements)]
     return ", ".join(map(quoted, have))

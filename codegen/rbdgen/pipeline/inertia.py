@@ -1,4 +1,4 @@
-"""The operations on ten-parameter inertias as functions to emit: they belong to no robot."""
+"""Designs the operations on ten-parameter inertias as functions to emit, which belong to no robot."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OF_ROBOTS: Final = ("trig", "variants", "savings", "budget", "budget_flash")
 
 
 def inertia_functions(options: Options) -> list[FunctionSource]:
-    """The operations asked for, traced, simplified and verified."""
+    """The operations that the options ask for, traced, simplified and verified."""
     target_of(options).check_real(options.real)
     for option in OF_ROBOTS:
         if getattr(options, option) != getattr(Options(), option):
@@ -38,7 +38,7 @@ def inertia_functions(options: Options) -> list[FunctionSource]:
 
 
 def facts_of_inertia(options: Options) -> RobotFacts:
-    """What the files say where there is no robot."""
+    """The facts that the files state in place of those of a robot."""
     name = NAME if options.name is None else options.name
     title = "ten-parameter inertias of rigid bodies"
     nothing = hashlib.sha256(b"").hexdigest()

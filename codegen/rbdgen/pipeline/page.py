@@ -1,4 +1,4 @@
-"""All steps: description -> model -> functions -> graph -> emission -> build -> load, each stage once."""
+"""Runs all steps: description -> model -> functions -> graph -> emission -> build -> load."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ from rbdgen.wording import option
 
 
 def folder_of(given: object) -> Path:
-    """The folder that a caller names. Raises OptionError for what is no path."""
+    """The folder that a caller names. Raises OptionError if it is not a path."""
     if isinstance(given, str | os.PathLike):
         return Path(given)
     raise OptionError(f"out {told(given)} is no folder; give its path")
 
 
 def design(robot: Robot, options: Options, progress: Progress = silent, *, package: bool = True) -> Sources:
-    """Trace, count, choose, simplify, fit and lay out: every file of the generated folder, as text."""
+    """Designs the functions, fits them into flash if asked, and returns the files of the folder as text."""
     functions = design_functions(robot, options, progress)
     if options.budget_flash is not None:
         functions = fitted(
@@ -65,7 +65,7 @@ def design(robot: Robot, options: Options, progress: Progress = silent, *, packa
 def designed(
     robot: Robot, options: Options, store: Cache, progress: Progress = silent, *, package: bool = True
 ) -> Sources:
-    """`design`, from the cache where the same robot was designed with the same options before."""
+    """As `design`, from the cache if the same robot was designed with the same options before."""
     return remembered(
         robot, options, store, lambda: design(robot, options, progress, package=package), package=package
     )
@@ -74,9 +74,9 @@ def designed(
 def emit(
     robot: Robot, functions: Sequence[FunctionSource], options: Options, *, package: bool = True
 ) -> Sources:
-    """The functions laid out: every file of the generated folder, as text.
+    """The files of the generated folder as text.
 
-    `package`: whether the folder is a Python package too, which it cannot be for a small machine.
+    `package` says whether the folder is a Python package too, which is not possible for a small machine.
     """
     return render(facts_of(robot, options), functions, _style(options, package=package))
 
@@ -97,20 +97,20 @@ def _style(options: Options, *, package: bool) -> EmitOptions:
 
 
 def build_library(robot: Robot, options: Options, progress: Progress = silent) -> Library:
-    """Design, compile and open; both steps from the cache where they were done before."""
+    """Designs, compiles and opens the functions; both steps use the cache."""
     if target_of(options).embedded:
         raise OptionError(
             f"{option('target', options.target)}: its code does not run on this machine; take "
             f"{option('target', 'host')}, or write a folder for it with "
             f"{either('rbdgen.generate', 'rbdgen ROBOT')}"
         )
-    compiler_flags(options)  # what contradicts is refused before the work
+    compiler_flags(options)  # refuses contradictory options before the work starts
     options = with_derivatives(robot, options)
     store = user_cache()
     sources = designed(robot, options, store, progress)
 
     def other(functions: Sequence[str]) -> Options:
-        # the table's own derivatives come with any product: here with one that is quickly made
+        # the table's own derivatives are designed with any product; this one is designed quickly
         own = [name for name in functions if name.partition("_")[0] != UPDATE] or ["potential_energy_vjp"]
         forms = {name: form for name, form in options.variants.items() if name in own}
         along = any(mode_of(name) for name in own)
@@ -126,7 +126,7 @@ def build_library(robot: Robot, options: Options, progress: Progress = silent) -
 
 @dataclass(frozen=True)
 class Generated:
-    """What `generate` left: the folder, and its manifest."""
+    """The folder that `generate` wrote, and its manifest."""
 
     folder: Path
     manifest: dict[str, Any]
@@ -140,10 +140,10 @@ def generate(
     compiled: bool = True,
     progress: Progress = silent,
 ) -> Generated:
-    """Write the folder `out/<name>`: C, and for the host a Python package, compiled where `compiled`.
+    """Writes the folder `out/<name>`: C, and for the host a Python package, which needs nothing of rbdgen.
 
-    The package needs nothing of rbdgen. For another target the folder holds C alone; of a small machine
-    `compiled` takes the figures of its objects.
+    If `compiled`, the package is compiled. For other targets the folder has C alone, and for a small machine
+    `compiled` measures flash and stack.
     """
     extended = with_derivatives(robot, options)
     return written(
@@ -158,7 +158,7 @@ def generate(
 def generate_inertia(
     options: Options, out: Path, *, compiled: bool = True, progress: Progress = silent
 ) -> Generated:
-    """`generate` of the operations on ten-parameter inertias, which are those of no robot."""
+    """As `generate`, for the operations on ten-parameter inertias."""
 
     def design_inertia(_: Cache) -> Sources:
         functions = inertia_functions(options)
@@ -178,9 +178,9 @@ def written(
     compiled: bool,
     progress: Progress = silent,
 ) -> Generated:
-    """Write what `design` lays out, compiled or measured as the target wants it."""
+    """Writes the sources that `design` returns, compiled for the host or measured for a small machine."""
     _check_path(out)
-    compiler_flags(options)  # what contradicts is refused before the work, and without a compiler
+    compiler_flags(options)  # refuses contradictory options before the work starts
     target = target_of(options)
     check_emitted(options, target)
     check_measurable(options, target, compiled=compiled)
@@ -205,7 +205,7 @@ def written(
 
 
 def _check_path(out: Path) -> None:
-    """`OptionError` where no file system has a folder of that name."""
+    """Raises OptionError if no file system can have a folder of that name."""
     try:
         sound = b"\0" not in os.fsencode(out)
     except UnicodeEncodeError:

@@ -1,17 +1,17 @@
-"""How a long task reports its steps."""
+"""How long tasks report their steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Progress = Callable[[str], None]
-"""Gets one line of words, such as `designed rnea`."""
+"""Receives one line of text for each step, such as `designed rnea`."""
 
 
 def silent(_: str) -> None:
-    """For callers that do not want to be told."""
+    """Ignores the steps."""
 
 
 def of_compilation(progress: Progress) -> Callable[[str, float], None]:
-    """What compilers tell, a function's name and its seconds, in words."""
+    """Reports a compiled function, given by name and seconds, as a line of text."""
     return lambda name, seconds: progress(f"compiled {name} in {seconds:.1f} s")

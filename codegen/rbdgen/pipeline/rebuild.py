@@ -1,4 +1,4 @@
-"""A library's sources compiled where they arrived: on another machine, in another process."""
+"""Compiles the sources of a pickled library where they arrive: on another machine, or in another process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _FLAGS: Final = frozenset(
         *(flag for target in TARGETS.values() if not target.embedded for flag in target.flags),
     }
 )
-"""All that libraries are compiled with; another flag may load a plugin or write a file."""
+"""All flags with which libraries are compiled. Others are refused, as they might load a plugin or write a
+file."""
 
 _LEVELS: Final = frozenset(levels for _, levels in ARCHITECTURES.values())
 
@@ -59,15 +60,16 @@ def library_of(packed: bytes) -> Library:
 
 
 def open_built(folder: str | Path, more: More | None = None) -> Library:
-    """Open a compiled folder; its library is compiled again where it is unpickled.
+    """Opens a compiled folder, whose library is compiled again when it is unpickled.
 
-    `more`: builds other functions of its robot, where that is at hand.
+    `more` builds other functions of its robot; None if the robot is not available.
     """
     return open_library(folder, library_of, partial(functions_of, more))
 
 
 def _check(sources: Sources, flags: Sequence[str], levels: Sequence[str]) -> None:
-    """Names become paths and arguments of a command: one that rbdgen would not make raises an exception."""
+    """Raises an exception for a name or flag that rbdgen would not make, as they become paths and
+    arguments."""
     check_robot_name(sources.name)
     for file, text in sources.files.items():
         parts = file.split("/")

@@ -1,4 +1,4 @@
-"""Designs that were made before: the same robot with the same options, by the same generator."""
+"""The cache of designs, by robot, options and generator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rbdgen.toolchain.cross import cross_compiler
 def remembered(
     robot: Robot, options: Options, store: Cache, design: Callable[[], Sources], *, package: bool
 ) -> Sources:
-    """What `design` gives, from the cache where it was asked for before; `package`: as of `page.emit`."""
+    """The result of `design`, from the cache if it has been made before; `package` is as in `page.emit`."""
 
     def fill(folder: Path) -> None:
         sources = design()
@@ -36,7 +36,7 @@ def remembered(
 
 
 def _key(robot: Robot, options: Options, package: bool) -> str:
-    """A hash of all that a design depends on: every number of the robot, every option, the generator."""
+    """A hash of everything that a design depends on: all numbers of the robot, all options, the generator."""
     told = {
         "generator": generator_digest(),
         "robot": asdict(facts_of(robot, options)),
@@ -48,7 +48,7 @@ def _key(robot: Robot, options: Options, package: bool) -> str:
 
 
 def _measured_with(options: Options) -> str:
-    """The compiler that a budget for flash was measured with, if there is one."""
+    """The compiler with which a budget of flash is measured, if there is one."""
     if options.budget_flash is None:
         return ""
     target = target_of(options)
@@ -57,7 +57,7 @@ def _measured_with(options: Options) -> str:
 
 @cache
 def generator_digest() -> str:
-    """A hash of the generator itself: another rbdgen designs anew."""
+    """A hash of the generator itself, so that another version of rbdgen makes new designs."""
     digest = hashlib.sha256()
     files = [*package_root().rglob("*.py"), *filter(Path.is_file, template_root().rglob("*"))]
     for path in sorted(files):

@@ -1,4 +1,5 @@
-"""What is asked for of joints' resistance: damping, friction, and rotors that a description does not have."""
+"""Converts the options of joint resistance: damping, friction, and rotors that a description does not
+have."""
 
 from __future__ import annotations
 
@@ -14,18 +15,19 @@ from rbdgen.errors import OptionError
 from rbdgen.model.resistance import Dissipation, Friction
 
 LEAST_VELOCITY = 1e-9
-"""Of smooth friction, in rad/s or m/s, and its inverse the largest: floats hold squares of such."""
+"""The smallest velocity of smooth friction, in rad/s or m/s; its inverse is the largest. A float can hold the
+squares of both."""
 
 
 def dissipation_of(damping: bool, friction: str | tuple[str, float] | None) -> Dissipation:
-    """From the arguments of `rbdgen.load_robot`; OptionError for other values."""
+    """The resistance that arguments of `rbdgen.load_robot` ask for. Raises OptionError for other values."""
     if not isinstance(damping, bool):
         raise OptionError(f"damping {told(damping)} makes no sense; give True or False")
     return Dissipation(damping, _friction(friction))
 
 
 def _friction(given: str | tuple[str, float] | None) -> Friction | None:
-    """None, "exact", or "smooth" with its velocity, also as the command line has it, smooth:0.01."""
+    """Friction given as None, "exact", ("smooth", velocity), or "smooth:VELOCITY" as on the command line."""
     if given is None:
         return None
     if given == "exact":
@@ -45,7 +47,7 @@ def _friction(given: str | tuple[str, float] | None) -> Friction | None:
 
 
 def with_rotors(description: Description, given: str | Path | Mapping[str, Any] | None) -> Description:
-    """The description with these rotors, a file or by joint, in place of its own."""
+    """The description with these rotors, given by a file or by joint, in place of its own."""
     if given is None:
         return description
     if isinstance(given, Mapping):

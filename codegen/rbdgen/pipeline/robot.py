@@ -1,4 +1,4 @@
-"""A description's path and a few words become the robot that everything else is made from."""
+"""Loads a robot: reads its description, applies options, and builds the model."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from rbdgen.spatial.ops import Vector
 from rbdgen.wording import option
 
 Source: TypeAlias = str | Path | RobotBuilder | Any
-"""What a robot is read from; the last is a `pinocchio.Model`, which has no type where it is not installed."""
+"""What a robot is read from. `Any` is for a `pinocchio.Model`, which has no type if Pinocchio is missing."""
 
 MOST_BOUNDS = 1e6
-"""Of a factor that allows more memory and time."""
+"""The largest factor on the bounds of memory and work."""
 
 LARGEST_GRAVITY = 1e9
-"""In m/s^2: far above any, and forces by it stay finite."""
+"""The largest gravity, in m/s^2. It is far above any real one, and its forces stay finite."""
 
 
 def load_robot(
@@ -60,19 +60,9 @@ def load_robot(
     order: Order | None = None,
     bounds: float = 1.0,
 ) -> Robot:
-    """Read a robot's description and make its model.
+    """Reads a robot's description and builds its model. The arguments are those of `rbdgen.load_robot`.
 
-    `path`: of a URDF, a xacro or an MJCF, the name of a bundled robot, a builder, or a Pinocchio model;
-    `base`: "fixed" or "floating", None for what the description says, which is fixed but for an MJCF with a
-    free joint and a model with a free-flyer; `snap`: entries of fixed rotations this close to 0 become 0;
-    `gravity`: in m/s^2, world axes, None for what the description says, which is standard gravity where it
-    says nothing;
-    `xacro_args`: of a xacro, by name; `lock`, `root`, `tip`: as in `pruned`; `damping`, `friction`,
-    `armature`: as of `rbdgen.load_robot`; `mimic`: "eliminate" (mimic joints follow others and have no place
-    in q) or "independent"; `loops`: closed loops, each "FRAME1=FRAME2" or "FRAME1=FRAME2:point"; `ignore`:
-    features of an MJCF that are left out; `independent`: joints whose velocities say those of all others in
-    closed loops; `frames`, `contacts`, `contact_sets`, `order`: as of `rbdgen.load_robot`. Raises
-    DescriptionError, ModelError or OptionError, one line each.
+    Raises DescriptionError, ModelError or OptionError, one line each.
     """
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise OptionError(f"base {told(base)} is not known; choose fixed or floating")
@@ -117,7 +107,7 @@ def from_pinocchio(
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
 ) -> Robot:
-    """The robot of a Pinocchio model, with its gravity. Raises what `load_robot` does."""
+    """The robot of a Pinocchio model, with its gravity. Raises the same errors as `load_robot`."""
     if not is_pinocchio(model):
         raise OptionError(f"{told(model)} is no Pinocchio model; give a pinocchio.Model")
     return load_robot(
@@ -133,9 +123,9 @@ def from_pinocchio(
 
 
 def robot_of(given: object) -> Robot:
-    """A robot as functions of the API take it: one that was loaded, or what `load_robot` reads as it is.
+    """The robot that a function of the API was given: a loaded robot, or a source that `load_robot` reads.
 
-    Raises OptionError for anything else, and what `load_robot` does.
+    Raises OptionError for anything else, and the same errors as `load_robot`.
     """
     if isinstance(given, Robot):
         return given
@@ -145,7 +135,7 @@ def robot_of(given: object) -> Robot:
 
 
 def _held(description: Description, contacts: object, contact_sets: object) -> Description:
-    """The robot with contacts and sets of them."""
+    """The description with these contacts and sets of contacts."""
     sets = checked_sets({} if contact_sets is None else contact_sets)
     check_sets(sets)
     return replace(description, contacts=checked_contacts(contacts), contact_sets=sets)
@@ -157,7 +147,7 @@ def _check_mimic(given: object) -> None:
 
 
 def _with_independent_rows(robot: Robot) -> Robot:
-    """The robot, and which rows of its loops say all; a warning where no closed position was found."""
+    """The robot with the independent rows of its loops, or a warning if no closed position was found."""
     rows = independent_rows(robot.model)
     if rows is not None:
         return replace(robot, independent_rows=rows)
@@ -191,7 +181,7 @@ def _lock(given: object) -> dict[str, float]:
 
 
 def _ignored(given: object) -> tuple[str, ...]:
-    """Names of features, all of them for "all"; also with commas between them."""
+    """The names of features to ignore, given as a list or with commas; "all" stands for all of them."""
     names = given.split(",") if isinstance(given, str) else given
     if not isinstance(names, Iterable):
         raise OptionError(f"ignore {told(given)} makes no sense; give a list, such as ['tendon']")
@@ -226,7 +216,7 @@ def _loops(given: object) -> Iterator[Loop]:
 
 
 def _gravity(given: Sequence[float] | None) -> Vector:
-    """Three numbers as a vector; standard gravity where none are given."""
+    """Three numbers as a vector; None means standard gravity."""
     if given is None:
         return STANDARD_GRAVITY
     values = list(given) if isinstance(given, Iterable) else []

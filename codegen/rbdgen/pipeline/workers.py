@@ -1,7 +1,8 @@
-"""Work on several cores, in processes that run `python -m rbdgen.pipeline.workers`.
+"""Runs work on several cores, in processes that run `python -m rbdgen.pipeline.workers`.
 
-Not `multiprocessing`: its fresh processes run the caller's main script again, which for a script without a
-main guard never ends, and its forked ones copy the locks of NumPy's libraries without their threads.
+`multiprocessing` is not used: its new processes run the caller's main script again, which never ends for a
+script without a main guard, and its forked processes copy the locks of NumPy's libraries without their
+threads.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from rbdgen.resources import package_root
 def in_parallel(
     work: Callable[[Any], Any], tasks: Mapping[str, Any], done: Callable[[str], None]
 ) -> dict[str, Any]:
-    """The results by the tasks' names, in the order of the tasks, in which they are begun too.
+    """The results by name of task, in the order of the tasks, in which they are also started.
 
-    `work` is a function of a module of rbdgen; `done(name)` is called here as each one ends. An exception of
-    `work` is raised here.
+    `work` is a function of a module of rbdgen. `done(name)` is called in this process when a task ends. An
+    exception of `work` is raised in this process.
     """
     workers = min(available_cores(), len(tasks))
     results: dict[str, Any] = {}
@@ -74,7 +75,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _remote(idle: SimpleQueue[subprocess.Popen[bytes]], work: Callable[[Any], Any], task: Any) -> Any:
-    """One task on an idle process."""
+    """Runs one task on an idle process."""
     process = idle.get()
     assert process.stdin is not None
     assert process.stdout is not None
@@ -94,9 +95,9 @@ def _remote(idle: SimpleQueue[subprocess.Popen[bytes]], work: Callable[[Any], An
 
 
 def main() -> None:
-    """Answer tasks from standard input until it ends."""
+    """Runs tasks from standard input until it ends, and writes the results to standard output."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # keeps output of libraries out of the results
     while True:
         try:
             work, task = pickle.load(sys.stdin.buffer)

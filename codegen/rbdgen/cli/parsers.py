@@ -178,7 +178,7 @@ def _add_folder_options(parser: argparse.ArgumentParser, name: str) -> None:
         default=Path("generated"),
         help="write DIR/NAME (default generated)",
     )
-    parser.add_argument("--name", help=f"the name of folder, C prefix and Python package (default {name})")
+    parser.add_argument("--name", help=f"the name of folder, C prefix and package (default {name})")
     parser.add_argument("--no-compile", action="store_true", help="write the C without compiling it")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     parser.add_argument(
@@ -208,7 +208,7 @@ def _add_robot_options(
     group.add_argument(
         "--base",
         choices=("fixed", "floating"),
-        help="the root link is fixed to the world, or free (default fixed; free for an MJCF with a free joint)",
+        help="the root is fixed to the world, or free (default fixed; free for an MJCF with a free joint)",
     )
     group.add_argument(
         "--snap",

@@ -123,7 +123,7 @@ PAIRS = {
         ),
     ),
     "aba derivatives": Pair(
-        lambda r, x: flat(*aba_derivatives_factored(r, x.q, x.v, x.a, x.fext)),
+        lambda r, x: flat(*aba_derivatives_factored(r, Inputs(x.q, x.v, tau=x.a, fext=x.fext))),
         lambda m, x: flat(*aba_derivatives(m, x.q, x.v, x.a, x.fext)),
     ),
     "coriolis": Pair(
@@ -302,7 +302,7 @@ def test_known_columns_of_a_floating_base_are_not_solved_for() -> None:
     """What attitude and linear velocity do stays in the base's own linear acceleration."""
     model = robot("quadruped12", "floating").model
     builder, x = symbols(model)
-    result = aba_derivatives_factored(reduce(model), x.q, x.v, x.a)
+    result = aba_derivatives_factored(reduce(model), Inputs(x.q, x.v, tau=x.a))
     for rows, known in ((result.da_dq, 6), (result.da_dv, 3)):
         assert all(rows[row][column] == 0 for row in range(3, model.nv) for column in range(known))
         assert builder.cost([rows[row][column] for row in range(3) for column in range(known)]).total < 40

@@ -14,7 +14,7 @@ Carpentier, Budhiraja and Mansard, RSS 2021.
 
 A first straight line computes all that does not depend on the column. Then the same sparse products run for
 every column, so that neighbouring columns can be the lanes of a vector. The unknown of a floating base is its
-classical acceleration, which does not depend on its linear velocity (see `derivatives/factored.py`).
+classical acceleration, which does not depend on its linear velocity (see `derivatives/known_columns.py`).
 """
 
 from __future__ import annotations
@@ -23,24 +23,16 @@ from collections.abc import Callable, Sequence
 
 from rbdgen.access import Access, column, whole
 from rbdgen.functions.contacts.in_link_axes import LinkRows
-from rbdgen.functions.contacts.row_derivatives import Rows
 from rbdgen.functions.contacts.system import System, anchored, pull_derivatives, torque_derivatives
 from rbdgen.functions.derivatives.columns import (
     by_rows,
     limbs,
     related_dofs,
-    shifted,
     solved,
     transposed_times,
     without,
 )
-from rbdgen.functions.derivatives.factored import (
-    KNOWN_BY_V,
-    floating_bases,
-    known_columns,
-)
-from rbdgen.functions.derivatives.forward import add_base_velocity
-from rbdgen.functions.function import flat
+from rbdgen.functions.derivatives.known_columns import KNOWN_BY_V, KnownColumns, columns_of
 from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse
 from rbdgen.model.contacts import Contact
 from rbdgen.model.model import Model
@@ -56,23 +48,22 @@ def contact_aba_derivatives_columns(reduced: ReducedModel, *, held: bool = False
 
     Inputs are q, v, tau, active, mu and, with `held` (anchored contacts), gains and anchor.
     """
-    model, bases = reduced.model, floating_bases(reduced)
+    model, known = reduced.model, known_columns(reduced, held=held)
     nv, nc, count = model.coupling.independent, model.sizes["nc"], len(model.contacts)
-    still = [] if held else known_columns(bases, KNOWN_BY_V)
     anchored = {"gains": whole("gains", 2), "anchor": whole("anchor", model.sizes["nanchor"])}
-    columns = [k for k in range(nv) if k not in still]
+    columns = known.unknown["v"]
     solver = Solver(model)
     prepared = FormLoop(
         "prepare",
-        lambda x: prepare(reduced, x, columns, held=held),
+        lambda x: {**prepare(reduced, x, columns, held=held), **known.values(x), **unfelt(known, nc)[1]},
         inputs=("q", "v", "tau"),
         reads={"active": whole("active", count), "mu": whole("mu", 1), **(anchored if held else {})},
         writes={
             **{name: access for name, access in solver.shared.items() if name != "W"},
             **{name: columns_of(name, size, nv, columns) for name, size in solver.rows.items()},
             "transposed_W": whole("transposed_W", nv * nv),
-            **(of_bases(model, still) if still else {}),
-            **({"shift": whole("shift", len(turning(nv, bases, still).elements))} if bases else {}),
+            **known.writes,
+            **unfelt(known, nc)[0],
         },
     )
     loops = (
@@ -82,22 +73,32 @@ def contact_aba_derivatives_columns(reduced: ReducedModel, *, held: bool = False
         solver.loop("tau", solver.by_tau, ("transposed_W",), range(nv)),
     )
     scratch = {
+        **known.scratch,
         **dict.fromkeys(("transposed_W", "b_q", "b_v"), nv * nv),
         **dict.fromkeys(("c_q", "c_v", "turned", "Y"), nc * nv),
         **{name: len(solver.shared[name].elements) for name in ("inverse_D", "W_G", "inverse_D_G", "R")},
     }
     outputs = dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv)
     outputs |= dict.fromkeys(("dlambda_dq", "dlambda_dv", "dlambda_dtau"), nc * nv)
-    if bases:
-        entries = turning(nv, bases, still)
-        shift = FormLoop(
-            "shift",
-            shifted,
-            reads={"solved": entries, "shift": whole("shift", len(entries.elements))},
-            writes={"sum": entries},
-        )
-        return LoopedForm((*loops, shift), outputs, {**scratch, "shift": len(entries.elements)})
-    return LoopedForm(loops, outputs, scratch)
+    return LoopedForm((*loops, *known.shifts()), outputs, scratch)
+
+
+def known_columns(reduced: ReducedModel, *, held: bool) -> KnownColumns:
+    """The columns of floating bases' positions and linear velocities. Anchored contacts pull by these two, so
+    that none is known. Attitude changes gravity, to which all contacts react, so that its columns are never
+    known.
+    """
+    return KnownColumns(reduced, 0, 0) if held else KnownColumns(reduced, KNOWN_BY_V, KNOWN_BY_V)
+
+
+def unfelt(known: KnownColumns, nc: int) -> tuple[dict[str, Access], Arrays]:
+    """Where the same columns of the forces' derivatives lie, and their values, which are 0."""
+    places = {
+        f"unfelt_{u}": columns_of(f"dlambda_d{u}", nc, known.nv, columns)
+        for u, columns in known.known.items()
+        if columns
+    }
+    return places, {name: [0] * len(access.elements) for name, access in places.items()}
 
 
 class Solver:
@@ -196,11 +197,6 @@ class Solver:
         return found
 
 
-def columns_of(array: str, rows: int, stride: int, columns: Sequence[int]) -> Access:
-    """Some columns of a row-major matrix with `stride` numbers per row, all at once."""
-    return Access(array, tuple(i * stride + k for i in range(rows) for k in columns))
-
-
 def moving_dofs(model: Model, contact: Contact) -> set[int]:
     """The degrees of freedom that can move a contact."""
     groups = {i: g for g, members in enumerate(model.coupling.groups) for i, _ in members}
@@ -224,8 +220,8 @@ def prepare(reduced: ReducedModel, x: State, columns: Sequence[int], *, held: bo
             R += [value for row in own.rotation for value in row]
         else:
             turned += [[0] * coupling.independent for _ in by_q]
-    unfelt = known_columns(floating_bases(reduced), KNOWN_BY_V)
-    b_v, c_v = ([[0 if k in unfelt else x for k, x in enumerate(row)] for row in rows] for rows in (b_v, c_v))
+    linear = KnownColumns(reduced).known["v"]
+    b_v, c_v = ([[0 if k in linear else x for k, x in enumerate(row)] for row in rows] for rows in (b_v, c_v))
     given = {
         "transposed_W": [row.get(j, 0) for j in range(coupling.independent) for row in s.W],
         "inverse_D": s.inverse_diagonal,
@@ -241,49 +237,4 @@ def prepare(reduced: ReducedModel, x: State, columns: Sequence[int], *, held: bo
         for u, name in enumerate(("c_q", "c_v")):
             rows = (coupling.folded(row) for pull in pulls for row in pull[u])
             right[name] = [list(map(sub, *pair)) for pair in zip(right[name], rows, strict=True)]
-    given |= {name: [row[k] for row in matrix for k in columns] for name, matrix in right.items()}
-    if not (bases := floating_bases(reduced)):
-        return given
-    still = [] if held else known_columns(bases, KNOWN_BY_V)
-    return {**given, **known_by_bases(reduced, bases, still, x.v)}
-
-
-# ---- floating bases: their linear velocity enters only through their own linear acceleration, and through
-# anchored contacts
-
-
-def of_bases(model: Model, still: Sequence[int]) -> dict[str, Access]:
-    """Where the columns of floating bases' positions and linear velocities lie, which need no solve."""
-    nv, nc = model.coupling.independent, model.sizes["nc"]
-    return {
-        "known": columns_of("da_dv", nv, nv, still),
-        "unmoved": columns_of("da_dq", nv, nv, still),
-        **{f"unfelt_{u}": columns_of(f"dlambda_d{u}", nc, nv, still) for u in "qv"},
-    }
-
-
-def turning(nv: int, bases: Sequence[int], still: Sequence[int]) -> Access:
-    """The entries of floating bases' linear accelerations with respect to their own velocities, without the
-    columns in `still`, which need no solve.
-    """
-    entries = ((own + i, own + k) for own in bases for i in range(3) for k in range(6))
-    return Access("da_dv", tuple(i * nv + k for i, k in entries if k not in still))
-
-
-def known_by_bases(
-    reduced: ReducedModel, bases: Sequence[int], still: Sequence[int], v: Sequence[Scalar]
-) -> Arrays:
-    """The values of these entries."""
-    model = reduced.model
-    nv = model.coupling.independent
-    da_dv: Rows = [[0] * nv for _ in range(nv)]
-    for body in model.bodies:
-        if body.floats:
-            add_base_velocity(body.joint, v, da_dv)
-    entries = flat(da_dv)
-    shift = {"shift": [entries[k] for k in turning(nv, bases, still).elements]}
-    if not still:
-        return shift
-    places = of_bases(model, still)
-    zeros = {name: [0] * len(access.elements) for name, access in places.items()}
-    return {**zeros, **shift, "known": [entries[k] for k in places["known"].elements]}
+    return given | {name: [row[k] for row in matrix for k in columns] for name, matrix in right.items()}

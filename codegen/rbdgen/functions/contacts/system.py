@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rbdgen.functions.contacts.anchors import anchors
 from rbdgen.functions.contacts.in_link_axes import Anchor, LinkRows, TurningRows, turning_rows
 from rbdgen.functions.contacts.multipliers import softness
 from rbdgen.functions.contacts.row_derivatives import ContactRows, Rows
-from rbdgen.functions.derivatives.factored import without_base_translation
-from rbdgen.functions.derivatives.local import rnea_derivatives_local
-from rbdgen.functions.inertia_matrix.inverse import factored, unit_lower_inverse
-from rbdgen.functions.inertia_matrix.moments import crba_composite
-from rbdgen.functions.inverse_dynamics.classical import rnea_classical
-from rbdgen.functions.resistance import add_to_diagonal, less, slopes
+from rbdgen.functions.derivatives import solved
+from rbdgen.functions.derivatives.solved import Solved, named
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import LDL, ldl
 from rbdgen.spatial.ops import NO_FORCE, ZERO_MATRIX
-from rbdgen.spatial.scalar import Naming, Scalar, add, dot, mul, neg, sub
+from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg
 from rbdgen.sweeps.inputs import State
 
 
@@ -43,12 +39,8 @@ class System:
     @classmethod
     def of(cls, reduced: ReducedModel, x: State, *, held: bool) -> System:
         model, coupling, naming = reduced.model, reduced.model.coupling, x.naming
-        factor = factored(model, crba_composite(reduced, x.q, naming), naming)
-        W = [
-            {k: naming(f"W[{i},{k}]", value) for k, value in row.items()}
-            for i, row in enumerate(unit_lower_inverse(factor))
-        ]
-        v, still = without_base_translation(reduced, x.v), [0] * model.nv
+        free, still = Solved.at(reduced, x), [0] * model.nv
+        factor, W, v = free.factor, free.W, free.v
         contacts = turning_rows(reduced, x)
         J = [coupling.folded(row) for own in contacts for row in own.jacobian(model.nv)]
         drift = [value for own in contacts for value in own.acceleration(v, still)]
@@ -58,8 +50,7 @@ class System:
         for k, soft in enumerate(softness(model.contacts, x)):
             G[k][k] = add(G[k][k], soft)
         admittance = ldl(G, naming=naming)
-        bias = coupling.folded(rnea_classical(reduced, x.q, v, still, None, naming))
-        t = factor.back_substitute([sub(u, h) for u, h in zip(less(model, x), bias, strict=True)])
+        t = factor.back_substitute(free.torques)
         if held:
             pulls = [value for own, anchor in anchored(contacts, x) for value in pull(own, anchor, x)]
             drift = [add(*pair) for pair in zip(drift, pulls, strict=True)]
@@ -97,24 +88,11 @@ def pull_derivatives(own: TurningRows, anchor: Anchor, x: State) -> tuple[Rows, 
     return own.pull_derivatives(x, ZERO_MATRIX)
 
 
-def named(values: Sequence[Scalar], naming: Naming, label: str) -> list[Scalar]:
-    """A vector with a name for each element."""
-    return [naming(f"{label}[{k}]", value) for k, value in enumerate(values)]
-
-
 def torque_derivatives(reduced: ReducedModel, s: System, x: State) -> tuple[Rows, Rows]:
     """dID/dq and dID/dv at these accelerations and forces, over the independent degrees of freedom."""
-    model, coupling = reduced.model, reduced.model.coupling
-    held = [NO_FORCE] * model.nbodies
+    nv, held = reduced.model.nv, [NO_FORCE] * reduced.model.nbodies
     for own, forces in s.each():
         if isinstance(own, LinkRows):
             held[own.contact.first.body] += own.force(forces)
-    torque = rnea_derivatives_local(reduced, x.q, s.v, s.a, held, x.naming)
-    for own, forces in s.each():
-        if isinstance(own, ContactRows):
-            for row, part in zip(torque.dtau_dq, own.torque_derivatives(forces, model.nv), strict=True):
-                row[:] = [sub(value, entry) for value, entry in zip(row, part, strict=True)]
-    resistance = slopes(model, x)
-    add_to_diagonal(torque.dtau_dq, resistance.by_q)
-    add_to_diagonal(torque.dtau_dv, resistance.by_v)
-    return coupling.folded_matrix(torque.dtau_dq), coupling.folded_matrix(torque.dtau_dv)
+    turning = (own.torque_derivatives(forces, nv) for own, forces in s.each() if isinstance(own, ContactRows))
+    return solved.torque_derivatives(reduced, replace(x, v=s.v, a=s.a, fext=held), turning)

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rbdgen.access import Access, whole
-from rbdgen.functions.derivatives.columns import of_base_motions, of_bases, related_dofs, shifted
-from rbdgen.functions.derivatives.factored import KNOWN_BY_V
+from rbdgen.functions.derivatives.columns import related_dofs
+from rbdgen.functions.derivatives.known_columns import KNOWN_BY_V, KnownColumns
 from rbdgen.functions.derivatives.one_frame import (
     Direction,
     Moving,
@@ -343,14 +343,6 @@ def _known(lanes: FreedomLanes) -> tuple[list[FormLoop], list[FormLoop]]:
     """The effect of a floating base's linear velocity and attitude, and the terms to add to solved
     columns.
     """
-    reduced, bases = lanes.reduced, [0]
-    known, shift = of_bases(reduced.nv, bases)
-    lanes.sizes["shift"] = 9
-
-    def trace(x: State) -> Arrays:
-        return of_base_motions(reduced, x, bases)
-
-    return (
-        [FormLoop("known", trace, {**known, "shift": shift["shift"]}, {}, ("q", "v"))],
-        [FormLoop("shift", shifted, reads=shift, writes={"sum": shift["solved"]})],
-    )
+    known = KnownColumns(lanes.reduced)
+    lanes.sizes |= known.scratch
+    return [FormLoop("known", known.values, known.writes, {}, ("q", "v"))], known.shifts()

@@ -72,11 +72,6 @@ def _product(model: Model, x: State) -> ForwardDynamicsDerivatives:
     return aba_derivatives(model, x.q, x.v, tau, x.fext, x.naming, resistance)
 
 
-def _factored(reduced: ReducedModel, x: State) -> ForwardDynamicsDerivatives:
-    tau, resistance = less(reduced.model, x), slopes(reduced.model, x)
-    return aba_derivatives_factored(reduced, x.q, x.v, tau, x.fext, x.naming, resistance)
-
-
 def _one_frame_fext(model: Model, x: State) -> Outputs:
     by_fext = motions_by_rates(model, x.q, unit_rates(model.nv, -1), x.naming)
     return [*_one_frame(model, x), flat(by_fext)]
@@ -94,7 +89,7 @@ def _product_fext(model: Model, x: State) -> Outputs:
 
 
 def _factored_fext(reduced: ReducedModel, x: State) -> Outputs:
-    found = _factored(reduced, x)
+    found = aba_derivatives_factored(reduced, x)
     rates = list(map(reduced.model.coupling.extended, found.da_dtau))
     return [*map(flat, found), flat(motions_by_rates_local(reduced, x.q, rates, x.naming))]
 
@@ -219,7 +214,7 @@ ABA_DERIVATIVES = Function(
         cheap(
             "factor_factor",
             _FACTOR,
-            lambda reduced, x: list(map(flat, _factored(reduced, x))),
+            lambda reduced, x: list(map(flat, aba_derivatives_factored(reduced, x))),
             "independent",
         ),
         in_loops(_COLUMNS, aba_derivatives_columns, "columns", compact=False, over="independent"),

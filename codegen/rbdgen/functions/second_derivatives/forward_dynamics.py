@@ -19,25 +19,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rbdgen.functions.derivatives.factored import (
-    KNOWN_BY_Q,
-    KNOWN_BY_V,
-    floating_bases,
-    known_columns,
-    without_base_translation,
-)
+from rbdgen.functions.derivatives.known_columns import KnownColumns
 from rbdgen.functions.derivatives.one_frame import Rows
+from rbdgen.functions.derivatives.solved import Solved
 from rbdgen.functions.forward_dynamics.composite import forward_dynamics_composite
 from rbdgen.functions.inertia_matrix.composite import crba
-from rbdgen.functions.inertia_matrix.inverse import (
-    factored,
-    inverse,
-    unit_lower_inverse,
-    weighted_square,
-)
-from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
-from rbdgen.functions.inertia_matrix.moments import crba_composite
-from rbdgen.functions.inverse_dynamics.classical import rnea_classical
+from rbdgen.functions.inertia_matrix.inverse import factored, inverse, weighted_square
 from rbdgen.functions.resistance import less
 from rbdgen.functions.second_derivatives.inverse_dynamics import (
     Expansion,
@@ -51,7 +38,7 @@ from rbdgen.functions.second_derivatives.tensors import Index, Tensor, symmetric
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import IDENTITY
-from rbdgen.spatial.scalar import Scalar, add, dot, is_zero, mul, neg, sub
+from rbdgen.spatial.scalar import Scalar, add, dot, is_zero, mul, neg
 from rbdgen.sweeps.inputs import State
 
 Solve = Callable[[Sequence[Scalar]], list[Scalar]]
@@ -70,27 +57,10 @@ class ForwardSecond(NamedTuple):
 def aba_second(reduced: ReducedModel, x: State) -> ForwardSecond:
     """The second derivatives over the independent degrees of freedom, with a floating base treated
     separately."""
-    model, naming = reduced.model, x.naming
-    factor = factored(model, crba_composite(reduced, x.q, naming), naming)
-    W = [
-        {k: naming(f"W[{i},{k}]", value) for k, value in row.items()}
-        for i, row in enumerate(unit_lower_inverse(factor))
-    ]
-    still = without_base_translation(reduced, x.v)
-    bias = model.coupling.folded(rnea_classical(reduced, x.q, still, [0] * reduced.nv, naming=naming))
-    qdd = factor.solve([sub(t, b) for t, b in zip(less(model, x), bias, strict=True)])
-    qdd = [naming(f"qdd[{k}]", value) for k, value in enumerate(qdd)]
-    torque = expansion(reduced, replace(x, v=still, a=model.coupling.extended(qdd)))
-
-    def solve(column: Sequence[Scalar]) -> list[Scalar]:
-        z = factor.back_substitute([neg(value) for value in column])
-        return scaled_product(W, factor.inverse_diagonal, z)
-
-    Minv = weighted_square(W, factor.inverse_diagonal)
-    bases, every = floating_bases(reduced), range(model.coupling.independent)
-    by_q = [k for k in every if k not in known_columns(bases, KNOWN_BY_Q)]
-    by_v = [k for k in every if k not in known_columns(bases, KNOWN_BY_V)]
-    result = _solved(model, x, torque, solve, Minv, by_q, by_v)
+    model, known, s = reduced.model, KnownColumns(reduced), Solved.at(reduced, x)
+    torque = expansion(reduced, replace(x, v=s.v, a=model.coupling.extended(s.accelerations)))
+    Minv = weighted_square(s.W, s.factor.inverse_diagonal)
+    result = _solved(model, x, torque, s.minus_solved, Minv, known.unknown["q"], known.unknown["v"])
     for base, u in upward(reduced, x):
         turn = base + 3
         for j, k, change in turned_twice(u):

@@ -1,0 +1,130 @@
+"""Columns of the derivatives of forward dynamics that need no solve: those of floating bases.
+
+A floating base's linear velocity and attitude enter only through the base's own linear acceleration, vdot =
+a - w x v + R^T g, where a is the classical acceleration less gravity. All other columns are solved for a base
+with v = 0, and what v adds to them is added at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rbdgen.access import Access, whole
+from rbdgen.functions.derivatives.forward import add_base_velocity
+from rbdgen.functions.derivatives.one_frame import Rows
+from rbdgen.model.joints import Coordinate
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.ops import IDENTITY
+from rbdgen.spatial.scalar import Scalar, add, neg
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.loops import Arrays, FormLoop
+
+KNOWN_BY_Q, KNOWN_BY_V = 6, 3
+"""How many of a floating base's columns, counted from the first, need no solve: of dFD/dq and of dFD/dv."""
+
+
+@dataclass(frozen=True)
+class KnownColumns:
+    """The columns of `da_dq` and `da_dv` that need no solve, and the terms to add to columns that were
+    solved. Without a floating base there are none.
+    """
+
+    reduced: ReducedModel
+    by_q: int = KNOWN_BY_Q
+    """How many of a base's columns of da_dq are known."""
+    by_v: int = KNOWN_BY_V
+    """How many of a base's columns of da_dv are known."""
+
+    @property
+    def nv(self) -> int:
+        return self.reduced.model.coupling.independent
+
+    @cached_property
+    def known(self) -> dict[str, list[int]]:
+        """The columns, by the letter of q or v."""
+        bases = floating_bases(self.reduced.model)
+        counts = {"q": self.by_q, "v": self.by_v}
+        return {u: [first + k for first in bases for k in range(count)] for u, count in counts.items()}
+
+    @cached_property
+    def unknown(self) -> dict[str, list[int]]:
+        """All other columns, by the letter of q or v."""
+        return {u: [k for k in range(self.nv) if k not in known] for u, known in self.known.items()}
+
+    @property
+    def shifted(self) -> list[tuple[int, int]]:
+        """The entries of `da_dv` to which terms are added: those of bases' linear accelerations with respect
+        to their own velocities.
+        """
+        bases = floating_bases(self.reduced.model)
+        entries = ((first + row, first + k) for first in bases for row in range(3) for k in range(6))
+        return [(row, k) for row, k in entries if k not in self.known["v"]]
+
+    @property
+    def writes(self) -> dict[str, Access]:
+        """Where the known columns lie, and the terms to add, which lie in a scratch array."""
+        known = {
+            f"known_d{u}": columns_of(f"da_d{u}", self.nv, self.nv, some) for u, some in self.known.items()
+        }
+        terms = {"shift": whole("shift", len(self.shifted))}
+        return {name: access for name, access in {**known, **terms}.items() if access.elements}
+
+    @property
+    def scratch(self) -> dict[str, int]:
+        return {"shift": len(self.shifted)} if self.shifted else {}
+
+    def values(self, x: State) -> Arrays:
+        """What `writes` places, at a state."""
+        da_dq, da_dv = ([[0] * self.nv for _ in range(self.nv)] for _ in range(2))
+        add_base_terms(self.reduced, x.q, x.v, da_dq, da_dv)
+        values = {
+            "known_dq": [row[k] for row in da_dq for k in self.known["q"]],
+            "known_dv": [row[k] for row in da_dv for k in self.known["v"]],
+            "shift": [da_dv[row][k] for row, k in self.shifted],
+        }
+        return {name: values[name] for name in self.writes}
+
+    def shifts(self) -> list[FormLoop]:
+        """The loop that adds the terms to the columns that were solved."""
+        if not self.shifted:
+            return []
+        solved = Access("da_dv", tuple(row * self.nv + k for row, k in self.shifted))
+        reads = {"solved": solved, "shift": whole("shift", len(self.shifted))}
+        return [FormLoop("shift", _sum, reads=reads, writes={"sum": solved})]
+
+
+def _sum(x: State) -> Arrays:
+    return {"sum": [add(a, b) for a, b in zip(x.arrays["solved"], x.arrays["shift"], strict=True)]}
+
+
+def floating_bases(model: Model) -> list[int]:
+    """The first degree of freedom of every body that floats in the world."""
+    return [body.joint.idx_v for body in model.bodies if body.floats]
+
+
+def without_base_translation(model: Model, v: Sequence[Scalar]) -> list[Scalar]:
+    """v with the linear velocities of floating bases set to zero."""
+    linear = [first + k for first in floating_bases(model) for k in range(3)]
+    return [0 if k in linear else value for k, value in enumerate(v)]
+
+
+def add_base_terms(
+    reduced: ReducedModel, q: Sequence[Coordinate], v: Sequence[Scalar], da_dq: Rows, da_dv: Rows
+) -> None:
+    """Add the effect of a floating base's attitude and linear velocity on its vdot = a - w x v + R^T g."""
+    for body, placed in zip(reduced.model.bodies, reduced.at(q), strict=True):
+        if not body.floats:
+            continue
+        own, upward = body.joint.idx_v, placed.rotation.to_child(-reduced.gravity)
+        for k, e in enumerate(IDENTITY, own + 3):
+            for row, value in enumerate(upward.cross(e), own):
+                da_dq[row][k] = neg(value)
+        add_base_velocity(body.joint, v, da_dv)
+
+
+def columns_of(array: str, rows: int, stride: int, columns: Sequence[int]) -> Access:
+    """Some columns of a row-major matrix with `stride` numbers per row, all at once."""
+    return Access(array, tuple(i * stride + k for i in range(rows) for k in columns))

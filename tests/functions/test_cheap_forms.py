@@ -19,6 +19,7 @@ from support.rationals import Rationals
 from support.robots import robot
 
 from rbdgen.description.urdf import parse_urdf
+from rbdgen.functions.articulated.step import forward_dynamics
 from rbdgen.functions.coriolis.local import CORIOLIS_MATRIX
 from rbdgen.functions.coriolis.one_frame import coriolis
 from rbdgen.functions.derivatives.by_forces import motions_by_rates, motions_by_rates_local, unit_rates
@@ -27,7 +28,6 @@ from rbdgen.functions.derivatives.forward import aba_derivatives
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
 from rbdgen.functions.derivatives.one_frame import rnea_derivatives
 from rbdgen.functions.forward_dynamics.articulated_body import aba
-from rbdgen.functions.forward_dynamics.bias import forward_dynamics
 from rbdgen.functions.inertia_matrix.composite import crba
 from rbdgen.functions.inertia_matrix.inverse import minv_factored
 from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_composite, minv_hybrid

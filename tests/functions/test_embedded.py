@@ -14,7 +14,7 @@ from support.synthetic import urdf
 
 from rbdgen.description.schema import Description, Mimic
 from rbdgen.description.urdf import parse_urdf, read_urdf
-from rbdgen.functions.forward_dynamics.embedded import carrying_bodies
+from rbdgen.functions.articulated.embedded import carrying_bodies
 from rbdgen.functions.table import TABLE, lookup
 from rbdgen.model.build import Base, build_robot
 from rbdgen.model.model import Model

@@ -9,8 +9,8 @@ from fractions import Fraction
 import pytest
 from support.rationals import Rationals
 
+from rbdgen.functions.articulated.step import forward_dynamics
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives
-from rbdgen.functions.forward_dynamics.bias import forward_dynamics
 from rbdgen.functions.function import swept
 from rbdgen.functions.inertia_matrix.moments import INERTIA_MATRIX
 from rbdgen.functions.inverse_dynamics.classical import inverse_dynamics

@@ -13,42 +13,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rbdgen.functions.articulated.step import ACCELERATIONS, ARTICULATED, FACTORS
 from rbdgen.functions.contacts.anchors import apart_in_own_axes, pulled
 from rbdgen.functions.contacts.multipliers import Multipliers, activity, softness
 from rbdgen.functions.contacts.unit_forces import Contacts, moved_on
-from rbdgen.functions.forward_dynamics.bias import ACCELERATIONS, hand_on, own_inertia
 from rbdgen.functions.inverse_dynamics.classical import BodyMotion, body_forces, inertial_force
-from rbdgen.model.articulated import ArticulatedInertia, combination, factor_joint
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ldl import back_substituted
-from rbdgen.spatial.ops import NO_MOTION, ZERO, Force, Motion, Vector
-from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
+from rbdgen.spatial.ops import NO_MOTION, ZERO, Motion, Vector
+from rbdgen.spatial.scalar import Scalar, add, mul, neg
 from rbdgen.sweeps.bodies import (
     Body,
-    along_joint,
-    force_to_parent,
     relative_motion,
-    with_joint_force,
 )
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.records import Each
 from rbdgen.sweeps.straight import Straight, straight
-from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum
-
-
-def factor(body: Body, x: Given) -> Gives:
-    """L, 1 / D and V D^-1 of a joint, and the inertia that its parent feels."""
-    joint = factor_joint(x.inertia, body.subspace, body.armature)
-    return {**hand_on(body, joint, x), "inverse_D": list(joint.D.inverse_diagonal), "V": joint.V}
-
-
-FACTORS = Inward(
-    "factors",
-    {"inertia": Sum(ArticulatedInertia, own_inertia)},
-    factor,
-    reads=("placement", "moments"),
-    gives={"inverse_D": Scalar, "scaled": Each(Force)},
-)
+from rbdgen.sweeps.sweep import Given, Gives, Outward
 
 
 def turning_base(body: Body, x: Given) -> Gives:
@@ -70,21 +49,8 @@ UPWARD = Outward(
 """The sweep that computes minus gravity in the axes of every body."""
 
 
-def pushed(body: Body, x: Given) -> Gives:
-    """t = L^-T (tau - S^T p) of one joint, and the bias force p that its parent feels."""
-    t = back_substituted(x.L, [sub(tau, p) for tau, p in zip(x.tau, along_joint(body, x.force), strict=True)])
-    rates = [mul(value, inverse) for value, inverse in zip(t, x.inverse_D, strict=True)]
-    passed = with_joint_force(body, x.force + combination(x.V, rates), x.tau)
-    return {"rates": rates, "force": force_to_parent(body, passed)}
-
-
-PUSHED = Inward(
-    "pushed",
-    {"force": Sum(Force)},
-    pushed,
-    reads=("placement", "tau", "V", "L", "inverse_D"),
-    gives={"rates": Scalar},
-)
+PUSHED = replace(ARTICULATED, gives={**ARTICULATED.gives, **FACTORS.gives})
+"""The sweep that factors M, and gives D^-1 L^-T (tau - h) as `a`."""
 
 VELOCITIES = Outward(
     "velocities",
@@ -130,7 +96,7 @@ def _constrained(
 ) -> tuple[Straight, list[Scalar], list[Scalar]]:
     """The bodies, lambda, and D^-1 L^-T (tau - h + J^T lambda)."""
     driver = straight(reduced, x)
-    values = driver.run(BIAS, UPWARD, FACTORS, PUSHED, *([VELOCITIES] if held else []))
+    values = driver.run(BIAS, UPWARD, PUSHED, *([VELOCITIES] if held else []))
     contacts, weights = Contacts(reduced, driver), activity(reduced.model.contacts, x)
     wanted = [neg(value) for value in contacts.accelerations()]
     if held:
@@ -138,8 +104,8 @@ def _constrained(
         wanted = [add(a, b) for a, b in zip(pull, wanted, strict=True)]
     right = [mul(w, value) for w, value in zip(weights, wanted, strict=True)]
     system = Multipliers(contacts.carried(weights), values["inverse_D"])
-    forces = system.forces(right, values["rates"], softness(reduced.model.contacts, x), x.naming)
-    return driver, contacts.given(forces), system.pushed(forces, values["rates"])
+    forces = system.forces(right, values["a"], softness(reduced.model.contacts, x), x.naming)
+    return driver, contacts.given(forces), system.pushed(forces, values["a"])
 
 
 def contact_impulse(reduced: ReducedModel, x: State) -> tuple[list[Scalar], list[Scalar]]:

@@ -16,9 +16,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rbdgen.access import Access, column, whole
+from rbdgen.functions.articulated.step import forward_dynamics
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, Rows, derivatives, rnea_derivatives
 from rbdgen.functions.forward_dynamics.articulated_body import aba
-from rbdgen.functions.forward_dynamics.bias import forward_dynamics
 from rbdgen.functions.forward_dynamics.composite import forward_dynamics_composite
 from rbdgen.functions.inertia_matrix.inverse import factored, inverse
 from rbdgen.functions.inertia_matrix.inverse_hybrid import minv_looped

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rbdgen.functions.forward_dynamics.bias import ACCELERATIONS, ARTICULATED, forward_dynamics
+from rbdgen.functions.articulated.step import ACCELERATIONS, ARTICULATED, forward_dynamics
 from rbdgen.functions.inverse_dynamics.along import rates_at
 from rbdgen.functions.inverse_dynamics.classical import HAND_ON, BodyMotion, inertial_force
 from rbdgen.functions.resistance import less

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from rbdgen.functions.articulated.embedded import forward_dynamics_embedded
+from rbdgen.functions.articulated.step import forward_dynamics
 from rbdgen.functions.forward_dynamics.along import acceleration_rates
 from rbdgen.functions.forward_dynamics.articulated_body import aba
-from rbdgen.functions.forward_dynamics.bias import forward_dynamics
 from rbdgen.functions.forward_dynamics.composite import composite_moments, forward_dynamics_composite
-from rbdgen.functions.forward_dynamics.embedded import forward_dynamics_embedded
 from rbdgen.functions.function import (
     FEXT,
     TAU,

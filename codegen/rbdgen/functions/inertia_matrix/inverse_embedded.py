@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rbdgen.functions.forward_dynamics.embedded import Freedoms, carrying_bodies, released
-from rbdgen.functions.forward_dynamics.subtree import Released
+from rbdgen.functions.articulated.embedded import Freedoms, carrying_bodies, released
+from rbdgen.functions.articulated.subtree import Released
 from rbdgen.functions.inertia_matrix.inverse import weighted_square
 from rbdgen.model.articulated import combination
 from rbdgen.model.joints import Coordinate

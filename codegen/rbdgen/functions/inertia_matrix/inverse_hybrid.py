@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rbdgen.access import Access, column, whole
-from rbdgen.functions.forward_dynamics.bias import hand_on, own_inertia
+from rbdgen.functions.articulated.step import FACTORS, hand_on, joint_factor
 from rbdgen.functions.inertia_matrix.inverse import factored, inverse, unit_lower_inverse, weighted_square
 from rbdgen.functions.inertia_matrix.moments import crba_composite
-from rbdgen.model.articulated import ArticulatedInertia, combination, factor_joint
+from rbdgen.model.articulated import combination
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import back_substituted
@@ -31,7 +31,7 @@ from rbdgen.sweeps.looped import looped
 from rbdgen.sweeps.loops import FormLoop, LoopedForm
 from rbdgen.sweeps.records import Each, Entry
 from rbdgen.sweeps.straight import straight
-from rbdgen.sweeps.sweep import BASE_LOWER, Climb, Given, Gives, Inward, Sum, carry_force
+from rbdgen.sweeps.sweep import BASE_LOWER, Climb, Given, Gives, carry_force
 
 
 def factor(body: Body, x: Given) -> Gives:
@@ -40,7 +40,7 @@ def factor(body: Body, x: Given) -> Gives:
 
     The force for degree of freedom k is U D^-1 e_k. Without rotors its component along the joint is e_k.
     """
-    joint = factor_joint(x.inertia, body.subspace, body.armature)
+    joint = joint_factor(body, x)
     W, n = unit_lower_inverse(joint.D), range(len(body.subspace))
     units = [[int(j == k) for j in n] for k in n]
     # L^-1 z = (S^T U + A)^-1 e_k with U = V L
@@ -48,7 +48,6 @@ def factor(body: Body, x: Given) -> Gives:
     return {
         **hand_on(body, joint, x),
         "force": [with_joint_force(body, *pair) for pair in zip(forces, units, strict=True)],
-        "inverse_D": list(joint.D.inverse_diagonal),
         "W": [W[i].get(j, 0) for i in n for j in n],
     }
 
@@ -68,11 +67,9 @@ def remainder(above: Jointed, x: Given) -> Force:
 
 
 INVERSE_FACTOR = (
-    Inward(
-        "factors",
-        {"inertia": Sum(ArticulatedInertia, own_inertia)},
-        factor,
-        reads=("placement", "moments"),
+    replace(
+        FACTORS,
+        step=factor,
         gives={"W": Entry, "inverse_D": Scalar, "force": Each(Force), "scaled": Each(Force)},
         base_gives={"W": Entry, "inverse_D": Scalar, "L": len(BASE_LOWER)},
     ),

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from rbdgen.functions.forward_dynamics.embedded import embedded_accelerations
+from rbdgen.functions.articulated.embedded import embedded_accelerations
 from rbdgen.functions.function import Form, Function
 from rbdgen.functions.inverse_dynamics.classical import body_forces
 from rbdgen.functions.loops.relative_motion import loop_drift, loop_jacobian

@@ -1,6 +1,6 @@
 """Forward dynamics: articulated bodies for robots on which joints follow others.
 
-This is the articulated-body algorithm in the form of `bias.py`, for freedoms (independent degrees of freedom)
+This is the articulated-body algorithm in the form of `step.py`, for freedoms (independent degrees of freedom)
 that may move several joints. A freedom that moves one joint is released, that is eliminated, at this joint. A
 freedom that moves several joints waits until the sweep reaches the last body that carries all of them, while
 other joints on the way are released as usual, see `subtree.py`. Without followers this is the
@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from functools import reduce as accumulated
 from typing import NamedTuple
 
-from rbdgen.functions.forward_dynamics.bias import acceleration
-from rbdgen.functions.forward_dynamics.subtree import Released, Subtree, SubtreeInertia
+from rbdgen.functions.articulated.step import acceleration
+from rbdgen.functions.articulated.subtree import Released, Subtree, SubtreeInertia
 from rbdgen.functions.inverse_dynamics.classical import body_forces
 from rbdgen.model.coupling import Member
 from rbdgen.model.joints import Coordinate

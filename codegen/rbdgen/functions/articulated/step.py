@@ -1,10 +1,13 @@
-"""Forward dynamics: the articulated-body algorithm with bias forces from inverse dynamics.
+"""The steps of the articulated-body algorithm (Featherstone 2008, table 7.1) on a `ReducedModel`.
 
-This is the articulated-body algorithm (Featherstone 2008, table 7.1) on a `ReducedModel`. First the outward
-sweep of inverse dynamics runs at qdd = 0; it gives each body's bias force, including velocity and gravity
-terms. The unknown is then the change of acceleration relative to that motion. It has no velocity-product term
-c, so the products of c with articulated-body inertias vanish, and the last sweep starts from zero at the
-root.
+An inward step factors the inertia of a subtree at its joint, which gives one block of M = L^T D L, and hands
+on the inertia that the parent feels. If there are forces, the same step gives D^-1 L^-T u, where u is tau
+less what the forces do, and hands on a force. An outward step gives the accelerations.
+
+Forward dynamics begin with the outward sweep of inverse dynamics at qdd = 0, which gives each body's bias
+force, including velocity and gravity terms. The unknown is then the change of acceleration relative to that
+motion. It has no velocity-product term c, so the products of c with articulated-body inertias vanish, and the
+last sweep starts from zero at the root.
 """
 
 from __future__ import annotations
@@ -43,25 +46,40 @@ def own_inertia(body: Body) -> ArticulatedInertia:
     return ArticulatedInertia.of(Inertia.from_second_moment(moments.mass, moments.first, moments.second))
 
 
+def joint_factor(body: Body, x: Given) -> JointFactor:
+    """The factor of a subtree's inertia at the joint that moves it."""
+    return factor_joint(x.inertia, body.subspace, body.armature)
+
+
 def hand_on(body: Body, factor: JointFactor, x: Given) -> Gives:
-    """V D^-1 and L, and the inertia that the parent feels. Before it is rotated, its components along S are
-    zero.
+    """V D^-1, L and 1 / D, and the inertia that the parent feels. Before it is rotated, its components along
+    S are zero.
     """
     return {
         "scaled": factor.scaled,
         "L": factor.lower,
+        "inverse_D": list(factor.D.inverse_diagonal),
         "inertia": inertia_to_parent(body, factor.project(x.inertia)),
     }
 
 
 def articulated(body: Body, x: Given) -> Gives:
     """D^-1 L^-T u of one joint, and the inertia and bias force that its parent feels."""
-    factor = factor_joint(x.inertia, body.subspace, body.armature)
+    factor = joint_factor(body, x)
     rates = factor.decoupled([sub(tau, p) for tau, p in zip(x.tau, along_joint(body, x.force), strict=True)])
     # without rotors S^T p + S^T U (S^T U)^-1 (tau - S^T p) = tau
     passed = with_joint_force(body, x.force + combination(factor.V, rates), x.tau)
     return {**hand_on(body, factor, x), "a": rates, "force": force_to_parent(body, passed)}
 
+
+FACTORS = Inward(
+    "factors",
+    {"inertia": Sum(ArticulatedInertia, own_inertia)},
+    lambda body, x: hand_on(body, joint_factor(body, x), x),
+    reads=("placement", "moments"),
+    gives={"inverse_D": Scalar, "scaled": Each(Force)},
+)
+"""The step without forces."""
 
 ARTICULATED = Inward(
     "articulated",

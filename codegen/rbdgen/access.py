@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeAlias
+
+Place: TypeAlias = tuple[int, int]
+"""A row and a column of a matrix."""
+
+TOP_LEFT: tuple[Place, ...] = ((0, 0),)
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,83 @@ def whole(array: str, size: int) -> Access:
 def column(array: str, rows: int, stride: int, columns: Sequence[int]) -> Access:
     """In run k, column `columns[k]` of a row-major matrix that has `stride` numbers in a row."""
     return Access(array, tuple(range(0, rows * stride, stride)), tuple(columns))
+
+
+def element(array: str, places: Iterable[int]) -> Access:
+    """In run k, the one element `places[k]` of an array."""
+    return Access(array, (0,), tuple(places))
+
+
+@dataclass(frozen=True)
+class MatrixView:
+    """A row-major matrix in an array. Its methods say where parts of it lie.
+
+    `starts` are the places from which rows and columns of a part are counted in each run; a single place
+    holds for every run.
+    """
+
+    array: str
+    width: int
+    """The number of elements in a row, padding included."""
+    first: int = 0
+    """The index of its first element in the array."""
+
+    def index(self, row: int, column: int) -> int:
+        """The index in the array of an element."""
+        return self.first + self.width * row + column
+
+    def entries(self, places: Iterable[Place], starts: Iterable[Place] = TOP_LEFT) -> Access:
+        """The elements at these places."""
+        offsets = (self.width * row + column for row, column in starts)
+        return Access(self.array, tuple(self.index(*place) for place in places), tuple(offsets))
+
+    def block(
+        self, rows: Iterable[int], columns: Sequence[int], starts: Iterable[Place] = TOP_LEFT
+    ) -> Access:
+        """The elements in these rows and columns, row by row."""
+        return self.entries(((row, column) for row in rows for column in columns), starts)
+
+    def row(self, rows: Iterable[int]) -> Access:
+        """In run k, all of row `rows[k]`."""
+        return self.block((0,), range(self.width), ((row, 0) for row in rows))
+
+    def down(self, rows: int, starts: Iterable[Place]) -> Access:
+        """In run k, so many elements of a column, from `starts[k]` down."""
+        return self.block(range(rows), (0,), starts)
+
+
+@dataclass(frozen=True)
+class BlockViews:
+    """Square row-major matrices of these sizes, one after the other in an array."""
+
+    array: str
+    sizes: tuple[int, ...]
+
+    @property
+    def total(self) -> int:
+        """The number of elements of all blocks."""
+        return sum(size**2 for size in self.sizes)
+
+    def __getitem__(self, k: int) -> MatrixView:
+        """Block k."""
+        return MatrixView(self.array, self.sizes[k], [0, *accumulate(size**2 for size in self.sizes)][k])
+
+    def entries(self, places: Iterable[Place], blocks: Sequence[int]) -> Access:
+        """In run k, the elements at these places of block `blocks[k]`. All these blocks have the same
+        size.
+        """
+        first = MatrixView(self.array, self.sizes[blocks[0]]).entries(places)
+        return Access(self.array, first.elements, tuple(self[k].first for k in blocks))
+
+
+def lower(size: int) -> list[Place]:
+    """The places of a square matrix on its diagonal and below it."""
+    return [(i, j) for i in range(size) for j in range(i + 1)]
+
+
+def square(size: int) -> list[Place]:
+    """All places of a square matrix."""
+    return [(i, j) for i in range(size) for j in range(size)]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from rbdgen.access import Access
+from rbdgen.access import Access, element
 from rbdgen.model.joints import Resistance
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
@@ -271,9 +271,9 @@ def _loops(
 
 
 def _loop(part: Added, own: Sequence[Freedom], table: Rows, places: Sequence[int], to: str) -> FormLoop:
-    reads = {name: Access(name, (0,), tuple(freedom.v for freedom in own)) for name in part.term.reads}
+    reads = {name: element(name, (freedom.v for freedom in own)) for name in part.term.reads}
     if reads.pop("q", None) and any(not is_zero(freedom.joint.stiffness) for freedom in own):
-        reads["q"] = Access("q", (0,), tuple(freedom.q for freedom in own))
+        reads["q"] = element("q", (freedom.q for freedom in own))
 
     def trace(x: State) -> Arrays:
         values = table.complete(x.arrays.get("resistance", ()))
@@ -284,8 +284,8 @@ def _loop(part: Added, own: Sequence[Freedom], table: Rows, places: Sequence[int
 
     if table.varying:
         reads["resistance"] = table.place(range(len(own)))
-    reads["before"] = Access(part.array, (0,), tuple(places))
-    return FormLoop("resistance", trace, {"sum": Access(to, (0,), tuple(places))}, reads, count=len(own))
+    reads["before"] = element(part.array, places)
+    return FormLoop("resistance", trace, {"sum": element(to, places)}, reads, count=len(own))
 
 
 def model_of(robot: Any) -> Model:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rbdgen.access import Access, column, whole
+from rbdgen.access import Access, MatrixView, column, whole
 from rbdgen.functions.contacts.in_link_axes import LinkRows
 from rbdgen.functions.contacts.system import System, anchored, pull_derivatives, torque_derivatives
 from rbdgen.functions.derivatives.columns import (
@@ -32,7 +32,7 @@ from rbdgen.functions.derivatives.columns import (
     transposed_times,
     without,
 )
-from rbdgen.functions.derivatives.known_columns import KNOWN_BY_V, KnownColumns, columns_of
+from rbdgen.functions.derivatives.known_columns import KNOWN_BY_V, KnownColumns
 from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse
 from rbdgen.model.contacts import Contact
 from rbdgen.model.model import Model
@@ -60,7 +60,7 @@ def contact_aba_derivatives_columns(reduced: ReducedModel, *, held: bool = False
         reads={"active": whole("active", count), "mu": whole("mu", 1), **(anchored if held else {})},
         writes={
             **{name: access for name, access in solver.shared.items() if name != "W"},
-            **{name: columns_of(name, size, nv, columns) for name, size in solver.rows.items()},
+            **{name: MatrixView(name, nv).block(range(size), columns) for name, size in solver.rows.items()},
             "transposed_W": whole("transposed_W", nv * nv),
             **known.writes,
             **unfelt(known, nc)[0],
@@ -94,7 +94,7 @@ def known_columns(reduced: ReducedModel, *, held: bool) -> KnownColumns:
 def unfelt(known: KnownColumns, nc: int) -> tuple[dict[str, Access], Arrays]:
     """Where the same columns of the forces' derivatives lie, and their values, which are 0."""
     places = {
-        f"unfelt_{u}": columns_of(f"dlambda_d{u}", nc, known.nv, columns)
+        f"unfelt_{u}": MatrixView(f"dlambda_d{u}", known.nv).block(range(nc), columns)
         for u, columns in known.known.items()
         if columns
     }
@@ -122,11 +122,11 @@ class Solver:
         self.zeros = dict.fromkeys(("c_q", "c_v", "turned"), unmoved)
         self.zeros |= dict.fromkeys(("b_q", "b_v"), unrelated)
         self.zeros["transposed_W"] = [without(nv, dofs) for dofs in limbs(self.ancestors, related)]
-        below = (j * nv + i for i, above in enumerate(self.ancestors) for j in above)
+        below = ((j, i) for i, above in enumerate(self.ancestors) for j in above)
         self.shared = {
-            "W": Access("transposed_W", tuple(below)),
+            "W": MatrixView("transposed_W", nv).entries(below),
             "inverse_D": whole("inverse_D", nv),
-            "Y": Access("Y", tuple(a * nv + k for a, dofs in enumerate(self.felt) for k in dofs)),
+            "Y": MatrixView("Y", nv).entries((a, k) for a, dofs in enumerate(self.felt) for k in dofs),
             "W_G": whole("W_G", nc * (nc - 1) // 2),
             "inverse_D_G": whole("inverse_D_G", nc),
             "R": whole("R", 9 * sum(contact.second is None for contact in model.contacts)),

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeAlias
 
-from rbdgen.access import Access, whole
+from rbdgen.access import MatrixView, whole
 from rbdgen.functions.derivatives.columns import aba_derivatives_columns
 from rbdgen.functions.derivatives.one_frame import Rows, placed_bodies
 from rbdgen.model.joints import Angle, Coordinate, angle_of, with_angle
@@ -100,8 +100,8 @@ def aba_fext_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     rows = FormLoop(
         "motions",
         motions,
-        reads={"angles": angles, "rates": Access("da_dtau", tuple(range(nv)), _rows(nv, nv))},
-        writes={"motions": Access("da_dfext", tuple(range(width)), _rows(nv, width))},
+        reads={"angles": angles, "rates": MatrixView("da_dtau", nv).row(range(nv))},
+        writes={"motions": MatrixView("da_dfext", width).row(range(nv))},
         inputs=("q",),
         count=nv,
         zeros={"rates": _other_trees(model.elimination.ancestors)},
@@ -112,11 +112,6 @@ def aba_fext_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
         {**form.outputs, "da_dfext": nv * width},
         {**form.scratch, "angles": 2 * model.nbodies},
     )
-
-
-def _rows(count: int, width: int) -> tuple[int, ...]:
-    """The offsets of the rows of a matrix."""
-    return tuple(width * k for k in range(count))
 
 
 def _other_trees(ancestors: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:

@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
-from rbdgen.access import Access, column, whole
-from rbdgen.functions.derivatives.known_columns import KnownColumns, columns_of
+from rbdgen.access import MatrixView, column, whole
+from rbdgen.functions.derivatives.known_columns import KnownColumns
 from rbdgen.functions.derivatives.solved import Solved, named, torque_derivatives
 from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
 from rbdgen.model.reduce import ReducedModel
@@ -40,9 +40,12 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, from inputs q, v, tau."""
     nv, ancestors = reduced.model.coupling.independent, reduced.model.elimination.ancestors
     related, known = related_dofs(ancestors), KnownColumns(reduced)
-    below = [j * nv + i for i, above in enumerate(ancestors) for j in above]
-    factor = {"W": Access("transposed_W", tuple(below)), "inverse_D": whole("inverse_D", nv)}
-    unsolved = {f"minus_d{u}": columns_of(f"minus_d{u}", nv, nv, some) for u, some in known.unknown.items()}
+    below = MatrixView("transposed_W", nv).entries((j, i) for i, above in enumerate(ancestors) for j in above)
+    factor = {"W": below, "inverse_D": whole("inverse_D", nv)}
+    unsolved = {
+        f"minus_d{u}": MatrixView(f"minus_d{u}", nv).block(range(nv), some)
+        for u, some in known.unknown.items()
+    }
     torques = FormLoop(
         "torques",
         lambda x: _torques(reduced, x, known),

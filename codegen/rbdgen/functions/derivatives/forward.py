@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rbdgen.access import Access, column, whole
+from rbdgen.access import Access, MatrixView, column, element, whole
 from rbdgen.functions.articulated.step import forward_dynamics
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, Rows, derivatives, rnea_derivatives
 from rbdgen.functions.forward_dynamics.articulated_body import aba
@@ -152,17 +152,17 @@ def _product(nv: int, result: str, right: str) -> FormLoop:
         "product",
         lambda x: {"entry": [neg(dot(list(x.arrays["row"]), list(x.arrays["column"])))]},
         reads={
-            "row": Access("da_dtau", tuple(range(nv)), tuple(nv * i for i, _ in entries)),
+            "row": MatrixView("da_dtau", nv).row([i for i, _ in entries]),
             "column": column(right, nv, nv, [k for _, k in entries]),
         },
-        writes={"entry": Access(result, (0,), tuple(range(nv * nv)))},
+        writes={"entry": element(result, range(nv * nv))},
         count=nv * nv,
     )
 
 
 def _base_velocity(nv: int, joint: Joint) -> FormLoop:
     """The effect of a floating base's velocity, added to the rows of its linear acceleration."""
-    block = Access("da_dv", tuple(nv * row + k for row in range(3) for k in range(BASE)))
+    block = MatrixView("da_dv", nv).block(range(3), range(BASE))
 
     def trace(x: State) -> Arrays:
         entries = x.arrays["block"]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rbdgen.access import Access, whole
+from rbdgen.access import Access, MatrixView, whole
 from rbdgen.functions.derivatives.forward import add_base_velocity
 from rbdgen.functions.derivatives.one_frame import Rows
 from rbdgen.model.joints import Coordinate
@@ -67,7 +67,8 @@ class KnownColumns:
     def writes(self) -> dict[str, Access]:
         """Where the known columns lie, and the terms to add, which lie in a scratch array."""
         known = {
-            f"known_d{u}": columns_of(f"da_d{u}", self.nv, self.nv, some) for u, some in self.known.items()
+            f"known_d{u}": MatrixView(f"da_d{u}", self.nv).block(range(self.nv), some)
+            for u, some in self.known.items()
         }
         terms = {"shift": whole("shift", len(self.shifted))}
         return {name: access for name, access in {**known, **terms}.items() if access.elements}
@@ -91,7 +92,7 @@ class KnownColumns:
         """The loop that adds the terms to the columns that were solved."""
         if not self.shifted:
             return []
-        solved = Access("da_dv", tuple(row * self.nv + k for row, k in self.shifted))
+        solved = MatrixView("da_dv", self.nv).entries(self.shifted)
         reads = {"solved": solved, "shift": whole("shift", len(self.shifted))}
         return [FormLoop("shift", _sum, reads=reads, writes={"sum": solved})]
 
@@ -123,8 +124,3 @@ def add_base_terms(
             for row, value in enumerate(upward.cross(e), own):
                 da_dq[row][k] = neg(value)
         add_base_velocity(body.joint, v, da_dv)
-
-
-def columns_of(array: str, rows: int, stride: int, columns: Sequence[int]) -> Access:
-    """Some columns of a row-major matrix with `stride` numbers per row, all at once."""
-    return Access(array, tuple(i * stride + k for i in range(rows) for k in columns))

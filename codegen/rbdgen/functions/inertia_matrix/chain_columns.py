@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rbdgen.access import Access, whole
-from rbdgen.functions.inertia_matrix.chains import ROOM, ROOT, ChainLanes, six_of, split, times, total
+from rbdgen.access import Access, MatrixView, column, square, whole
+from rbdgen.functions.inertia_matrix.chains import ROOM, ROOT, ChainLanes, split, times, total
 from rbdgen.spatial.scalar import Scalar, add, dot
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop
@@ -129,24 +129,24 @@ class ChainColumns:
         chain = self.chains.chains[runs[0].chain]
         first = self.chains.lanes.first
         rows = (first + self.chains.chains[run.chain].joints[0] for run in runs)
-        offsets = (self.nv * row + run.column for row, run in zip(rows, runs, strict=True))
-        return Access(array, tuple(self.nv * i for i in range(chain.size)), tuple(offsets))
+        starts = [(row, run.column) for row, run in zip(rows, runs, strict=True)]
+        return MatrixView(array, self.nv).down(chain.size, starts)
 
     def _solved(self, runs: Sequence[Run]) -> Access:
         """Where the results of a chain's own b are stored, vector by vector."""
         chains, count = self.chains.chains, self.chains.lanes.count
-        offsets = (ROOM * (count * run.vector + chains[run.chain].joints[0]) + run.lane for run in runs)
-        return Access("solved", tuple(ROOM * i for i in range(chains[runs[0].chain].size)), tuple(offsets))
+        starts = [(count * run.vector + chains[run.chain].joints[0], run.lane) for run in runs]
+        return MatrixView("solved", ROOM).down(chains[runs[0].chain].size, starts)
 
     def _slot(self, array: str, runs: Sequence[Run], chains: Sequence[int]) -> Access:
         """A force or a motion for each run's chain; all these chains have the same depth."""
         depth = next(depth for depth, level in enumerate(self.chains.levels) if chains[0] in level)
         level = self.chains.levels[depth]
-        offsets = (
-            BASE * ROOM * (len(self.starts) * level.index(k) + run.vector) + run.lane
+        starts = [
+            (BASE * (len(self.starts) * level.index(k) + run.vector), run.lane)
             for run, k in zip(runs, chains, strict=True)
-        )
-        return Access(f"{array}{depth}", tuple(ROOM * c for c in range(BASE)), tuple(offsets))
+        ]
+        return MatrixView(f"{array}{depth}", ROOM).down(BASE, starts)
 
     def _forces_below(self, runs: Sequence[Run]) -> dict[str, Access]:
         below = [self._below(run.chain, run.vector) for run in runs]
@@ -157,18 +157,16 @@ class ChainColumns:
     def _of_chain(self, runs: Sequence[Run]) -> dict[str, Access]:
         chains = self.chains
         size = chains.chains[runs[0].chain].size
-        joints = (chains.chains[run.chain].joints[0] for run in runs)
+        firsts = [(chains.chains[run.chain].joints[0], 0) for run in runs]
         return {
-            "inverse": Access(
-                "inverse", tuple(range(size**2)), tuple(chains.places[run.chain] for run in runs)
-            ),
-            "K": Access("K", six_of(size), tuple(ROOM * j for j in joints)),
+            "inverse": chains.inverse.entries(square(size), [run.chain for run in runs]),
+            "K": chains.K.block(range(size), range(BASE), firsts),
         }
 
     def _subspaces(self, runs: Sequence[Run]) -> Access:
         chains = self.chains.chains
-        first = self.chains.subspaces(range(chains[runs[0].chain].size))
-        return Access("S", first.elements, tuple(chains[run.chain].joints[0] for run in runs))
+        joints = range(chains[runs[0].chain].size)
+        return self.chains.subspaces(joints, [(0, chains[run.chain].joints[0]) for run in runs])
 
     # ---- loops
 
@@ -213,8 +211,7 @@ class ChainColumns:
     def _base(self, runs: Sequence[Run]) -> FormLoop:
         """The solution at a floating base."""
         forces = self._forces_below(runs)
-        columns = tuple(run.column for run in runs)
-        rows = tuple(self.nv * i for i in range(BASE))
+        columns = [run.column for run in runs]
 
         def trace(x: State) -> Arrays:
             b = [add(own, total(x.arrays[name][i] for name in forces)) for i, own in enumerate(x.arrays["b"])]
@@ -227,12 +224,12 @@ class ChainColumns:
             "base",
             trace,
             {
-                "new_x": Access(self.result, rows, columns),
+                "new_x": column(self.result, BASE, self.nv, columns),
                 **({"new_moved": moved} if moves else {}),
             },
             {
                 "base_inverse": whole("base_inverse", BASE**2),
-                "b": Access(self.right, rows, columns),
+                "b": column(self.right, BASE, self.nv, columns),
                 **forces,
             },
             count=len(runs),

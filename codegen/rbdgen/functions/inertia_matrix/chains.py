@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rbdgen.access import Access, whole
+from rbdgen.access import TOP_LEFT, Access, BlockViews, MatrixView, Place, element, lower, square, whole
 from rbdgen.functions.inertia_matrix.inverse import inverse
 from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.scalar import Scalar, add, dot, neg
@@ -95,11 +95,13 @@ class ChainLanes:
         self.levels = [[ROOT]]
         while below := [c for k in self.levels[-1] for c in self.on[k]]:
             self.levels.append(below)
-        sizes = [chain.size**2 for chain in self.chains]
-        self.places = [sum(sizes[:k]) for k in numbers]
+        self.C, self.inverse = (
+            BlockViews(name, tuple(chain.size for chain in self.chains)) for name in ("C", "inverse")
+        )
+        self.K, self.rows, self.backs = (MatrixView(name, ROOM) for name in ("K", "rows", "back"))
         self.based = bool(self.lanes.first)
         rows = ROOM * self.lanes.count
-        self.lanes.sizes |= {"rows": rows, "K": rows, "C": sum(sizes), "inverse": sum(sizes)}
+        self.lanes.sizes |= {"rows": rows, "K": rows, "C": self.C.total, "inverse": self.C.total}
         self.lanes.sizes |= {"back": BASE * ROOM * len(self.chains), "a": self.lanes.reduced.nv}
         if self.based:
             self.lanes.sizes |= {"base_inverse": BASE**2, "base_right": BASE, "base_change": BASE}
@@ -127,7 +129,7 @@ class ChainLanes:
                 FormLoop(
                     "inertias",
                     lambda x: {"entry": [dot(list(x.arrays["S"]), list(x.arrays["unit"]))]},
-                    {"entry": Access("inertias", (0,), tuple(runs))},
+                    {"entry": element("inertias", runs)},
                     {"S": self._six("S", LINEAR_FIRST, above), "unit": self._six("unit", range(BASE), below)},
                     count=len(runs),
                 )
@@ -145,20 +147,20 @@ class ChainLanes:
         return FormLoop(
             "put",
             lambda x: {"entry": list(x.arrays["value"])},
-            {"entry": Access("C", (0,), tuple(self._place(*pair) for pair in pairs))},
-            {"value": Access(source, (0,), tuple(places))},
+            {"entry": element("C", [self._place(*pair) for pair in pairs])},
+            {"value": element(source, places)},
             count=len(pairs),
         )
 
     def _place(self, below: int, above: int) -> int:
         """The index in C of the entry for two joints of a chain."""
         k = next(k for k, chain in enumerate(self.chains) if below in chain.joints)
-        first, size = self.chains[k].joints[0], self.chains[k].size
-        return self.places[k] + size * (below - first) + above - first
+        first = self.chains[k].joints[0]
+        return self.C[k].index(below - first, above - first)
 
     def _six(self, array: str, order: Iterable[int], joints: Sequence[int]) -> Access:
         """The six numbers of one joint in each run."""
-        return Access(array, tuple(self.lanes.stride * c for c in order), tuple(joints))
+        return MatrixView(array, self.lanes.stride).block(order, (0,), [(0, j) for j in joints])
 
     # ---- what does not depend on right-hand sides
 
@@ -177,13 +179,11 @@ class ChainLanes:
     def _factor_ends(self, alike: Sequence[int]) -> list[FormLoop]:
         """The factors of chains of one size that carry no others. The numbers of a row are lanes."""
         size = self.chains[alike[0]].size
-        places = tuple(self.places[k] for k in alike)
-        whole_block = tuple(range(size**2))
         inverses = FormLoop(
             "inverse",
             lambda x: {"new_inverse": _minus_inverse(triangle(x.arrays["C"]))},
-            {"new_inverse": Access("inverse", whole_block, places)},
-            {"C": Access("C", _lower(size), places)},
+            {"new_inverse": self.inverse.entries(square(size), alike)},
+            {"C": self.C.entries(lower(size), alike)},
             count=len(alike),
         )
 
@@ -193,20 +193,18 @@ class ChainLanes:
             return {"new_K": K, "new_back": [dot([u[c] for u in U], K) for c in range(BASE)]}
 
         lanes = [(k, lane) for k in alike for lane in range(ROOM)]
-        rows = tuple(ROOM * self.chains[k].joints[0] + lane for k, lane in lanes)
+        firsts = [(self.chains[k].joints[0], lane) for k, lane in lanes]
         coupling = FormLoop(
             "coupling",
             couple,
             {
-                "new_K": Access("K", _column(size), rows),
-                "new_back": Access("back", _column(BASE), tuple(BASE * ROOM * k + lane for k, lane in lanes)),
+                "new_K": self.K.down(size, firsts),
+                "new_back": self.backs.down(BASE, [(BASE * k, lane) for k, lane in lanes]),
             },
             {
-                "inverse": Access("inverse", whole_block, tuple(self.places[k] for k, _ in lanes)),
-                "right": Access("rows", _column(size), rows),
-                "U": Access(
-                    "rows", six_of(size), tuple(at - lane for at, (_, lane) in zip(rows, lanes, strict=True))
-                ),
+                "inverse": self.inverse.entries(square(size), [k for k, _ in lanes]),
+                "right": self.rows.down(size, firsts),
+                "U": self.rows.block(range(size), range(BASE), [(joint, 0) for joint, _ in firsts]),
             },
             count=len(lanes),
         )
@@ -216,7 +214,6 @@ class ChainLanes:
         """The factors of a chain that carries others, which change the inertia of its end."""
         chain, carried = self.chains[k], self.on[k]
         n = chain.size
-        row_of_joint = Access("rows", tuple(ROOM * j + c for j in chain.joints for c in range(BASE + 1)))
 
         def trace(x: State) -> Arrays:
             backs = [split(x.arrays[f"back_{c}"], BASE + 1) for c in carried]
@@ -247,18 +244,17 @@ class ChainLanes:
                 ],
             }
 
-        place = self.places[k]
         return FormLoop(
             "inner",
             trace,
             {
-                "new_inverse": Access("inverse", tuple(range(place, place + n**2))),
-                "new_K": Access("K", row_of_joint.elements),
+                "new_inverse": self.inverse[k].entries(square(n)),
+                "new_K": self.K.block(chain.joints, range(BASE + 1)),
                 "new_back": self.back(k),
             },
             {
-                "C": Access("C", tuple(place + e for e in _lower(n))),
-                "row": row_of_joint,
+                "C": self.C[k].entries(lower(n)),
+                "row": self.rows.block(chain.joints, range(BASE + 1)),
                 "S": self.subspaces(chain.joints),
                 **{f"back_{c}": self.back(c) for c in carried},
             },
@@ -266,12 +262,13 @@ class ChainLanes:
 
     def back(self, k: int) -> Access:
         """U K of a chain, followed by the force that it hands on for qdd."""
-        at = BASE * ROOM * k
-        return Access("back", tuple(at + ROOM * i + j for i in range(BASE) for j in range(BASE + 1)))
+        return self.backs.block(range(BASE * k, BASE * (k + 1)), range(BASE + 1))
 
-    def subspaces(self, joints: Sequence[int]) -> Access:
+    def subspaces(self, joints: Sequence[int], starts: Iterable[Place] = TOP_LEFT) -> Access:
         """S of these joints, in the order of a base's degrees of freedom."""
-        return Access("S", tuple(self.lanes.stride * c + j for j in joints for c in LINEAR_FIRST))
+        return MatrixView("S", self.lanes.stride).entries(
+            [(c, j) for j in joints for c in LINEAR_FIRST], starts
+        )
 
     def base_inverse(self, inertia: Rows, backs: Sequence[Rows]) -> list[Scalar]:
         """Minus the inverse of the articulated-body inertia of a base, whose own `inertia` is given as a
@@ -309,8 +306,7 @@ class ChainLanes:
             found: dict[str, Sequence[Scalar]] = {"new_a": qdd}
             return {**found, "new_base": [a[ROOT][c] for c in LINEAR_FIRST]} if self.based else found
 
-        K = Access("K", tuple(ROOM * j + c for j in range(lanes.count) for c in range(BASE + 1)))
-        reads = {"K": K} if lanes.count else {}
+        reads = {"K": self.K.block(range(lanes.count), range(BASE + 1))} if lanes.count else {}
         if inner:
             reads["S"] = self.subspaces(inner)
         writes = {"new_a": whole("a", nv)}
@@ -334,11 +330,6 @@ def triangle(values: Sequence[Scalar]) -> list[list[Scalar]]:
     return rows
 
 
-def _lower(size: int) -> tuple[int, ...]:
-    """The elements of a square matrix on its diagonal and below it."""
-    return tuple(size * i + j for i in range(size) for j in range(i + 1))
-
-
 def times(rows: Rows, vector: Sequence[Scalar]) -> list[Scalar]:
     """A matrix times a vector."""
     return [dot(list(row), list(vector)) for row in rows]
@@ -357,13 +348,3 @@ def _minus_inverse(lower: Rows) -> list[Scalar]:
     n = range(len(lower))
     H = [[lower[max(i, j)][min(i, j)] for j in n] for i in n]
     return [neg(value) for row in inverse(ldl(H)) for value in row]
-
-
-def _column(rows: int) -> tuple[int, ...]:
-    """One element in each of so many rows."""
-    return tuple(ROOM * i for i in range(rows))
-
-
-def six_of(rows: int) -> tuple[int, ...]:
-    """The first six elements of each of so many rows."""
-    return tuple(ROOM * i + c for i in range(rows) for c in range(BASE))

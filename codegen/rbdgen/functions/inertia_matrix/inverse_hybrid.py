@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rbdgen.access import Access, column, whole
+from rbdgen.access import MatrixView, column, whole
 from rbdgen.functions.articulated.step import FACTORS, hand_on, joint_factor
 from rbdgen.functions.inertia_matrix.inverse import factored, inverse, unit_lower_inverse, weighted_square
 from rbdgen.functions.inertia_matrix.moments import crba_composite
@@ -145,9 +145,9 @@ def minv_looped(reduced: ReducedModel) -> LoopedForm:
         "columns",
         product,
         reads={
-            "W": Access("W", tuple(nv * i + j for i, above in enumerate(ancestors) for j in above)),
+            "W": MatrixView("W", nv).entries((i, j) for i, above in enumerate(ancestors) for j in above),
             "inverse_D": whole("inverse_D", nv),
-            "row": Access("W", tuple(range(nv)), tuple(nv * k for k in range(nv))),
+            "row": MatrixView("W", nv).row(range(nv)),
         },
         writes={"column": column("Minv", nv, nv, range(nv))},
         count=nv,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from rbdgen.access import Access, whole
+from rbdgen.access import Access, MatrixView, Place, whole
 from rbdgen.functions.inertia_matrix.inverse_hybrid import INVERSE_FACTOR
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel
@@ -91,19 +91,19 @@ class Blocks:
         """Pairs of a degree of freedom and a block that meets its chain: there vectors of W^T are read."""
         return [(k, block) for k in range(self.reduced.nv) for block in self.firsts if self.meets(k, block)]
 
-    def lanes(self, row: int, block: int) -> list[int]:
-        """The indices of a block in a row of a matrix."""
-        return [self.reduced.nv * row + block + lane for lane in range(self.wide)]
+    def matrix(self, array: str) -> MatrixView:
+        """A matrix over the degrees of freedom."""
+        return MatrixView(array, self.reduced.nv)
 
     def vectors(self, array: str, rows: Sequence[int], at: Iterable[tuple[int, int]]) -> Access:
         """Where these rows of a matrix lie, run by run, for the blocks at (row, block)."""
-        offsets = (place for row, block in at for place in self.lanes(row, block))
-        return Access(array, tuple(self.reduced.nv * k for k in rows), tuple(offsets))
+        lanes = [(row, block + lane) for row, block in at for lane in range(self.wide)]
+        return self.matrix(array).block(rows, (0,), lanes)
 
     def numbers(self, array: str, rows: Sequence[int], columns: Iterable[int]) -> Access:
         """The same with one column for all lanes of a block."""
-        offsets = (column for column in columns for _ in range(self.wide))
-        return Access(array, tuple(self.reduced.nv * k for k in rows), tuple(offsets))
+        lanes = [(0, column) for column in columns for _ in range(self.wide)]
+        return self.matrix(array).block(rows, (0,), lanes)
 
 
 def minv_vectors(reduced: ReducedModel) -> LoopedForm:
@@ -129,7 +129,8 @@ def _factor(reduced: ReducedModel) -> FormLoop:
         given = straight(reduced, x).run(*INVERSE_FACTOR)
         return {"factor": [given["W"][i][k] for i, k in entries], "weights": given["inverse_D"]}
 
-    writes = {"factor": Access("W", tuple(nv * k + i for i, k in entries)), "weights": whole("inverse_D", nv)}
+    factor = MatrixView("W", nv).entries((k, i) for i, k in entries)
+    writes = {"factor": factor, "weights": whole("inverse_D", nv)}
     return FormLoop("factor", trace, writes, inputs=("q",))
 
 
@@ -171,17 +172,15 @@ def _mirror(blocks: Blocks) -> list[FormLoop]:
     return [_transposed(blocks, at, own) for at, own in ((within, half), (right, full)) if at and own]
 
 
-def _transposed(
-    blocks: Blocks, at: Sequence[tuple[int, int]], entries: Sequence[tuple[int, int]]
-) -> FormLoop:
+def _transposed(blocks: Blocks, at: Sequence[Place], entries: Sequence[Place]) -> FormLoop:
     """Entries (i, j) of the squares that start at these rows and columns, copied to their mirror images."""
-    nv = blocks.reduced.nv
-    right = Access(
-        "Minv", tuple(nv * i + j for i, j in entries), tuple(nv * row + column for row, column in at)
-    )
-    left = Access(
-        "Minv", tuple(nv * j + i for i, j in entries), tuple(nv * column + row for row, column in at)
-    )
+    Minv = blocks.matrix("Minv")
+    right, left = Minv.entries(entries, at), Minv.entries(map(_mirrored, entries), map(_mirrored, at))
     return FormLoop(
         "mirror", lambda x: {"left": list(x.arrays["right"])}, {"left": left}, {"right": right}, count=len(at)
     )
+
+
+def _mirrored(place: Place) -> Place:
+    row, column = place
+    return column, row

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,28 @@ def test_a_backend_does_without_the_others(path: Path) -> None:
         others.remove("c")
     text = path.read_text(encoding="utf-8")
     assert not [other for other in others if f"rbdgen.emit.{other}." in text]
+
+
+def families(texts: Mapping[Path, str]) -> dict[str, set[str]]:
+    """For every family of functions, the other families from which its files import."""
+    found: dict[str, set[str]] = {}
+    for path, text in texts.items():
+        own = path.relative_to(ROOT / "functions").parts[0]
+        modules = (
+            node.module or "" for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)
+        )
+        others = {module.split(".")[2] for module in modules if module.startswith("rbdgen.functions.")}
+        found.setdefault(own, set()).update(others - {own})
+    return found
+
+
+def test_families_of_functions_do_not_import_each_other() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "functions").glob("*/*.py")}
+    TopologicalSorter(families(texts)).prepare()
+    back = ROOT / "functions" / "inverse_dynamics" / "back.py"
+    texts[back] = "from rbdgen.functions.forward_dynamics.rows import ABA"
+    with pytest.raises(CycleError):
+        TopologicalSorter(families(texts)).prepare()
 
 
 def test_every_module_has_its_place() -> None:

@@ -218,8 +218,9 @@ def build(
             or whose order is not x y z w, angles that look like degrees, and positions outside the limits.
             Each kind gives one `StateWarning`. The checks take some 20 us per call.
         real: "double" (the default) or "float".
-        params: parameters of the robot that stay inputs, such as ["mass:link7"]. `lib.update(p)` computes a
-            table from their values, which functions take as their last argument.
+        params: parameters of the robot that stay inputs, such as ["mass:link7"], or ["logchol:link7"], ten
+            numbers every value of which is a physical inertia. `lib.update(p)` computes a table from their
+            values, which functions take as their last argument.
         packed: whether matrices only hold elements that are not always 0, and symmetric elements once.
         coordinates: whether NAME_vjp, NAME_jvp and NAME_hvp are by the nq elements of q, rather than by the
             nv elements of its tangent space.

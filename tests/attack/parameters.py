@@ -272,7 +272,7 @@ def _textbook(row: Function, robot: Robot, state: Inputs) -> list[Array]:
 
 def drawn(robot: Robot, rng: np.random.Generator) -> tuple[str, ...]:
     """Patterns of some kinds, single components, or both."""
-    known = all_parameters(robot)
+    known = [x for x in all_parameters(robot) if x.linear is None]  # what C has
     kinds = list(dict.fromkeys(x.kind for x in known))
     inertial = ("ten",) if rng.random() < 0.4 else ("mass", "com", "inertia")
     chosen: list[str] = []

@@ -91,6 +91,7 @@ def _parameters(facts: RobotFacts) -> dict[str, Any]:
     return {
         "parameters": [asdict(row) for row in facts.parameters],
         "parameter_links": [asdict(row) for row in facts.parameter_links],
+        **({"log_cholesky": list(facts.log_cholesky)} if facts.log_cholesky else {}),
     }
 
 

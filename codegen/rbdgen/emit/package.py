@@ -220,6 +220,8 @@ class RobotFacts:
     """The numbers of the robot that stay inputs."""
     parameter_links: tuple[LinkFacts, ...] = ()
     """The links to whose inertia the parameters belong."""
+    log_cholesky: tuple[int, ...] = ()
+    """Where ten parameters begin that libraries compute from log-Cholesky parameters."""
 
     def __post_init__(self) -> None:
         check_robot_name(self.name)

@@ -26,6 +26,7 @@ from rbdgen.options import environment_compiler
 from rbdgen.runtime import Library
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.runtime.library import signature_of
+from rbdgen.runtime.log_cholesky import linear_of
 from rbdgen.signature import UPDATE, numbers_of
 from rbdgen.toolchain.cache import user_cache
 from rbdgen.toolchain.compiler import find_compiler
@@ -47,7 +48,20 @@ def function_of(library: Library, more: More | None, name: str, knots: int = 1, 
         raise LoadError(_no_hessian(folder, name))
     symbol = casadi_name(library.name, name, knots)
     with _compiled(library, folder, name, knots) as path:
-        return casadi.external(symbol, str(path))
+        made = casadi.external(symbol, str(path))
+    return _of_logarithms(library, made) if name == UPDATE and library.parameters.log_cholesky else made
+
+
+def _of_logarithms(library: Library, update: Any) -> Any:
+    """`update` of p with log-Cholesky parameters, which CasADi itself makes linear and differentiates."""
+    import casadi  # noqa: PLC0415
+
+    p = casadi.MX.sym("p", *update.size_in(0))
+    rows = casadi.vertsplit(p)
+    for ten in library.parameters.tens():
+        rows[ten] = linear_of(rows[ten], casadi.exp)
+    table = update(casadi.vertcat(*rows))
+    return casadi.Function(update.name(), [p], [table], update.name_in(), update.name_out())
 
 
 def _check(library: Library, name: str, knots: object) -> None:

@@ -22,8 +22,9 @@ from rbdgen.errors import ArrayTypeError, BuildError
 from rbdgen.frameworks.bridge import Bridge, compiled, existing
 from rbdgen.frameworks.differentiable import Differentiable, check, disagreeing, native
 from rbdgen.frameworks.functions import More
+from rbdgen.frameworks.parameters import Update
 from rbdgen.runtime import Function, Library
-from rbdgen.signature import SizedArgument
+from rbdgen.signature import UPDATE, SizedArgument
 
 try:
     import jax
@@ -81,7 +82,11 @@ def function_of(library: Library, more: More | None, name: str) -> Callable[...,
 
     checked.__name__ = checked.__qualname__ = value.__name__
     checked.__doc__ = value.__doc__
-    return checked
+    return Update(library, checked, _real, _stacked, jnp.exp) if name == UPDATE else checked
+
+
+def _stacked(arrays: Arrays) -> Any:
+    return jnp.stack(jnp.broadcast_arrays(*arrays), -1)
 
 
 def _real(function: Function, argument: SizedArgument, given: Any) -> Any:

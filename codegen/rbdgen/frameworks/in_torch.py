@@ -15,8 +15,9 @@ from rbdgen.errors import ArrayTypeError, BuildError, RbdgenError
 from rbdgen.frameworks.bridge import Bridge, compiled, existing
 from rbdgen.frameworks.differentiable import Differentiable, check, disagreeing, native
 from rbdgen.frameworks.functions import More
+from rbdgen.frameworks.parameters import Update
 from rbdgen.runtime import Function, Library
-from rbdgen.signature import SizedArgument
+from rbdgen.signature import UPDATE, SizedArgument
 
 try:
     import torch
@@ -81,7 +82,21 @@ def function_of(library: Library, more: More | None, name: str) -> Callable[...,
 
     checked.__name__ = checked.__qualname__ = value.__name__
     checked.__doc__ = value.__doc__
-    return checked
+    return Update(library, checked, _fitting, _stacked, torch.exp) if name == UPDATE else checked
+
+
+def _stacked(tensors: Tensors) -> Any:
+    return torch.stack(torch.broadcast_tensors(*tensors), -1)
+
+
+def _fitting(function: Function, argument: SizedArgument, given: Any) -> Any:
+    """A tensor, once it is found fit."""
+    tensor = given if isinstance(given, torch.Tensor) else _tensor(function, argument, given)
+    own = tensor.dim() - len(argument.shape)
+    fits = own >= 0 and tuple(tensor.shape[own:]) == argument.shape
+    if not fits or str(tensor.dtype) != f"torch.{function.dtype}" or not (tensor.is_cpu and _dense(tensor)):
+        _refuse(function, argument, tensor)
+    return tensor
 
 
 def _dense(tensor: Any) -> bool:

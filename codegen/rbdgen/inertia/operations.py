@@ -13,9 +13,10 @@ from typing import Final, TypeAlias
 
 from rbdgen.model.inertia import Inertia as Body
 from rbdgen.model.inertial_parameters import entries, inertia_of, parameters_of
+from rbdgen.runtime.log_cholesky import linear_of, log_cholesky_of
 from rbdgen.signature import Argument, Signature
 from rbdgen.spatial.ops import IDENTITY, NO_MOTION, Force, Matrix, Motion, Vector, mirrored
-from rbdgen.spatial.scalar import Scalar, dot, exp, log, mul, reciprocal, sqrt, sub
+from rbdgen.spatial.scalar import Scalar, exp, log, sqrt
 
 Elements: TypeAlias = Sequence[Scalar]
 """The elements of one array, row-major."""
@@ -100,28 +101,6 @@ def _from_ksl(ksl: Elements) -> list[Scalar]:
     m, hx, hy, hz, xx, yy, zz, xy, yz, zx = ksl
     about_center = mirrored([[xx, xy, zx], [0, yy, yz], [0, 0, zz]])
     return parameters_of(Body.from_first_moment(m, Vector(hx, hy, hz), about_center))
-
-
-def _from_log_cholesky(given: Elements) -> list[Scalar]:
-    """P = U U^T, U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]]."""
-    alpha, d1, d2, d3, s12, s23, s13, *t = given
-    rows = ([exp(d1), s12, s13, t[0]], [0, exp(d2), s23, t[1]], [0, 0, exp(d3), t[2]], [0, 0, 0, 1])
-    mass = exp(alpha + alpha)
-    return _from_pseudo_inertia([mul(mass, dot(a, b)) for a in rows for b in rows])
-
-
-def _to_log_cholesky(ten: Elements) -> list[Scalar]:
-    """The inverse: the Cholesky factor of the centroidal Sigma_c / m, computed from its last row upwards."""
-    body = inertia_of(ten)
-    inverse, c = reciprocal(body.mass), body.center
-    moment = Body(body.mass, body.first_moment, body.about_center).second_moment * inverse
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = moment
-    e3 = sqrt(zz)
-    s23, s13 = mul(yz, reciprocal(e3)), mul(xz, reciprocal(e3))
-    e2 = sqrt(sub(yy, mul(s23, s23)))
-    s12 = mul(sub(xy, mul(s13, s23)), reciprocal(e2))
-    e1 = sqrt(sub(sub(xx, mul(s12, s12)), mul(s13, s13)))
-    return [log(body.mass) / 2, log(e1), log(e2), log(e3), s12, s23, s13, *c]
 
 
 # ---- inputs and outputs
@@ -280,13 +259,13 @@ LOG_CHOLESKY: Final = Argument(
 FROM_LOG_CHOLESKY: Final = Operation(
     Signature("from_log_cholesky", (LOG_CHOLESKY,), (RESULT,)),
     "any ten numbers give an inertia that a body can have",
-    _from_log_cholesky,
+    lambda given: linear_of(given, exp),
     "Rucker, Wensing, RA-L 2022",
 )
 
 TO_LOG_CHOLESKY: Final = Operation(
     Signature("to_log_cholesky", (INERTIA,), (LOG_CHOLESKY,)),
     "of a body that does not lie in a plane",
-    _to_log_cholesky,
+    lambda ten: log_cholesky_of(ten, sqrt, log),
     "Rucker, Wensing, RA-L 2022",
 )

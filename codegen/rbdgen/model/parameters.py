@@ -2,6 +2,7 @@
 
     mass:LINK  com:LINK  inertia:LINK   as in URDF: about the centre of mass, in the link's axes
     ten:LINK                            instead of these: m, m c and the inertia about the link's origin
+    logchol:LINK                        instead of these: log-Cholesky parameters, all ten together
     xyz:JOINT                           the position of the joint in its parent link
     damping:JOINT  friction:JOINT  stiffness:JOINT  armature:JOINT
     gravity                             in world axes
@@ -9,24 +10,33 @@
 Every component has a name, such as `com:tool.x`. A name without a component, such as `com:tool`, asks for all
 components that are not 0 (`ten`: for all ten). Patterns such as `mass:*` ask for all that match, except links
 without mass. Links that fixed joints carry have the same parameters as others.
+
+Functions and graphs have no exponential: where `logchol:LINK` is asked for, they have `ten:LINK`, and
+libraries compute these ten numbers before they call C.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Final
 
+import numpy as np
+
 from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Description, Link
+from rbdgen.description.soundness import PHYSICAL_TOLERANCE
 from rbdgen.errors import OptionError
 from rbdgen.model.build import Robot, centroidal, rebuilt
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.inertial_parameters import ENTRIES, NAMES, UNITS, inertia_of, parameters_of
 from rbdgen.model.joints import Resistance
 from rbdgen.model.model import WORLD, Model
+from rbdgen.runtime.log_cholesky import LOG_CHOLESKY, log_cholesky_of
+from rbdgen.runtime.log_cholesky import UNITS as UNITS_OF_LOGARITHMS
 from rbdgen.spatial.ops import Vector, mirrored
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.wording import option
@@ -36,6 +46,9 @@ AXES: Final = "xyz"
 OF_INERTIA: Final = tuple(AXES[i] + AXES[j] for i, j in ENTRIES)
 
 OF_LINKS: Final = ("mass", "com", "inertia", "ten")
+
+LOGARITHMS: Final = "logchol"
+"""The kind of log-Cholesky parameters."""
 
 OF_JOINTS: Final = {
     "damping": "N m s/rad, N s/m",
@@ -56,6 +69,10 @@ class Parameter:
     """The component; "" if the group has only one."""
     default: float
     unit: str
+    linear: Parameter | None = None
+    """Of a log-Cholesky parameter: the one of `ten:LINK` that functions have in its place."""
+    log_cholesky: bool = False
+    """Whether functions have this one in place of a log-Cholesky parameter."""
 
     @property
     def name(self) -> str:
@@ -86,8 +103,25 @@ def _of_links(robot: Robot) -> Iterator[Parameter]:
         entries = [about_center[i][j] for i, j in ENTRIES]
         yield from _components(f"inertia:{link.name}", OF_INERTIA, entries, "kg m^2")
         ten = parameters_of(Inertia.from_center_of_mass(mass, center, about_center))
-        for name, value, unit in zip(NAMES, ten, UNITS, strict=True):
-            yield Parameter(f"ten:{link.name}", name, float(value), unit)
+        group = f"ten:{link.name}"
+        linear = [Parameter(group, *row) for row in zip(NAMES, map(float, ten), UNITS, strict=True)]
+        yield from linear
+        yield from _logarithms(link.name, linear)
+
+
+def _logarithms(link: str, linear: Sequence[Parameter]) -> Iterator[Parameter]:
+    """The log-Cholesky parameters of a link, none where its inertia is not that of a body with a volume."""
+    ten = [parameter.default for parameter in linear]
+    if ten[0] <= 0:
+        return
+    inertia = inertia_of(ten)
+    second = Inertia(inertia.mass, inertia.first_moment, inertia.about_center).second_moment
+    moments = np.linalg.eigvalsh([[float(x) for x in row] for row in second])
+    if moments[0] > PHYSICAL_TOLERANCE * moments.sum():
+        values = log_cholesky_of(ten, math.sqrt, math.log)
+        rows = zip(LOG_CHOLESKY, values, UNITS_OF_LOGARITHMS, linear, strict=True)
+        for name, value, unit, own in rows:
+            yield Parameter(f"{LOGARITHMS}:{link}", name, value, unit, replace(own, log_cholesky=True))
 
 
 def _of_joints(robot: Robot) -> Iterator[Parameter]:
@@ -115,7 +149,7 @@ def _components(
 
 
 def asked_parameters(robot: Robot, asked: Sequence[str]) -> tuple[Parameter, ...]:
-    """The parameters that names and patterns ask for, each once, in the order asked.
+    """The parameters that names and patterns ask for, each once, in the order asked, as functions have them.
 
     Raises OptionError for an unknown name, with the nearest ones, and for two that determine the same
     numbers.
@@ -127,11 +161,13 @@ def asked_parameters(robot: Robot, asked: Sequence[str]) -> tuple[Parameter, ...
     taken = {parameter.group for parameter in found.values()}
     for group in sorted(taken):
         kind, _, link = group.partition(":")
-        other = next((f"{x}:{link}" for x in ("mass", "com", "inertia") if f"{x}:{link}" in taken), None)
-        if kind == "ten" and other is not None:
+        other = next(
+            (f"{x}:{link}" for x in (*OF_LINKS, LOGARITHMS) if f"{x}:{link}" in taken - {group}), None
+        )
+        if kind in ("ten", LOGARITHMS) and other is not None:
             what = f"{option('params', [group, other])}: both determine the same numbers"
             raise OptionError(f"{what}; ask for one of them")
-    return tuple(found.values())
+    return tuple(parameter.linear or parameter for parameter in found.values())
 
 
 def _matching(robot: Robot, known: Sequence[Parameter], pattern: str) -> list[Parameter]:
@@ -140,8 +176,15 @@ def _matching(robot: Robot, known: Sequence[Parameter], pattern: str) -> list[Pa
     groups = [parameter for parameter in known if fnmatchcase(parameter.group, pattern)]
     alone = single and any(not parameter.component for parameter in groups)
     some = {x.group for x in groups if x.default != 0 or single}
-    found = [x for x in groups if x.default != 0 or (x.kind == "ten" and x.group in some) or alone]
+    found = [
+        x for x in groups if x.default != 0 or (x.kind in ("ten", LOGARITHMS) and x.group in some) or alone
+    ]
     found = found or [x for x in known if x.component and fnmatchcase(x.name, pattern)]
+    if parts := [x.group for x in found if x.linear is not None and x.group not in some]:
+        raise OptionError(
+            f"{option('params', [pattern])}: log-Cholesky parameters are inputs all ten together; ask for "
+            f"{quoted(parts[0])}"
+        )
     if found:
         return found
     if groups:
@@ -156,8 +199,13 @@ def _unknown(robot: Robot, known: Sequence[Parameter], pattern: str) -> str:
     """Why there is no parameter of this name."""
     kind, _, name = pattern.partition(":")
     still = {attachment.link for attachment in robot.attachments if attachment.body == WORLD}
-    if kind in OF_LINKS and name in still:
+    if kind in (*OF_LINKS, LOGARITHMS) and name in still:
         return f"link {quoted(name)} does not move, so nothing depends on it; leave it out"
+    if kind == LOGARITHMS and any(parameter.group == f"ten:{name}" for parameter in known):
+        return (
+            f"the inertia of link {quoted(name)} is not that of a body that extends in all directions, so it "
+            f"has no log-Cholesky parameters; ask for {quoted(f'ten:{name}')}"
+        )
     if kind in ("damping", "friction") and getattr(robot.dissipation, kind) in (False, None):
         given = option("damping", True) if kind == "damping" else option("friction", "exact")
         return f"{kind} is left out of the functions; pass {given} as well"

@@ -52,6 +52,9 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
         row = lookup(name, robot.model)
         if row.by_parameters:
             row.sized(robot.model, len(options.params))  # raises an error early if there are no parameters
+            check_linear(robot, options, f"function '{name}' is by the parameters that C has")
+    if target_of(options).embedded:
+        check_linear(robot, options, f"{option('target', options.target)} has no library that computes them")
     if options.coordinates and not any(lookup(x, robot.model).differentiated for x in options.functions):
         raise OptionError(
             f"{option('coordinates')} is of NAME_vjp, NAME_jvp and NAME_hvp; ask for one, or leave it out"
@@ -70,6 +73,15 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
     if table is not None and options.coordinates and not lean:
         finished += update_products(table)
     return [in_stages(function) for function in finished] if options.trig == "builtin" else finished
+
+
+def check_linear(robot: Robot, options: Options, why: str) -> None:
+    """OptionError where log-Cholesky parameters are asked for, which hosts make linear before they call C."""
+    own = next((x for x in asked_parameters(robot, options.params) if x.log_cholesky), None)
+    if own is not None:
+        _, _, link = own.group.partition(":")
+        asked = option("params", [f"logchol:{link}"])
+        raise OptionError(f"{asked}: {why}; ask for {quoted(own.group)}")
 
 
 def _designed(

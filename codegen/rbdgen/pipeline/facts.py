@@ -22,6 +22,7 @@ from rbdgen.emit.package import (
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Robot
 from rbdgen.model.frames import Frame
+from rbdgen.model.inertial_parameters import NAMES
 from rbdgen.model.joints import Helical, Joint
 from rbdgen.model.loops import Loop
 from rbdgen.model.model import Body, Model
@@ -78,6 +79,7 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         base_parameters=_base_facts(robot, options),
         parameters=tuple(ParameterFacts(x.name, x.default, x.unit) for x in chosen),
         parameter_links=tuple(LinkFacts(*astuple(link)) for link in parametrised_links(robot, chosen)),
+        log_cholesky=tuple(k for k, x in enumerate(chosen) if x.log_cholesky and x.component == NAMES[0]),
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -12,9 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ArrayTypeError
-from .arrays import Array, is_lazy
+from ..signature import UPDATE
+from .arrays import Array, as_real, is_lazy
 from .bodies import Bodies
 from .function import Function
+from .log_cholesky import LOG_CHOLESKY, UNITS, linear_of, log_cholesky_of
 
 
 @dataclass(frozen=True)
@@ -26,14 +29,23 @@ class Parameters:
     units: tuple[str, ...]
     links: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
     """The links with inertial parameters: the values of their other parameters, and indices in p."""
+    log_cholesky: tuple[int, ...] = field(default=(), repr=False)
+    """The indices in p at which the ten log-Cholesky parameters of a link begin."""
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Parameters:
         """The parameters that a manifest lists, which may be none."""
         rows = manifest.get("parameters", ())
-        names, units = (tuple(row[key] for row in rows) for key in ("name", "unit"))
+        names, units = ([row[key] for row in rows] for key in ("name", "unit"))
         defaults = np.array([row["default"] for row in rows], float)
-        return cls(names, defaults, units, manifest.get("parameter_links", ()))
+        logarithms = tuple(manifest.get("log_cholesky", ()))
+        for first in logarithms:
+            ten = slice(first, first + 10)
+            link = names[first].partition(":")[2].removesuffix(".m")
+            names[ten] = [f"logchol:{link}.{name}" for name in LOG_CHOLESKY]
+            units[ten] = UNITS
+            defaults[ten] = log_cholesky_of(defaults[ten].tolist(), math.sqrt, math.log)
+        return cls(tuple(names), defaults, tuple(units), manifest.get("parameter_links", ()), logarithms)
 
     def vector(self, given: Mapping[str, npt.ArrayLike]) -> Array:
         """The vector p (..., np) with the given values by name, and defaults for all others.
@@ -42,15 +54,34 @@ class Parameters:
             ArrayTypeError: there is no parameter of that name.
         """
         values = {name: np.asarray(value) for name, value in given.items()}
-        for name in values:
-            if name not in self.names:
-                near = get_close_matches(name, self.names, n=1) or self.names[:1]
-                raise ArrayTypeError(f"update: there is no parameter {name!r}; did you mean {near[0]!r}?")
+        self.check_names(values)
         leading = np.broadcast_shapes(*(value.shape for value in values.values()))
         p = np.array(np.broadcast_to(self.defaults, (*leading, len(self.names))))
         for name, value in values.items():
             p[..., self.names.index(name)] = value
         return p
+
+    def check_names(self, given: Iterable[str]) -> None:
+        """ArrayTypeError where there is no parameter of a name."""
+        for name in given:
+            if name not in self.names:
+                near = get_close_matches(name, self.names, n=1) or self.names[:1]
+                raise ArrayTypeError(f"update: there is no parameter {name!r}; did you mean {near[0]!r}?")
+
+    def linear(self, p: npt.ArrayLike) -> Array:
+        """p (..., np) as C has it: ten linear parameters, those of `ten:LINK`, in place of `logchol:LINK`."""
+        given = np.asarray(p)
+        if not self.log_cholesky:
+            return given
+        columns = np.array(np.moveaxis(given, -1, 0), float)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            for ten in self.tens():
+                columns[ten] = linear_of(list(columns[ten]), np.exp)
+        return np.ascontiguousarray(np.moveaxis(columns, 0, -1))
+
+    def tens(self) -> Iterator[slice]:
+        """Where the ten log-Cholesky parameters of each link are in p."""
+        return (slice(first, first + 10) for first in self.log_cholesky)
 
     def unphysical(self, p: npt.ArrayLike) -> dict[str, float]:
         """The links whose inertia is not physical, with their largest deviation over p (..., np).
@@ -58,7 +89,7 @@ class Parameters:
         The deviation is in kg m^2 if the largest principal moment of inertia about the centre of mass exceeds
         the sum of the two others, and in kg if the mass is negative.
         """
-        return Bodies(self.links).unphysical(p)
+        return Bodies(self.links).unphysical(self.linear(p))
 
 
 @dataclass(frozen=True)
@@ -66,8 +97,9 @@ class Update:
     """Computes the table of parameters, `table = update(p)`, which all other functions take as last argument.
 
     Call it after every change of p. The argument is p (..., np), or a dict of values by name, with defaults
-    for all others; without an argument all parameters have their defaults. A warning names links whose
-    inertia is not physical; the results then still satisfy the equations. Dask arrays are not checked.
+    for all others; without an argument all parameters have their defaults. For log-Cholesky parameters in p,
+    C receives the ten linear ones. A warning names links whose inertia is not physical; the results then
+    still satisfy the equations. Blocks of Dask arrays are checked when they are computed.
     """
 
     function: Function
@@ -84,7 +116,9 @@ class Update:
                 )
             p = self.parameters.vector(p)
         elif is_lazy((p,)):
-            return self.function(p, **options)
+            return self.function(p, **options)  # each block comes here again
+        if self.parameters.log_cholesky:
+            p = self.parameters.linear(as_real(UPDATE, self.function.signature.inputs[0], p))
         table = self.function(p, **options)
         for link, distance in self.bodies.unphysical(p).items():
             warnings.warn(

@@ -24,6 +24,7 @@ LOADER: Final = (
     "runtime/function.py",
     "runtime/lazy.py",
     "runtime/library.py",
+    "runtime/log_cholesky.py",
     "runtime/manifest.py",
     "runtime/memory.py",
     "runtime/parameters.py",

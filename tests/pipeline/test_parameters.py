@@ -224,8 +224,9 @@ def test_names(asked: list[str], names: list[str]) -> None:
         (["mass:link9"], "params=['mass:link9']: no such parameter; did you mean 'mass:link"),
         (
             ["weight"],
-            "no such parameter; there are mass, com, inertia, ten, xyz, stiffness, armature, gravity",
+            "there are mass, com, inertia, ten, logchol, xyz, stiffness, armature, gravity",
         ),
+        (["link7.mass"], "no such parameter; did you mean 'mass:link7'?"),
         (["mass:base"], "link 'base' does not move, so nothing depends on it"),
         (["damping:joint1"], "damping is left out of the functions; pass damping=True as well"),
         (["xyz:joint1.a"], "did you mean 'xyz:joint1.z' or 'xyz:joint1.y' or 'xyz:joint1.x'?"),

@@ -212,7 +212,9 @@ def _unknown(robot: Robot, known: Sequence[Parameter], pattern: str) -> str:
     if kind == "rpy":
         return "directions cannot be inputs, lengths can: xyz:JOINT"
     names = dict.fromkeys(x for parameter in known for x in (parameter.group, parameter.name))
-    near = " or ".join(map(quoted, get_close_matches(pattern, names, n=3)))
+    owner, _, what = pattern.rpartition(".")
+    turned = [x for x in (f"{what}:{owner}",) if x in names]  # the words of another order
+    near = " or ".join(map(quoted, turned or get_close_matches(pattern, names, n=3)))
     kinds = ", ".join(dict.fromkeys(parameter.kind for parameter in known))
     return f"no such parameter; did you mean {near}?" if near else f"no such parameter; there are {kinds}"
 

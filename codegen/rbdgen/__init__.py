@@ -205,6 +205,7 @@ def build(
     functions: Sequence[str] | None = None,
     *,
     checks: bool = False,
+    progress: bool | None = None,
     **options: Any,
 ) -> Library:
     """Generate, compile and load functions of a robot; a cache keeps compiled functions.
@@ -217,6 +218,9 @@ def build(
         checks: whether calls warn of configurations that look like a mistake: quaternions whose norm is not 1
             or whose order is not x y z w, angles that look like degrees, and positions outside the limits.
             Each kind gives one `StateWarning`. The checks take some 20 us per call.
+        progress: whether to show, on standard error, what is designed and compiled and what the cache saves,
+            also for derivatives that CasADi, JAX and PyTorch need later. None shows it in terminals and
+            notebooks if it takes more than two seconds.
         real: "double" (the default) or "float".
         params: parameters of the robot that stay inputs, such as ["mass:link7"], or ["logchol:link7"], ten
             numbers every value of which is a physical inertia. `lib.update(p)` computes a table from their
@@ -245,15 +249,9 @@ def build(
     Raises:
         RbdgenError: an unknown option or function, no compiler, and so on; one line.
     """
-    from rbdgen.pipeline.asked import asked  # noqa: PLC0415
-    from rbdgen.pipeline.page import build_library  # noqa: PLC0415
-    from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
+    from rbdgen.pipeline import calls  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    robot = robot_of(robot)
-    library = build_library(robot, asked("build", robot, functions, options))
-    if checks:
-        library.check_states()
-    return library
+    return calls.build(robot, functions, checks, progress, options)
 
 
 def generate(
@@ -262,6 +260,7 @@ def generate(
     functions: Sequence[str] | None = None,
     *,
     compiled: bool = True,
+    progress: bool | None = None,
     **options: Any,
 ) -> Path:
     """Write the folder `out/<name>`, as `rbdgen ROBOT.urdf -o out` does.
@@ -272,6 +271,7 @@ def generate(
         functions: the names of functions (`rbdgen list`); None means those of `build`.
         compiled: for the target "host", whether to compile the Python package; for a small machine, whether
             to measure flash and stack. For all targets other than "host" the folder has C alone.
+        progress: as in `build`.
         options: as in `build`.
 
     Returns:
@@ -280,13 +280,9 @@ def generate(
     Raises:
         RbdgenError: as `build`, or the folder cannot be written, and stays as it was; one line.
     """
-    from rbdgen.pipeline import page  # noqa: PLC0415
-    from rbdgen.pipeline.asked import asked  # noqa: PLC0415
-    from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
+    from rbdgen.pipeline import calls  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    robot = robot_of(robot)
-    chosen = asked("generate", robot, functions, options)
-    return page.generate(robot, chosen, page.folder_of(out), compiled=compiled).folder
+    return calls.generate(robot, out, functions, compiled, progress, options)
 
 
 def generate_inertia(
@@ -294,6 +290,7 @@ def generate_inertia(
     functions: Sequence[str] | None = None,
     *,
     compiled: bool = True,
+    progress: bool | None = None,
     **options: Any,
 ) -> Path:
     """Write the operations of `Inertia` as C: the folder `out/inertia`, as `rbdgen inertia -o out` does.
@@ -302,6 +299,7 @@ def generate_inertia(
         out: the folder in which `inertia` is written; it is created if it is missing.
         functions: the names of operations, such as "rotated", see `rbdgen inertia --help`; None means all.
         compiled: whether to compile a Python package, whose functions take NumPy arrays (..., 10).
+        progress: as in `build`.
         options: as in `build`, such as real="float" or target="cortex-m4f".
 
     Returns:
@@ -310,12 +308,9 @@ def generate_inertia(
     Raises:
         RbdgenError: as `generate`; one line.
     """
-    from rbdgen.inertia.operations import OPERATIONS  # noqa: PLC0415
-    from rbdgen.options import Options  # noqa: PLC0415
-    from rbdgen.pipeline import page  # noqa: PLC0415
+    from rbdgen.pipeline import calls  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    options["functions"] = OPERATIONS if functions is None else functions
-    return page.generate_inertia(Options.of(**options), page.folder_of(out), compiled=compiled).folder
+    return calls.generate_inertia(out, functions, compiled, progress, options)
 
 
 def load(folder: str | Path) -> Library:

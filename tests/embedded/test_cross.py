@@ -175,7 +175,7 @@ def test_without_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     options = Options(functions=("rnea",), real="float", target="rv32imafc")
     said: list[str] = []
     monkeypatch.setattr(cross.shutil, "which", lambda _: None)
-    made = generate(robot, options, tmp_path, progress=said.append)
+    made = generate(robot, options, tmp_path, progress=lambda report: said.append(report.ended))
     assert said[-1] == (
         "took no figures: riscv64-unknown-elf-gcc is not installed; "
         "apt install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf"
@@ -214,7 +214,7 @@ def test_a_compiler_without_a_needed_header_is_as_none(without_library: Path) ->
     robot = load_robot(robot_root() / "planar3r.urdf")
     options = Options(functions=("rnea",), real="float", target="cortex-m4f", trig="libm")
     said: list[str] = []
-    made = generate(robot, options, without_library, progress=said.append)
+    made = generate(robot, options, without_library, progress=lambda report: said.append(report.ended))
     assert re.fullmatch(
         r"took no figures: arm-none-eabi-gcc has no C library \(.*math\.h.*\); "
         r"apt install gcc-arm-none-eabi libnewlib-arm-none-eabi",

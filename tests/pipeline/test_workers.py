@@ -17,12 +17,12 @@ def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_results_are_in_the_order_of_the_tasks() -> None:
-    names, ended = ["first", "second", "third"], list[str]()
-    results = in_parallel(check_robot_name, {name: name for name in names}, ended.append)
+    names, begun, ended = ["first", "second", "third"], list[str](), list[str]()
+    results = in_parallel(check_robot_name, {name: name for name in names}, begun.append, ended.append)
     assert list(results.items()) == [(name, name) for name in names]
-    assert sorted(ended) == sorted(names)
+    assert sorted(begun) == sorted(ended) == sorted(names)
 
 
 def test_an_error_is_raised_here() -> None:
     with pytest.raises(EmitError, match="'class' is not usable as"):
-        in_parallel(check_robot_name, {"right": "robot", "wrong": "class"}, print)
+        in_parallel(check_robot_name, {"right": "robot", "wrong": "class"}, print, print)

@@ -22,6 +22,7 @@ from rbdgen.toolchain.compiler import (
     find_compiler,
     link,
 )
+from rbdgen.toolchain.watch import FunctionsWatched, Watch
 
 FAMILIES = [family for family in ("gcc", "clang") if shutil.which(family)]
 
@@ -75,15 +76,23 @@ def test_objects_with_their_figures(family: str, tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text("double use(double *); double a(void) { double x[100]; return use(x); }")
     (tmp_path / "b.c").write_text("const int table[25] = {1}; int b(int x) { return x; }")
     flags = ("-O2", "-fstack-usage")
-    seen = []
+    heard: list[str] = []
+
+    class Heard(Watch):
+        def begins(self, function: str) -> None:
+            heard.append(f"begins {function}")
+
+        def ends(self, function: str, seconds: float) -> None:
+            heard.append(f"ends {function}")
+
     seconds = compile_all(
         find_compiler(family),
         [Compilation("a.c", "a.o", flags), Compilation("b.c", "b.o", flags)],
         tmp_path,
         2,
-        lambda source, taken: seen.append((source, taken)),
+        FunctionsWatched(Heard(), {"a.o": "both", "b.o": "both"}),
     )
-    assert seconds == dict(seen)
+    assert heard == ["begins both", "ends both"]
     assert seconds.keys() == {"a.c", "b.c"}
     assert 800 <= (stack_bytes(tmp_path / "a.su") or 0) < 900
     assert stack_bytes(tmp_path / "none.su") is None

@@ -18,9 +18,11 @@ from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import BuildError
 from rbdgen.toolchain import module
+from rbdgen.toolchain.batch import ARCHITECTURES
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import Toolchain, build, build_key, module_suffix, package_files
+from rbdgen.toolchain.watch import Watch
 
 FLAGS = ("-O1", "-ffp-contract=off")
 
@@ -78,10 +80,31 @@ def test_the_second_build_compiles_nothing(
 
 
 def test_progress_names_the_functions(sources: Sources, toolchain: Toolchain, tmp_path: Path) -> None:
-    seen: dict[str, float] = {}
-    build(sources, toolchain, Cache(tmp_path), seen.__setitem__)
-    assert seen.keys() == {"torque", "inertia"}
-    assert all(seconds > 0 for seconds in seen.values())
+    """Each begins once and ends once, after its batch function; a second build finds them in the cache."""
+    heard: list[tuple[str, ...]] = []
+
+    class Heard(Watch):
+        def expects(self, total: int, kept: int = 0) -> None:
+            heard.append(("expects", str(total), str(kept)))
+
+        def begins(self, function: str) -> None:
+            heard.append(("begins", function))
+
+        def ends(self, function: str, seconds: float) -> None:
+            assert seconds > 0
+            heard.append(("ends", function))
+
+    cache = Cache(tmp_path)
+    build(sources, replace(toolchain, jobs=1, levels=ARCHITECTURES["x86-64-v3"][1]), cache, Heard())
+    names = ("torque", "inertia")
+    told = [(what, name) for name in names for what in ("begins", "ends")]
+    assert heard[0] == ("expects", "2", "0")
+    assert sorted(heard[1:]) == sorted(told)
+    for name in names:
+        assert heard.index(("begins", name)) < heard.index(("ends", name))
+    heard.clear()
+    build(sources, replace(toolchain, jobs=1, levels=ARCHITECTURES["x86-64-v3"][1]), cache, Heard())
+    assert heard == [("expects", "2", "2")]
 
 
 def test_the_key_depends_on_all_that_matters(sources: Sources, toolchain: Toolchain) -> None:

@@ -17,6 +17,7 @@ from rbdgen.cli.parser import FAILED
 from rbdgen.cli.parsers import GUIDE, MORE, PARSERS
 from rbdgen.errors import OptionError, RbdgenError
 from rbdgen.options import Options
+from rbdgen.pipeline.shown import say, shown_on
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -91,7 +92,7 @@ def _generate(parsed: argparse.Namespace) -> int:
     console, errors = tables.consoles(quiet=parsed.quiet)
     tables.warn(errors, tables.folded(warnings_of(robot, options)))
     _tell_real(parsed, options, errors)
-    with tables.progress(errors, 2 * len(options.functions) + 1) as done:
+    with shown_on(errors) as done:
         result = generate(robot, options, parsed.out, compiled=not parsed.no_compile, progress=done)
     _tell_generated(result, console)
     return 0
@@ -104,7 +105,7 @@ def _inertia(parsed: argparse.Namespace) -> int:
 
     console, errors = tables.consoles(quiet=parsed.quiet)
     _tell_real(parsed, options, errors)
-    with tables.progress(errors, len(options.functions) + 1) as done:
+    with shown_on(errors) as done:
         result = generate_inertia(options, parsed.out, compiled=not parsed.no_compile, progress=done)
     _tell_generated(result, console)
     return 0
@@ -112,10 +113,8 @@ def _inertia(parsed: argparse.Namespace) -> int:
 
 def _tell_real(parsed: argparse.Namespace, options: Options, errors: Console) -> None:
     """Says which type of numbers is used if the target, rather than the user, determines it."""
-    from rbdgen.cli import tables  # noqa: PLC0415
-
     if parsed.real is None and options.real != Options().real:
-        tables.say(errors, f"computes in {options.real}: {options.target} has no hardware for another type")
+        say(errors, f"computes in {options.real}: {options.target} has no hardware for another type")
 
 
 def _tell_generated(result: Generated, console: Console) -> None:
@@ -139,7 +138,7 @@ def _list(parsed: argparse.Namespace) -> int:
 
     robot = robot_of(parsed, parsed.robot)
     functions = tuple(rows_of(robot.model))
-    with tables.progress(errors, len(functions) + 1) as done:
+    with shown_on(errors) as done:
         counted = count(robot, functions, done)
     console.print(tables.counts_table(counted))
     return 0
@@ -183,13 +182,13 @@ def _check(parsed: argparse.Namespace) -> int:
         options = options_of(parsed)
         robot = robot_of(parsed, parsed.subject)
         tables.warn(errors, tables.folded(robot.warnings))
-        with tables.progress(errors, 2 * len(options.functions) + 1) as done:
+        with shown_on(errors) as done:
             findings = check_robot(robot, options, done)
     if parsed.json:
         print(json.dumps([finding.as_json() for finding in findings], indent=1))
     else:
         console.print(tables.findings_table(findings))
-        tables.say(console, tables.findings_told(findings, STATES))
+        say(console, tables.findings_told(findings, STATES))
     return 1 if any(finding.passed is False for finding in findings) else 0
 
 
@@ -202,7 +201,7 @@ def _check_float(parsed: argparse.Namespace) -> int:
     robot = robot_of(parsed, parsed.subject)
     console, errors = tables.consoles()
     tables.warn(errors, tables.folded(robot.warnings))
-    with tables.progress(errors, 2 * (2 * len(options.functions) + 1)) as done:
+    with shown_on(errors) as done:
         rows = float_accuracy(robot, options, STATES, done)
     if parsed.json:
         print(json.dumps([row.as_json() for row in rows], indent=1))
@@ -224,7 +223,7 @@ def _bench(parsed: argparse.Namespace) -> int:
         options = options_of(parsed)
         robot = robot_of(parsed, parsed.subject)
         tables.warn(errors, tables.folded(robot.warnings))
-        with tables.progress(errors, 2 * len(options.functions) + 1) as done:
+        with shown_on(errors) as done:
             library = build_library(robot, options, done)
     times = time_library(library)
     if parsed.json:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from io import TextIOWrapper
 from math import degrees
 from pathlib import Path
 from typing import Any
 
-from rich import progress as bars
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -44,18 +42,6 @@ def consoles(*, quiet: bool = False) -> tuple[Console, Console]:
         if not each.is_terminal:
             each.width = WIDTH
     return console, errors
-
-
-@contextmanager
-def progress(console: Console, steps: int) -> Iterator[Callable[[str], None]]:
-    """Shows the progress as a bar on a terminal, and otherwise as one line per step."""
-    if not console.is_terminal:
-        yield lambda text: say(console, text)
-        return
-    columns = (bars.SpinnerColumn(), bars.TextColumn("{task.description}", markup=False), bars.BarColumn())
-    with bars.Progress(*columns, bars.TimeElapsedColumn(), console=console, transient=True) as bar:
-        task = bar.add_task("searching body axes", total=steps)
-        yield lambda text: bar.update(task, advance=1, description=text)
 
 
 def functions_table() -> Table:
@@ -148,11 +134,6 @@ def folded(warnings: Sequence[str]) -> list[str]:
         first + (f" (and {len(more)} more alike: see rbdgen inspect)" if more else "")
         for first, *more in kinds.values()
     ]
-
-
-def say(console: Console, text: str) -> None:
-    """Prints one line of text."""
-    console.print(f"rbdgen: {text}", markup=False, highlight=False, soft_wrap=True)
 
 
 def warn(console: Console, warnings: Iterable[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
@@ -11,6 +12,7 @@ from typing import Any
 from rbdgen.emit.package import Sources
 from rbdgen.errors import LoadError
 from rbdgen.runtime import Library
+from rbdgen.toolchain.watch import Watch
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class More:
 
     library: Callable[[Sequence[str]], Library]  # builds a library of them
     sources: Callable[[Sequence[str]], Sources]  # writes their sources, for callers other than Python
+    watched: Callable[[], AbstractContextManager[Watch]] = lambda: nullcontext(Watch())  # shows compilations
 
 
 class Functions:

@@ -4,7 +4,7 @@ library."""
 from __future__ import annotations
 
 import json
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from operator import index
@@ -32,6 +32,7 @@ from rbdgen.toolchain.cache import user_cache
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import ORIGIN, Toolchain
 from rbdgen.toolchain.shared import shared_library
+from rbdgen.toolchain.watch import Watch
 
 
 def function_of(library: Library, more: More | None, name: str, knots: int = 1, hessian: bool = False) -> Any:
@@ -47,7 +48,8 @@ def function_of(library: Library, more: More | None, name: str, knots: int = 1, 
     if hessian and (not wanted.second or folder.lacks(name, wanted)):
         raise LoadError(_no_hessian(folder, name))
     symbol = casadi_name(library.name, name, knots)
-    with _compiled(library, folder, name, knots) as path:
+    watched = nullcontext(Watch()) if more is None else more.watched()
+    with watched as watch, _compiled(library, folder, name, knots, watch) as path:
         made = casadi.external(symbol, str(path))
     return _of_logarithms(library, made) if name == UPDATE and library.parameters.log_cholesky else made
 
@@ -160,7 +162,9 @@ def _sources(library: Library) -> Sources:
     return Sources(library.name, files)
 
 
-def _compiled(library: Library, folder: _Folder, name: str, knots: int) -> AbstractContextManager[Path]:
+def _compiled(
+    library: Library, folder: _Folder, name: str, knots: int, watch: Watch
+) -> AbstractContextManager[Path]:
     """Compiles the function and its derivatives; gives the path of the shared library."""
     manifest, sources = folder.manifest, folder.sources
     robot = f"the robot '{comment_text(manifest['robot_name'])}'"
@@ -176,4 +180,4 @@ def _compiled(library: Library, folder: _Folder, name: str, knots: int) -> Abstr
     own = {f"casadi/{casadi_name(sources.name, name, knots)}.c": casadi_source(place, subject, knots)}
     flags = json.loads(library.content.text(ORIGIN))["flags"]
     toolchain = Toolchain(find_compiler(environment_compiler()), tuple(flags), available_cores())
-    return shared_library(sources, own, toolchain, user_cache())
+    return shared_library(sources, own, toolchain, user_cache(), watch)

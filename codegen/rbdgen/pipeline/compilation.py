@@ -6,7 +6,7 @@ from rbdgen.emit.package import Sources
 from rbdgen.errors import OptionError
 from rbdgen.machine import available_cores
 from rbdgen.options import Options, environment_compiler
-from rbdgen.pipeline.progress import Progress, of_compilation
+from rbdgen.pipeline.progress import Compiling, Progress
 from rbdgen.toolchain.batch import architecture
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.cross import cross_compiler, refused_headers, with_figures
@@ -54,7 +54,7 @@ def measured(sources: Sources, target: Target, options: Options, progress: Progr
     if reason is not None or compiler is None:
         raise OptionError(f"no figures for --ram and --budget-flash: {reason}")
     flags = compiler_flags(options)
-    return with_figures(sources, target, compiler, flags, available_cores(), of_compilation(progress))
+    return with_figures(sources, target, compiler, flags, available_cores(), Compiling(progress))
 
 
 def unmeasurable(sources: Sources, target: Target, options: Options) -> str | None:

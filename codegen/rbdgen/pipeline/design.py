@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -27,7 +27,7 @@ from rbdgen.model.parameters import asked_parameters
 from rbdgen.options import Options
 from rbdgen.pipeline.compilation import target_of
 from rbdgen.pipeline.facts import facts_of
-from rbdgen.pipeline.progress import Progress, silent
+from rbdgen.pipeline.progress import Progress, Report, Stage, silent
 from rbdgen.pipeline.workers import in_parallel
 from rbdgen.selection.axes import BodyAxes, search
 from rbdgen.selection.budget import check_budget
@@ -65,9 +65,9 @@ def design_functions(robot: Robot, options: Options, progress: Progress = silent
         check_springs(robot)
     facts_of(robot, options)  # refuses a name that cannot be used before the work starts
     axes = search(robot.model) if options.savings else None
-    progress("searched body axes")
+    progress(Report("searched body axes"))
     table = design_table(robot, axes, options) if options.params else None
-    designed = _designed(robot, axes, options, table, lambda name: progress(f"designed {name}"))
+    designed = _designed(robot, axes, options, table, progress, ("designing", "designed"))
     lean = target_of(options).embedded
     finished = designed if table is None else with_update(designed, table, lean=lean)
     if table is not None and options.coordinates and not lean:
@@ -85,17 +85,27 @@ def check_linear(robot: Robot, options: Options, why: str) -> None:
 
 
 def _designed(
-    robot: Robot, axes: BodyAxes | None, options: Options, table: Table | None, done: Callable[[str], None]
+    robot: Robot,
+    axes: BodyAxes | None,
+    options: Options,
+    table: Table | None,
+    progress: Progress,
+    words: tuple[str, str],
 ) -> list[FunctionSource]:
     """The functions in the order of the options.
 
     The longest are started first, as a long one that starts last would run alone while other cores are idle.
+    `words` say what is done with each function and, when it has ended, what was done.
     """
+    doing, done = words
+    stage = Stage(progress, doing, len(options.functions))
     longest_first = sorted(
         options.functions, key=lambda name: -lookup(name, robot.model).estimate(robot.model)
     )
     tasks = {name: (robot, name, axes, options, table) for name in longest_first}
-    designed = in_parallel(design_function, tasks, done)
+    designed = in_parallel(
+        design_function, tasks, stage.begins, lambda name: stage.ends(name, f"{done} {name}")
+    )
     return [designed[name] for name in options.functions]
 
 
@@ -293,8 +303,8 @@ def count(robot: Robot, functions: Sequence[str], progress: Progress = silent) -
     options = Options(functions=tuple(functions))
     check_budget(robot.model, functions, options.budget)
     axes = search(robot.model)
-    progress("searched body axes")
-    chosen = _designed(robot, axes, options, None, lambda name: progress(f"counted {name}"))
+    progress(Report("searched body axes"))
+    chosen = _designed(robot, axes, options, None, progress, ("counting", "counted"))
     return {function.name: (f"{function.form} ({function.axes})", function.cost) for function in chosen}
 
 

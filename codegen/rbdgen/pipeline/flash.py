@@ -15,7 +15,7 @@ from rbdgen.model.limbs import alike_limbs
 from rbdgen.options import Options
 from rbdgen.pipeline.compilation import measured, target_of, toolchain_of
 from rbdgen.pipeline.design import design_functions
-from rbdgen.pipeline.progress import Progress
+from rbdgen.pipeline.progress import Progress, Report
 from rbdgen.sweeps.tables import not_in_loops
 from rbdgen.toolchain.cache import user_cache
 from rbdgen.toolchain.module import built, package_files
@@ -141,5 +141,5 @@ def flash_bytes(sources: Sources, options: Options, progress: Progress) -> dict[
         raise OptionError(
             f"{option('budget_flash')}: objects of this compiler cannot be measured; leave it out"
         )
-    progress(f"measured {sum(sizes.values())} bytes of flash")
+    progress(Report(f"measured {sum(sizes.values())} bytes of flash"))
     return sizes

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from rbdgen.pipeline.emitted import check_emitted, with_derivatives, with_emitte
 from rbdgen.pipeline.facts import facts_of
 from rbdgen.pipeline.flash import fitted, flash_bytes, smaller_forms
 from rbdgen.pipeline.inertia import facts_of_inertia, inertia_functions
-from rbdgen.pipeline.progress import Progress, of_compilation, silent
+from rbdgen.pipeline.progress import Compiling, Progress, Report, Stage, silent
 from rbdgen.pipeline.rebuild import open_built
 from rbdgen.pipeline.remembered import remembered
 from rbdgen.runtime import Library
@@ -39,6 +40,7 @@ from rbdgen.signature import UPDATE
 from rbdgen.toolchain.cache import Cache, user_cache
 from rbdgen.toolchain.module import built, package_files
 from rbdgen.toolchain.targets import target_named
+from rbdgen.toolchain.watch import Watch
 from rbdgen.wording import option
 
 
@@ -66,9 +68,18 @@ def designed(
     robot: Robot, options: Options, store: Cache, progress: Progress = silent, *, package: bool = True
 ) -> Sources:
     """As `design`, from the cache if the same robot was designed with the same options before."""
-    return remembered(
-        robot, options, store, lambda: design(robot, options, progress, package=package), package=package
-    )
+    anew = False
+
+    def made() -> Sources:
+        nonlocal anew
+        anew = True
+        return design(robot, options, progress, package=package)
+
+    sources = remembered(robot, options, store, made, package=package)
+    if not anew:
+        kept = len(options.functions)
+        Stage(progress, "designing", kept, kept)
+    return sources
 
 
 def emit(
@@ -96,8 +107,20 @@ def _style(options: Options, *, package: bool) -> EmitOptions:
     )
 
 
-def build_library(robot: Robot, options: Options, progress: Progress = silent) -> Library:
-    """Designs, compiles and opens the functions; both steps use the cache."""
+Later = Callable[[], AbstractContextManager[Progress]]
+"""Makes the progress of a task that begins later."""
+
+
+def build_library(
+    robot: Robot,
+    options: Options,
+    progress: Progress = silent,
+    later: Later = lambda: nullcontext(silent),
+) -> Library:
+    """Designs, compiles and opens the functions; both steps use the cache.
+
+    `later` shows the progress of derivatives that are built when CasADi, JAX or PyTorch needs them.
+    """
     if target_of(options).embedded:
         raise OptionError(
             f"{option('target', options.target)}: its code does not run on this machine; take "
@@ -116,11 +139,21 @@ def build_library(robot: Robot, options: Options, progress: Progress = silent) -
         along = any(mode_of(name) for name in own)
         return replace(options, functions=tuple(own), variants=forms, coordinates=along)
 
-    more = More(
-        lambda functions: build_library(robot, other(functions)),
-        lambda functions: designed(robot, replace(other(functions), packed=False), store),
-    )
-    with built(sources, toolchain_of(options), store, of_compilation(progress)) as folder:
+    def library(functions: Sequence[str]) -> Library:
+        with later() as told:
+            return build_library(robot, other(functions), told, later)
+
+    def more_sources(functions: Sequence[str]) -> Sources:
+        with later() as told:
+            return designed(robot, replace(other(functions), packed=False), store, told)
+
+    @contextmanager
+    def watched() -> Iterator[Watch]:
+        with later() as told:
+            yield Compiling(told)
+
+    more = More(library, more_sources, watched)
+    with built(sources, toolchain_of(options), store, Compiling(progress)) as folder:
         return open_built(folder, more)
 
 
@@ -162,7 +195,7 @@ def generate_inertia(
 
     def design_inertia(_: Cache) -> Sources:
         functions = inertia_functions(options)
-        progress("designed the operations on inertias")
+        progress(Report("designed the operations on inertias"))
         return render(
             facts_of_inertia(options), functions, _style(options, package=target_of(options).at_home)
         )
@@ -192,12 +225,12 @@ def written(
         if reason is None or options.ram is not None:
             sources = measured(sources, target, options, progress)
         else:
-            progress(f"took no figures: {reason}")
+            progress(Report(f"took no figures: {reason}"))
     if not (target.at_home and compiled):
         write_folder(folder, sources.files)
         return Generated(folder, sources.manifest)
     toolchain = toolchain_of(options)
-    with built(sources, toolchain, store, of_compilation(progress)) as compiled_folder:
+    with built(sources, toolchain, store, Compiling(progress)) as compiled_folder:
         files = package_files(compiled_folder)
     files = with_emitted(files, sources, toolchain, store)
     write_folder(folder, files)

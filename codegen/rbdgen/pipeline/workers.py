@@ -23,17 +23,21 @@ from rbdgen.resources import package_root
 
 
 def in_parallel(
-    work: Callable[[Any], Any], tasks: Mapping[str, Any], done: Callable[[str], None]
+    work: Callable[[Any], Any],
+    tasks: Mapping[str, Any],
+    begun: Callable[[str], None],
+    done: Callable[[str], None],
 ) -> dict[str, Any]:
     """The results by name of task, in the order of the tasks, in which they are also started.
 
-    `work` is a function of a module of rbdgen. `done(name)` is called in this process when a task ends. An
-    exception of `work` is raised in this process.
+    `work` is a function of a module of rbdgen. `begun(name)` is called, in any thread, when a task begins
+    and `done(name)`, in this thread, when a task ends. An exception of `work` is raised in this process.
     """
     workers = min(available_cores(), len(tasks))
     results: dict[str, Any] = {}
     if workers < 2 or not sys.executable:
         for name, task in tasks.items():
+            begun(name)
             results[name] = work(task)
             done(name)
         return results
@@ -43,7 +47,16 @@ def in_parallel(
             idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
             for process in processes:
                 idle.put(process)
-            futures = {pool.submit(_remote, idle, work, task): name for name, task in tasks.items()}
+
+            def remote(name: str) -> Any:
+                process = idle.get()
+                try:
+                    begun(name)
+                    return _remote(process, work, tasks[name])
+                finally:
+                    idle.put(process)
+
+            futures = {pool.submit(remote, name): name for name in tasks}
             try:
                 for future in as_completed(futures):
                     results[futures[future]] = future.result()
@@ -74,9 +87,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _remote(idle: SimpleQueue[subprocess.Popen[bytes]], work: Callable[[Any], Any], task: Any) -> Any:
-    """Runs one task on an idle process."""
-    process = idle.get()
+def _remote(process: subprocess.Popen[bytes], work: Callable[[Any], Any], task: Any) -> Any:
+    """Runs one task on this process."""
     assert process.stdin is not None
     assert process.stdout is not None
     try:
@@ -87,8 +99,6 @@ def _remote(idle: SimpleQueue[subprocess.Popen[bytes]], work: Callable[[Any], An
         raise RbdgenError(
             "a working process ended early; if memory is short, name fewer functions"
         ) from error
-    finally:
-        idle.put(process)
     if not fine:
         raise result
     return result

@@ -18,9 +18,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final
+from typing import Final
 
 from rbdgen.errors import BuildError, either
+from rbdgen.toolchain.watch import FunctionsWatched
 
 INSTALL: Final = "install one (apt install gcc python3-dev)"
 
@@ -147,11 +148,15 @@ class Compilation:
 
 
 def compile_all(
-    compiler: Compiler, compilations: Sequence[Compilation], folder: Path, jobs: int, progress: Any = None
+    compiler: Compiler,
+    compilations: Sequence[Compilation],
+    folder: Path,
+    jobs: int,
+    watched: FunctionsWatched | None = None,
 ) -> dict[str, float]:
     """Compile every source, `jobs` at a time. The result has the seconds that each source took.
 
-    `progress(source, seconds)` is called as they finish. All running compilers are ended if one of them
+    `watched` is told of each one that begins or ends. All running compilers are ended if one of them
     fails, or if an exception (including Ctrl-C) is raised.
 
     Raises:
@@ -160,19 +165,21 @@ def compile_all(
     processes = Processes()
     seconds: dict[str, float] = {}
 
-    def one(compilation: Compilation) -> tuple[str, float]:
+    def one(compilation: Compilation) -> tuple[Compilation, float]:
+        if watched is not None:
+            watched.begun(compilation.target)
         start = perf_counter()
         command = [*compiler.command, *compilation.flags, "-c", compilation.source, "-o", compilation.target]
         processes.run(command, folder, compilation.source)
-        return compilation.source, perf_counter() - start
+        return compilation, perf_counter() - start
 
     pool = ThreadPoolExecutor(max(1, jobs))
     try:
         for done in as_completed([pool.submit(one, compilation) for compilation in compilations]):
-            source, taken = done.result()
-            seconds[source] = taken
-            if progress is not None:
-                progress(source, taken)
+            compilation, taken = done.result()
+            seconds[compilation.source] = taken
+            if watched is not None:
+                watched.ended(compilation.target)
     finally:
         processes.stop()
         pool.shutdown(cancel_futures=True)

@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 from pathlib import Path
@@ -20,14 +20,13 @@ from rbdgen.figures.code import Figures, figures
 from rbdgen.figures.guarantees import TRIGONOMETRY, violations
 from rbdgen.toolchain.compiler import Compilation, Compiler, compile_all, find_compiler, reason_of
 from rbdgen.toolchain.targets import Target
+from rbdgen.toolchain.watch import FunctionsWatched, Watch
 
 DEBUGGED: Final = "-O0"
 """How code is compiled that is debugged: its flash and stack are told beside those of the target's flags."""
 
 CROSS_FLAGS: Final = ("-std=c99", "-fstack-usage", "-ffunction-sections", "-fdata-sections")
 """Flags that figures need, beside those of the target."""
-
-Progress = Callable[[str, float], None]
 
 
 def cross_compiler(target: Target) -> Compiler | None:
@@ -65,7 +64,7 @@ def with_figures(
     compiler: Compiler,
     flags: tuple[str, ...],
     jobs: int = 1,
-    progress: Progress | None = None,
+    watch: Watch | None = None,
 ) -> Sources:
     """The folder with the figures of every function in its manifest and on its page. Objects are not kept.
 
@@ -81,9 +80,8 @@ def with_figures(
         compilations = [
             Compilation(facts["source"], f"{function}.o", every_flag) for function, facts in functions.items()
         ]
-        names = {facts["source"]: function for function, facts in functions.items()}
-        report = None if progress is None else lambda source, taken: progress(names[source], taken)
-        seconds = compile_all(compiler, compilations, folder, jobs, report)
+        watched = FunctionsWatched(watch or Watch(), {f"{function}.o": function for function in functions})
+        seconds = compile_all(compiler, compilations, folder, jobs, watched)
         debugged = [Compilation(x.source, f"debugged_{x.target}", (*x.flags, DEBUGGED)) for x in compilations]
         compile_all(compiler, debugged, folder, jobs)
         for function, facts in functions.items():

@@ -7,7 +7,7 @@ import json
 import shutil
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -30,9 +30,7 @@ from rbdgen.toolchain.compiler import (
     link,
 )
 from rbdgen.toolchain.tuning import BATCH_TUNING, TUNING
-
-Progress = Callable[[str, float], None]
-"""Called with a function's name and the seconds that its compilation took."""
+from rbdgen.toolchain.watch import FunctionsWatched, Watch
 
 ORIGIN: Final = f"{PRIVATE}/origin.json"
 """What a build was made from, beside the other files: its first manifest, flags and levels; for
@@ -71,16 +69,14 @@ class Toolchain:
         return (*FUNCTION_FLAGS, *self.flags, *BATCH_TUNING[self.compiler.family])
 
 
-def build(sources: Sources, toolchain: Toolchain, cache: Cache, progress: Progress | None = None) -> Path:
+def build(sources: Sources, toolchain: Toolchain, cache: Cache, watch: Watch | None = None) -> Path:
     """As `built`, in a cache from which nobody removes anything."""
-    with built(sources, toolchain, cache, progress) as folder:
+    with built(sources, toolchain, cache, watch) as folder:
         return folder
 
 
 @contextmanager
-def built(
-    sources: Sources, toolchain: Toolchain, cache: Cache, progress: Progress | None = None
-) -> Iterator[Path]:
+def built(sources: Sources, toolchain: Toolchain, cache: Cache, watch: Watch | None = None) -> Iterator[Path]:
     """The compiled package as the folder `<cache>/<key>/<name>`; from the cache if it was built before.
 
     The folder stays as long as the context does.
@@ -90,12 +86,20 @@ def built(
     """
     include = _python_include()
     key = build_key(sources, toolchain)
+    filled = False
 
     def fill(folder: Path) -> None:
-        _compile_package(sources, toolchain, folder / sources.name, folder / "objects", include, progress)
+        nonlocal filled
+        filled = True
+        _compile_package(
+            sources, toolchain, folder / sources.name, folder / "objects", include, watch or Watch()
+        )
         shutil.rmtree(folder / "objects")
 
     with cache.using(key, fill) as folder:
+        if watch is not None and not filled:
+            functions = len(dict(sources.c_sources()))
+            watch.expects(functions, functions)
         yield folder / sources.name
 
 
@@ -143,7 +147,7 @@ def _compile_package(
     folder: Path,
     objects: Path,
     include: Path,
-    progress: Progress | None,
+    watch: Watch,
 ) -> None:
     write_sources(sources.files, folder)
     objects.mkdir()
@@ -168,13 +172,11 @@ def _compile_package(
     compilations.sort(key=lambda c: -len(sources.files[c.source.removeprefix(f"../{sources.name}/")]))
 
     by_source = {f"../{sources.name}/{file}": name for name, file in functions.items()}
-
-    def report(source: str, taken: float) -> None:
-        if progress is not None and source in by_source:
-            progress(by_source[source], taken)
-
     everything = [*compilations, *glue, calls]
-    seconds = compile_all(toolchain.compiler, everything, objects, toolchain.jobs, report)
+    objects_of = {f"{name}.o": name for name in functions}
+    objects_of |= {one.compilation.target: one.function for one in batch}
+    watched = FunctionsWatched(watch, objects_of)
+    seconds = compile_all(toolchain.compiler, everything, objects, toolchain.jobs, watched)
     parts = sorted(c.target for c in [*compilations, *glue])
     modules = {
         "module": _linked(toolchain, parts, objects, folder, f"_{sources.name}", module_suffix()),

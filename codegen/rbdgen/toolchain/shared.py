@@ -15,11 +15,16 @@ from rbdgen.emit.package import Sources
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import Compilation, compile_all, link
 from rbdgen.toolchain.module import Toolchain, build_key, function_compilations, write_sources
+from rbdgen.toolchain.watch import FunctionsWatched, Watch
 
 
 @contextmanager
 def shared_library(
-    sources: Sources, callers: Mapping[str, str], toolchain: Toolchain, cache: Cache
+    sources: Sources,
+    callers: Mapping[str, str],
+    toolchain: Toolchain,
+    cache: Cache,
+    watch: Watch | None = None,
 ) -> Iterator[Path]:
     """The library, from the cache if it was built before. Its path differs if its code does. It stays as long
     as the context does.
@@ -45,7 +50,15 @@ def shared_library(
             Compilation(f"../{sources.name}/{file}", f"_caller{k}.o", toolchain.function_flags)
             for k, file in enumerate(callers)
         ]
-        compile_all(toolchain.compiler, compilations, objects, toolchain.jobs)
+        objects_of = {f"{name}.o": name for name in called & dict(sources.c_sources()).keys()}
+        objects_of |= {
+            one.compilation.target: one.function
+            for one in batch
+            if one.compilation.target.removesuffix(".o") in called
+        }
+        objects_of |= {f"_caller{k}.o": Path(file).stem for k, file in enumerate(callers)}
+        watched = FunctionsWatched(watch or Watch(), objects_of)
+        compile_all(toolchain.compiler, compilations, objects, toolchain.jobs, watched)
         link(toolchain.compiler, sorted(one.target for one in compilations), _FILE, objects, ())
         (objects / _FILE).rename(folder / _FILE)
         for made in (objects, folder / sources.name):

@@ -1,0 +1,62 @@
+"""Calls of the API that generate or compile: their options, and what is shown of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rbdgen.errors import OptionError
+from rbdgen.inertia.operations import OPERATIONS
+from rbdgen.model.build import Robot
+from rbdgen.options import Options, default_functions
+from rbdgen.pipeline import page
+from rbdgen.pipeline.robot import load_robot, robot_of
+from rbdgen.pipeline.shown import shown
+from rbdgen.runtime import Library
+
+Names = Sequence[str] | None
+Given = Mapping[str, Any]
+
+
+def build(given: object, functions: Names, checks: bool, progress: bool | None, options: Given) -> Library:
+    """As `rbdgen.build`."""
+    robot = robot_of(given)
+    chosen = _asked("build", robot, functions, options)
+    with shown(progress) as told:
+        library = page.build_library(robot, chosen, told, lambda: shown(progress))
+    if checks:
+        library.check_states()
+    return library
+
+
+def generate(
+    given: object, out: object, functions: Names, compiled: bool, progress: bool | None, options: Given
+) -> Path:
+    """As `rbdgen.generate`."""
+    robot = robot_of(given)
+    chosen = _asked("generate", robot, functions, options)
+    with shown(progress) as told:
+        return page.generate(robot, chosen, page.folder_of(out), compiled=compiled, progress=told).folder
+
+
+def generate_inertia(
+    out: object, functions: Names, compiled: bool, progress: bool | None, options: Given
+) -> Path:
+    """As `rbdgen.generate_inertia`."""
+    chosen = Options.of(**options, functions=OPERATIONS if functions is None else functions)
+    with shown(progress) as told:
+        return page.generate_inertia(chosen, page.folder_of(out), compiled=compiled, progress=told).folder
+
+
+def _asked(caller: str, robot: Robot, functions: Sequence[str] | None, given: Mapping[str, Any]) -> Options:
+    """The options of a call; OptionError for one that there is none of, or that is of `load_robot`."""
+    for name in given:
+        if name in inspect.signature(load_robot).parameters:
+            raise OptionError(
+                f"{name} is an option of load_robot, not of {caller}; give load_robot(..., {name}=...)"
+            )
+    if functions is None:
+        functions = default_functions(bool(robot.model.frames), bool(robot.model.contacts))
+    return Options.of(functions=functions, **given)

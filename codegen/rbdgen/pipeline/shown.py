@@ -1,0 +1,161 @@
+"""Progress as people see it: a bar on a terminal or in a notebook, lines elsewhere.
+
+One implementation for the command line and for Python; rich is imported when something is shown.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from threading import Lock, Timer
+from typing import TYPE_CHECKING, Any, Final
+
+from rbdgen.description.quoting import told
+from rbdgen.errors import OptionError
+from rbdgen.pipeline.progress import Progress, Report, silent
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+AFTER: Final = 2.0
+"""Seconds that a task takes at least before anything is shown that nobody asked for."""
+
+
+@contextmanager
+def shown(asked: bool | None = None) -> Iterator[Progress]:
+    """Show what a call from Python is at: always, never, or, with None, if it takes long and is seen.
+
+    Raises OptionError for another value.
+    """
+    if asked is not None and not isinstance(asked, bool):
+        raise OptionError(f"progress {told(asked)} makes no sense; give True, False or None")
+    if asked is False or (asked is None and not _is_seen()):
+        yield silent
+        return
+    with _shown_by(_console, 0.0 if asked else AFTER) as progress:
+        yield progress
+
+
+@contextmanager
+def shown_on(console: Console) -> Iterator[Progress]:
+    """Show what a task is at on this console, from its beginning."""
+    with _shown_by(lambda: console, 0.0) as progress:
+        yield progress
+
+
+def say(console: Console, text: str) -> None:
+    """Print one line beside the tables."""
+    console.print(f"rbdgen: {text}", markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _shown_by(console: Callable[[], Console], after: float) -> Iterator[Progress]:
+    display = _Display(console, after)
+    try:
+        yield display
+    finally:
+        display.close()
+
+
+def _is_seen() -> bool:
+    """Whether somebody sees what is printed to standard error."""
+    try:
+        return _in_notebook() or sys.stderr.isatty()
+    except (AttributeError, ValueError):  # closed, or replaced by something else
+        return False
+
+
+def _in_notebook() -> bool:
+    shell = sys.modules.get("IPython")
+    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+def _console() -> Console:
+    from rich.console import Console  # noqa: PLC0415  (only where something is shown)
+
+    # rich draws in notebooks by way of ipywidgets
+    return Console(
+        stderr=True, emoji=False, force_jupyter=_in_notebook() and find_spec("ipywidgets") is not None
+    )
+
+
+class _Display:
+    """Shows the latest report once a task has taken long enough."""
+
+    def __init__(self, console: Callable[[], Console], after: float) -> None:
+        self._made, self._after = console, after
+        self._lock = Lock()
+        self._timer: Timer | None = None
+        self._console: Console | None = None
+        self._bar: Any = None
+        self._latest = Report()
+        self._waiting: list[str] = []
+        self._closed = False
+
+    def __call__(self, report: Report) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            self._latest = report if report.now or report.total else self._latest
+            if report.ended:
+                self._waiting.append(report.ended)
+            if self._console is not None:
+                self._show()
+            elif self._after <= 0:
+                self._begin()
+            elif self._timer is None:
+                self._timer = Timer(self._after, self._late)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def close(self) -> None:
+        """Show nothing more; the bar goes away."""
+        with self._lock:
+            self._closed = True
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._bar is not None:
+                self._bar.stop()
+
+    def _late(self) -> None:
+        with self._lock, suppress(OSError, ValueError):  # where standard error was closed meanwhile
+            if not self._closed:
+                self._begin()
+
+    def _begin(self) -> None:
+        self._console = self._made()
+        if self._console.is_terminal or self._console.is_jupyter:
+            self._bar = _bar(self._console)
+        self._show()
+        if self._bar is not None:
+            self._bar.start()
+
+    def _show(self) -> None:
+        assert self._console is not None
+        if self._bar is None:
+            for text in self._waiting:
+                say(self._console, text)
+        else:
+            latest = self._latest
+            text = latest.now or (self._waiting or [""])[-1]
+            changed = {"description": text} if text else {}
+            self._bar.update(0, completed=latest.done, total=latest.total or None, refresh=True, **changed)
+        self._waiting.clear()
+
+
+def _bar(console: Console) -> Any:
+    from rich import progress as bars  # noqa: PLC0415  (only where something is shown)
+
+    columns = (bars.SpinnerColumn(), bars.TextColumn("{task.description}", markup=False), bars.BarColumn())
+    # standard output is left alone: the binding's is captured while the bar is shown
+    bar = bars.Progress(
+        *columns,
+        bars.TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        redirect_stdout=False,
+    )
+    bar.add_task("", total=None)
+    return bar

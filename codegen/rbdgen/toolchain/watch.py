@@ -1,0 +1,58 @@
+"""Who is told what a compilation is at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from threading import Lock
+from time import perf_counter
+
+
+class Watch:
+    """Is told of functions that are compiled; this one does nothing.
+
+    `begins` may be called in any thread.
+    """
+
+    def expects(self, total: int, kept: int = 0) -> None:
+        """So many functions are wanted, of which so many were compiled before."""
+
+    def begins(self, function: str) -> None:
+        """The compiler begins with a function."""
+
+    def ends(self, function: str, seconds: float) -> None:
+        """All of a function is compiled; it took so long since it began."""
+
+
+class FunctionsWatched:
+    """Tells of functions, of each of which one or several objects are compiled."""
+
+    def __init__(self, watch: Watch, functions: Mapping[str, str], kept: int = 0) -> None:
+        """`functions`: object -> function. `kept`: functions beside these that were compiled before."""
+        self._watch, self._functions = watch, functions
+        self._left = Counter(functions.values())
+        self._since: dict[str, float] = {}
+        self._lock = Lock()
+        watch.expects(kept + len(self._left), kept)
+
+    def begun(self, target: str) -> None:
+        """The compiler begins with an object."""
+        function = self._functions.get(target)
+        if function is None:
+            return
+        with self._lock:
+            first = function not in self._since
+            self._since.setdefault(function, perf_counter())
+        if first:
+            self._watch.begins(function)
+
+    def ended(self, target: str) -> None:
+        """An object is there."""
+        function = self._functions.get(target)
+        if function is None:
+            return
+        with self._lock:
+            self._left[function] -= 1
+            last = not self._left[function]
+        if last:
+            self._watch.ends(function, perf_counter() - self._since[function])

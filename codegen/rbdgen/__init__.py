@@ -119,8 +119,10 @@ def load_robot(
         order: the order of the joints below each link; joints are always numbered depth first. "name" is the
             order in which Pinocchio reads a URDF, and "file" the order of the file. None means "file" for an
             MJCF, so that q has the order of `qpos`, and for a Pinocchio model, and "name" for all others.
-        bounds: a factor on the bounds of memory and work for reading an MJCF or a xacro, which are 1 GB and
-            20 000 elements for an MJCF, and ten million steps of a xacro's expressions.
+        bounds: a factor on the bounds of memory and work for reading a robot, which keep it within 10 s and
+            1 GB: 20 MB for a file and 1 MB for a file of rotors, 300 000 elements, 10 000 links, for an MJCF
+            20 000 elements after replication and 1 GB for the sizes in it, and ten million steps of a xacro's
+            expressions.
 
     Returns:
         The robot. `robot.warnings` lists, with file and line, what looks wrong in the file or has no effect.

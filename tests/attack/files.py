@@ -1,13 +1,15 @@
 """Files of every format: what they ask for, how they nest, and the names in them.
 
-Each makes a sound robot, or is refused in one good line, by a process that may take 60 s of processor time
-and 3 GB of address space beyond what it starts with.
+Each makes a sound robot, or is refused in one good line, by a process that may take 10 s of processor time
+and 1 GB of memory beyond what it starts with.
 """
 
 from __future__ import annotations
 
+import math
 import resource
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -26,8 +28,8 @@ KINDS = ("URDF", "xacro", "MJCF bombs", "MJCF names", "gazebo and ros2_control")
 SIZE = 2000
 SMALL = 25
 
-ROOM = 3 * 2**30
-PATIENCE = 60
+ROOM = 2**30
+PATIENCE = 10
 
 INERTIAL = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 BODY = '<inertial pos=".1 0 0" mass="1" diaginertia="1 1 1"/>'
@@ -47,10 +49,11 @@ def _cases(seed: int, size: int) -> Iterator[Case]:
 
 def _tried(make: Callable[[Random], tuple[str, str]], seed: str) -> str | None:
     """What is wrong with how one file is taken."""
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, used + ROOM))
-    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE + 1))
     suffix, text = make(Random(seed))
+    used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_DATA, (used + ROOM, used + ROOM))
+    spent = math.ceil(time.process_time())
+    resource.setrlimit(resource.RLIMIT_CPU, (spent + PATIENCE, spent + PATIENCE + 1))
     with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
         path = Path(scratch) / f"robot.{suffix}"
         path.write_text(text, encoding="utf-8", errors="surrogatepass")
@@ -79,7 +82,8 @@ def _name(rng: Random) -> str:
 
 
 def _urdf(rng: Random, more: str = "", links: int | None = None) -> tuple[str, str]:
-    count = rng.choice((1, 2, 5, 40, 3000)) if links is None else links
+    count = rng.choice((1, 2, 5, 40, 700, 3000, 12_000)) if links is None else links
+    following = 0.0 if links is not None else rng.choice((0, 0, 0.01, 0.5, 1))
     names = (
         [f"l{k}" for k in range(count + 1)] if count > 9 else [f"{_name(rng)}{k}" for k in range(count + 1)]
     )
@@ -89,10 +93,18 @@ def _urdf(rng: Random, more: str = "", links: int | None = None) -> tuple[str, s
     parts = [f"<link name={quoteattr(name)}>{INERTIAL}</link>" for name in names]
     parts += [
         f'<joint name={quoteattr(joints[k])} type="{kinds[k]}"><parent link={quoteattr(names[parents[k]])}/>'
-        f"<child link={quoteattr(names[k + 1])}/></joint>"
+        f"<child link={quoteattr(names[k + 1])}/>{_mimic(rng, joints, kinds, k, following)}</joint>"
         for k in range(count)
     ]
     return "urdf", f"<robot name={quoteattr(_name(rng))}>{''.join(parts)}{more}</robot>"
+
+
+def _mimic(rng: Random, joints: list[str], kinds: list[str], k: int, often: float) -> str:
+    """That a joint follows the first one, or one before it."""
+    able = ("revolute", "continuous", "prismatic")
+    leader = rng.choice((0, rng.randrange(k))) if k else 0
+    follows = rng.random() < often and k and kinds[k] in able and kinds[leader] in able
+    return f"<mimic joint={quoteattr(joints[leader])}/>" if follows else ""
 
 
 def _xacro(rng: Random) -> tuple[str, str]:

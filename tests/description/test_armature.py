@@ -89,7 +89,7 @@ def test_files(tmp_path: Path, name: str, text: str) -> None:
         ('{"j": {"rotor_inertia": 1, "armature": 1}}', "joint 'j' has rotor_inertia, armature; write"),
         ('{"j": {}}', "joint 'j' has nothing"),
         ('{"k": 1}', "joint 'k' is no moving joint of 'r'"),
-        ("0" * (MOST_BYTES + 1), "it is larger than 1 MB"),
+        ("0" * (MOST_BYTES + 1), "is larger than the 1 MB that rotors may take"),
     ],
     ids=range(11),
 )

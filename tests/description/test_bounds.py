@@ -56,7 +56,7 @@ def test_what_asks_for_too_much_is_refused_before_it_is_compiled(
         pytest.fail(f"{path} was compiled")
 
     monkeypatch.setattr(mujoco.MjModel, "from_xml_path", compiled)
-    with pytest.raises(rbdgen.RbdgenError, match=r"\.xml:[12]: its? .* more than .*--bounds FACTOR") as error:
+    with pytest.raises(rbdgen.RbdgenError, match=r"\.xml:[12]: its? .* more than .*bounds=FACTOR") as error:
         rbdgen.load_robot(written(LARGE[what]))
     assert "\n" not in str(error.value)
 

@@ -284,7 +284,7 @@ def _add_robot_options(
         metavar="FACTOR",
         type=float,
         default=1.0,
-        help="multiply the bounds of memory and work for an MJCF or a xacro by FACTOR (default 1)",
+        help="multiply the bounds of memory and work for reading the robot by FACTOR (default 1)",
     )
     group.add_argument("--root", metavar="LINK", help="keep only this link and the links below it")
     group.add_argument(

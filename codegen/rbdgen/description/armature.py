@@ -20,18 +20,23 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from rbdgen.description.document import Document, line_of, parse, said
+from rbdgen.description.document import MORE, Document, line_of, parse, read_most, said
 from rbdgen.description.quoting import escaped, quoted
 from rbdgen.description.schema import Description
 from rbdgen.errors import DescriptionError
 
 MOST_BYTES: Final = 1_000_000
+"""The largest size of a file, in bytes: thousands of joints."""
+
+MOST_PARTS: Final = 100
+"""The largest number of parts of a dotted key in TOML; the time of Python's parser grows with its square."""
 
 _OF_SRDF: Final = {"rotor_inertia": "mass", "gear_ratio": "gear_ratio"}
 
@@ -46,20 +51,24 @@ class Rotors(NamedTuple):
     shared: bool = False  # whether several robots share the file, as an SRDF: it may name unknown joints
 
 
-def read_armature(path: str | os.PathLike[str]) -> Rotors:
+def read_armature(path: str | os.PathLike[str], bounds: float = 1.0) -> Rotors:
     """Reads a file as SRDF if it is XML, as TOML if its name ends in .toml, and as JSON otherwise.
 
-    Raises DescriptionError for a file that cannot be read or has no entries.
+    `bounds` is a factor on the largest size. Raises DescriptionError for a file that cannot be read, is too
+    large or has no entries.
     """
-    name = os.fspath(path)
+    name, most = os.fspath(path), int(bounds * MOST_BYTES)
     try:
         with Path(name).open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise ValueError(f"it is larger than {MOST_BYTES / 1e6:g} MB")
+            data = read_most(file, most)
+        if len(data) > most:
+            what = f"is larger than the {most / 1e6:g} MB that rotors may take"
+            raise DescriptionError(name, None, what, f"leave out what is not needed, {MORE}")
         if data.lstrip().startswith((b"<", b"\xef\xbb\xbf<")):
             return Rotors(_rotor_params(parse(data, name)), name, shared=True)
         text = data.decode()
+        if name.endswith(".toml") and (part := _longest_key(text)) > MOST_PARTS:
+            raise ValueError(f"a key has {part} parts")
         found = tomllib.loads(text) if name.endswith(".toml") else json.loads(text, object_pairs_hook=_once)
     except OSError as error:
         what = f"cannot be read ({error.strerror})"
@@ -85,6 +94,11 @@ def _rotor_params(document: Document) -> dict[str, dict[str, float]]:
             raise document.error(line_of(joint), f"joint {quoted(name)} occurs twice", "keep one")
         found[name] = {of: document.number(joint, given) for of, given in _OF_SRDF.items()}
     return found
+
+
+def _longest_key(text: str) -> int:
+    """The most parts of a dotted key, or more: texts between quotes are not told from keys."""
+    return max(part.count(".") + 1 for part in re.split(r"[\n=,\[\]{}#]", text))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -7,16 +7,21 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import BinaryIO, cast
 
 from lxml import etree
 
 from rbdgen.description.quoting import escaped, quoted
 from rbdgen.description.schema import Vector3
-from rbdgen.errors import DescriptionError
+from rbdgen.errors import DescriptionError, either
 
 MAX_BYTES = 20_000_000
 """The largest size of a file, in bytes. Humanoids with hands take less than 1 MB."""
+
+MOST_ELEMENTS = 300_000
+"""The largest number of elements of a file; those of a robot with thousands of links have a tenth."""
+
+MORE = f"or allow more with {either('bounds=FACTOR', '--bounds FACTOR')}"
 
 XACRO = "http://www.ros.org/wiki/xacro"
 """The namespace of xacro's elements."""
@@ -25,16 +30,18 @@ XACRO = "http://www.ros.org/wiki/xacro"
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 
 
-def read_bytes(path: str) -> bytes:
-    """The file's bytes, at most `MAX_BYTES` of them.
+def read_bytes(path: str, bounds: float = 1.0) -> bytes:
+    """The file's bytes, at most `bounds` times `MAX_BYTES` of them.
 
-    Raises DescriptionError for a missing or unreadable file, a directory and a file that is too large.
+    Raises DescriptionError for a missing or unreadable file, a directory, and a file that is too large or has
+    too many elements.
     """
+    most = int(bounds * MAX_BYTES)
     try:
         with Path(path).open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             # The size of a pipe or a device is 0, so the number of bytes read is bounded as well.
-            data = file.read(MAX_BYTES + 1) if size <= MAX_BYTES else b""
+            data = read_most(file, most) if size <= most else b""
     except FileNotFoundError:
         raise DescriptionError(path, None, "no such file", "give the path of a URDF file") from None
     except IsADirectoryError:
@@ -44,13 +51,33 @@ def read_bytes(path: str) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a path with a null character
         what = f"cannot be read ({error.strerror if isinstance(error, OSError) else error})"
         raise DescriptionError(path, None, what, "give the path of a URDF file") from None
-    if max(size, len(data)) > MAX_BYTES:
-        found = f"{size / 1e6:.1f} MB" if size > MAX_BYTES else "larger"
-        what = f"is {found}, more than the {MAX_BYTES / 1e6:.0f} MB a description may have"
-        raise DescriptionError(
-            path, None, what, "check that it is a URDF, and keep meshes in files of their own"
-        )
+    if max(size, len(data)) > most:
+        found = f"{size / 1e6:.1f} MB" if size > most else "larger"
+        what = f"is {found}, more than the {most / 1e6:g} MB a description may have"
+        what_to_do = "check that it is a URDF, keep meshes in files of their own"
+        raise DescriptionError(path, None, what, f"{what_to_do}, {MORE}")
+    check_elements(data, path, bounds)
     return data
+
+
+def read_most(file: BinaryIO, most: int) -> bytes:
+    """What is left of a file, of which more than `most` bytes are cut off behind the first of them."""
+    parts, left = [], most + 1
+    while left > 0 and (part := file.read(min(left, 1 << 20))):  # at once, it would make room for all
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def check_elements(data: bytes, path: str, bounds: float = 1.0) -> None:
+    """Raises DescriptionError for a text with more elements than a description may have.
+
+    Their start tags are counted before any parser makes a tree of them, which takes up to a kilobyte each.
+    """
+    most = int(bounds * MOST_ELEMENTS)
+    if data.count(b"<") > most and data.count(b"<") - data.count(b"</") > most:
+        what = f"has more than the {most:,} elements a description may have"
+        raise DescriptionError(path, None, what, f"leave out what is not needed, {MORE}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from lxml import etree
 
-from rbdgen.description.document import Document, line_of, parse, read_bytes
+from rbdgen.description.document import MORE, Document, line_of, parse, read_bytes
 
 MOST_BYTES: Final = 1e9
 """The largest memory that the compiler may need, in bytes."""
@@ -50,7 +50,7 @@ def _part(document: Document) -> _Part:
 def check_size(document: Document, bounds: float = 1.0) -> None:
     """Raises DescriptionError for a file that asks for more than `bounds` times 1 GB or 20 000 elements."""
     elements = taken = 0.0
-    for part, element, times in _elements(document):
+    for part, element, times in _elements(document, bounds):
         elements += times * _count(element)
         taken += times * _bytes(part, element)
         what = ""
@@ -59,11 +59,11 @@ def check_size(document: Document, bounds: float = 1.0) -> None:
         elif not taken <= bounds * MOST_BYTES:
             what = f"its sizes ask for more than {bounds * MOST_BYTES / 1e9:g} GB of memory"
         if what:
-            what_to_do = "reduce the counts and sizes in it, or allow more with --bounds FACTOR"
+            what_to_do = f"reduce the counts and sizes in it, {MORE}"
             raise part.document.error(line_of(element), what, what_to_do)
 
 
-def _elements(document: Document) -> Iterator[tuple[_Part, etree._Element, float]]:
+def _elements(document: Document, bounds: float) -> Iterator[tuple[_Part, etree._Element, float]]:
     """All elements of the file and of the files that it includes, with their file and their replications."""
     folder, seen = Path(document.path).parent, {Path(document.path).resolve()}
     stack: list[tuple[_Part, etree._Element, float]] = [(_part(document), document.root, 1.0)]
@@ -76,7 +76,7 @@ def _elements(document: Document) -> Iterator[tuple[_Part, etree._Element, float
         file = folder / element.get("file", "")
         if tag in ("include", "model") and _exists(file) and file.resolve() not in seen:
             seen.add(file.resolve())
-            included = parse(read_bytes(str(file)), str(file))
+            included = parse(read_bytes(str(file), bounds), str(file))
             stack.append((_part(included), included.root, inner))
 
 

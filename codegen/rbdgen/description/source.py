@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rbdgen.description.builder import RobotBuilder
-from rbdgen.description.document import parse, read_bytes
+from rbdgen.description.document import check_elements, parse, read_bytes
 from rbdgen.description.form import form_of
 from rbdgen.description.mjcf import read_mjcf
 from rbdgen.description.pinocchio import is_pinocchio, read_pinocchio
@@ -78,11 +78,11 @@ def read_description(
     """Reads a robot from any source.
 
     Args:
-        source: the path of a URDF, xacro or MJCF file of at most 20 MB, the name of a bundled robot, a
+        source: the path of a URDF, xacro or MJCF file, the name of a bundled robot, a
             `RobotBuilder`, or a Pinocchio model.
         xacro_args: the arguments of a xacro by name.
         ignore: the features of an MJCF file that are left out, see `outside.IGNORABLE`.
-        bounds: a factor on the bounds of work for xacro and of size for MJCF.
+        bounds: a factor on all bounds of sizes and of work, such as the 20 MB of a file.
 
     Raises:
         DescriptionError: the robot cannot be read. The message is `FILE:LINE: what is wrong; what to do`; for
@@ -94,7 +94,7 @@ def read_description(
         _refuse_ignoring(description.path, ignore)
         return description
     path = find(source)
-    raw = read_bytes(path)
+    raw = read_bytes(path, bounds)
     document = parse(raw, path)
     form = form_of(document)
     if form != "xacro":
@@ -105,6 +105,7 @@ def read_description(
     if form == "urdf":
         return describe(document, raw)
     expanded = expand(path, xacro_args or {}, bounds)
+    check_elements(expanded.urdf, expanded.path, bounds)
     description = parse_urdf(expanded.urdf, expanded.path)
     return replace(description, warnings=(*expanded.warnings, *description.warnings))
 

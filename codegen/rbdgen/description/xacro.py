@@ -134,6 +134,7 @@ class _Reader:
         self.xacro, self.substitution = xacro, substitution
         self.load_yaml, self.eval_text = xacro.load_yaml, xacro.eval_text
         self.clone = minidom.Element.cloneNode
+        self.bounds = bounds
         self.work = Work(bounds)
 
     @contextmanager
@@ -186,7 +187,7 @@ class _Reader:
         if not Path(path).is_file():
             self.xacro.filestack.pop()
             raise self.xacro.XacroException(f"no file {path} to include", exc=FileNotFoundError())
-        data = read_bytes(path)
+        data = read_bytes(path, self.bounds)
         parse(data, path)  # refuses what is no XML, with its line
         return minidom.parseString(data)
 
@@ -194,7 +195,7 @@ class _Reader:
         path = self.path(name)
         if not Path(path).is_file():
             raise self.xacro.XacroException(f"no file {path} to load")
-        read_bytes(path)  # refuses what is too large
+        read_bytes(path, self.bounds)  # refuses what is too large
         return self.load_yaml(path)
 
     def eval(self, text: str, context: Mapping[str, Any]) -> str:

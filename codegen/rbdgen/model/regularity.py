@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rbdgen.model.angles import constant_angle
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Coordinate, Joint
-from rbdgen.model.model import WORLD, Body, Model
+from rbdgen.model.model import WORLD, Model
 from rbdgen.spatial.ops import Matrix, Transform
 
 Numbers = npt.NDArray[np.float64]
@@ -69,40 +69,41 @@ def _unresisted_group(model: Model) -> int | None:
 
     A follower that nothing resists is no fault if something resists a joint that moves with it.
     """
-    unit, momenta, sizes, moving = typical_length(model), [], np.zeros(model.nv), {}
+    unit, sizes, moving = typical_length(model), np.zeros(model.nv), {}
     steps = [
         _motion_matrix(body.transform(position), unit)
         for body, position in zip(model.bodies, _positions(model, unit), strict=True)
     ]
     composite = [_inertia_matrix(body.inertia, unit) for body in model.bodies]
+    order = list(reversed(model.elimination.order))
+    groups = [model.coupling.groups[group] for group in order]
+    places = {i: (column, float(k)) for column, members in enumerate(groups) for i, k in members}
     columns: list[Numbers] = []
+    rows: list[Numbers] = []
     for i, body in enumerate(model.bodies):
-        columns.append(np.zeros((6, model.nv)) if body.parent == WORLD else steps[i] @ columns[body.parent])
+        above = np.zeros((6, len(groups))) if body.parent == WORLD else steps[i] @ columns[body.parent]
         for k, S in enumerate(body.joint.motion_subspace, body.joint.idx_v):
-            columns[i][:, k] = [*S.angular, *(x / unit for x in S.linear)]
-            moving[k] = i
-        momenta.append(_scaled(composite[i]) @ columns[i])
+            own = np.array([*S.angular, *(x / unit for x in S.linear)], float)
+            column, multiplier = places[k]
+            above[:, column] += multiplier * own
+            moving[k], sizes[k] = i, np.linalg.norm(own)
+            rotor = body.joint.armature[k - body.joint.idx_v]
+            if rotor != 0:
+                rows.append(np.zeros((1, len(groups))))
+                rows[-1][0, column] = multiplier * sqrt(rotor) / unit
+        columns.append(above)
+        rows.append(_scaled(composite[i]) @ above)
     for i in reversed(range(model.nbodies)):
-        own, parent = model.bodies[i].joint, model.bodies[i].parent
-        part = slice(own.idx_v, own.idx_v + own.nv)
-        sizes[part] = sqrt(composite[i].diagonal().max()) * np.linalg.norm(columns[i][:, part], axis=0)
+        joint, parent = model.bodies[i].joint, model.bodies[i].parent
+        sizes[joint.idx_v : joint.idx_v + joint.nv] *= sqrt(composite[i].diagonal().max())
         if parent != WORLD:
             composite[parent] = composite[parent] + steps[i].T @ composite[i] @ steps[i]
-    rotors = [rotor for body in _by_freedom(model) for rotor in body.joint.armature]
-    rows = np.concatenate([*momenta, np.diag(np.sqrt(np.array(rotors, float)) / unit)])
-    folded = np.stack([model.coupling.folded(list(row)) for row in rows])
-    for group in reversed(model.elimination.order):
-        members, column = model.coupling.groups[group], folded[:, group]
-        size = np.linalg.norm(column)
-        if size <= SINGULAR * max(abs(k) * sizes[i] for i, k in members):
+    # on the diagonal of the triangle: what is left of each column without those of the groups before it
+    triangle = np.asarray(np.linalg.qr(np.concatenate(rows), mode="r"))
+    for members, left in zip(groups, np.abs(triangle.diagonal()).tolist(), strict=True):
+        if left <= SINGULAR * max(abs(k) * sizes[i] for i, k in members):
             return moving[members[0][0]]
-        folded = folded - np.outer(column / size, column / size @ folded)
     return None
-
-
-def _by_freedom(model: Model) -> list[Body]:
-    """The bodies in the order of their degrees of freedom."""
-    return sorted(model.bodies, key=lambda body: body.joint.idx_v)
 
 
 def _positions(model: Model, unit: float) -> list[Coordinate]:

@@ -46,12 +46,17 @@ def _friction(given: str | tuple[str, float] | None) -> Friction | None:
     return "smooth", scale
 
 
-def with_rotors(description: Description, given: str | Path | Mapping[str, Any] | None) -> Description:
-    """The description with these rotors, given by a file or by joint, in place of its own."""
+def with_rotors(
+    description: Description, given: str | Path | Mapping[str, Any] | None, bounds: float = 1.0
+) -> Description:
+    """The description with these rotors, given by a file or by joint, in place of its own.
+
+    `bounds` is a factor on the largest size of the file.
+    """
     if given is None:
         return description
     if isinstance(given, Mapping):
         return with_armature(description, Rotors(given, "armature"))
     if not isinstance(given, (str, Path)):
         raise OptionError(f"armature {told(given)} makes no sense; give a file or {{joint: number}}")
-    return with_armature(description, read_armature(given))
+    return with_armature(description, read_armature(given, bounds))

@@ -15,6 +15,7 @@ from rbdgen.description.pinocchio import is_pinocchio
 from rbdgen.description.pruned import pruned
 from rbdgen.description.quoting import quoted, told
 from rbdgen.description.schema import Description, Loop, LoopKind, Order
+from rbdgen.description.size import check_followers, check_links
 from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
 from rbdgen.functions.loops.independent import independent_rows
@@ -78,8 +79,11 @@ def load_robot(
         if not (link is None or isinstance(link, str)):
             raise OptionError(f"{what} {told(link)} is no name; give that of a link")
     dissipation = dissipation_of(damping, friction)
-    described = with_rotors(read_description(path, arguments, _ignored(ignore), bounds), armature)
-    description = pruned(described, _lock(lock), root, tip)
+    read = read_description(path, arguments, _ignored(ignore), bounds)
+    check_links(read, bounds)
+    description = pruned(with_rotors(read, armature, bounds), _lock(lock), root, tip)
+    if mimic == "eliminate":
+        check_followers(description, bounds)
     loops_too = (*description.loops, *_loops(loops))
     description = replace(_held(description, contacts, contact_sets), loops=loops_too)
     description = replace(description, order=order or description.order)

@@ -7,17 +7,18 @@ accelerations (Luh, Walker and Paul 1980).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rbdgen.functions.contacts.relative import Rows, between, flattened, held
+from rbdgen.functions.contacts.on_bodies import End, Held, held_contacts, inward, on_frames
+from rbdgen.functions.contacts.relative import Rows, between, flattened
 from rbdgen.functions.inverse_dynamics.classical import BodyMotion
 from rbdgen.functions.kinematics.columns import Path, columns_from_root
 from rbdgen.functions.kinematics.outward import CLASSICAL
 from rbdgen.functions.kinematics.placement import FromRoot
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD
-from rbdgen.model.reduce import PlacedContact, PlacedFrame, ReducedBody, ReducedModel
+from rbdgen.model.reduce import ReducedBody, ReducedModel
 from rbdgen.spatial.ops import NO_MOTION, ZERO, Motion, Transform
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 from rbdgen.sweeps.bodies import Body, relative_motion
@@ -34,9 +35,10 @@ def contact_pose(
     """The position (m) and rotation of every contact."""
     reduced = reduced.in_metres
     poses = []
-    for placed, frames in _with_ends(reduced, q):
-        R, p = between(FromRoot.at(frames, q, naming, placed.axes.parent).placements())
-        poses.append(Transform(R, placed.axes.rotation.to_child(p)))
+    for k, held in enumerate(held_contacts(reduced, reduced.at(q))):
+        seen = FromRoot.at(on_frames(reduced, k), q, naming, held.carrier)
+        R, p = between(seen.placements())
+        poses.append(Transform(R, held.axes.to_child(p)))
     return flattened(poses)
 
 
@@ -44,10 +46,8 @@ def contact_jacobian(reduced: ReducedModel, q: Sequence[Coordinate]) -> Rows:
     """J, rows x nv, in m. Columns are carried from body to body, which takes fewer operations for points."""
     reduced = reduced.in_metres
     bodies = reduced.at(q)
-    contacts = reduced.contacts_on(bodies)
-    return _jacobian(
-        reduced, contacts, [[columns(bodies, end, x.axes.parent) for end in x.ends] for x in contacts]
-    )
+    contacts = held_contacts(reduced, bodies)
+    return _jacobian(reduced.nv, contacts, [[columns(bodies, end) for end in x.ends] for x in contacts])
 
 
 def contact_jacobian_from_root(
@@ -57,52 +57,44 @@ def contact_jacobian_from_root(
     frames, whose angular rows are columns of rotations.
     """
     reduced = reduced.in_metres
-    contacts, seen = [], []
-    for placed, frames in _with_ends(reduced, q):
-        paths = columns_from_root(frames, q, "aligned", naming, placed.axes.parent)
-        contacts.append(placed)
-        seen.append([by_freedom(path) for path in paths])
-    return _jacobian(reduced, contacts, seen)
+    contacts = held_contacts(reduced, reduced.at(q))
+    paths = [
+        columns_from_root(on_frames(reduced, k), q, "aligned", naming, held.carrier)
+        for k, held in enumerate(contacts)
+    ]
+    return _jacobian(reduced.nv, contacts, [[by_freedom(path) for path in ends if path] for ends in paths])
 
 
 Columns = dict[int, Motion]
 """The motion of an end at unit rate of each degree of freedom."""
 
 
-def _jacobian(
-    reduced: ReducedModel, contacts: Sequence[PlacedContact], seen: Sequence[Sequence[Columns]]
-) -> Rows:
+def _jacobian(nv: int, contacts: Sequence[Held], seen: Sequence[Sequence[Columns]]) -> Rows:
     """J from the columns of the ends of every contact."""
     rows: Rows = []
-    for placed, ends in zip(contacts, seen, strict=True):
-        block: Rows = [[0] * reduced.nv for _ in range(placed.contact.rows)]
+    for held, ends in zip(contacts, seen, strict=True):
+        block: Rows = [[0] * nv for _ in range(held.rows.stop - held.rows.start)]
         for dof in set().union(*ends):
-            entries = held_on(placed, [columns.get(dof, NO_MOTION) for columns in ends])
+            entries = held.of([columns.get(dof, NO_MOTION) for columns in ends])
             for row, value in zip(block, entries, strict=True):
                 row[dof] = value
         rows += block
     return rows
 
 
-def _with_ends(
-    reduced: ReducedModel, q: Sequence[Coordinate]
-) -> Iterator[tuple[PlacedContact, ReducedModel]]:
-    """Every contact, and the model with the contact's ends as its chosen frames."""
-    for placed, (_, *ends) in zip(reduced.contacts_on(reduced.at(q)), reduced.contacts, strict=True):
-        yield placed, replace(reduced, frames=tuple(ends))
-
-
-def columns(bodies: Sequence[ReducedBody], end: PlacedFrame, root: int) -> Columns:
-    """The columns of the degrees of freedom below `root`, in its axes."""
+def columns(bodies: Sequence[ReducedBody], end: End) -> Columns:
+    """The columns of the degrees of freedom between the carrier of a contact and its end, in the carrier's
+    axes.
+    """
     found: Columns = {}
-    i, p = end.parent, end.translation
-    while i != root:
+    p = end.point
+    for i in reversed(end.path):
         body = bodies[i]
         for dof, S in enumerate(body.subspace, body.joint.idx_v):
             found[dof] = Motion(S.angular, S.linear + S.angular.cross(p))
         up = body.rotation.to_parent
         found = {dof: Motion(up(S.angular), up(S.linear)) for dof, S in found.items()}
-        i, p = body.parent, body.translation + up(p)
+        p = body.translation + up(p)
     return found
 
 
@@ -114,21 +106,15 @@ def by_freedom(path: Path) -> Columns:
 def contact_motion(reduced: ReducedModel, x: State) -> tuple[list[Scalar], list[Scalar]]:
     """J v and dJ/dt v of every row, in m."""
     reduced = reduced.in_metres
-    placed = reduced.contacts_on(reduced.at(x.q))
-    seen = {root: Seen.by(root, reduced, x) for root in (one.axes.parent for one in placed)}
+    contacts = held_contacts(reduced, reduced.at(x.q))
+    seen = {root: Seen.by(root, reduced, x) for root in (held.carrier for held in contacts)}
     rates: list[Scalar] = []
     drifts: list[Scalar] = []
-    for one in placed:
-        own = seen[one.axes.parent]
-        rates += held_on(one, list(map(own.velocity, one.ends)))
-        drifts += held_on(one, list(map(own.acceleration, one.ends)))
+    for held in contacts:
+        own = seen[held.carrier]
+        rates += held.of(list(map(own.velocity, held.ends)))
+        drifts += held.of(list(map(own.acceleration, held.ends)))
     return rates, drifts
-
-
-def held_on(placed: PlacedContact, ends: Sequence[Motion]) -> list[Scalar]:
-    """The rows of a contact, from motions of its ends in the axes of the body from which it is seen."""
-    turn = placed.axes.rotation.to_child
-    return held(placed.contact, [Motion(turn(end.angular), turn(end.linear)) for end in ends])
 
 
 @dataclass(frozen=True)
@@ -158,22 +144,18 @@ class Seen:
         """The motion of a body, or of the root."""
         return AT_REST if i == self.root else self.motion[i]
 
-    def velocity(self, end: PlacedFrame) -> Motion:
+    def velocity(self, end: End) -> Motion:
         """The velocity of an end's point, and the angular velocity of its axes, in the axes of the root."""
-        own, i = self.of(end.parent), end.parent
-        rate, w = own.w.cross(end.translation), own.w
-        while i != self.root:
-            body = self.bodies[i]
+        own = self.of(end.body)
+        rate, w = own.w.cross(end.point), own.w
+        for i in reversed(end.path):
+            body, up = self.bodies[i], self.bodies[i].rotation.to_parent
             rate = rate + relative_motion(body, body.joint.slice(self.v)).linear
-            i, up = body.parent, body.rotation.to_parent
-            rate, w = up(rate) + self.of(i).w.cross(body.translation), up(w)
+            rate, w = up(rate) + self.of(body.parent).w.cross(body.translation), up(w)
         return Motion(w, rate)
 
-    def acceleration(self, end: PlacedFrame) -> Motion:
+    def acceleration(self, end: End) -> Motion:
         """Their classical acceleration."""
-        own, i = self.of(end.parent), end.parent
-        a, wdot = own.a + own.U.apply(end.translation), own.wdot
-        while i != self.root:
-            up = self.bodies[i].rotation.to_parent
-            i, a, wdot = self.bodies[i].parent, up(a), up(wdot)
-        return Motion(wdot, a)
+        own = self.of(end.body)
+        wdot, a = own.wdot, own.a + own.U.apply(end.point)
+        return Motion(inward(self.bodies, end.path, wdot), inward(self.bodies, end.path, a))

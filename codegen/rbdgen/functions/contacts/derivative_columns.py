@@ -22,8 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rbdgen.access import Access, MatrixView, column, whole
-from rbdgen.functions.contacts.in_link_axes import LinkRows
-from rbdgen.functions.contacts.system import System, anchored, pull_derivatives, torque_derivatives
+from rbdgen.functions.contacts.system import System, anchored, torque_derivatives
 from rbdgen.functions.derivatives.columns import (
     by_rows,
     limbs,
@@ -212,19 +211,17 @@ def prepare(reduced: ReducedModel, x: State, columns: Sequence[int], *, held: bo
     b_q, b_v = torque_derivatives(reduced, s, x)
     c_q, c_v, turned, R = [], [], [], []
     for own, forces in s.each():
-        by_q, by_v = own.acceleration_derivatives(s.v, s.a)
+        by_q, by_v = own.acceleration_derivatives(s.free.v, s.a)
         c_q += list(map(coupling.folded, by_q))
         c_v += list(map(coupling.folded, by_v))
-        if isinstance(own, LinkRows):
-            turned += list(map(coupling.folded, own.turned(forces, nv)))
+        turned += list(map(coupling.folded, own.turned(forces, nv)))
+        if own.contact.second is None:
             R += [value for row in own.rotation for value in row]
-        else:
-            turned += [[0] * coupling.independent for _ in by_q]
     linear = KnownColumns(reduced).known["v"]
     b_v, c_v = ([[0 if k in linear else x for k, x in enumerate(row)] for row in rows] for rows in (b_v, c_v))
     given = {
-        "transposed_W": [row.get(j, 0) for j in range(coupling.independent) for row in s.W],
-        "inverse_D": s.inverse_diagonal,
+        "transposed_W": [row.get(j, 0) for j in range(coupling.independent) for row in s.free.W],
+        "inverse_D": s.free.factor.inverse_diagonal,
         "Y": [row[k] for row, dofs in zip(s.Y, Solver(model).felt, strict=True) for k in dofs],
         "W_G": [row[j] for i, row in enumerate(unit_lower_inverse(s.admittance)) for j in range(i)],
         "inverse_D_G": s.admittance.inverse_diagonal,
@@ -233,7 +230,7 @@ def prepare(reduced: ReducedModel, x: State, columns: Sequence[int], *, held: bo
     minus = {"b_q": b_q, "b_v": b_v, "c_q": c_q, "c_v": c_v}
     right = {"turned": turned, **{name: [list(map(neg, row)) for row in m] for name, m in minus.items()}}
     if held:
-        pulls = [pull_derivatives(own, anchor, x) for own, anchor in anchored(s.rows, x)]
+        pulls = [own.pull_derivatives(x, anchor) for own, anchor in anchored(s.rows, x)]
         for u, name in enumerate(("c_q", "c_v")):
             rows = (coupling.folded(row) for pull in pulls for row in pull[u])
             right[name] = [list(map(sub, *pair)) for pair in zip(right[name], rows, strict=True)]

@@ -14,16 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rbdgen.functions.contacts.anchors import anchors, vectors
+from rbdgen.functions.contacts.anchors import anchors
 from rbdgen.functions.contacts.composite import contact_dynamics, inertia, jacobian, pushed, weighted
 from rbdgen.functions.contacts.multipliers import activity
-from rbdgen.functions.contacts.relative import contact_pose
-from rbdgen.functions.contacts.row_derivatives import Rows, change_of_turn, contact_rows
+from rbdgen.functions.contacts.row_derivatives import Rows, contact_rows
 from rbdgen.functions.derivatives.one_frame import rnea_derivatives
 from rbdgen.functions.function import Outputs, flat
 from rbdgen.functions.resistance import add_to_diagonal, less, slopes
 from rbdgen.model.model import Model
-from rbdgen.spatial.ops import ZERO_MATRIX, Matrix
 from rbdgen.spatial.scalar import Scalar, add, neg, sub, unnamed
 from rbdgen.sweeps.inputs import State
 
@@ -60,14 +58,10 @@ def contact_aba_derivatives(model: Model, x: State, *, held: bool = False) -> Ou
 
 def pull_derivatives(model: Model, x: State) -> tuple[Rows, Rows]:
     """The derivatives of kp e + kd J v along q and with respect to v."""
-    rotation = vectors(contact_pose(model, x.q)[1])
     by_q: Rows = []
     by_v: Rows = []
-    for k, (own, (_, R0)) in enumerate(
-        zip(contact_rows(model, x), anchors(model.contacts, x.arrays["anchor"]), strict=True)
-    ):
-        E = change_of_turn(Matrix(*R0).T, Matrix(*rotation[3 * k : 3 * k + 3])) if R0 else ZERO_MATRIX
-        both = own.pull_derivatives(x, E)
+    for own, anchor in zip(contact_rows(model, x), anchors(model.contacts, x.arrays["anchor"]), strict=True):
+        both = own.pull_derivatives(x, anchor)
         by_q += both[0]
         by_v += both[1]
     return by_q, by_v

@@ -8,56 +8,42 @@ links, which `row_derivatives.py` accounts for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass
 
 from rbdgen.functions.contacts import anchors
+from rbdgen.functions.contacts.on_bodies import on_frames
 from rbdgen.functions.contacts.row_derivatives import (
+    Anchor,
     ContactRows,
     Rows,
     change_of_turn,
     reduced_contact_rows,
 )
-from rbdgen.functions.kinematics.columns import Path, columns_from_tip
+from rbdgen.functions.kinematics.columns import Path, columns_from_tip, rows
 from rbdgen.functions.kinematics.motion import (
     Rates,
     before,
-    classical_acceleration,
     gained,
     rates,
     total,
     velocity,
 )
 from rbdgen.functions.kinematics.placement import FromRoot
-from rbdgen.model.contacts import Contact
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import IDENTITY, ZERO, ZERO_MATRIX, Force, Matrix, Motion, Vector
-from rbdgen.spatial.scalar import Naming, Scalar, mul
+from rbdgen.spatial.scalar import Scalar, mul
 from rbdgen.sweeps.inputs import State
-
-Anchor: TypeAlias = tuple[Vector, tuple[Vector, ...]]
-"""x0 and, for a frame, the columns of R0."""
 
 
 @dataclass(frozen=True)
-class LinkRows:
-    """A contact with the world at a state, in the axes of its link."""
+class LinkRows(ContactRows):
+    """A contact with the world at a state, in the axes of its link. Its pose is that in the world."""
 
-    contact: Contact
-    path: Path
-    """The columns of its point."""
-    active: Scalar
-    rotation: Matrix
-    """The rotation from its link's axes to the world's."""
-    position: Vector
-    """Its position in world axes."""
-    naming: Naming
-
-    def jacobian(self, nv: int) -> Rows:
-        return self.matrix([passed.columns for passed in self.path], nv)
-
-    def acceleration(self, v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
-        return self.of(classical_acceleration(self.path, v, a, self.naming))
+    @property
+    def path(self) -> Path:
+        """The columns of its point."""
+        (path,) = self.ends
+        return path
 
     def acceleration_derivatives(self, v: Sequence[Scalar], a: Sequence[Scalar]) -> tuple[Rows, Rows]:
         """The derivatives of the spatial acceleration (see `along` in `kinematics/derivatives.py`) and of w x
@@ -85,7 +71,7 @@ class LinkRows:
             turned = [(S, x.above.cross(S)) for S in x.passed.columns]
             by_q.append([along(x, a_p, S, psi) for S, psi in turned])
             by_v.append([by_rate(x, S, psi) for S, psi in turned])
-        return self.matrix(by_q, len(v)), self.matrix(by_v, len(v))
+        return self.of_joints(by_q, len(v)), self.of_joints(by_v, len(v))
 
     def apart(self, anchor: Anchor) -> Motion:
         """The error e from its anchor, see `anchors.py`."""
@@ -95,14 +81,11 @@ class LinkRows:
         return Motion(Vector(*axes), own.apply(self.position - x0))
 
     def pull(self, x: State, anchor: Anchor) -> list[Scalar]:
-        """kp e + kd J v."""
         kp, kd = x.arrays["gains"]
         return self.of(self.apart(anchor) * kp + velocity(self.path, x.v) * kd)
 
     def pull_derivatives(self, x: State, anchor: Anchor) -> tuple[Rows, Rows]:
-        """The derivatives of kp e + kd J v along q and with respect to v. The anchor turns relative to the
-        link.
-        """
+        """The same; the anchor turns relative to the link."""
         (kp, kd), e = x.arrays["gains"], self.apart(anchor)
         E = change_of_turn(self.rotation.T @ Matrix(*anchor[1]).T, IDENTITY) if anchor[1] else ZERO_MATRIX
 
@@ -115,35 +98,31 @@ class LinkRows:
         moving = rates(self.path, x.v, self.naming)
         by_q = [[along(S, step.above.cross(S)) for S in step.passed.columns] for step in moving]
         by_v = [[S * kd for S in step.passed.columns] for step in moving]
-        return self.matrix(by_q, len(x.v)), self.matrix(by_v, len(x.v))
+        return self.of_joints(by_q, len(x.v)), self.of_joints(by_v, len(x.v))
 
     def force(self, forces: Sequence[Scalar]) -> Force:
-        """The force on the body that carries the link, in the frame of its joint."""
         own = [mul(self.active, value) for value in forces]
         moment = Vector(*own[3:]) if own[3:] else ZERO
         return self.contact.first.placement.force_to_parent(Force(moment, Vector(*own[:3])))
 
+    def torque_derivatives(self, forces: Sequence[Scalar], nv: int) -> Rows:
+        """0: the force turns with its link."""
+        del forces
+        return [[0] * nv for _ in range(nv)]
+
     def turned(self, forces: Sequence[Scalar], nv: int) -> Rows:
-        """The change of forces in world axes when they are constant in the link's axes, (rows, nv), in the
-        link's axes.
-        """
         parts = [Vector(*forces[k : k + 3]) for k in range(0, len(forces), 3)]
-        rows: Rows = [[0] * nv for _ in forces]
+        found: Rows = [[0] * nv for _ in forces]
         for passed in self.path:
             for dof, S in enumerate(passed.columns, passed.joint.idx_v):
                 changes = (value for part in parts for value in S.angular.cross(part))
-                for row, value in zip(rows, changes, strict=True):
+                for row, value in zip(found, changes, strict=True):
                     row[dof] = value
-        return rows
+        return found
 
-    def matrix(self, columns: Sequence[Sequence[Motion]], nv: int) -> Rows:
+    def of_joints(self, columns: Sequence[Sequence[Motion]], nv: int) -> Rows:
         """The contact's rows over all degrees of freedom, from a motion for each of those on its path."""
-        rows: Rows = [[0] * nv for _ in range(self.contact.rows)]
-        for passed, own in zip(self.path, columns, strict=True):
-            for dof, motion in enumerate(own, passed.joint.idx_v):
-                for row, value in zip(rows, self.of(motion), strict=True):
-                    row[dof] = value
-        return rows
+        return self.matrix(lambda path: rows(path, columns, nv), nv)
 
     def of(self, m: Motion) -> list[Scalar]:
         """The rows of a motion of its point and axes."""
@@ -151,20 +130,16 @@ class LinkRows:
         return [mul(self.active, value) for part in held for value in part]
 
 
-TurningRows: TypeAlias = LinkRows | ContactRows
-"""The rows of a contact with the world, or of a closed loop."""
-
-
-def turning_rows(reduced: ReducedModel, x: State) -> list[TurningRows]:
+def turning_rows(reduced: ReducedModel, x: State) -> list[ContactRows]:
     """The rows of all contacts of a model, in m, weighted with the state's `active`."""
     reduced = reduced.in_metres
-    found: list[TurningRows] = []
+    found: list[ContactRows] = []
     for k, (contact, active) in enumerate(zip(reduced.model.contacts, x.arrays["active"], strict=True)):
         if contact.second is not None:
             found.append(reduced_contact_rows(reduced, k, x))
             continue
-        framed = replace(reduced, frames=reduced.contacts[k][1:])
+        framed = on_frames(reduced, k)
         (path,) = columns_from_tip(framed, x.q, x.naming)
         ((R, p),) = FromRoot.at(framed, x.q, x.naming).placements()
-        found.append(LinkRows(contact, path, active, R, p, x.naming))
+        found.append(LinkRows(contact, [path], active, R, p, x.naming))
     return found

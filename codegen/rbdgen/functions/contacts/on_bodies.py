@@ -7,13 +7,13 @@ carries both ends. Only joints between the carrier and an end feel it; all other
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rbdgen.model.reduce import ReducedBody, ReducedModel
-from rbdgen.spatial.ops import Force, Vector
+from rbdgen.spatial.ops import Force, Motion, Vector
 from rbdgen.spatial.planar import FactoredRotation
-from rbdgen.spatial.scalar import Scalar, sub
+from rbdgen.spatial.scalar import Scalar, add, sub
 from rbdgen.sweeps.bodies import along_joint, force_to_parent
 
 
@@ -48,6 +48,15 @@ class Held:
         own = values[self.rows]
         return Force(*(self.axes.to_parent(Vector(*part)) for part in (own[3:], own[:3])))
 
+    def of(self, motions: Sequence[Motion]) -> list[Scalar]:
+        """Its rows of motions of its ends, which are given in the axes of the reduced carrier."""
+        found: list[Scalar] = [0] * (self.rows.stop - self.rows.start)
+        for end, motion in zip(self.ends, motions, strict=True):
+            w, v = self.axes.to_child(motion.angular), self.axes.to_child(motion.linear)
+            signed = add if end.sign > 0 else sub
+            found = [signed(*pair) for pair in zip(found, (*v, *w), strict=False)]
+        return found
+
 
 def held_contacts(reduced: ReducedModel, bodies: Sequence[ReducedBody]) -> list[Held]:
     """The contacts of the model, in order."""
@@ -62,6 +71,11 @@ def held_contacts(reduced: ReducedModel, bodies: Sequence[ReducedBody]) -> list[
         rows = slice(first, first + placed.contact.rows)
         found.append(Held(rows, carrier, placed.axes.rotation, moving))
     return found
+
+
+def on_frames(reduced: ReducedModel, k: int) -> ReducedModel:
+    """The model with the ends of contact k as its chosen frames."""
+    return replace(reduced, frames=reduced.contacts[k][1:])
 
 
 def outward(bodies: Sequence[ReducedBody], path: Sequence[int], v: Vector) -> Vector:

@@ -9,10 +9,12 @@ the contact's velocity at the unit velocity e_k.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from rbdgen.functions.contacts.anchors import vectors
 from rbdgen.functions.contacts.climbing import contact_pose as reduced_pose
+from rbdgen.functions.contacts.on_bodies import on_frames
 from rbdgen.functions.contacts.relative import contact_pose, less, paths
 from rbdgen.functions.kinematics.columns import Passed, Path, columns_from_root, jacobian
 from rbdgen.functions.kinematics.derivatives import acceleration_derivatives, velocity_derivatives
@@ -21,24 +23,31 @@ from rbdgen.functions.momentum.energy import half
 from rbdgen.model.contacts import Contact
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import Matrix, Motion, Vector
-from rbdgen.spatial.scalar import Scalar, add, dot, mul
+from rbdgen.spatial.ops import NO_FORCE, ZERO_MATRIX, Force, Matrix, Motion, Vector
+from rbdgen.spatial.scalar import Naming, Scalar, add, dot, mul, unnamed
 from rbdgen.sweeps.inputs import State
 
 Rows = list[list[Scalar]]
 
 
+Anchor: TypeAlias = tuple[Vector, tuple[Vector, ...]]
+"""x0 and, for a frame, the columns of R0."""
+
+
 @dataclass(frozen=True)
 class ContactRows:
-    """The rows of a contact at a state."""
+    """The rows of a contact at a state, in axes in which its force does not turn with a link."""
 
     contact: Contact
     ends: Sequence[Path]
     """The columns of each of its ends."""
     active: Scalar
     """1 if the contact is active, else 0."""
+    rotation: Matrix
+    """The rotation of its pose, from the axes of its first link."""
     position: Vector
-    """The position of its point, in the axes of its rows."""
+    """The position of its pose."""
+    naming: Naming
 
     def jacobian(self, nv: int) -> Rows:
         """J, (rows, nv)."""
@@ -48,7 +57,7 @@ class ContactRows:
         """J a + dJ/dt v."""
 
         def of(path: Path) -> list[Scalar]:
-            m = classical_acceleration(path, v, a)
+            m = classical_acceleration(path, v, a, self.naming)
             return [*m.linear, *m.angular]
 
         return [row[0] for row in self.matrix(of, 1)]
@@ -73,19 +82,33 @@ class ContactRows:
                 dtau[k] = [add(own, mul(force, entry)) for own, entry in zip(dtau[k], row, strict=True)]
         return dtau
 
-    def pull(self, x: State, x0: Vector) -> list[Scalar]:
+    def force(self, forces: Sequence[Scalar]) -> Force:
+        """The part of its force that turns with its link, in the frame of the joint of the body that carries
+        the link. `torque_derivatives` has the rest.
+        """
+        del forces
+        return NO_FORCE
+
+    def turned(self, forces: Sequence[Scalar], nv: int) -> Rows:
+        """The change of its force in the axes that users know if it is constant in those of its rows, in the
+        latter, (rows, nv).
+        """
+        return [[0] * nv for _ in forces]
+
+    def pull(self, x: State, anchor: Anchor) -> list[Scalar]:
         """kp e + kd J v of its point."""
         kp, kd = x.arrays["gains"]
         moving = (dot(row, list(x.v)) for row in self.jacobian(len(x.v)))
-        apart = [mul(self.active, value) for value in self.position - x0]
+        apart = [mul(self.active, value) for value in self.position - anchor[0]]
         return [add(mul(kp, e), mul(kd, rate)) for e, rate in zip(apart, moving, strict=True)]
 
-    def pull_derivatives(self, x: State, E: Matrix) -> tuple[Rows, Rows]:
+    def pull_derivatives(self, x: State, anchor: Anchor) -> tuple[Rows, Rows]:
         """The derivatives of kp e + kd J v along q and with respect to v.
 
         The linear part of e changes by J, and its angular part by E times the rotation, see `change_of_turn`.
         """
         nv, (kp, kd), J = len(x.v), x.arrays["gains"], self.jacobian(len(x.v))
+        E = change_of_turn(Matrix(*anchor[1]).T, self.rotation) if anchor[1] else ZERO_MATRIX
         axes = zip(*J[3:], strict=True)
         turned = [list(row) for row in zip(*(E.apply(Vector(*column)) for column in axes), strict=True)]
         dV = self.matrix(lambda path: velocity_derivatives(path, x.v, "aligned", nv)[0], nv)
@@ -114,18 +137,18 @@ def change_of_turn(before: Matrix, now: Matrix) -> Matrix:
 
 def contact_rows(model: Model, x: State) -> list[ContactRows]:
     """The rows of all contacts of a model, weighted with the state's `active`."""
-    positions = vectors(contact_pose(model, x.q, x.naming)[0])
-    return [
-        ContactRows(contact, paths(model, contact, x.q, x.naming), active, position)
-        for contact, active, position in zip(model.contacts, x.arrays["active"], positions, strict=True)
-    ]
+    positions, rotations = map(vectors, contact_pose(model, x.q, x.naming))
+    found = []
+    for k, (contact, active) in enumerate(zip(model.contacts, x.arrays["active"], strict=True)):
+        ends, R = paths(model, contact, x.q, x.naming), Matrix(*rotations[3 * k : 3 * k + 3])
+        found.append(ContactRows(contact, ends, active, R, positions[k], unnamed))
+    return found
 
 
 def reduced_contact_rows(reduced: ReducedModel, k: int, x: State) -> ContactRows:
     """The rows of contact k, computed in chosen axes, in m."""
     reduced = reduced.in_metres
     placed = reduced.contacts_on(reduced.at(x.q))[k]
-    framed = replace(reduced, frames=reduced.contacts[k][1:])
     turn = placed.axes.rotation.to_child
 
     def seen(path: Path) -> Path:
@@ -134,9 +157,10 @@ def reduced_contact_rows(reduced: ReducedModel, k: int, x: State) -> ContactRows
             Passed(joint, tuple(Motion(turn(S.angular), turn(S.linear)) for S in own)) for joint, own in path
         ]
 
-    paths = columns_from_root(framed, x.q, "aligned", x.naming, placed.axes.parent)
-    position = vectors(reduced_pose(reduced, x.q, x.naming)[0])[k]
-    return ContactRows(placed.contact, list(map(seen, paths)), x.arrays["active"][k], position)
+    paths = columns_from_root(on_frames(reduced, k), x.q, "aligned", x.naming, placed.axes.parent)
+    positions, rotations = map(vectors, reduced_pose(reduced, x.q, x.naming))
+    R, active = Matrix(*rotations[3 * k : 3 * k + 3]), x.arrays["active"][k]
+    return ContactRows(placed.contact, list(map(seen, paths)), active, R, positions[k], unnamed)
 
 
 def classical_derivative(path: Path, v: Sequence[Scalar], a: Sequence[Scalar], which: int) -> list[Scalar]:

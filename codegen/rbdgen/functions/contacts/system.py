@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rbdgen.functions.contacts.anchors import anchors
-from rbdgen.functions.contacts.in_link_axes import Anchor, LinkRows, TurningRows, turning_rows
+from rbdgen.functions.contacts.in_link_axes import turning_rows
 from rbdgen.functions.contacts.multipliers import softness
-from rbdgen.functions.contacts.row_derivatives import ContactRows, Rows
+from rbdgen.functions.contacts.row_derivatives import Anchor, ContactRows, Rows
 from rbdgen.functions.derivatives import solved
 from rbdgen.functions.derivatives.solved import Solved, named
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import LDL, ldl
-from rbdgen.spatial.ops import NO_FORCE, ZERO_MATRIX
+from rbdgen.spatial.ops import NO_FORCE
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg
 from rbdgen.sweeps.inputs import State
 
@@ -22,17 +22,13 @@ from rbdgen.sweeps.inputs import State
 class System:
     """M a + h = tau + J^T lambda and J a + d + mu lambda = 0 at a state, factored and solved."""
 
-    rows: Sequence[TurningRows]
-    W: Sequence[Mapping[int, Scalar]]
-    """The rows of L^-1."""
-    inverse_diagonal: Sequence[Scalar]
-    """1 / D."""
+    rows: Sequence[ContactRows]
+    free: Solved
+    """The factor of M, and the robot without contacts."""
     Y: Rows
     """J W D^-1."""
     admittance: LDL
     """The factors of G + mu."""
-    v: Sequence[Scalar]
-    """Joint velocities without the linear velocities of floating bases."""
     a: Sequence[Scalar]
     forces: Sequence[Scalar]
 
@@ -40,10 +36,10 @@ class System:
     def of(cls, reduced: ReducedModel, x: State, *, held: bool) -> System:
         model, coupling, naming = reduced.model, reduced.model.coupling, x.naming
         free, still = Solved.at(reduced, x), [0] * model.nv
-        factor, W, v = free.factor, free.W, free.v
+        factor = free.factor
         contacts = turning_rows(reduced, x)
         J = [coupling.folded(row) for own in contacts for row in own.jacobian(model.nv)]
-        drift = [value for own in contacts for value in own.acceleration(v, still)]
+        drift = [value for own in contacts for value in own.acceleration(free.v, still)]
         y = [named(factor.back_substitute(row), naming, f"y[{k}]") for k, row in enumerate(J)]
         Y = [named(factor.scale(row), naming, f"Y[{k}]") for k, row in enumerate(y)]
         G = [[dot(row, column) for column in Y] for row in y]
@@ -52,47 +48,32 @@ class System:
         admittance = ldl(G, naming=naming)
         t = factor.back_substitute(free.torques)
         if held:
-            pulls = [value for own, anchor in anchored(contacts, x) for value in pull(own, anchor, x)]
+            pulls = [value for own, anchor in anchored(contacts, x) for value in own.pull(x, anchor)]
             drift = [add(*pair) for pair in zip(drift, pulls, strict=True)]
         forces = admittance.solve([neg(add(d, dot(row, t))) for d, row in zip(drift, Y, strict=True)])
         forces = named(forces, naming, "lambda")
         z = factor.scale(t)
         for row, force in zip(Y, forces, strict=True):
             z = [add(value, mul(entry, force)) for value, entry in zip(z, row, strict=True)]
-        a = named([dot(list(row.values()), [z[j] for j in row]) for row in W], naming, "a")
-        return cls(contacts, W, factor.inverse_diagonal, Y, admittance, v, coupling.extended(a), forces)
+        a = named([dot(list(row.values()), [z[j] for j in row]) for row in free.W], naming, "a")
+        return cls(contacts, free, Y, admittance, coupling.extended(a), forces)
 
-    def each(self) -> Iterator[tuple[TurningRows, list[Scalar]]]:
+    def each(self) -> Iterator[tuple[ContactRows, list[Scalar]]]:
         """Every contact and its forces."""
         rest = iter(self.forces)
         for own in self.rows:
             yield own, [next(rest) for _ in range(own.contact.rows)]
 
 
-def anchored(rows: Sequence[TurningRows], x: State) -> Iterator[tuple[TurningRows, Anchor]]:
+def anchored(rows: Sequence[ContactRows], x: State) -> Iterator[tuple[ContactRows, Anchor]]:
     """Every contact and its anchor."""
     return zip(rows, anchors([own.contact for own in rows], x.arrays["anchor"]), strict=True)
-
-
-def pull(own: TurningRows, anchor: Anchor, x: State) -> list[Scalar]:
-    """kp e + kd J v of its rows."""
-    if isinstance(own, LinkRows):
-        return own.pull(x, anchor)
-    return own.pull(x, anchor[0])
-
-
-def pull_derivatives(own: TurningRows, anchor: Anchor, x: State) -> tuple[Rows, Rows]:
-    """The derivatives of kp e + kd J v along q and with respect to v."""
-    if isinstance(own, LinkRows):
-        return own.pull_derivatives(x, anchor)
-    return own.pull_derivatives(x, ZERO_MATRIX)
 
 
 def torque_derivatives(reduced: ReducedModel, s: System, x: State) -> tuple[Rows, Rows]:
     """dID/dq and dID/dv at these accelerations and forces, over the independent degrees of freedom."""
     nv, held = reduced.model.nv, [NO_FORCE] * reduced.model.nbodies
     for own, forces in s.each():
-        if isinstance(own, LinkRows):
-            held[own.contact.first.body] += own.force(forces)
-    turning = (own.torque_derivatives(forces, nv) for own, forces in s.each() if isinstance(own, ContactRows))
-    return solved.torque_derivatives(reduced, replace(x, v=s.v, a=s.a, fext=held), turning)
+        held[own.contact.first.body] += own.force(forces)
+    turning = (own.torque_derivatives(forces, nv) for own, forces in s.each())
+    return solved.torque_derivatives(reduced, replace(x, v=s.free.v, a=s.a, fext=held), turning)

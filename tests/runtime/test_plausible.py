@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,9 @@ import pytest
 
 import rbdgen
 from rbdgen import StateWarning
+from rbdgen.checks.check import check
 from rbdgen.runtime import Library
+from rbdgen.runtime.plausible import Plausible
 
 FUNCTIONS = ["gravity", "step", "difference"]
 
@@ -124,6 +128,44 @@ def test_bound_calls_rollouts_and_second_configurations(lib: Library) -> None:
         lib.difference(turned(lib), turned(lib, wheel=400))
 
 
+def test_casadi_always_looks_at_numbers() -> None:
+    """Each kind once of a library, by place and by name, in columns of several states; symbols pass."""
+    casadi = pytest.importorskip("casadi")
+    lib = rbdgen.build(rbdgen.load_robot(robot(), base="floating"), FUNCTIONS)
+    gravity, several = lib.casadi("gravity"), lib.casadi("gravity", knots=3)
+    q = turned(lib)
+    assert isinstance(gravity, casadi.Function)
+    np.testing.assert_array_equal(gravity(q).full().ravel(), lib.gravity(q))
+    gravity(casadi.MX.sym("q", 10))
+    wrong = np.tile(q, (3, 1))
+    wrong[1] = turned(lib, quaternion=0, hinge=90)
+    with pytest.warns(StateWarning) as caught:
+        several(wrong.T)
+    assert [str(x.message).partition(",")[0] for x in caught] == ["gravity: q[3:7]", "gravity: q[7]"]
+    assert caught[0].filename == __file__
+    gravity(turned(lib, hinge=90))
+    with pytest.warns(StateWarning, match="above its upper limit"):
+        gravity(q=casadi.DM(turned(lib, slide=2)))
+    with pytest.warns(StateWarning, match=r"is about \(1, 0, 0, 0\)"):
+        gravity(turned(lib, quaternion=[1, 0, 0, 0]).tolist())
+    for refused in (np.zeros(3), "q", [None]):
+        with pytest.raises(Exception, match=r"gravity|NotImplemented|argument"):
+            gravity(refused)
+    copy = pickle.loads(pickle.dumps(gravity))
+    np.testing.assert_array_equal(copy(q).full().ravel(), lib.gravity(q))
+    assert gravity.jacobian().size_in(0) == (10, 1)
+
+
+def test_check_tells_of_zeros_outside_limits(tmp_path: Path) -> None:
+    builder = rbdgen.RobotBuilder("raised").add_body("root")
+    builder.add_body(
+        "arm", parent="root", type="revolute", axis=(0, 1, 0), limit=(0.5, 2), mass=1, inertia=(1, 1, 1)
+    )
+    folder = rbdgen.generate(builder, tmp_path, ["gravity"])
+    with pytest.warns(StateWarning, match=r"^lib\.neutral\(\)\[0\], .* is 0, below its lower limit 0\.5"):
+        assert not [finding for finding in check(folder) if finding.passed is False]
+
+
 def test_results_are_the_same(lib: Library) -> None:
     plain = rbdgen.build(rbdgen.load_robot(robot(), base="floating"), FUNCTIONS)
     q = turned(lib, hinge=0.3).tolist()
@@ -135,3 +177,18 @@ def test_results_are_the_same(lib: Library) -> None:
         warnings.simplefilter("ignore", StateWarning)
         wrong = turned(lib, quaternion=[0, 0, 0, 2])
         np.testing.assert_array_equal(lib.gravity(wrong), plain.gravity(wrong))
+
+
+def test_the_quick_look_passes_nothing_over() -> None:
+    """What it finds plain, the careful look has nothing to say of."""
+    manifold = rbdgen.build(rbdgen.load_robot(robot(), base="floating"), FUNCTIONS).manifold
+    joints = [{"name": "body0_joint", "lower": -1.0, "upper": None}, {"name": "body1_joint", "upper": 0.5}]
+    subject, random = Plausible(manifold, joints), np.random.default_rng(0)
+    q = random.normal(size=(3000, 10)) * [1, 1, 1, 1, 1, 1, 1, 4, 1, 12]
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None] * random.uniform(0.998, 1.002, (3000, 1))
+    q[::50, 3:7] = [1, 0, 0, 0]
+    plain = np.array([subject._is_plain(row) for row in q[:, None]])
+    told = np.array([any(True for _ in subject._mistakes(row, "q")) for row in q[:, None]])
+    assert not (plain & told).any()
+    assert plain.sum() > 100
+    assert told.sum() > 100

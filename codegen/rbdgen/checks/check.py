@@ -50,11 +50,12 @@ class Finding:
 
 
 def check(folder: Path) -> list[Finding]:
-    """All checks of a generated and compiled folder.
+    """All checks of a generated and compiled folder; a warning where joints at zero are outside their limits.
 
     Raises LoadError, BuildError, and OptionError if a function is not in the catalogue.
     """
     library = open_library(folder)
+    library.plausible.tell("lib.neutral()", library.neutral()[None])
     findings = list(_selftests(folder, library))
     if not library.manifest["nbodies"]:  # operations on inertias: no robot's dynamics to compare
         return findings

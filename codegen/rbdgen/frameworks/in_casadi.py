@@ -19,6 +19,7 @@ from rbdgen.emit.names import casadi_name, comment_text
 from rbdgen.emit.package import MANIFEST, Sources
 from rbdgen.errors import ArrayValueError, LoadError
 from rbdgen.frameworks.functions import More
+from rbdgen.frameworks.looking import looking
 from rbdgen.functions.differentiated import mode_of
 from rbdgen.functions.table import derivatives_of, is_differentiable, sets_of
 from rbdgen.machine import available_cores
@@ -51,7 +52,9 @@ def function_of(library: Library, more: More | None, name: str, knots: int = 1, 
     watched = nullcontext(Watch()) if more is None else more.watched()
     with watched as watch, _compiled(library, folder, name, knots, watch) as path:
         made = casadi.external(symbol, str(path))
-    return _of_logarithms(library, made) if name == UPDATE and library.parameters.log_cholesky else made
+    if name == UPDATE and library.parameters.log_cholesky:
+        return _of_logarithms(library, made)
+    return looking(made, library, library.functions[name].signature)
 
 
 def _of_logarithms(library: Library, update: Any) -> Any:

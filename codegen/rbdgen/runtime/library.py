@@ -147,10 +147,14 @@ class Library:
         Pickled copies do not check.
         """
         if not self._checked:
-            look = Plausible(self.manifold, self.manifest["joints"]).look
             for function in self.functions.values():
-                function.looked_at_by(look)
+                function.looked_at_by(self.plausible.look)
             self.__dict__["_checked"] = True
+
+    @cached_property
+    def plausible(self) -> Plausible:
+        """Looks at configurations; it warns of each kind of mistake once per library."""
+        return Plausible(self.manifold, self.manifest["joints"])
 
     def anchor(self, q: npt.ArrayLike, contact_set: str | None = None) -> Array:
         """The `anchor` argument of functions that pulls contacts to their poses at q (..., nq).
@@ -248,7 +252,8 @@ class Library:
             hessian: whether it has second derivatives too, for solvers that use an exact Hessian.
 
         Returns:
-            The function, with the names of its inputs and outputs. Jacobians are by the elements of q.
+            The function, with the names of its inputs and outputs. Jacobians are by the elements of q. Calls
+            with numbers warn of configurations that look like a mistake, see `check_states`.
 
         Raises:
             LoadError: there is no such function or derivative, it computes in float, or this is a package

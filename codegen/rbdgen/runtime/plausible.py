@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import pi
+from math import inf, pi
 from typing import Any, Final
 
 import numpy as np
@@ -41,6 +41,10 @@ class Plausible:
         self._manifold = manifold
         self._limits = {row["name"]: (row.get("lower"), row.get("upper")) for row in joints}
         self._told: set[str] = set()
+        ends = [end for joint in manifold.joints for end in self._ends(joint)]
+        self._least, self._most = np.array(ends).reshape(-1, 2).T
+        turning = [joint for joint in manifold.joints if joint.kind in ("floating", "spherical")]
+        self._quaternions = [slice(x.idx_q + x.nq - 4, x.idx_q + x.nq) for x in turning]
 
     def look(
         self, signature: SizedSignature, arrays: Sequence[Any], named: Mapping[str, Any], stacklevel: int
@@ -56,11 +60,33 @@ class Plausible:
             q = _numbers(given)
             if q.shape[q.ndim - 1 :] == (self._manifold.nq,) and q.size:
                 states = q.reshape(-1, self._manifold.nq)
-                for kind, message in self._mistakes(states, argument.name):
-                    if kind not in self._told:
-                        self._told.add(kind)
-                        text = f"{signature.name}: {message}"
-                        warnings.warn(text, StateWarning, stacklevel=stacklevel + 1)
+                self.tell(f"{signature.name}: {argument.name}", states, stacklevel + 1)
+
+    def tell(self, where: str, q: Array, stacklevel: int = 1) -> None:
+        """Warns of what looks wrong in q (states, nq), which messages call `where`."""
+        if self._is_plain(q):
+            return
+        for kind, message in self._mistakes(q, where):
+            if kind not in self._told:
+                self._told.add(kind)
+                warnings.warn(message, StateWarning, stacklevel=stacklevel + 1)
+
+    def _ends(self, joint: JointCoordinates) -> list[tuple[float, float]]:
+        """Between which each element of q of a joint is as it should be."""
+        if joint.kind in ("floating", "spherical"):
+            return [*[(-inf, inf)] * (joint.nq - 4), (NORM - 1, 1 - NORM), *[(-inf, inf)] * 3]
+        if joint.nq > 1:
+            return [(-inf, inf)] * joint.nq
+        lower, upper = self._limits.get(joint.name, (None, None))
+        most = 2 * pi if joint.kind == "angle" else inf
+        return [(-most if lower is None else lower, most if upper is None else upper)]
+
+    def _is_plain(self, q: Array) -> bool:
+        """Whether there is nothing to tell: a quick look at all elements at once."""
+        if not ((q >= self._least) & (q <= self._most)).all():
+            return False
+        squares = (np.einsum("ij,ij->i", q[:, own], q[:, own]) for own in self._quaternions)
+        return all((np.abs(square - 1) <= NORM).all() for square in squares)
 
     def _mistakes(self, q: Array, name: str) -> Iterator[tuple[str, str]]:
         """The kinds of mistakes in q (states, nq), with messages."""

@@ -76,6 +76,7 @@ class Library:
         self.functions: Mapping[str, Function] = MappingProxyType(functions)
         self._dtype = np.dtype(np.float32 if manifest["real"] == "float" else np.float64)
         self.manifold = Manifold.of(manifest["manifold"])
+        self.plausible = Plausible(self.manifold, manifest["joints"])
         self.parameters = Parameters.of(manifest)
         self.__dict__.update(functions)
         if self.parameters.names:
@@ -150,11 +151,6 @@ class Library:
             for function in self.functions.values():
                 function.looked_at_by(self.plausible.look)
             self.__dict__["_checked"] = True
-
-    @cached_property
-    def plausible(self) -> Plausible:
-        """Looks at configurations; it warns of each kind of mistake once per library."""
-        return Plausible(self.manifold, self.manifest["joints"])
 
     def anchor(self, q: npt.ArrayLike, contact_set: str | None = None) -> Array:
         """The `anchor` argument of functions that pulls contacts to their poses at q (..., nq).

@@ -118,7 +118,8 @@ def test_float(torch: Any) -> None:
         (
             lambda f, q: f(q, q, [*q.requires_grad_()]),
             "rnea: a is no array of plain numbers on the CPU (Can't call numpy() on Tensor that requires "
-            "grad. Use tensor.detach().numpy() instead.); pass one, or take lib.jax, lib.torch",
+            "grad. Use tensor.detach().numpy() instead.); pass one, or take lib.jax.rnea or "
+            "lib.torch.rnea",
         ),
         (lambda f, q: f(q, q), "rnea: a is missing; call rnea(q, v, a)"),
     ],

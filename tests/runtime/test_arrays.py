@@ -67,5 +67,5 @@ def test_arrays_of_other_frameworks() -> None:
         as_real("rnea", q, Elsewhere())
     assert str(caught.value) == (
         "rnea: q is no array of plain numbers on the CPU (it lies on another device); pass one, "
-        "or take lib.jax, lib.torch"
+        "or take lib.jax.rnea or lib.torch.rnea"
     )

@@ -69,7 +69,7 @@ class Differentiable:
         """The error to raise if a derivative by input k is asked for, which does not exist."""
         return ArrayTypeError(
             f"{self.name}: there are no derivatives by {self.inputs[k].name}; keep it constant, "
-            "of parameters take those by table, the result of update"
+            "derivatives by parameters go through the table that update returns"
         )
 
     def _along(self, modes: Sequence[str]) -> Mapping[str, Function]:

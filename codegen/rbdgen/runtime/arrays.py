@@ -66,7 +66,7 @@ def as_real(function: str, argument: SizedArgument, value: npt.ArrayLike) -> Arr
         why = str(error).partition("\n")[0]
         raise ArrayTypeError(
             f"{function}: {argument.name} is no array of plain numbers on the CPU ({why}); pass one, "
-            "or take lib.jax, lib.torch"
+            f"or take lib.jax.{function} or lib.torch.{function}"
         ) from error
     check_real(function, argument, array.dtype, array.shape)
     return array

@@ -1,4 +1,4 @@
-# Everything a newcomer needs: `make demo`, `make test`. Each target does its own set-up in .venv.
+# Begin with `make demo` and `make test`. Each target sets up .venv itself.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -12,43 +12,43 @@ demo: .venv/run
 test: .venv/develop
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# Cortex-M and RISC-V boards under qemu, a part of `make test` too; skipped with a word where tools are missing.
+# Tests on emulated Cortex-M and RISC-V boards, which `make test` runs too; tests are skipped if tools are missing.
 test-embedded: .venv/develop
 	$(BIN)/pytest -n 2 -m 'embedded and not campaign' -rs tests/embedded
 
-# Campaigns, under an hour on two cores: the whole tables of which `make test` tries some rows (every form on every robot, every
-# function in C by every compiler and on every board, against MISRA C, with every parameter, the counts of all robots); of the
-# functions on all pairs of joint types a sample in which each pair occurs, and 320 larger random trees against Pinocchio, others
-# every day or with another SEED; chains of 100 joints and trees of 200 bodies; then random robots with many more examples.
+# Campaigns, which take less than an hour on two cores. They run the whole tables of which `make test` runs some rows: every form on
+# every robot, every function in C with every compiler and on every board, MISRA C, every parameter, the counts of all robots. They
+# also run the functions on a sample of the pairs of joint types, 320 larger random trees against Pinocchio, chains of 100 joints and
+# trees of 200 bodies, and then random robots with many more examples. SEED determines the samples; by default it is the date.
 SEED ?= $(shell date +%Y%m%d)
 test-long: .venv/develop
 	$(BIN)/pytest -n 2 --dist worksteal -m campaign --sample $(SEED)
 	RBDGEN_EXAMPLES=many $(BIN)/pytest -n 2 --dist worksteal -m 'hypothesis and not campaign'
 
-# The same with every row of the tables that are sampled there.
+# As test-long, with every row of the tables that it samples.
 test-all: .venv/develop
 	$(BIN)/pytest -n 2 --dist worksteal -m campaign
 
-# Random trees of joints of all types against Pinocchio, 10 000 of them from seed 0 on: TREES="--from 10000 --count 500".
+# Compares 10 000 random trees with joints of all types with Pinocchio. For other seeds: TREES="--from 10000 --count 500".
 trees: .venv/develop
 	PYTHONPATH=tests $(BIN)/python -m trees $(TREES)
 
-# Real robots against Pinocchio and MuJoCo, into docs/robots.md. Of dm_control and gymnasium only the models are used.
+# Compares real robots with Pinocchio and MuJoCo, and writes docs/robots.md. Only the models of dm_control and gymnasium are used.
 robots: .venv/develop
 	rm -rf build/models
 	$(BIN)/pip download --quiet --disable-pip-version-check --no-deps -d build/models dm_control gymnasium
 	PYTHONPATH=tests $(BIN)/python -m agreement build/models/*.whl
 
-# Campaigns of hostile cases, tests/attack/README.md says which: ATTACK="--only robots --seed 7 --size 500".
+# Campaigns of difficult inputs, see tests/attack/README.md: ATTACK="--only robots --seed 7 --size 500".
 attack: .venv/develop
 	PYTHONPATH=tests $(BIN)/python -m attack $(ATTACK)
 
-# A 1 kHz controller on an emulated Cortex-M7, its log plotted in build/embedded.
+# Runs a 1 kHz controller on an emulated Cortex-M7, and plots its log in build/embedded.
 example-embedded: .venv/run
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[plot]'
 	$(MAKE) -C examples/embedded OUT=$(CURDIR)/build/embedded RBDGEN=$(CURDIR)/$(BIN)/rbdgen PYTHON=$(CURDIR)/$(BIN)/python
 
-# A biped that squats on two feet, with and without inverse dynamics in contacts; plots in build/biped.
+# Simulates a biped that squats on two feet, with and without inverse dynamics for contacts; plots are in build/biped.
 example-biped: .venv/run
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[plot]'
 	$(BIN)/python examples/biped/squat.py build/biped
@@ -62,33 +62,33 @@ format: .venv/develop
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Generated code beside Pinocchio's C++ and CasADi's C, on a quiet machine. Needs g++ or clang and libeigen3-dev; compiles
-# Pinocchio's headers for some minutes the first time. More with BENCH="--slow", fewer robots with BENCH="arm7",
-# frames, momentum and what else is not among the six functions with BENCH="--more", contacts with BENCH="--contacts".
+# Compares the speed of generated code with Pinocchio's C++ and CasADi's C; use a quiet machine. It needs g++ or clang and
+# libeigen3-dev, and compiles Pinocchio's headers for some minutes the first time. BENCH="--slow" adds slow competitors, BENCH="arm7"
+# selects robots, BENCH="--more" runs functions other than the default six, and BENCH="--contacts" those of contacts.
 bench: .venv/bench
 	$(BIN)/python -m benchmarks.bench $(BENCH)
 
-# Single calls, batches and threads beside Pinocchio's C++ in a loop; BENCH="--more", "--contacts" as above.
+# Compares single calls, batches and threads with Pinocchio's C++ in a loop; BENCH="--more" and "--contacts" as above.
 bench-batch: .venv/bench
 	$(BIN)/python -m benchmarks.batch $(BENCH)
 
-# Many rollouts beside calls of aba and MuJoCo's threaded rollout.
+# Compares many rollouts with calls of aba and MuJoCo's threaded rollout.
 bench-rollouts: .venv/bench
 	$(BIN)/python -m benchmarks.rollouts $(BENCH)
 
-# Plain calls beside calls with out=.
+# Compares plain calls with calls with out=.
 bench-plain: .venv/bench
 	$(BIN)/python -m benchmarks.plain_calls $(BENCH)
 
-# Straight lines beside forms with lanes: the gain that the choice counts with, and the gain measured.
+# Compares straight lines with forms with SIMD lanes: the gain that selection predicts, and the measured gain.
 bench-forms: .venv/bench
 	$(BIN)/python -m benchmarks.forms $(BENCH)
 
-# Generated code inside CasADi beside what it does by itself; BENCH="casadi --repetitions 30".
+# Compares generated code inside CasADi, JAX and PyTorch with their own code; BENCH="casadi --repetitions 30".
 bench-bridges: .venv/bench
 	$(BIN)/python -m benchmarks.bridges $(BENCH)
 
-# Damaged URDFs, coverage-guided, until one is neither read nor refused in one line. FUZZ="--seconds 3600 --seed 2 --go-on".
+# Coverage-guided fuzzing with damaged URDFs, until one is neither read nor refused in one line. FUZZ="--seconds 3600 --seed 2 --go-on".
 fuzz: .venv/fuzz
 	PYTHONPATH=tests $(BIN)/python -m fuzz.description $(FUZZ)
 

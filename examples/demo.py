@@ -1,4 +1,4 @@
-"""Call the functions that `make demo` generated: torques, accelerations, and what comes back of both."""
+"""Calls the functions that `make demo` generated: inverse dynamics, and forward dynamics with its result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def main(folder: str) -> None:
-    """Import the generated package of the arm from `folder` and print a few numbers."""
+    """Imports the generated package of the arm from `folder` and prints a few numbers."""
     sys.path.insert(0, folder)
     arm7 = importlib.import_module("arm7")
     q = np.array([0.1, -0.4, 0.3, 1.2, -0.2, 0.7, 0.0])

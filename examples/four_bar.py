@@ -1,4 +1,4 @@
-"""A four-bar that swings by itself: closed by Newton's method, moved by the velocity of its crank alone."""
+"""Simulates a four-bar linkage under gravity, with the velocity of its crank as the independent velocity."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from rbdgen.runtime import Library
 Array = npt.NDArray[np.float64]
 
 STEP = 1e-3
-"""In s."""
+"""The time step, in s."""
 
 
 def four_bar() -> rbdgen.RobotBuilder:
-    """Crank, coupler and rocker in a vertical plane; coupler and rocker end at the same point."""
+    """A crank, a coupler and a rocker in a vertical plane; the coupler and the rocker end at the same
+    point."""
     built = rbdgen.RobotBuilder("four_bar").add_body("ground")
     for name, parent, x, length in (
         ("crank", "ground", 0.0, 0.3),
@@ -33,7 +34,7 @@ def four_bar() -> rbdgen.RobotBuilder:
 
 
 def closed(library: Library, q: Array) -> Array:
-    """q with the coupler and the rocker turned until they meet, by Newton's method."""
+    """The nearest q in which the loop is closed, by Newton's method on the coupler and the rocker."""
     for _ in range(20):
         gap = library.loop_position(q)
         if np.abs(gap).max() < 1e-13:
@@ -44,14 +45,14 @@ def closed(library: Library, q: Array) -> Array:
 
 
 def main() -> None:
-    """Let it go, and print what a second of it does to the energy."""
+    """Releases the linkage from rest, and prints the change of its energy after one second."""
     robot = rbdgen.load_robot(four_bar(), independent=["crank_joint"])
     dynamics = ["loop_position", "loop_jacobian", "loop_motion", "loop_aba"]
     library = rbdgen.build(robot, [*dynamics, "kinetic_energy", "potential_energy"])
     q, v_i = closed(library, np.array([0.8, -0.5, 1.9])), np.array([0.0])
 
     def rates(q: Array, v_i: Array) -> tuple[Array, Array]:
-        """All velocities, and the acceleration of the crank."""
+        """The velocities of all joints, and the acceleration of the crank."""
         v, _ = library.loop_motion(q, v_i, [0.0])
         return v, library.loop_aba(q, v_i, [0.0])
 

@@ -1,4 +1,5 @@
-"""A gripper whose second finger mimics the first: one degree of freedom, and what both fingers add to M."""
+"""A gripper whose second finger mimics the first, so that it has one degree of freedom, with inertia of
+both."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ URDF = f"""<robot name="gripper"><link name="base"/>
 
 
 def main() -> None:
-    """Print the mass matrix with the second finger following, and with both fingers free."""
+    """Prints the inertia matrix with a second finger that follows, and with two independent fingers."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "gripper.urdf"
         path.write_text(URDF)

@@ -1,10 +1,11 @@
-"""Identify the arm: base parameters and joint friction from noisy torques along a trajectory.
+"""Identifies the base parameters and joint friction of the arm from noisy torques along a trajectory.
 
-    python examples/identify.py             prints how closely they are recovered
-    python examples/identify.py error.png   also plots it; needs matplotlib: pip install 'rbdgen[plot]'
+    python examples/identify.py             prints the errors of the identified parameters
+    python examples/identify.py error.png   also plots them; needs matplotlib: pip install 'rbdgen[plot]'
 
-The torques are linear in both, tau = Yb(q, v, a) beta + diag(v) d + diag(sign v) f, so that one linear
-least-squares problem has them all. What is recovered is all that torques show, which single masses are not.
+The torques are linear in both, tau = Yb(q, v, a) beta + diag(v) d + diag(sign v) f, so all of them follow
+from one linear least-squares problem. Base parameters are all that torques depend on; single masses cannot be
+identified.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ Array = npt.NDArray[np.float64]
 
 SAMPLES = 4000
 NOISE = 0.05
-"""Standard deviation of measured torques, N m."""
+"""The standard deviation of the noise of measured torques, N m."""
 
 VISCOUS = np.array([0.8, 0.8, 0.5, 0.5, 0.2, 0.2, 0.1])
 COULOMB = np.array([0.6, 0.7, 0.4, 0.4, 0.2, 0.15, 0.1])
-"""The friction to find, N m s/rad and N m."""
+"""The viscous and Coulomb friction to identify, N m s/rad and N m."""
 
 
 def trajectory(seed: int, joints: int, samples: int = SAMPLES) -> tuple[Array, Array, Array]:
-    """Positions, velocities and accelerations of 20 s: sines of five frequencies a joint."""
+    """Positions, velocities and accelerations over 20 s: sines with five frequencies for each joint."""
     rng, t = np.random.default_rng(seed), np.linspace(0, 20, samples)[:, None]
     q, v, a = np.zeros((3, samples, joints))
     for k in range(1, 6):
@@ -41,7 +42,8 @@ def trajectory(seed: int, joints: int, samples: int = SAMPLES) -> tuple[Array, A
 
 
 def columns(library: Any, q: Array, v: Array, a: Array) -> Array:
-    """Of base parameters, then of viscous and of Coulomb friction: (samples, joints, unknowns)."""
+    """The columns of base parameters, then of viscous and of Coulomb friction: (samples, joints,
+    unknowns)."""
     joints = np.eye(v.shape[-1])
     return np.concatenate(
         [library.regressor_base(q, v, a), v[..., None] * joints, np.sign(v)[..., None] * joints], axis=-1
@@ -49,12 +51,12 @@ def columns(library: Any, q: Array, v: Array, a: Array) -> Array:
 
 
 def measured(library: Any, q: Array, v: Array, a: Array) -> Array:
-    """Torques without noise, by inverse dynamics itself."""
+    """The torques without noise, from inverse dynamics and friction."""
     return np.asarray(library.rnea(q, v, a) + VISCOUS * v + COULOMB * np.sign(v))
 
 
 def identified(A: Array, tau: Array) -> tuple[Array, Array]:
-    """The least-squares solution, and the standard deviations that noise leaves in it."""
+    """The least-squares solution, and its standard deviations due to the noise."""
     A, b = A.reshape(-1, A.shape[-1]), tau.reshape(-1)
     scale = np.linalg.norm(A, axis=0)
     solution = np.linalg.lstsq(A / scale, b, rcond=None)[0]
@@ -64,7 +66,7 @@ def identified(A: Array, tau: Array) -> tuple[Array, Array]:
 
 
 def main(plot: str | None = None) -> None:
-    """Identify from one trajectory, judge on another."""
+    """Identifies the parameters on one trajectory, and computes the errors of torques on another."""
     library = rbdgen.build(rbdgen.load_robot("arm7"), ["rnea", "regressor_base"])
     base = library.base_parameters
     assert base is not None
@@ -91,7 +93,8 @@ def main(plot: str | None = None) -> None:
 
 
 def _plot(path: str, names: list[str], error: Array, spread: Array, torque_error: Array) -> None:
-    """Errors of parameters beside what noise explains, and of torques on the other trajectory."""
+    """Plots the errors of parameters with their standard deviations, and torque errors on the other
+    trajectory."""
     import matplotlib  # noqa: PLC0415  (an extra: the figures are printed without)
 
     matplotlib.use("Agg")

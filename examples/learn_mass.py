@@ -1,15 +1,16 @@
-"""Find what the arm carries, by the gradient through a simulated motion.
+"""Finds the mass of a payload of the arm, by the gradient through a simulated motion.
 
     python examples/learn_mass.py             prints each guess; needs JAX: pip install 'rbdgen[jax]'
     python examples/learn_mass.py guess.png   also plots them; needs matplotlib: pip install 'rbdgen[plot]'
 
-The arm follows a sine by PD control with a point mass in its hand that the model does not know. Its joint
-angles are measured, with noise. The same motion is simulated with a guess; JAX differentiates the squared
-difference by the guess through all steps, and a Newton method on that derivative finds the mass.
+The arm follows a sine by PD control, with a point mass in its hand that is not in the model. Its joint angles
+are measured, with noise. The same motion is simulated with a guess of the mass. JAX differentiates the
+squared difference of the angles by the guess, through all steps, and Newton's method on this derivative finds
+the mass.
 
-The mass of the last link is a parameter that stays an input: a point mass at the origin of a link adds to its
-first inertial parameter alone. So M(q) a + h(q, v) = tau holds with what the arm carries. Every step calls
-compiled C twice, `crba` and `nle`, and the way back its derivatives.
+The mass of the last link is a parameter that stays an input: a point mass at the origin of a link only adds
+to its mass. With the mass of the payload included, M(q) a + h(q, v) = tau holds. Every step calls compiled C
+twice, `crba` and `nle`, and the gradient calls their derivatives.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ MASS, NOISE = 2.3, 1e-3
 
 STEP, STEPS = 2e-3, 500
 STIFFNESS, DAMPING = 200.0, 20.0
-"""Of the control, N m/rad and N m s/rad: soft enough that the arm sags under what it carries."""
+"""The gains of the PD control, N m/rad and N m s/rad, so small that the arm sags under the payload."""
 
 HAND = "ten:link7.m"
-"""The mass of the last link with what it carries at its origin, kg."""
+"""The parameter: the mass of the last link with the payload at its origin, kg."""
 
 
 def simulation() -> Callable[[Any], Any]:
-    """The angles at all steps (STEPS, 7) for a mass."""
+    """A function that returns the angles at all steps (STEPS, 7) for a mass."""
     lib = rbdgen.build("arm7", ["crba", "nle"], params=[HAND])
     arm, (empty,) = lib.jax, lib.parameters.defaults
 
@@ -46,7 +47,7 @@ def simulation() -> Callable[[Any], Any]:
         q, v = state
         wanted = 0.8 * jnp.sin(3 * t + jnp.arange(7))
         tau = STIFFNESS * (wanted - q) - DAMPING * v
-        M = arm.crba(q, table) + STEP * DAMPING * jnp.eye(7)  # damping at the end of a step
+        M = arm.crba(q, table) + STEP * DAMPING * jnp.eye(7)  # damping by the velocity at the end of the step
         v = v + STEP * jnp.linalg.solve(M, tau - arm.nle(q, v, table))
         return (q + STEP * v, v), q
 
@@ -59,7 +60,7 @@ def simulation() -> Callable[[Any], Any]:
 
 
 def guesses(angles: Callable[[Any], Any], measured: Any, most: int = 10) -> list[tuple[float, float]]:
-    """Pairs of a guess and the root mean square of what its motion is off, in rad; the last is found."""
+    """The guesses with the root mean square errors of their motions, in rad; the last guess is the result."""
     slope = jax.jit(jax.value_and_grad(lambda mass: jnp.mean((angles(mass) - measured) ** 2)))
     found: list[tuple[float, float]] = []
     before, mass = 0.0, 0.5
@@ -74,7 +75,7 @@ def guesses(angles: Callable[[Any], Any], measured: Any, most: int = 10) -> list
 
 
 def main() -> None:
-    """Measure with noise, find the mass, print and plot."""
+    """Simulates a noisy measurement, finds the mass, prints and plots it."""
     angles = simulation()
     measured = angles(MASS) + NOISE * np.random.default_rng(0).standard_normal((STEPS, 7))
     found = guesses(angles, measured)
@@ -86,7 +87,7 @@ def main() -> None:
 
 
 def plot(found: list[tuple[float, float]], file: str) -> None:
-    """How far each guess is off, and the noise that remains."""
+    """Plots the errors of the guesses, and the remaining noise."""
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")

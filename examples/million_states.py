@@ -1,8 +1,8 @@
-"""A million states of the quadruped, out of core: torques by inverse dynamics, on two worker processes.
+"""Computes torques for a million states of the quadruped, out of core, on two worker processes.
 
-The states live on disk; each worker reads a block of them, has the batch function compute it, and writes the
-torques back. The function travels to the workers by its content: a worker builds it once for its machine, or
-finds it in its cache. Needs the extra `dask`: pip install 'rbdgen[dask]'.
+The states are on disk. Each worker reads a block of them, calls the batch function, and writes the torques
+back. The function is sent to the workers as sources; a worker compiles them once for its machine, or finds
+the result in its cache. It needs the extra `dask`: pip install 'rbdgen[dask]'.
 
     python examples/million_states.py [COUNT] [FOLDER]
 """
@@ -31,7 +31,7 @@ BLOCK = 50_000
 
 @dataclass(frozen=True)
 class OnDisk:
-    """A file of numbers that every process opens for itself; only the rows asked for are in memory."""
+    """An array in a file, which every process opens itself; only the rows that are read are in memory."""
 
     path: str
     shape: tuple[int, int]
@@ -49,7 +49,7 @@ class OnDisk:
 
 
 def random_states(lib: Library, count: int, seed: int = 0) -> tuple[da.Array, da.Array, da.Array]:
-    """q, v, a of `count` states as arrays in blocks, none of them computed yet."""
+    """q, v and a of `count` random states as lazy arrays in blocks."""
     nq, nv = lib.nq, lib.nv
     lengths = [min(BLOCK, count - first) for first in range(0, count, BLOCK)]
     configurations = delayed(lib.random)
@@ -64,7 +64,7 @@ def random_states(lib: Library, count: int, seed: int = 0) -> tuple[da.Array, da
 
 
 def main(count: int, folder: Path) -> None:
-    """Write `count` states to `folder`, then their torques; print how long the second took."""
+    """Writes `count` states and then their torques to `folder`, and prints the time that the torques took."""
     robot = rbdgen.load_robot(robot_root() / "quadruped12.urdf", base="floating")
     lib = rbdgen.build(robot, functions=["rnea"])
     nq, nv = lib.nq, lib.nv

@@ -1,10 +1,10 @@
-"""A reach of the arm in one second with least torque, by CasADi and IPOPT, and what takes the time.
+"""Plans a reach of the arm in one second with the smallest torques, by CasADi and IPOPT, and compares times.
 
-    python examples/mpc_casadi.py           prints a row for every way to give IPOPT its functions
+    python examples/mpc_casadi.py           prints a row for every way to compute the torques
 
-The problem has 32 knots; of each it has q, v and a, with torques by inverse dynamics. Ways differ in who
-computes them: expressions (SX), which CasADi interprets, or compiled C of rbdgen, a knot a call or all knots
-in one call, in vectors. All ways end at the same optimum.
+The problem has 32 knots. Its variables are q, v and a of each; torques follow from inverse dynamics. They are
+computed by expressions (SX), which CasADi interprets, or by rbdgen's compiled C, with one knot per call or
+with all knots in one call, in SIMD vectors. All ways find the same optimum.
 """
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ KNOTS, STEP = 32, 1 / 32
 START = np.array([0.0, 0.5, 0.0, -1.0, 0.0, 0.5, 0.0])
 GOAL = np.array([1.5, -0.5, 0.7, -1.8, -0.6, 1.0, 0.4])
 LIMITS = np.array([200.0, 200.0, 100.0, 100.0, 50.0, 40.0, 40.0])
-"""Of torques, N m."""
+"""The limits of the torques, N m."""
 
 
 class Reach(NamedTuple):
-    """How a solution was found. `functions`: seconds of those `solved` outside of IPOPT itself."""
+    """A solution and its times.
+
+    `functions` are the seconds of `solved` that functions took, outside of IPOPT.
+    """
 
     built: float
     solved: float
@@ -35,7 +38,10 @@ class Reach(NamedTuple):
 
 
 def reach(torques: Any, hessian: str) -> Reach:
-    """Solve the problem; `torques(q, v, a)` takes and gives columns, `hessian`: exact or limited-memory."""
+    """Solves the problem.
+
+    `torques(q, v, a)` takes and returns columns; `hessian` is exact or limited-memory.
+    """
     joints = len(START)
     q, v, a = (casadi.MX.sym(name, joints, KNOTS) for name in "qva")
     tau = torques(q, v, a)
@@ -65,7 +71,7 @@ def reach(torques: Any, hessian: str) -> Reach:
 
 
 def main() -> None:
-    """Print the table."""
+    """Solves the problem in all ways and prints the table."""
     robot = rbdgen.load_robot("arm7")
     library = rbdgen.build(robot, ["rnea", "rnea_derivatives", "rnea_vjp", "rnea_hvp"])
     textbook = rbdgen.trace(robot, "rnea", variant="newton_euler").map(KNOTS)

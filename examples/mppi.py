@@ -1,12 +1,13 @@
-"""A pole on a cart swings up and stays up by sampling: every 20 ms a thousand rollouts choose the next force.
+"""Swings up a pole on a cart by sampling control: every 20 ms, 1024 rollouts determine the next force.
 
-    python examples/mppi.py               prints when the pole stands, and how fast all of it is
+    python examples/mppi.py               prints when the pole is upright, and the time of a control step
     python examples/mppi.py mppi.png      also plots it; needs matplotlib: pip install 'rbdgen[plot]'
 
-Forces of the next second are those of before, shifted, plus noise, a thousand times. `lib.rollout` says
-where each of them leads, and what leads to less cost weighs more (Williams, Aldrich, Theodorou, Model
-predictive path integral control, 2017). A motor drives the cart alone. The cart that is controlled moves by
-`step_rk4`, the rollouts by `step`.
+The planned forces of the next second are those of the step before, shifted by one step. Every rollout adds
+noise to them, and `lib.rollout` computes the resulting motions. The new plan is a mean of all rollouts, in
+which those with less cost have more weight (Williams, Aldrich, Theodorou, Model predictive path integral
+control, 2017). The only motor drives the cart. The simulated cart moves by `step_rk4`, and the rollouts use
+`step`.
 """
 
 from __future__ import annotations
@@ -25,16 +26,20 @@ from rbdgen.runtime import Library
 Array = npt.NDArray[np.float64]
 
 DT, HORIZON, ROLLOUTS = 0.02, 50, 1024
-"""In s, steps, and how many futures are tried at every step."""
+"""The time step in s, the number of steps of a rollout, and the number of rollouts for every control step."""
 
 NOISE, TEMPERATURE, STRONGEST = 6.0, 2.0, 20.0
-"""Of forces, in N; what differs by so much cost weighs less by 1/e; the motor's limit, in N."""
+"""The standard deviation of the noise of forces, in N; the difference of cost for which the weight decreases
+by the factor e; the largest force of the motor, in N."""
 
 SECONDS = 5.0
 
 
 class Run(NamedTuple):
-    """What is logged: a row a step; `wall`: seconds that it took, `rolled`: those of them in rollouts."""
+    """The log, one row per step.
+
+    `wall` is the time of a step in s, and `rolled` the part of it for rollouts.
+    """
 
     q: Array
     force: Array
@@ -43,17 +48,17 @@ class Run(NamedTuple):
 
     @property
     def tilt(self) -> Array:
-        """How far the pole is from upright, in rad."""
+        """The angle of the pole from upright, in rad."""
         return np.abs(np.angle(np.exp(1j * (self.q[:, 1] - np.pi))))
 
     @property
     def standing(self) -> float:
-        """The time from which on it stays within 0.2 rad, in s."""
+        """The time after which the pole stays within 0.2 rad of upright, in s."""
         return DT * float(np.max(np.nonzero(self.tilt > 0.2)[0], initial=-1) + 1)
 
 
 def cart_pole() -> Library:
-    """The cart slides along x; the pole hangs at q = 0 and stands at pi."""
+    """The cart, which slides along x, with its pole, which hangs at q = 0 and is upright at q = pi."""
     builder = rbdgen.RobotBuilder("cart_pole")
     builder.add_body("rail")
     builder.add_body("cart", parent="rail", type="prismatic", axis=(1, 0, 0), mass=1.0)
@@ -70,14 +75,14 @@ def cart_pole() -> Library:
 
 
 def cost(q: Array, v: Array, force: Array) -> Array:
-    """Of every rollout: (..., HORIZON, 2) gives (...)."""
+    """The cost of every rollout: (...) for q and v of shape (..., HORIZON, 2)."""
     upright = 1 + np.cos(q[..., 1])
     each = 10 * upright + q[..., 0] ** 2 + 0.05 * v[..., 0] ** 2 + 0.05 * v[..., 1] ** 2 + 1e-3 * force**2
     return np.asarray(each.sum(-1))
 
 
 def swung_up(lib: Library, seconds: float = SECONDS, rollouts: int = ROLLOUTS, threads: int = 1) -> Run:
-    """From hanging at rest."""
+    """Runs the control from the pole hanging at rest, and returns the log."""
     generator = np.random.default_rng(0)
     q, v = lib.neutral(), np.zeros(2)
     plan, tau = np.zeros(HORIZON), np.zeros((rollouts, HORIZON, 2))
@@ -109,7 +114,7 @@ def told(run: Run) -> str:
 
 
 def plotted(run: Run, file: Path) -> None:
-    """The pole, the cart and the force."""
+    """Plots the angle of the pole, the position of the cart and the force."""
     import matplotlib  # noqa: PLC0415
 
     matplotlib.use("Agg")

@@ -1,16 +1,16 @@
-"""A quadruped trots by a whole-body controller, all of it generated functions; contacts come and go.
+"""A quadruped trots with a whole-body controller; simulation and controller are generated functions.
 
-    python examples/trot.py               prints how fast it trots, and how well stance feet stand
-    python examples/trot.py trot.png      also plots it; needs matplotlib: pip install 'rbdgen[plot]'
+    python examples/trot.py               prints the speed, the contact forces, and the drift of stance feet
+    python examples/trot.py trot.png      also plots them; needs matplotlib: pip install 'rbdgen[plot]'
 
-Two feet across from one another stand while the other two swing. `contact_aba` simulates, its `active` says
-which feet stand; at touchdown `contact_impulse` gives the velocities after. The controller wants
-accelerations of the base and of swinging feet, and contact forces that make them, by least squares:
+Two diagonal feet are in stance while the other two swing. `contact_aba` simulates the robot; its input
+`active` says which feet are in stance. At touchdown, `contact_impulse` gives the velocities after the impact.
+The controller finds accelerations and contact forces by weighted least squares, from
 
-    J a + drift = 0 of feet that stand, M a + h = J^T lambda of the base's rows, both exactly;
-    accelerations of the base and of swinging feet as near as two standing feet can make them.
+    J a + drift = 0 for stance feet, and M a + h = J^T lambda for the rows of the base, with a large weight;
+    desired accelerations of the base and of swing feet, with a small weight.
 
-`contact_rnea` makes torques of what comes out. Feet land where they keep the speed (Raibert, Legged Robots
+`contact_rnea` computes the torques for these. Feet land where they keep the speed (Raibert, Legged Robots
 That Balance, 1986).
 """
 
@@ -30,12 +30,13 @@ from rbdgen.runtime import Library
 Array = npt.NDArray[np.float64]
 
 STEP, STRIDE, SECONDS = 1e-3, 0.16, 3.2
-"""In s: of controller and simulation, how long two feet stand, how long it trots."""
+"""The time step of controller and simulation, the duration of a stance, and that of the trot, in s."""
 
 BASE, FEET = 6, tuple(f"{end}_{side}" for end in ("front", "hind") for side in ("left", "right"))
 
 CROUCH, SPEED, LIFT = 0.6, 0.4, 0.06
-"""Of hips, rad, the knees twice that; forward, m/s; of swinging feet, m."""
+"""The angle of the hips (that of the knees is twice as large), rad; the speed, m/s; the lift of swing feet,
+m."""
 
 FUNCTIONS = [
     "crba",
@@ -49,22 +50,22 @@ FUNCTIONS = [
 ]
 
 EXACTLY = 1e3
-"""The weight of equations beside wishes."""
+"""The weight of equations that must hold, where desired accelerations have the weight 1."""
 
 MU = [1e-9]
 
 
 class Run(NamedTuple):
-    """What is logged, one a step: positions of the base and feet, forces on feet, which stand."""
+    """The log, one row per step."""
 
-    base: Array
-    feet: Array
-    forces: Array
-    standing: Array
+    base: Array  # positions
+    feet: Array  # positions
+    forces: Array  # on the feet
+    standing: Array  # 1 for feet in stance
 
 
 class Trot:
-    """The robot in its world: `q`, `v`, which feet stand, since when, and where feet lifted off."""
+    """The simulated robot: `q`, `v`, the feet in stance and since when, and where feet lifted off."""
 
     def __init__(self, build: Callable[..., Library] = rbdgen.build) -> None:
         held = [rbdgen.Point(foot, f"{foot}_shank", (0, 0, -0.2085)) for foot in FEET]
@@ -79,13 +80,13 @@ class Trot:
         self.touch_down()
 
     def touch_down(self) -> None:
-        """The other two feet stand from now on; what lands stops at once, what stood is free."""
+        """Exchanges stance and swing feet; feet that land stop at once, by an impact."""
         self.standing = 1 - self.standing
         self.lifted, self.since = self.lib.contact_pose(self.q)[0], self.time
         self.v, _ = self.lib.contact_impulse(self.q, self.v, [0], self.standing, MU)
 
     def step(self) -> tuple[Array, Array]:
-        """Forces on the feet, and where they are."""
+        """Simulates one step, and returns the forces on the feet and their positions."""
         lib, feet = self.lib, self.lib.contact_pose(self.q)[0]
         tau = np.concatenate([np.zeros(BASE), self.torques(feet)])
         a, forces = lib.contact_aba(self.q, self.v, tau, self.standing, MU)
@@ -96,7 +97,7 @@ class Trot:
         return forces.reshape(4, 3), feet
 
     def torques(self, feet: Array) -> Array:
-        """Of the whole-body controller."""
+        """The torques of the whole-body controller."""
         lib, stands = self.lib, np.repeat(self.standing, 3) > 0
         M, h, J = lib.crba(self.q), lib.nle(self.q, self.v), lib.contact_jacobian(self.q)
         rates, drift = lib.contact_motion(self.q, self.v)
@@ -116,7 +117,7 @@ class Trot:
         return np.asarray(tau)
 
     def base_acceleration(self) -> Array:
-        """What the base should have, in its axes as in a: to the speed, to its height, level and straight."""
+        """The desired acceleration of the base, in its axes, for its speed, height and attitude."""
         R = rotation(self.q[3:7])
         velocity, w = R @ self.v[:3], R @ self.v[3:BASE]
         wanted = 8 * (np.array([SPEED, 0, 0]) - velocity)
@@ -126,7 +127,7 @@ class Trot:
         return np.concatenate([R.T @ wanted - np.cross(self.v[3:BASE], self.v[:3]), R.T @ turning])
 
     def swinging(self, feet: Array, rates: Array) -> Array:
-        """The accelerations of feet on their way from where they lifted off to where they land."""
+        """The desired accelerations of swing feet, on their paths from liftoff to touchdown."""
         s = min((self.time - self.since) / STRIDE, 1.0)
         way, up = self.landing(s) - self.lifted, np.array([0, 0, LIFT])
         turn = 2 * np.pi * s
@@ -137,7 +138,7 @@ class Trot:
         return np.asarray(acceleration / STRIDE**2 + pull)
 
     def landing(self, s: float) -> Array:
-        """Where feet land, of which a part s of their way lies behind them: below hips, and ahead."""
+        """The landing positions of swing feet, after a part s of their swing: below the hips, and ahead."""
         velocity = (rotation(self.q[3:7]) @ self.v[:3])[:2]
         fall = np.sqrt(self.height / 9.81)
         ahead = (1.5 - s) * STRIDE * velocity + 0.5 * fall * (velocity - [SPEED, 0])
@@ -145,14 +146,14 @@ class Trot:
 
 
 def rotation(quaternion: Array) -> Array:
-    """Of a unit quaternion (x, y, z, w)."""
+    """The rotation matrix of a unit quaternion (x, y, z, w)."""
     x, y, z, w = quaternion
     skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.asarray(np.eye(3) + 2 * w * skew + 2 * skew @ skew)
 
 
 def trotted(robot: Trot, seconds: float) -> Run:
-    """All that is logged."""
+    """Simulates the trot for a time in s, and returns the log."""
     rows: list[tuple[Array, ...]] = []
     for _ in range(round(seconds / STEP)):
         base, standing = robot.q[:7].copy(), robot.standing
@@ -162,7 +163,7 @@ def trotted(robot: Trot, seconds: float) -> Run:
 
 
 def slips(run: Run) -> Array:
-    """How far standing feet are from where they landed: (samples, feet), m; nan of those that swing."""
+    """The distances of stance feet from where they landed: (samples, feet), m; nan for swing feet."""
     found, landed = np.full(run.standing.shape, np.nan), run.feet[0]
     for k, standing in enumerate(run.standing > 0):
         new = standing & ~(run.standing[k - 1] > 0) if k else standing
@@ -172,7 +173,7 @@ def slips(run: Run) -> Array:
 
 
 def told(run: Run) -> str:
-    """Speed, forces, and drift."""
+    """A text with the speed, the contact forces, and the drift of stance feet."""
     seconds, stands = STEP * len(run.base), run.standing > 0
     way, upward = run.base[-1, 0] - run.base[0, 0], run.forces[..., 2][stands]
     friction = np.linalg.norm(run.forces[..., :2], axis=2)[stands] / upward
@@ -184,7 +185,7 @@ def told(run: Run) -> str:
 
 
 def plotted(run: Run, file: Path) -> None:
-    """Forces on feet, and the drift of those that stand."""
+    """Plots the forces on the feet, and the drift of stance feet."""
     import matplotlib  # noqa: PLC0415
 
     matplotlib.use("Agg")

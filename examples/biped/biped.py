@@ -1,12 +1,14 @@
 """The lower body of a man as a robot: 16 joints, 40 kg, 1.1 m, seven joints a leg and two in the torso.
 
-Segments of the mean man (73.0 kg, 1.741 m) of P. de Leva, Adjustments to Zatsiorsky-Seluyanov's segment
-inertia parameters, Journal of Biomechanics 29(9), 1996, table 4. Hips 0.0955 of the stature beside the middle
-plane, ankles 0.039 of it above the sole: Drillis and Contini, Body segment parameters, 1966.
+The segments are those of the mean man (73.0 kg, 1.741 m) of P. de Leva, Adjustments to Zatsiorsky-Seluyanov's
+segment inertia parameters, Journal of Biomechanics 29(9), 1996, table 4. The hips are 0.0955 of the stature
+beside the middle plane, and the ankles 0.039 of it above the sole: Drillis and Contini, Body segment
+parameters, 1966.
 
-Chosen here: the torso is the lowest quarter of the abdomen, a slice of an elliptic cylinder; a link between
-two axes of one anatomical joint is a ball of 5 per cent of the mass beyond it; the ankle stands a quarter of
-the foot's length before the heel. x points forward, y to the left; at q = 0 the biped stands upright.
+The other choices are this example's. The torso is the lowest quarter of the abdomen, a slice of an elliptic
+cylinder. A link between two axes of one anatomical joint is a ball with 5 per cent of the mass beyond it. The
+ankle is a quarter of the foot's length in front of the heel. x points forward and y to the left; at q = 0 the
+biped stands upright.
 """
 
 from __future__ import annotations
@@ -17,15 +19,15 @@ from typing import Any
 import rbdgen
 
 MASS, STATURE = 73.0, 1.741
-"""Of the man, in kg and m."""
+"""The mass and the stature of the man, in kg and m."""
 
 HIP, ANKLE = 0.0955 * STATURE, 0.039 * STATURE
 
 BALL, SHARE = 0.04, 0.05
-"""Of a link between two axes: its radius in m, its part of the mass beyond."""
+"""The radius in m of a link between two axes, and its mass relative to that beyond it."""
 
 SOLES = tuple(rbdgen.Frame(side, f"{side}_foot", (0.05, 0, -ANKLE)) for side in ("left", "right"))
-"""Where the feet stand."""
+"""The contacts of the feet with the ground."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Segment:
         return MASS * self.fraction
 
     def moments(self, mass: float) -> tuple[float, ...]:
-        """About the centre of mass, of this mass."""
+        """The moments of inertia about the centre of mass, for a mass."""
         return tuple(mass * (self.length * radius) ** 2 for radius in self.radii)
 
 
@@ -76,7 +78,7 @@ def biped() -> rbdgen.RobotBuilder:
 
 
 def add_leg(built: rbdgen.RobotBuilder, side: str, y: float) -> None:
-    """Hip (yaw, roll, pitch), knee, ankle (pitch, roll, yaw)."""
+    """Adds a leg: hip (yaw, roll, pitch), knee, ankle (pitch, roll, yaw)."""
     hip, thigh, shank, ankle, foot = (f"{side}_{part}" for part in ("hip", "thigh", "shank", "ankle", "foot"))
     light = ball(SHARE * THIGH.mass)
     turning(built, f"{hip}_yaw", "pelvis", f"{hip}1", "z", (0, y, 0), **light)
@@ -99,13 +101,13 @@ def turning(
     xyz: tuple[float, float, float] = (0, 0, 0),
     **inertial: Any,
 ) -> None:
-    """Add a link on a joint about a coordinate axis."""
+    """Adds a link on a revolute joint about a coordinate axis."""
     about = tuple(float(axis == name) for name in "xyz")
     built.add_body(link, parent=parent, joint=joint, type="revolute", axis=about, xyz=xyz, **inertial)
 
 
 def solid(segment: Segment, mass: float, top: float = 0.0) -> dict[str, Any]:
-    """A segment of this mass along z; `top`: where its upper end is."""
+    """The inertial arguments of a segment of this mass along z, whose upper end is at z = `top`."""
     com = (0, 0, top - segment.centre * segment.length)
     return {"mass": mass, "com": com, "inertia": segment.moments(mass)}
 
@@ -115,7 +117,7 @@ def ball(mass: float) -> dict[str, Any]:
 
 
 def slice_of(mass: float, height: float) -> tuple[float, ...]:
-    """The moments of a slice of the abdomen, as long as this."""
+    """The moments of inertia of a slice of the abdomen with this mass and height."""
     less = (ABDOMEN.length**2 - height**2) / 12
     across, along = ABDOMEN.moments(mass)[:2], ABDOMEN.moments(mass)[2]
     return (*(moment - mass * less for moment in across), along)

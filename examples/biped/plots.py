@@ -1,4 +1,4 @@
-"""The two plots of the squatting biped."""
+"""Draws the two plots of the squatting biped."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ import matplotlib.pyplot as plt
 Array = npt.NDArray[np.float64]
 
 COLOURS = ("tab:red", "tab:blue", "tab:green")
-"""Of the laws that are drawn."""
+"""The colours of the control laws."""
 
 SHOWN = 2.0
-"""In s."""
+"""The time that the plots show, in s."""
 
 
 def plot_squat(
     file: Path, step: float, desired: Array, joints: Mapping[str, int], laws: Mapping[str, Array]
 ) -> None:
-    """Some joints over time. `desired`, and each law: (samples, joints), rad."""
+    """Plots some joints over time. `desired` and every law have shape (samples, joints), rad."""
     figure, panels = plt.subplots(len(joints), 1, figsize=(6.4, 6.4), sharex=True)
     for panel, (name, k) in zip(panels, joints.items(), strict=True):
         _draw(panel, step, desired[:, k], {law: path[:, k] for law, path in laws.items()})
@@ -35,7 +35,7 @@ def plot_squat(
 
 
 def plot_pelvis(file: Path, step: float, desired: Array, laws: Mapping[str, Array]) -> None:
-    """The height of the pelvis over time. `desired`, and each law: (samples, 3), m."""
+    """Plots the height of the pelvis over time. `desired` and every law have shape (samples, 3), m."""
     figure, panel = plt.subplots(figsize=(6.4, 3.4))
     _draw(panel, step, desired[:, 2], {law: path[:, 2] for law, path in laws.items()})
     panel.set_ylabel("height of the pelvis [m]")

@@ -1,17 +1,19 @@
-"""A biped squats on two feet: low-gain PD control, with and without inverse dynamics that know its contacts.
+"""A biped squats on two feet by low-gain PD control, with and without inverse dynamics for its contacts.
 
-    python examples/biped/squat.py            prints tracking errors beside those of the paper
-    python examples/biped/squat.py FOLDER     writes them there, and plots; pip install 'rbdgen[plot]'
+    python examples/biped/squat.py            prints tracking errors, with those of the paper
+    python examples/biped/squat.py FOLDER     writes them there, with plots; needs pip install 'rbdgen[plot]'
 
-The experiments of Nakanishi, Mistry and Schaal, Inverse Dynamics Control with Floating Base and Constraints,
-ICRA 2007, section IV, at 1 kHz. Robot, controller and simulation are generated functions. Three laws:
+It repeats the experiments of Nakanishi, Mistry and Schaal, Inverse Dynamics Control with Floating Base and
+Constraints, ICRA 2007, section IV, at 1 kHz. Robot, controller and simulation are generated functions. There
+are three control laws:
 
     PD alone        tau = PD
-    equation 17     tau = PD + contact_control: contact forces are those of the torques one sample before
-    least forces    tau = PD + contact_rnea_least: contact forces are the least that carry the robot
+    equation 17     tau = PD + contact_control: the contact forces are those of the previous sample's torques
+    least forces    tau = PD + contact_rnea_least: the contact forces are the smallest that support the robot
 
-Equation 17 remembers: on this robot a torque of the ankles fades within 1.3 s. So PD, which goes into that
-memory, needs damping there of more than 1.3 s times its stiffness; with less it diverges.
+Equation 17 has a memory, in which a torque of the ankles decays with a time constant of 1.3 s on this robot.
+The PD torques enter this memory, so the damping of the ankles must be more than 1.3 s times their stiffness;
+otherwise the motion diverges.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from rbdgen.runtime import Library
 Array = npt.NDArray[np.float64]
 
 STEP, SECONDS = 1e-3, 5.0
-"""In s: a step of the controller and of the simulation, and how long each movement lasts."""
+"""The time step of controller and simulation, and the duration of each movement, in s."""
 
 BASE = 6
 
@@ -51,13 +53,14 @@ LAWS = {
     "least forces": ("contact_rnea_least", 1.0),
     "least forces, masses +10 %": ("contact_rnea_least", 1.1),
 }
-"""What is added to PD, and what the masses it believes in are multiplied by."""
+"""For each law, the function that is added to PD, and the factor on the masses of its model."""
 
 MU, SHARE = 1e-8, [1, 0.01, 1, 0.01]
-"""Compliance of contacts in equation 17; forces and moments of both feet in least ones."""
+"""The compliance of contacts in equation 17; the weights of forces and moments of both feet in least
+forces."""
 
 HOLD = [2500.0, 100.0]
-"""How the simulation pulls the feet back, 1/s^2 and 1/s."""
+"""The gains with which the simulation pulls the feet to their anchors, 1/s^2 and 1/s."""
 
 GAINS = {
     "hip_yaw": (100, 3),
@@ -70,31 +73,33 @@ GAINS = {
     "torso_pitch": (100, 3),
     "torso_roll": (100, 3),
 }
-"""Stiffness in N m/rad, damping in N m s/rad."""
+"""The stiffness in N m/rad and damping in N m s/rad of the PD control."""
 
 TASK_GAINS = np.array([110.0, 110.0, 180.0]), np.array([20.0, 20.0, 20.0])
-"""Of the pelvis: N m/m and N m s/m, as a pseudoinverse of the task's Jacobian turns them into torques."""
+"""The gains of the pelvis in N m/m and N m s/m; a pseudoinverse of the task's Jacobian turns them into
+torques."""
 
 CROUCH, AMPLITUDE, STROKE = 0.5, 0.2, 0.04
-"""Of hips and ankles, rad, the knees twice that; of the pelvis, m."""
+"""The initial angle of hips and ankles and its amplitude, rad (those of the knees are twice as large); the
+stroke of the pelvis, m."""
 
 PAPER = {
     "squat, 1 Hz, rad": (1.82e-1, 1.40e-2),
     "squat, 2 Hz, rad": (2.04e-1, 1.63e-2),
     "pelvis, 1 Hz, m": (8.60e-2, 3.81e-3),
 }
-"""Its errors without and with inverse dynamics."""
+"""The errors in the paper, without and with inverse dynamics."""
 
 
 class Command(NamedTuple):
-    """Of a controller, one row a law: PD torques, and the accelerations that joints should have."""
+    """The output of a controller, one row per law: PD torques, and desired accelerations of joints."""
 
     feedback: Array
     wanted: Array
 
 
 class Robot:
-    """The biped: its generated functions, and how its joints are numbered."""
+    """The biped with its generated functions."""
 
     def __init__(self, build: Callable[..., Library] = rbdgen.build) -> None:
         robot = rbdgen.load_robot(biped(), base="floating", contacts=SOLES)
@@ -104,7 +109,8 @@ class Robot:
         self.stiffness, self.damping = np.array([GAINS[name] for name in names], float).T
         bend = {"hip_pitch": -1.0, "knee": 2.0, "ankle_pitch": -1.0}
         self.bend = np.array([bend.get(name, 0.0) for name in names])
-        """How joints move in a squat: soles and pelvis stay level where thighs are as long as shanks."""
+        """The direction of a squat in joint space: soles and pelvis stay level if thighs are as long as
+        shanks."""
 
     def standing(self, joints: Array) -> Array:
         """The configuration with these joints and the left sole below the pelvis, on the ground."""
@@ -114,10 +120,11 @@ class Robot:
         return q
 
     def feedforward(self, q: Array, v: Array, wanted: Array, before: Array) -> Array:
-        """The torques of every law but for PD, one a row; `before`: those applied one sample before.
+        """The torques of every law without PD, one row per law; `before` are the torques of the previous
+        sample.
 
-        Torques and forces are proportional to masses: a law that takes all of them for larger is the same one
-        in larger units of force.
+        Torques and forces are proportional to masses, so a law with larger masses in its model is the same
+        law in other units of force.
         """
         tau = np.zeros_like(before)
         for k, (name, scale) in enumerate(LAWS.values()):
@@ -131,7 +138,7 @@ class Robot:
     def simulated(
         self, start: Array, command: Callable[[float, Array, Array], Command], seconds: float
     ) -> Array:
-        """q of all laws over time: (samples, laws, nq). All start at rest, with the least torques."""
+        """Simulates all laws from rest, and returns q over time: (samples, laws, nq)."""
         lib, laws = self.lib, len(LAWS)
         q, v = np.tile(start, (laws, 1)), np.zeros((laws, lib.manifold.nv))
         position, rotation = lib.contact_pose(start)
@@ -157,13 +164,13 @@ class Robot:
 
 
 def wave(frequency: float, t: float | Array) -> tuple[Array, Array, Array]:
-    """1 - cosine, and its rates."""
+    """1 - cos of a frequency over time, with its first and second derivatives."""
     w = 2 * np.pi * frequency
     return 1 - np.cos(w * t), w * np.sin(w * t), w**2 * np.cos(w * t)
 
 
 def squat(robot: Robot, frequency: float, seconds: float) -> tuple[Array, Array]:
-    """Joints follow sines; desired ones (samples, joints), and those of all laws."""
+    """The joints follow sines. Returns the desired joints (samples, joints), and those of all laws."""
 
     def desired(t: float) -> list[Array]:
         rise, rate, acceleration = (AMPLITUDE * x for x in wave(frequency, t))
@@ -180,10 +187,11 @@ def squat(robot: Robot, frequency: float, seconds: float) -> tuple[Array, Array]
 
 
 def pelvis(robot: Robot, frequency: float, seconds: float) -> tuple[Array, Array]:
-    """The pelvis follows a sine, equations 31 to 33; desired positions (samples, 3), and those of all laws.
+    """The pelvis follows a sine, by equations 31 to 33.
 
-    Two misprints are put right: 31 lacks the dot of dJ/dt, and 32 and 33 have a minus before the posture's
-    term, which pushes away from the posture.
+    Returns the desired positions (samples, 3), and those of all laws. Two misprints are corrected: equation
+    31 lacks the dot of dJ/dt, and equations 32 and 33 have a minus before the posture's term, which would
+    push away from the posture.
     """
     lib, start = robot.lib, robot.standing(CROUCH * robot.bend)
     joint_gains, task_gains = (robot.stiffness, robot.damping), TASK_GAINS
@@ -196,9 +204,11 @@ def pelvis(robot: Robot, frequency: float, seconds: float) -> tuple[Array, Array
         x, rate, acceleration = desired(t)
         J, (_, drift) = lib.contact_jacobian(q), lib.contact_motion(q, v)
         R = rotation(q[:, 3:7])
-        held = -np.linalg.pinv(J[..., :BASE])  # the base's motion, from that of the joints while feet stand
+        held = -np.linalg.pinv(
+            J[..., :BASE]
+        )  # maps velocities of joints to that of the base while the feet stand
         task = R @ (held @ J[..., BASE:])[:, :3]
-        slip = np.cross(v[:, 3:6], v[:, :3])  # to the classical acceleration
+        slip = np.cross(v[:, 3:6], v[:, :3])  # added to dv/dt it gives the classical acceleration
         task_drift = product(R, product(held, drift)[:, :3] + slip)
         inverse = np.linalg.pinv(task)
         error, error_rate = x - q[:, :3], rate - product(R, v[:, :3])
@@ -213,12 +223,12 @@ def pelvis(robot: Robot, frequency: float, seconds: float) -> tuple[Array, Array
 
 
 def product(A: Array, x: Array) -> Array:
-    """A x, one a row."""
+    """The products A x, one per row."""
     return np.asarray((A @ x[..., None])[..., 0])
 
 
 def rotation(quaternion: Array) -> Array:
-    """Of unit quaternions (x, y, z, w), one a row."""
+    """The rotation matrices of unit quaternions (x, y, z, w), one per row."""
     (x, y, z), w = quaternion[:, :3].T, quaternion[:, 3]
     zero = np.zeros_like(w)
     skew = np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]]).transpose(2, 0, 1)
@@ -226,12 +236,12 @@ def rotation(quaternion: Array) -> Array:
 
 
 def errors(desired: Array, path: Array) -> Array:
-    """The root of the mean square of the error's norm, one a law."""
+    """The root mean square of the norm of the tracking error, for each law."""
     return np.asarray(np.sqrt(np.mean(np.sum((desired[:, None] - path) ** 2, axis=2), axis=0)))
 
 
 def table(found: dict[str, Array]) -> str:
-    """Errors beside those of the paper; in brackets, how many times less than of PD alone."""
+    """A table of the errors with those of the paper; in brackets, how many times less than with PD alone."""
     lines = [f"{'tracking error':28}" + "".join(f"{name:>22}" for name in found)]
     for k, law in enumerate(LAWS):
         cells = (f"{x[k]:.2e} ({x[0] / x[k]:.0f})" if k else f"{x[k]:.2e}" for x in found.values())
@@ -246,7 +256,7 @@ def table(found: dict[str, Array]) -> str:
 
 
 def plotted(robot: Robot, runs: dict[str, tuple[Array, Array]], folder: Path) -> None:
-    """The plots of the runs, into a folder."""
+    """Writes the plots of the runs into a folder."""
     from plots import plot_pelvis, plot_squat  # noqa: PLC0415  (matplotlib)
 
     def drawn(path: Array) -> dict[str, Array]:

@@ -1,4 +1,4 @@
-"""Read the log of the emulated controller, say how well it tracked, and plot it.
+"""Reads the log of the emulated controller, prints its tracking errors, and plots it.
 
     python plot.py tracking.log tracking.png
 
@@ -43,7 +43,7 @@ class Log:
 
 
 def read(path: Path) -> Log:
-    """The log as `main.c` writes it; ValueError where it is cut short."""
+    """Reads a log that `main.c` wrote. Raises ValueError if it is incomplete."""
     lines = [line.split() for line in path.read_text(encoding="ascii").splitlines()]
     if not lines or lines[-1] != ["end"]:
         raise ValueError(f"{path}: the log is cut short; run make again")
@@ -61,7 +61,8 @@ def read(path: Path) -> Log:
 
 
 def summary(log: Log) -> str:
-    """A table: largest error at the start and once settled, largest torque; the cost of a control step."""
+    """A table with the largest error at the start and once settled, the largest torque, and the cost of a
+    step."""
     settled = np.abs(log.error[log.t >= SETTLED]).max(axis=0)
     lines = ["joint   error at start   after 1 s (rad)   torque at most (N m)"]
     for i in range(JOINTS):
@@ -73,7 +74,7 @@ def summary(log: Log) -> str:
 
 
 def plot(log: Log, path: Path) -> None:
-    """Angles against their reference, tracking error, torques."""
+    """Plots angles with their reference, tracking errors and torques."""
     import matplotlib  # noqa: PLC0415  (an extra: the summary works without)
 
     matplotlib.use("Agg")

@@ -1,4 +1,4 @@
-"""Equations of motion of two robots as text, as a page for a browser, and drawn by matplotlib.
+"""Writes the equations of motion of two robots as text, as HTML, and as an image drawn by matplotlib.
 
     python examples/equations/pages.py [FOLDER]
 
@@ -20,7 +20,7 @@ ROBOTS = ("double_pendulum", "planar3r")
 
 
 def draw(latex: str, file: Path) -> None:
-    """The lines of all displays below one another, in shades of grey."""
+    """Draws the lines of all displayed formulas below one another, in shades of grey."""
     lines = [line.removesuffix(r" \\").replace("&", "") for line in latex.splitlines() if "&=" in line]
     with mpl.rc_context({"mathtext.fontset": "cm"}):
         figure = Figure(figsize=(1, 0.4 * len(lines)))
@@ -33,7 +33,7 @@ def draw(latex: str, file: Path) -> None:
 
 
 def main(folder: Path) -> None:
-    """Write all files."""
+    """Writes all files."""
     for name in ROBOTS:
         equations = rbdgen.equations(rbdgen.load_robot(name))
         (folder / f"{name}.txt").write_text(equations.text(), encoding="utf-8")

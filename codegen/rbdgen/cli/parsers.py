@@ -16,21 +16,21 @@ from rbdgen.toolchain.targets import TARGETS
 from rbdgen.version import __version__
 
 GUIDE = """\
-Rigid-body dynamics of a robot as plain C99 and as fast Python callables.
+Rigid-body dynamics of a robot as plain C99 and as fast Python functions.
 
   rbdgen arm7                       write generated/arm7: C and a Python package
   rbdgen my_robot.urdf -f rnea,aba  these functions only
   rbdgen arm7 --target cortex-m4f   a folder for a small machine
 
 Other commands:
-  rbdgen list                       the functions there are
-  rbdgen inspect ROBOT              the tree, indices, masses, warnings
-  rbdgen check DIR|ROBOT            is the code right, on this machine, today?
-  rbdgen bench DIR|ROBOT            how fast is it from Python?
-  rbdgen inertia                    operations on inertias, of no robot, as C
-  rbdgen equations ROBOT            M, C and g as formulas, for small robots
+  rbdgen list                       list the functions
+  rbdgen inspect ROBOT              show the tree, indices, masses, warnings
+  rbdgen check DIR|ROBOT            check the code on this machine
+  rbdgen bench DIR|ROBOT            measure the time of calls from Python
+  rbdgen inertia                    write operations on inertias as C
+  rbdgen equations ROBOT            print M, C and g of a small robot
   rbdgen cache [clear]              how much the cache of builds holds; empty it
-  rbdgen completion bash|zsh|fish   a script that completes words in a shell
+  rbdgen completion bash|zsh|fish   print a script that completes words
 
 ROBOT is a URDF, a xacro, an MJCF, or a bundled robot by name, such as arm7.
 """

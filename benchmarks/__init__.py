@@ -1,1 +1,1 @@
-"""Benchmarks: generated functions against other libraries, on the same robots, states and machine."""
+"""Benchmarks: compare generated functions with other libraries, on the same robots, states and machine."""

@@ -1,12 +1,13 @@
-"""Many states: a bound call each, one batch, two threads; Pinocchio's C++, MuJoCo and frax beside them.
+"""Compares calls for many states (bound calls, batches, two threads) with Pinocchio's C++, MuJoCo and frax.
 
-`python -m benchmarks.batch` (or `make bench-batch`) prints a table a robot, writes results/batch_<robot>.json
-and draws results/batch.svg. Times are of a state; a ratio is Pinocchio's time in double over it. Batches are
-bound calls; threads are held against one thread on a batch so long that waking them counts little. Where code
-happens to lie in memory changes its speed: of Pinocchio's links, and of copies of the module, the fastest
-counts. A contestant that is not installed is left out and named. With --more and --contacts it measures
-other functions instead, beside Pinocchio alone, into results/more_batch_<robot>.json and
-results/contact_batch_<robot>.json, and draws nothing.
+`python -m benchmarks.batch` (or `make bench-batch`) prints a table per robot, writes
+results/batch_<robot>.json and draws results/batch.svg. Times are per state; a ratio is Pinocchio's time in
+double divided by this time. Batches are bound calls. Two threads are compared with one on a batch so long
+that the time to wake them is small. The address of code in memory changes its speed, so the fastest of
+several links of Pinocchio, and of several copies of the module, is reported. Competitors that are not
+installed are named and left out. With --more and --contacts it measures other functions, compares them with
+Pinocchio alone, writes results/more_batch_<robot>.json and results/contact_batch_<robot>.json, and draws
+nothing.
 """
 
 from __future__ import annotations
@@ -44,17 +45,18 @@ RESULTS: Final = Path(__file__).parent / "results"
 STATES: Final = 1024
 LONG_OPERATIONS: Final = 20_000_000
 LONG_BYTES: Final = 4 << 20
-"""Operations and bytes of results, at most, of the batches on which threads are compared: beside them waking
-a thread counts little, and caches hold the results. Beyond, threads share the memory's bandwidth, too."""
+"""The largest number of operations, and of bytes of results, of the batches on which threads are compared.
+The time to wake a thread is small for them, and caches hold the results; for larger ones threads share the
+memory's bandwidth."""
 PACKED: Final = ", packed"
 WHOLE: Final = 128
-"""States that two threads share evenly, whatever pieces they take."""
+"""The number of states of a batch is a multiple of this, so that two threads share it evenly."""
 
 Json = dict[str, Any]
 
 
 def main() -> None:
-    """Measures the robots named, by default the three of the charts."""
+    """Measures the robots named on the command line, by default the three of the charts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("robots", nargs="*", help=f"from: {', '.join(c.name for c in CONTESTS)}")
     parser.add_argument("--more", action="store_true", help=MORE.told)
@@ -78,7 +80,7 @@ def main() -> None:
     repetitions = 2 if given.quick else given.repetitions
     contests = [contest for contest in present() if contest.name in wanted]
     reports = {contest.name: measure_robot(contest, suite, repetitions, effort) for contest in contests}
-    for contest in contests if suite is SIX else ():  # after all others: it leaves threads running
+    for contest in contests if suite is SIX else ():  # last, as it leaves threads running
         add_frax(reports[contest.name], contest, repetitions)
     for name, report in reports.items():
         print_table(name, report)
@@ -88,7 +90,7 @@ def main() -> None:
 
 
 def measure_robot(contest: Contest, suite: Suite, repetitions: int, effort: Effort) -> Json:
-    """Nanoseconds a state, by function and way."""
+    """Nanoseconds per state, by function and way of calling it."""
     robot = suite.load(contest)
     full = Options(functions=suite.functions_of(contest))
     rows = measure_ours(robot, full, repetitions, effort.relinks)
@@ -103,7 +105,8 @@ def measure_robot(contest: Contest, suite: Suite, repetitions: int, effort: Effo
 
 
 def measure_ours(robot: Robot, options: Options, repetitions: int, count: int) -> Json:
-    """Nanoseconds a state of rbdgen's functions, in every way; `count`: copies of the modules."""
+    """Nanoseconds per state of rbdgen's functions in every way of calling them, with `count` copies of the
+    module."""
     rows: Json = {}
     with TemporaryDirectory() as folder:
         double, single = (
@@ -121,7 +124,7 @@ def measure_ours(robot: Robot, options: Options, repetitions: int, count: int) -
 
 
 def copies(robot: Robot, options: Options, count: int, folder: Path) -> list[Library]:
-    """The compiled package several times, each time in files of its own."""
+    """Several copies of the compiled package, in separate files."""
     store = user_cache()
     package = build(designed(robot, options, store), toolchain_of(options), store)
     return [open_library(copytree(package, folder / str(k) / package.name)) for k in range(count)]
@@ -130,7 +133,7 @@ def copies(robot: Robot, options: Options, count: int, folder: Path) -> list[Lib
 def measure_peers(
     contest: Contest, suite: Suite, robot: Robot, repetitions: int, effort: Effort
 ) -> Mapping[str, Mapping[str, float]]:
-    """Nanoseconds a state by contestant and function; nothing of those that are not installed."""
+    """Nanoseconds per state by competitor and function, for competitors that are installed."""
     states = random_states(robot.model.nv, floating=contest.floating)
     many = random_states(robot.model.nv, floating=contest.floating, count=STATES)
     pinocchio = peer_pinocchio(load_peer(contest, robot), suite.driver, states, effort)
@@ -144,7 +147,7 @@ def measure_peers(
 
 
 def add_frax(report: Json, contest: Contest, repetitions: int) -> None:
-    """Its nanoseconds a state, None where it is not installed or lacks the function."""
+    """Adds frax's nanoseconds per state; None if it is not installed or lacks the function."""
     robot = SIX.load(contest)
     frax = attempt("frax", lambda: frax_batch.measure(contest.urdf, robot, STATES, repetitions)) or {}
     for name, row in report["functions"].items():
@@ -152,7 +155,7 @@ def add_frax(report: Json, contest: Contest, repetitions: int) -> None:
 
 
 def inputs_of(library: Library, name: str, states: int) -> list[np.ndarray[Any, Any]]:
-    """Random states, a row each."""
+    """Random inputs, with one row per state."""
     function = library.functions[name]
     random = np.random.default_rng(0)
     drawn = library.manifold.random_inputs(function.signature.inputs, random, (states,))
@@ -160,7 +163,7 @@ def inputs_of(library: Library, name: str, states: int) -> list[np.ndarray[Any, 
 
 
 def time_double(library: Library, name: str, repetitions: int) -> dict[str, float]:
-    """The ways of a library in double."""
+    """The times of a library in double, by way of calling it."""
     bound = library.functions[name].bind(*(array[0] for array in inputs_of(library, name, 1)))
     result_bytes = sum(8 * prod(output.shape) for output in library.functions[name].signature.outputs)
     long = min(LONG_OPERATIONS // library.functions[name].cost["total"], LONG_BYTES // result_bytes)
@@ -175,19 +178,19 @@ def time_double(library: Library, name: str, repetitions: int) -> dict[str, floa
 
 
 def time_batch(library: Library, name: str, states: int, repetitions: int, *, threads: int = 1) -> float:
-    """Of a state, by a bound call."""
+    """The time per state of a bound call."""
     call = library.functions[name].bind(*inputs_of(library, name, states), threads=threads)
     call()
     return least(call, max(1, 4 * STATES // states), repetitions) / states
 
 
 def least(call: Callable[[], object], number: int, repetitions: int) -> float:
-    """Nanoseconds, the least of several repetitions."""
+    """The smallest time of several repetitions, in ns."""
     return 1e9 * min(repeat(call, number=number, repeat=repetitions)) / number
 
 
 def print_table(robot: str, report: Json) -> None:
-    """Nanoseconds a state and ratios."""
+    """Prints nanoseconds per state and ratios."""
     table = Table(title=f"{robot}: ns a state, {report['states']} states", caption=report["machine"])
     rows = report["functions"]
     ways = {

@@ -1,9 +1,9 @@
-"""Everything measured in one go: rbdgen's functions beside Pinocchio's and the other generators'.
+"""Compares single calls of rbdgen's functions with those of Pinocchio and of other generators.
 
-`python -m benchmarks.bench` (or `make bench`) prints a table a robot, writes benchmarks/results/<robot>.json
-and draws benchmarks/results/speed.svg. A contestant that is not installed is left out and named.
-With --more and --contacts it measures other functions instead, into benchmarks/results/more_<robot>.json and
-contact_<robot>.json, and draws nothing.
+`python -m benchmarks.bench` (or `make bench`) prints a table per robot, writes
+benchmarks/results/<robot>.json and draws benchmarks/results/speed.svg. Competitors that are not installed are
+named and left out. With --more and --contacts it measures other functions, writes
+benchmarks/results/more_<robot>.json and contact_<robot>.json, and draws nothing.
 """
 
 from __future__ import annotations
@@ -48,27 +48,28 @@ RESULTS = Path(__file__).parent / "results"
 CHART = RESULTS / "speed.svg"
 
 CASADI_LIMIT = 20_000
-"""Operations above which CasADi's C is compiled on request only: gcc takes minutes for it."""
+"""The number of operations above which CasADi's C is only compiled on request, as gcc takes minutes for
+it."""
 
 CHECKED_STATES = 4
 TOLERANCE = 1e-7
-"""Largest difference from Pinocchio that counts as agreement, relative to the largest entry of an output."""
+"""The largest difference from Pinocchio that is accepted, relative to the largest entry of an output."""
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure: links of each function, seconds a link; `slow`: contestants that take minutes."""
+    """How long to measure."""
 
-    relinks: int
-    seconds: float
-    slow: bool
+    relinks: int  # the number of links of each function
+    seconds: float  # for each link
+    slow: bool  # whether to include competitors that take minutes
 
 
 @dataclass(frozen=True)
 class Designed:
-    """A robot's functions as graphs and as C files in `folder`, and what that took."""
+    """A robot's functions as graphs and as C files in `folder`, with the time and memory of the design."""
 
     robot: Robot
     functions: Sequence[FunctionSource]
@@ -80,7 +81,7 @@ class Designed:
 
 
 def main() -> None:
-    """Measures the robots named, by default all that are there."""
+    """Measures the robots named on the command line, by default all whose files exist."""
     parser = argparse.ArgumentParser(description=__doc__)
     names = [contest.name for contest in CONTESTS]
     parser.add_argument("robots", nargs="*", help=f"from: {', '.join(names)}")
@@ -115,7 +116,7 @@ def main() -> None:
 
 
 def measure_robot(contest: Contest, suite: Suite, options: Options, effort: Effort) -> Json:
-    """Every function of one robot, by every contestant, as JSON."""
+    """The results for all functions of one robot and all competitors, as JSON."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         designed = design_and_build(contest, suite, options, Path(folder))
         states = random_states(designed.robot.model.nv, floating=contest.floating)
@@ -156,7 +157,7 @@ def measure_robot(contest: Contest, suite: Suite, options: Options, effort: Effo
 
 
 def design_and_build(contest: Contest, suite: Suite, options: Options, folder: Path) -> Designed:
-    """Generation from the URDF to the loaded module, nothing from a cache, with its time and memory."""
+    """Generates and builds a robot's functions without a cache, and measures time and memory."""
     start = time.perf_counter()
     robot = suite.load(contest)
     functions = design_functions(robot, options)
@@ -173,7 +174,7 @@ def design_and_build(contest: Contest, suite: Suite, options: Options, folder: P
 def fastest(
     designed: Designed, function: FunctionSource, states: States, options: Options, effort: Effort
 ) -> Timed:
-    """rbdgen's C by each compiler with the flags that `rbdgen` itself gives it; the faster one stands."""
+    """The result of rbdgen's C with the faster compiler; both get the flags that `rbdgen` itself uses."""
     host = toolchain_of(options)
     shape = CFunction(
         f"{designed.name}_{function.name}",
@@ -209,7 +210,7 @@ def inputs_of(function: FunctionSource, states: States) -> list[NDArray[np.float
 
 
 def load_peer(contest: Contest, robot: Robot) -> Any:
-    """The robot as Pinocchio reads it, with frames of the same names; None where it is not installed."""
+    """The robot as Pinocchio reads it, with frames of the same names; None if Pinocchio is not installed."""
     frames = [frame.name for frame in robot.model.frames]
 
     def load() -> Any:
@@ -221,7 +222,7 @@ def load_peer(contest: Contest, robot: Robot) -> Any:
 
 
 def peer_pinocchio(model: Any, driver: Path, states: States, effort: Effort) -> Mapping[str, Measurement]:
-    """Pinocchio's C++ by the faster compiler."""
+    """The results of Pinocchio's C++ with the faster compiler for each function."""
     if model is None:
         return {}
     run = lambda: pinocchio_cpp.measure_best(  # noqa: E731
@@ -231,7 +232,7 @@ def peer_pinocchio(model: Any, driver: Path, states: States, effort: Effort) -> 
 
 
 def peer_cppadcg(model: Any, states: States, effort: Effort) -> Mapping[str, Measurement]:
-    """What Pinocchio generates with CppADCodeGen; minutes a robot."""
+    """The results of code that Pinocchio generates with CppADCodeGen, which takes minutes per robot."""
     if model is None or not effort.slow:
         return {}
     run = lambda: pinocchio_cppadcg.measure(  # noqa: E731
@@ -241,7 +242,7 @@ def peer_cppadcg(model: Any, states: States, effort: Effort) -> Mapping[str, Mea
 
 
 def casadi_peer(function: FunctionSource, states: States, effort: Effort) -> Measurement | None:
-    """CasADi's C of the very operations that rbdgen printed; loops are unrolled."""
+    """The result of CasADi's C for the same operations that rbdgen printed, with loops unrolled."""
     if function.cost.total > CASADI_LIMIT and not effort.slow:
         return None
     rivals = [
@@ -258,7 +259,7 @@ def casadi_peer(function: FunctionSource, states: States, effort: Effort) -> Mea
 
 
 def attempt(who: str, measured: Callable[[], Any]) -> Any:
-    """What `measured` gives, or None with a line where the contestant is not installed."""
+    """The result of `measured`; if the competitor is not installed, prints a line and returns None."""
     try:
         return measured()
     except (ToolError, ImportError) as error:
@@ -267,9 +268,10 @@ def attempt(who: str, measured: Callable[[], Any]) -> Any:
 
 
 def disagreement(model: Any, states: States, function: FunctionSource, timed: Timed) -> float | None:
-    """Relative difference of what was timed from Pinocchio; ToolError where it is more than rounding.
+    """The relative difference of the results from Pinocchio's. Raises ToolError if it is more than rounding.
 
-    None of a function that Pinocchio's Python module lacks: tests compare it with differences.
+    It is None for a function that Pinocchio's Python module lacks; tests compare such functions with finite
+    differences.
     """
     if model is None or not pinocchio_cpp.has_reference(function.name):
         return None
@@ -285,7 +287,7 @@ def disagreement(model: Any, states: States, function: FunctionSource, timed: Ti
 
 
 def processor() -> str:
-    """What the processor calls itself."""
+    """The name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -1,6 +1,7 @@
-"""Times C functions of plain arrays: writes a driver, builds it, links it several times, runs it.
+"""Measures the time of C functions of plain arrays: writes a driver, builds it, links it several times, and
+runs it.
 
-For rbdgen's emitted functions, and for any other generator's once they have this shape:
+It is for rbdgen's emitted functions, and for those of any other generator with this signature:
 `void name(const real *in0, ..., real *out0, ...)`; a batch function takes the number of states first,
 `void name(size_t count, const real *in0, ...)`, its arrays holding one row a state.
 """
@@ -32,18 +33,18 @@ DRIVER_FLAGS = ("-std=c99", "-O2", f"-I{HERE}")
 
 @dataclass(frozen=True)
 class CFunction:
-    """What the driver must know of a function: its name and the lengths of its arrays, in order."""
+    """A C function: its name and the lengths of its arrays, in order."""
 
     name: str
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     real: Literal["double", "float"] = "double"
-    batch: int = 0  # states a call; 0 for a function of one state, without the count argument
+    batch: int = 0  # states per call; 0 for a function of one state, without the count argument
 
 
 @dataclass(frozen=True)
 class Timed:
-    """A measurement with what the function computed, to be compared with a reference."""
+    """A measurement with the function's outputs, for comparison with a reference."""
 
     measurement: Measurement
     outputs: tuple[NDArray[np.floating], ...]  # each (states, length)
@@ -61,16 +62,16 @@ def measure(
     relinks: int = 1,
     seconds: float = 0.2,
 ) -> Timed:
-    """Nanoseconds a state for `function`, and its outputs for every state.
+    """The time per state of `function` in ns, and its outputs for every state.
 
     Args:
-        function: the function's shape.
-        sources: the C files that define it and all it calls beside libm.
-        inputs: one array an argument, (states, length); the states are cycled through while timing.
-        compiler: what compiles sources and driver.
-        flags: for the sources alone; the driver has its own.
-        relinks: how many links to time, each with the code at other addresses.
-        seconds: time spent measuring, a link.
+        function: the function.
+        sources: the C files that define it and all that it calls, other than libm.
+        inputs: one array per argument, (states, length); calls cycle through the states.
+        compiler: the compiler of sources and driver.
+        flags: flags for the sources; the driver has its own.
+        relinks: the number of links to measure, each with the code at other addresses.
+        seconds: the time spent measuring each link.
 
     Raises:
         ToolError: a compiler or the driver fails.
@@ -88,7 +89,7 @@ def measure(
 
 @dataclass(frozen=True)
 class Programs:
-    """A function compiled once and linked several times, in a folder that is there for a while."""
+    """A function that was compiled once and linked several times, in a temporary folder."""
 
     function: CFunction
     folder: Path
@@ -97,12 +98,12 @@ class Programs:
     text_bytes: int
 
     def time(self, draw: int, seconds: float) -> float:
-        """Nanoseconds a state of one of the links."""
+        """The time per state of one of the links, in ns."""
         command = [self.folder / f"bench{draw}", self.folder / "inputs", self.folder / "outputs"]
         return float(json.loads(toolchain.run([*command, str(seconds)]))["ns"])
 
     def outputs(self) -> tuple[NDArray[np.floating], ...]:
-        """What the last run computed."""
+        """The outputs of the last run."""
         return _read(self.function, self.folder / "outputs", self.states, self.function.batch or 1)
 
 
@@ -154,7 +155,7 @@ def _check(function: CFunction, inputs: Sequence[ArrayLike]) -> list[NDArray[np.
 
 
 def _read(function: CFunction, path: Path, states: int, rows: int) -> tuple[NDArray[np.floating], ...]:
-    """The outputs file holds, call after call, each output's block of `rows` rows."""
+    """Reads the outputs file, which holds, for each call, the block of `rows` rows of each output."""
     per_call = rows * sum(function.outputs)
     values = np.fromfile(path, dtype=np.float64 if function.real == "double" else np.float32)
     expected = per_call * (states // rows)

@@ -1,4 +1,4 @@
-"""CasADi's own C generator, timed by the same driver as everything else."""
+"""Measures the C of CasADi's own generator, with the same driver as other C."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FLAGS = ("-std=gnu99", "-O3", "-march=native")
 
 
 def graph_function(name: str, graph: Graph) -> Any:
-    """The `casadi.Function` that does exactly the graph's operations, dense vectors in and out."""
+    """The `casadi.Function` with exactly the graph's operations, and dense vectors as inputs and outputs."""
     import casadi  # noqa: PLC0415  (takes long to import, and other contestants do not need it)
 
     arrays = {array.name: casadi.SX.sym(array.name, array.size) for array in graph.inputs}
@@ -77,11 +77,11 @@ def measure_casadi(
     relinks: int = 1,
     seconds: float = 0.2,
 ) -> Timed:
-    """Nanoseconds a call of the C that CasADi generates for `function`.
+    """The time of a call of the C that CasADi generates for `function`, in ns.
 
     Args:
         function: a `casadi.Function` of dense vectors.
-        inputs: one array an argument, (states, length).
+        inputs: one array per argument, (states, length).
         real: the C type; in double the values are compared with CasADi's own interpreter.
         compiler, flags, relinks, seconds: as for `c_driver.measure`.
 

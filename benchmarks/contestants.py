@@ -1,4 +1,4 @@
-"""The robots that are measured, and the functions."""
+"""The robots and the functions that are measured."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rbdgen.pipeline.robot import load_robot
 ROOT: Final = Path(__file__).parent.parent
 BUNDLED: Final = ROOT / "robots"
 SHARED: Final = ROOT.parent / "shared" / "robots"
-"""More robots, measured where this folder is there."""
+"""A folder of other robots, which are measured if it exists."""
 
 FUNCTIONS: Final = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
 
@@ -67,45 +67,41 @@ CONTESTS: Final = (
 
 @dataclass(frozen=True)
 class Suite:
-    """Functions that are measured together.
+    """Functions that are measured together."""
 
-    `prefix`: of the names of their files of results; `driver`: what times them in Pinocchio; `frames`,
-    `contacts`: of the robots that have some, by the robot's name; `packed`: functions whose batches are
-    measured with packed results as well; `told`: what its option says of it.
-    """
-
-    prefix: str
+    prefix: str  # of the names of their files of results
     functions: tuple[str, ...]
-    driver: Path
-    frames: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    contacts: Mapping[str, tuple[Contact, ...]] = field(default_factory=dict)
-    packed: tuple[str, ...] = ()
+    driver: Path  # the driver that measures them in Pinocchio
+    frames: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by robot
+    contacts: Mapping[str, tuple[Contact, ...]] = field(default_factory=dict)  # by robot
+    packed: tuple[str, ...] = ()  # functions whose batches are also measured with packed results
 
     @property
     def robots(self) -> list[str]:
-        """Those that it is about, where none are named: all of them where none has anything of its own."""
+        """The default robots of the suite: those with frames or contacts of their own, or all if there are
+        none."""
         own = [*self.frames, *self.contacts]
         return own or [contest.name for contest in CONTESTS]
 
     @property
     def told(self) -> str:
-        """What its option does."""
+        """The help text of the suite's option."""
         functions = ", ".join(name for name in self.functions if name in ALL)
         return f"measure {functions} instead of the six; writes {self.prefix}*.json, draws no chart"
 
     def load(self, contest: Contest) -> Robot:
-        """The robot of rbdgen with its frames, mimic joints as Pinocchio has them."""
+        """The robot with its frames and contacts, and with independent mimic joints, as in Pinocchio."""
         frames, contacts = self.frames.get(contest.name, ()), self.contacts.get(contest.name, ())
         return load_robot(contest.urdf, contest.base, mimic="independent", frames=frames, contacts=contacts)
 
     def functions_of(self, contest: Contest) -> tuple[str, ...]:
-        """Those that rbdgen has for this robot."""
+        """The functions of the suite that rbdgen has for this robot."""
         known = [name for name in self.functions if name in ALL]
         return tuple(name for name in known if contest.name in self.frames or not ALL[name].of_frames)
 
 
 SIX: Final = Suite("", FUNCTIONS, pinocchio_cpp.DRIVER)
-"""What is generated where no function is named."""
+"""The six default functions."""
 
 MORE: Final = Suite(
     "more_",
@@ -138,10 +134,10 @@ IN_CONTACT: Final = Suite(
 
 
 def suite_of(more: bool, contacts: bool) -> Suite:
-    """The one that was asked for by its option."""
+    """The suite that these options select."""
     return IN_CONTACT if contacts else MORE if more else SIX
 
 
 def present() -> tuple[Contest, ...]:
-    """Those whose URDF is there."""
+    """The robots whose URDF exists."""
     return tuple(contest for contest in CONTESTS if contest.urdf.is_file())

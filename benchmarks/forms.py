@@ -1,11 +1,13 @@
-"""Straight lines beside forms with lanes: the gain that the choice counts with, and the gain measured.
+"""Compares straight lines with forms with SIMD lanes: the gain that selection predicts, and the measured
+gain.
 
-`python -m benchmarks.forms` (or `make bench-forms`) prints a table a robot. The straight line of a function
-and its forms with lanes (*limbs*, *vectors*, *columns*) are timed in turns in one run; of each the least of
-all links counts, by the better compiler. A choice is wrong where it takes a form that is slower than the
-straight line, or leaves one that is as much faster as the choice asks for. Beside that it asks for few
-operations in batches: `batch` are those of a state, over the straight line's. What is told is counted of the
-code that is timed; between *vectors* or *columns* and a line the choice counts before it simplifies them.
+`python -m benchmarks.forms` (or `make bench-forms`) prints a table per robot. The straight line of a function
+and its forms with lanes (*limbs*, *vectors*, *columns*) are measured in turns in one run; the smallest time
+of all links with the better compiler is reported for each. The selection is wrong if it takes a form that is
+slower than the straight line, or leaves one that is faster by the gain that it requires. It also requires few
+operations in batches: `batch` is the number of operations per state relative to the straight line's. The
+predicted gain is counted on the code that is measured; for *vectors* and *columns*, the selection itself
+counts before simplification.
 """
 
 from __future__ import annotations
@@ -45,26 +47,26 @@ from rbdgen.toolchain.module import Toolchain
 
 ROBOTS: Final = ("quadruped12", "humanoid30")
 SECONDS: Final = 0.05
-"""Of one run of one link."""
+"""The duration of one run of one link, in s."""
 
 EVEN: Final = 0.03
-"""Differences of times that mean nothing."""
+"""The largest relative difference of times that is not significant."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A form beside the straight line: its gain told and measured, and operations of a state in batches."""
+    """A form compared with the straight line."""
 
     function: str
     form: str
-    predicted: float
-    measured: float
-    batch: float
-    taken: bool
+    predicted: float  # the gain that selection predicts: time of the straight line over that of the form
+    measured: float  # the measured gain
+    batch: float  # operations per state in batches, relative to the straight line's
+    taken: bool  # whether selection takes the form
 
     @property
     def verdict(self) -> str:
-        """What is wrong with the choice, if anything."""
+        """What is wrong with the selection, or an empty text."""
         if self.taken and self.measured < 1 - EVEN:
             return "wrong: slower"
         if not self.taken and self.measured > (1 + EVEN) / CLEARLY_FASTER:
@@ -73,12 +75,12 @@ class Row:
 
 
 def main() -> None:
-    """Measures the robots named, by default those with alike limbs."""
+    """Measures the robots named on the command line, by default those with alike limbs."""
     print_tables(__doc__, ROBOTS, measured)
 
 
 def measured(contest: Contest, repetitions: int) -> Table:
-    """Gains by function and form."""
+    """A table of gains by function and form."""
     robot = load_robot(contest.urdf, contest.base, mimic="independent")
     table = Table(title=f"{contest.name}: times as fast as the straight line", caption=processor())
     for heading in ("function", "form", "told", "measured", "batch", "choice"):
@@ -91,7 +93,7 @@ def measured(contest: Contest, repetitions: int) -> Table:
 
 
 def rows(contest: Contest, robot: Robot, name: str, repetitions: int) -> list[Row]:
-    """Every form with lanes that a function has for a robot."""
+    """A row for every form with lanes that a function has for a robot."""
     function, model = lookup(name, robot.model), robot.model
     others = [form.name for form in function.forms_for(model) if form.loops and not form.compact]
     others += [LIMBS] if function.in_limbs and function.in_limbs.does(model) and alike_limbs(model) else []
@@ -102,7 +104,7 @@ def rows(contest: Contest, robot: Robot, name: str, repetitions: int) -> list[Ro
     (chosen,) = design_functions(robot, options)
     given = []
     for form in others:
-        with suppress(OptionError):  # limbs that are too long
+        with suppress(OptionError):  # the limbs are too long
             given += design_functions(robot, replace(options, variants={name: form}))
     if not given:
         return []
@@ -125,7 +127,7 @@ def rows(contest: Contest, robot: Robot, name: str, repetitions: int) -> list[Ro
 def timed(
     contest: Contest, robot: Robot, forms: Sequence[FunctionSource], options: Options, repetitions: int
 ) -> list[float]:
-    """Nanoseconds of a call of each form, all in turns; the least of all links and compilers."""
+    """The time of a call of each form in ns, measured in turns: the smallest of all links and compilers."""
     states = random_states(robot.model.nv, floating=contest.floating)
     host = toolchain_of(options)
     programs: list[list[Programs]] = [[] for _ in forms]

@@ -1,4 +1,4 @@
-"""What one benchmark of one function gives."""
+"""The result of one benchmark of one function."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Measurement:
-    """Time of one call, measured in several links of the same objects, each a process of its own.
+    """The time of one call, measured in several links of the same objects, each in its own process.
 
-    Where code and stack happen to lie changes the speed, sometimes by a factor of two: each link is one draw,
-    the least of them the figure, their spread a warning about how much of it is luck.
+    The addresses of code and stack change the speed, sometimes by a factor of two. The smallest time of all
+    links is reported, and their spread shows how much it depends on the addresses.
     """
 
-    link_ns: tuple[float, ...]  # one entry a link: least mean nanoseconds of a call
+    link_ns: tuple[float, ...]  # for each link, the smallest mean time of a call in ns
     compiler: str
     flags: tuple[str, ...]
-    variant: str = ""  # which of a peer's own ways to compute the function, where it has several
+    variant: str = ""  # the way in which a competitor computes the function, if it has several
 
     @property
     def ns(self) -> float:
-        """The figure: nanoseconds a call, least over the links."""
+        """The reported time of a call in ns: the smallest of all links."""
         return min(self.link_ns)
 
     @property
     def spread(self) -> float:
-        """Slowest link over fastest, at least 1."""
+        """The time of the slowest link divided by that of the fastest, at least 1."""
         return max(self.link_ns) / self.ns
 
     def to_json(self) -> dict[str, object]:
-        """The fields and the figure, ready for `json.dump`."""
+        """The fields and the reported time, for `json.dump`."""
         return {
             "ns": self.ns,
             "spread": self.spread,
@@ -47,6 +47,6 @@ def best(measurements: Sequence[Measurement]) -> Measurement:
 
 
 def best_of_each(tables: Sequence[Mapping[str, Measurement]]) -> dict[str, Measurement]:
-    """Function by function the fastest entry of several tables, for peers built with several compilers."""
+    """For each function the fastest entry of several tables, for competitors built with several compilers."""
     names = dict.fromkeys(name for table in tables for name in table)
     return {name: best([table[name] for table in tables if name in table]) for name in names}

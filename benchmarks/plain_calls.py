@@ -1,11 +1,10 @@
-"""Plain calls beside calls with `out=`: what it costs that results come in memory of rbdgen's.
+"""Compares plain calls with calls with `out=`, and with calls whose arguments must be converted.
 
-Calls of one state with lists, numbers, keywords and arrays of other types: what it costs to convert them.
-
-`python -m benchmarks.plain_calls` (or `make bench-plain`) prints two tables a robot. What stands in a row of
-the first one, and all rows of the second one, are measured in turns in one run, after one call: the least of
-many repetitions counts. "fresh" are plain calls without memory that earlier results gave back
-(`limit_memory(0)`).
+`python -m benchmarks.plain_calls` (or `make bench-plain`) prints two tables per robot. The first shows the
+cost of results in new memory; "fresh" are plain calls that do not reuse the memory of earlier results
+(`limit_memory(0)`). The second shows the cost of lists, numbers, keywords and arrays of other types, for one
+state. The calls of a row of the first table, and all calls of the second, are measured in turns in one run;
+the smallest time of many repetitions is reported.
 """
 
 from __future__ import annotations
@@ -32,16 +31,16 @@ FUNCTIONS: Final = ("minv", "rnea_derivatives", "aba_derivatives")
 STATES: Final = (1024, 16384)
 ONE_STATE: Final = ("rnea", "step")
 CALLS: Final = 4096
-"""States, in so many calls of a repetition as that takes; at least one."""
+"""The number of states of one repetition, which is divided into calls."""
 
 
 def main() -> None:
-    """Measures the robots named, by default an arm and a humanoid."""
+    """Measures the robots named on the command line, by default an arm and a humanoid."""
     print_tables(__doc__, ROBOTS, lambda *given: Group(measured(*given), converted(*given)))
 
 
 def measured(contest: Contest, repetitions: int) -> Table:
-    """Microseconds a call, by function and states."""
+    """A table of microseconds per call, by function and number of states."""
     library = build_library(
         load_robot(contest.urdf, contest.base, mimic="independent"), Options.of(functions=FUNCTIONS)
     )
@@ -58,7 +57,7 @@ def measured(contest: Contest, repetitions: int) -> Table:
 
 
 def converted(contest: Contest, repetitions: int) -> Table:
-    """Microseconds a call of one state, by what is passed."""
+    """A table of microseconds per call for one state, by the types of arguments."""
     library = build_library(
         load_robot(contest.urdf, contest.base, mimic="independent"), Options.of(functions=ONE_STATE)
     )
@@ -76,7 +75,7 @@ def converted(contest: Contest, repetitions: int) -> Table:
 
 
 def ways_to_call(library: Library) -> dict[str, Callable[[], object]]:
-    """Return calls that compute the same, of `rnea` and of `step`, in the ways in which users write them."""
+    """Calls of `rnea` and of `step` with the same values, in the different ways in which users write them."""
     rnea, step = (library.functions[name] for name in ONE_STATE)
     q, v, a = arrays = [x[0].copy() for x in inputs_of(library, "rnea", 1)]
     out, dt = np.empty_like(a), np.array(0.01, rnea.dtype)
@@ -98,10 +97,10 @@ def ways_to_call(library: Library) -> dict[str, Callable[[], object]]:
 
 
 def times(library: Library, name: str, states: int, repetitions: int) -> list[float]:
-    """Nanoseconds of a call with `out=`, of a plain call, of one without memory given back."""
+    """The times in ns of a call with `out=`, of a plain call, and of one that does not reuse memory."""
     call, limit = library.functions[name], MEMORY.limit
     arrays = inputs_of(library, name, states)
-    out = call.bind(*arrays).out  # begins with a cache line, as results do
+    out = call.bind(*arrays).out  # begins at a cache line, as results do
     ways: tuple[tuple[int, Callable[[], object]], ...] = (
         (limit, lambda: call(*arrays, out=out)),
         (limit, lambda: call(*arrays)),

@@ -1,4 +1,4 @@
-"""The results for people: a table on the terminal, a bar chart for the README."""
+"""Shows the results: a table on the terminal, and a bar chart for the README."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Json = Mapping[str, Any]
 
 
 def print_table(report: Json) -> None:
-    """Microseconds a call by contestant, and how many times as fast as Pinocchio rbdgen is."""
+    """Prints microseconds per call by competitor, and how many times as fast as Pinocchio rbdgen is."""
     made = report["generation"]
     table = Table(
         title=f"{report['robot']}, {report['base']} base, {report['dof']} degrees of freedom: "
@@ -82,15 +82,15 @@ def print_table(report: Json) -> None:
 
 
 def speed(row: Json, who: str) -> float | None:
-    """How many times as fast as Pinocchio's C++; None where one of the two was not measured."""
+    """The speed relative to Pinocchio's C++; None if one of the two was not measured."""
     times = row["times"]
     return times["pinocchio"]["ns"] / times[who]["ns"] if {who, "pinocchio"} <= times.keys() else None
 
 
 def draw(results: Path, path: Path) -> None:
-    """A panel a robot: speed relative to Pinocchio's C++, function by function.
+    """Draws a panel per robot with the speeds of functions relative to Pinocchio's C++.
 
-    The same results give the same file.
+    The file is deterministic.
     """
     import matplotlib as mpl  # noqa: PLC0415  (only the chart needs it)
     from matplotlib.figure import Figure  # noqa: PLC0415
@@ -129,14 +129,14 @@ def _panel(axes: Any, report: Json) -> None:
 
 
 def batch_ratio(row: Json, way: str) -> float | None:
-    """How many times as fast a state as Pinocchio's C++; None where one of the two was not measured."""
+    """The speed per state relative to Pinocchio's C++; None if one of the two was not measured."""
     return row["pinocchio"] / row[way] if row["pinocchio"] and row[way] else None
 
 
 def draw_batches(results: Path, path: Path) -> None:
-    """A panel a robot: states a second relative to Pinocchio's C++ in a loop, logarithmic.
+    """Draws a panel per robot with states per second relative to Pinocchio's C++ in a loop, logarithmic.
 
-    The same results give the same file.
+    The file is deterministic.
     """
     import matplotlib as mpl  # noqa: PLC0415  (only the chart needs it)
     from matplotlib.figure import Figure  # noqa: PLC0415
@@ -164,7 +164,7 @@ def _batch_panel(axes: Any, report: Json) -> None:
     for place, way in enumerate(shown):
         middle = -0.42 + width * (place + 0.5)
         there = {k: ratio for k, row in enumerate(rows.values()) if (ratio := batch_ratio(row, way))}
-        # From 1, where Pinocchio stands: what is slower hangs below.
+        # Bars start at 1, the speed of Pinocchio; those of slower ones point down.
         heights = [ratio - 1 for ratio in there.values()]
         where = [k + middle for k in there]
         bars = axes.bar(where, heights, width, bottom=1, color=BATCH_COLOURS[way], label=BATCH_WAYS[way])

@@ -1,10 +1,10 @@
-"""Many rollouts beside the same number of calls of `aba`, and MuJoCo's own threaded rollout.
+"""Compares many rollouts with the same number of calls of `aba`, and with MuJoCo's own threaded rollout.
 
-`python -m benchmarks.rollouts` (or `make bench-rollouts`) prints a table a robot and writes
-results/rollouts_<robot>.json: nanoseconds a step of 1024 rollouts of 50 steps, in double. All of a
-row is measured in turns in one run; the least of many repetitions counts. `aba` is a batch of as many states.
-MuJoCo runs without contacts, limits, damping and friction; its semi-implicit Euler step computes what `step`
-does.
+`python -m benchmarks.rollouts` (or `make bench-rollouts`) prints a table per robot and writes
+results/rollouts_<robot>.json, with the time per step in ns for 1024 rollouts of 50 steps in double. All calls
+of a row are measured in turns in one run; the smallest time of many repetitions is reported. `aba` is a batch
+with the same number of states. MuJoCo runs without contacts, limits, damping and friction; its semi-implicit
+Euler step is the same as `step`.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ Way = Callable[[], object]
 
 
 def main() -> None:
-    """Measures the robots named, by default an arm and a quadruped."""
+    """Measures the robots named on the command line, by default an arm and a quadruped."""
     print_tables(__doc__, ROBOTS, measured)
 
 
 def measured(contest: Contest, repetitions: int) -> Table:
-    """What `report` gives, written to the folder of results, as a table."""
+    """Measures a robot, writes the report to the folder of results, and returns it as a table."""
     found = report(contest, repetitions)
     path = RESULTS / f"rollouts_{contest.name}.json"
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
@@ -57,7 +57,7 @@ def measured(contest: Contest, repetitions: int) -> Table:
 
 
 def report(contest: Contest, repetitions: int) -> Json:
-    """Nanoseconds a step, by way."""
+    """Nanoseconds per step, by way of computing it."""
     robot = load_robot(contest.urdf, contest.base, mimic="independent")
     ways = ours(build_library(robot, Options.of(functions=FUNCTIONS)))
     ways |= attempt("MuJoCo", lambda: theirs(contest.urdf.read_text(encoding="utf-8"), robot)) or {}
@@ -75,14 +75,14 @@ def report(contest: Contest, repetitions: int) -> Json:
 
 
 def velocities_and_torques(nv: int) -> tuple[Any, Any]:
-    """Near rest, and such as move little in so short a time."""
+    """Velocities near rest, and torques that cause little motion in such a short time."""
     generator = np.random.default_rng(0)
     v = 0.1 * generator.standard_normal((ROLLOUTS, nv))
     return v, 0.1 * generator.standard_normal((ROLLOUTS, STEPS, nv))
 
 
 def ours(library: Library) -> dict[str, Way]:
-    """Calls by name, each of them as many steps."""
+    """Calls of rbdgen by name, with the same number of steps each."""
     q = library.random(0, (ROLLOUTS,))
     v, tau = velocities_and_torques(library.manifest["nv"])
     aba, step, fourth = (library.functions[name] for name in FUNCTIONS)
@@ -105,7 +105,7 @@ def ours(library: Library) -> dict[str, Way]:
 
 
 def theirs(urdf: str, robot: Robot) -> dict[str, Way]:
-    """MuJoCo's, all states; raises ImportError where it is not installed."""
+    """Calls of MuJoCo's rollout. Raises ImportError if MuJoCo is not installed."""
     loop = MujocoLoop(urdf, robot)
     states = loop.random_states(ROLLOUTS)
     _, tau = velocities_and_torques(robot.model.nv)

@@ -1,8 +1,9 @@
-"""Nanoseconds a joint for the emitted sine and cosine and for the C library's: `python -m benchmarks.sincos`.
+"""Compares the emitted sine and cosine with the C library's, in ns per joint: `python -m benchmarks.sincos`.
 
-Four ways to the sines and cosines of seven joints: the C library's `sincos` joint by joint; the emitted one
-joint by joint; all joints of one state in vectors; all joints of as many states as a vector has lanes. Each
-as a host compiles it: NaN is looked for and the C library called where an angle is beyond the range.
+It computes the sines and cosines of seven joints in four ways: with the C library's `sincos` joint by joint,
+with the emitted one joint by joint, with all joints of one state in vectors, and with all joints of as many
+states as a vector has lanes. All are compiled as for a host, where the C library is called for angles beyond
+the range.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from rbdgen.resources import template_root
 
 JOINTS = 7
 STATES = 256
-ANGLE = np.pi  # the largest, in rad
+ANGLE = np.pi  # the largest angle, in rad
 FORMS = {
     "libm": "C library",
     "scalar": "one by one",
@@ -40,7 +41,7 @@ TEMPLATES = Environment(
 
 
 def vector_bytes(compiler: Compiler) -> int:
-    """Bytes of this processor's widest vectors, by the compiler's predefined macros."""
+    """The size of this processor's widest vectors in bytes, from the compiler's predefined macros."""
     macros = toolchain.run([compiler.c, "-march=native", "-dM", "-E", "-x", "c", "/dev/null"])
     if "__AVX512F__" in macros:
         return 64
@@ -48,7 +49,7 @@ def vector_bytes(compiler: Compiler) -> int:
 
 
 def nanoseconds(compiler: Compiler, real: RealName, form: str, *, relinks: int, seconds: float) -> float:
-    """Least nanoseconds a joint and state over several links."""
+    """The smallest time per joint and state of several links, in ns."""
     width = vector_bytes(compiler) // (8 if real == "double" else 4)
     values = JOINTS * width if form == "vectors" else JOINTS
     dtype: type[np.float32 | np.float64] = np.float64 if real == "double" else np.float32
@@ -70,7 +71,7 @@ def nanoseconds(compiler: Compiler, real: RealName, form: str, *, relinks: int, 
         )
     exact = angles.astype(np.float64)
     error = max(np.abs(got - f(exact)).max() for got, f in zip(timed.outputs, (np.sin, np.cos), strict=True))
-    if error > np.finfo(dtype).eps:  # a benchmark of wrong numbers is worth nothing
+    if error > np.finfo(dtype).eps:  # a benchmark of wrong results would be meaningless
         raise toolchain.ToolError(f"{form} in {real} is off by {error:g}; run tests/emit/test_sincos.py")
     return timed.measurement.ns / values
 

@@ -1,10 +1,10 @@
-"""The constants of `templates/c/sincos_kernel.jinja`, printed by `python -m benchmarks.sincos_coefficients`.
+"""Prints the constants of `templates/c/sincos_kernel.jinja`: `python -m benchmarks.sincos_coefficients`.
 
-Polynomials: Remez exchange in 200-bit arithmetic. Coefficients are rounded to the working precision from the
-lowest degree up, and those still free are fitted anew after each rounding (the problem is that of Brisebarre,
-Muller and Tisserand, "Computing machine-efficient polynomial approximations", 2006). Reduction: pi/2 in three
-parts, the first two short enough for exact products with the number of the quadrant (Cody and Waite,
-"Software Manual for the Elementary Functions", 1980).
+The polynomials come from Remez exchange in 200-bit arithmetic. Coefficients are rounded to the working
+precision from the lowest degree up, and the others are fitted again after each rounding (the problem is that
+of Brisebarre, Muller and Tisserand, "Computing machine-efficient polynomial approximations", 2006). The
+reduction uses pi/2 in three parts, the first two short enough for exact products with the number of the
+quadrant (Cody and Waite, "Software Manual for the Elementary Functions", 1980).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Real = type[np.floating[Any]]
 RealName = Literal["double", "float"]
 
 PRECISION = 200  # bits
-GRID = 400  # points at which an error is looked at
+GRID = 400  # points at which an error is evaluated
 
 
 def constants(real: RealName) -> dict[str, list[str]]:
-    """Each group's constants as C literals without sign, with what its errors are in the name."""
+    """The constants of each group as C literals without sign. The name of a group states its errors."""
     with mp.workprec(PRECISION):
         return _double() if real == "double" else _float()
 
@@ -33,7 +33,7 @@ def _double() -> dict[str, list[str]]:
     # |x| <= 1e5 is below 2^16 quadrants: 37 bits leave their products exact. No part is negative: -0 stays.
     groups = _reduction(np.float64, _split(53, 37, floor), 1e5)
     top = (pi / 4 + mpf(2) ** -30) ** 2
-    # Relative for the sine, whose small values count; cos r >= 0.7, so absolute for the cosine.
+    # The error is relative for the sine, which may be small, and absolute for the cosine, as cos r >= 0.7.
     p, error = _fit(
         lambda z: (sin(sqrt(z)) / sqrt(z) - 1) / z, lambda z: z * sqrt(z) / sin(sqrt(z)), 6, top, 53
     )
@@ -66,7 +66,7 @@ def _reduction(real: Real, parts: list[mpf], limit: float) -> dict[str, list[str
 
 
 def _split(bits: int, part: int, first: Function) -> list[mpf]:
-    """pi/2 as two parts of `part` bits, rounded by `first` and towards zero, and one of `bits`."""
+    """pi/2 as two parts of `part` bits, rounded by `first` and toward zero, and one of `bits` bits."""
     high = ldexp(first(ldexp(pi / 2, part - 1)), 1 - part)
     exponent = frexp(pi / 2 - high)[1]
     scaled = ldexp(pi / 2 - high, part - exponent)
@@ -117,7 +117,8 @@ def _remez(target: Function, weight: Function, size: int, top: mpf, fixed: list[
 
 
 def _alternation(errors: list[mpf], size: int) -> list[int]:
-    """Where the error is extreme, once in each run of equal sign; the `size` largest neighbours."""
+    """The points of extreme error, one in each run of equal sign: the `size` neighbouring ones that are
+    largest."""
     runs = [[0]]
     for i in range(1, len(errors)):
         if errors[i] * errors[i - 1] < 0:
@@ -134,7 +135,7 @@ def _value(coefficients: list[mpf], z: mpf) -> mpf:
 
 
 def _rounded(value: mpf, bits: int) -> mpf:
-    """`value` to nearest with `bits` significant bits."""
+    """`value`, rounded to nearest with `bits` significant bits."""
     mantissa, exponent = frexp(value)
     return ldexp(nint(ldexp(mantissa, bits)), exponent - bits)
 

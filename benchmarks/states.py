@@ -1,4 +1,4 @@
-"""Random states, the same for every contestant."""
+"""Random states, which are the same for every competitor."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from rbdgen.signature import JointCoordinates
 Rows = NDArray[np.float64]
 
 SAME = {"active": 1.0, "mu": 1e-8, "restitution": 0.0}
-"""Elements of inputs that are the same at every state: all contacts hold, hardly giving way."""
+"""Inputs that are the same at every state: all contacts are closed, with a very small compliance."""
 
 
 @dataclass(frozen=True)
 class States:
-    """A row a state. q is in rbdgen's convention: floating base first, one angle (rad) a continuous joint."""
+    """States, one per row. q is in rbdgen's convention: floating base first, an angle (rad) for continuous
+    joints."""
 
     q: Rows  # (count, nq)
     v: Rows  # (count, nv)
@@ -34,7 +35,7 @@ class States:
 
 
 def random_states(nv: int, *, floating: bool, count: int = 64, seed: int = 0) -> States:
-    """States whose joints are all taken for revolute ones, coordinates within a full turn."""
+    """Random states; all joints are treated as revolute, with coordinates within a full turn."""
     rng = np.random.default_rng(seed)
     base = [JointCoordinates("base", "floating", 0, 7, 0, 6)] if floating else []
     at_q, at_v = (7, 6) if floating else (0, 0)

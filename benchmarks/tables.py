@@ -1,4 +1,4 @@
-"""The command line of what prints a table a robot."""
+"""The command line of benchmarks that print a table per robot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from benchmarks.contestants import Contest, present
 def print_tables(
     about: str | None, robots: Sequence[str], measured: Callable[[Contest, int], RenderableType]
 ) -> None:
-    """What `measured` gives of each robot named, by default of these; it takes the number of repetitions."""
+    """Prints the table that `measured` returns for each robot named on the command line, by default for
+    `robots`.
+
+    `measured` takes the robot and the number of repetitions.
+    """
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("robots", nargs="*", help=f"by default: {', '.join(robots)}")
     parser.add_argument("--repetitions", type=int, default=15, help="of which the least counts")

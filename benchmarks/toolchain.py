@@ -1,4 +1,5 @@
-"""Compilers: objects built once by content, and linked several times with the code at other places."""
+"""Compilers: objects are built once for each content, and linked several times with code at other
+addresses."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from pathlib import Path
 
 BUILD = Path(__file__).parent / "build"  # ignored by git; may be deleted at any time
 
-_PADDING_STEP = 16  # bytes: functions are aligned to this much, so smaller shifts would change nothing
+_PADDING_STEP = 16  # bytes; functions are aligned to this, so smaller shifts would have no effect
 _PADDING_STEPS = 256  # one page of 4 KiB
 
 
@@ -27,9 +28,10 @@ class ToolError(Exception):
 def run(
     command: Sequence[str | Path], *, stdin: str = "", folder: Path | None = None, timeout: float = 3600.0
 ) -> str:
-    """Standard output of a command that must succeed, run in `folder` where one is given.
+    """The standard output of a command that must succeed, run in `folder` if one is given.
 
-    Raises ToolError where it fails (with the end of its error output), is not found or exceeds `timeout` s.
+    Raises ToolError if it fails (with the end of its error output), is not found, or exceeds `timeout`
+    seconds.
     """
     words = [str(word) for word in command]
     try:
@@ -60,7 +62,7 @@ class Compiler:
 
     @property
     def version(self) -> str:
-        """First line of `--version`."""
+        """The first line of `--version`."""
         return _version(self.c)
 
 
@@ -74,12 +76,12 @@ def _version(program: str) -> str:
 
 
 def available(candidates: Iterable[Compiler] = (GCC, CLANG)) -> tuple[Compiler, ...]:
-    """Those of the compilers whose two drivers are on the PATH."""
+    """The compilers whose C and C++ drivers are both on the PATH."""
     return tuple(c for c in candidates if shutil.which(c.c) and shutil.which(c.cxx))
 
 
 def compile_object(compiler: Compiler, source: Path, flags: Sequence[str], output: Path) -> float:
-    """Compiles one source to one object; seconds taken."""
+    """Compiles one source to one object, and returns the time in s."""
     start = time.perf_counter()
     run([compiler.driver(source), *flags, "-c", source, "-o", output])
     return time.perf_counter() - start
@@ -88,11 +90,11 @@ def compile_object(compiler: Compiler, source: Path, flags: Sequence[str], outpu
 def cached_object(
     compiler: Compiler, source: Path, flags: Sequence[str], includes: Sequence[str] = ()
 ) -> Path:
-    """The object of `source` in benchmarks/build, compiled where nothing with its content is there yet.
+    """The object of `source` in benchmarks/build, which is compiled if there is none with the same content.
 
-    Content means the preprocessed text, the flags and the compiler's predefined macros: these name its
-    version and, with -march=native, the processor's features. Where headers lie (`includes`: -I, -isystem,
-    -fmacro-prefix-map) does not matter, only what they say.
+    The content is the preprocessed text, the flags and the compiler's predefined macros, which include its
+    version and, with -march=native, the processor's features. The paths of headers (`includes`: -I, -isystem,
+    -fmacro-prefix-map) are not part of it.
     """
     program = compiler.driver(source)
     text = run([program, *flags, *includes, "-E", "-P", source])
@@ -103,7 +105,7 @@ def cached_object(
     if not path.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
         print(f"compiling {source.name} with {program}, minutes the first time", file=sys.stderr, flush=True)
-        # Beside its final place, so that the rename is atomic and an interruption leaves no half object.
+        # In the same folder as the final object, so that the rename is atomic and no half object is left.
         with tempfile.TemporaryDirectory(prefix="compiling-", dir=BUILD) as folder:
             unfinished = Path(folder) / path.name
             compile_object(compiler, source, [*flags, *includes], unfinished)
@@ -121,8 +123,8 @@ def link(
 ) -> None:
     """Links with clang++ or g++.
 
-    Draw 0 keeps the given order; each other number shuffles the objects and puts a gap of its own, a multiple
-    of 16 bytes below a page, in front of the code.
+    Draw 0 keeps the given order. Every other number shuffles the objects, and inserts a gap of its own in
+    front of the code, which is a multiple of 16 bytes and less than a page.
     """
     order = list(objects)
     if draw:
@@ -138,6 +140,6 @@ def link(
 
 
 def text_bytes(objects: Sequence[Path]) -> int:
-    """Bytes of machine code and read-only data in the objects (the `text` column of binutils' `size`)."""
+    """The bytes of machine code and read-only data in the objects (the `text` column of binutils' `size`)."""
     rows = run(["size", *objects]).splitlines()[1:]
     return sum(int(row.split()[0]) for row in rows)

@@ -1,1 +1,1 @@
-"""Generated functions inside frameworks of automatic differentiation, beside what these do by themselves."""
+"""Compares generated functions inside CasADi, JAX and PyTorch with these frameworks' own code."""

@@ -1,7 +1,9 @@
-"""`python -m benchmarks.bridges` (or `make bench-bridges`) prints the tables of all frameworks installed.
+"""`python -m benchmarks.bridges` (or `make bench-bridges`) prints the tables of all frameworks that are
+installed.
 
-A framework is a module beside this one that gives times, case by case; they go to results/bridges_<it>.json
-too. All of a case is measured in turns in one run, and the least of many repetitions counts.
+Each framework has a module in this folder that measures times, case by case; results are also written to
+results/bridges_<framework>.json. All calls of a case are measured in turns in one run, and the smallest time
+of many repetitions is reported.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ FRAMEWORKS: Final = ("casadi", "jax", "torch")
 
 
 def main() -> None:
-    """Measures the frameworks named, by default all."""
+    """Measures the frameworks named on the command line, by default all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("frameworks", nargs="*", help=f"by default: {', '.join(FRAMEWORKS)}")
     parser.add_argument("--repetitions", type=int, default=15, help="of which the least counts")
@@ -44,7 +46,7 @@ def main() -> None:
 
 
 def table_of(title: str, times: Times) -> Table:
-    """A row for everyone who computes, a column for everything measured."""
+    """A table with one row per implementation and one column per measured quantity."""
     table = Table("", title=title, caption=processor())
     for column in next(iter(times.values())):
         table.add_column(column, justify="right")

@@ -1,6 +1,7 @@
-"""CasADi: values and Jacobians inside its own loop, by SX of `rbdgen.trace` and by `lib.casadi`.
+"""CasADi: values and Jacobians inside CasADi's own loop, with SX of `rbdgen.trace` and with `lib.casadi`.
 
-And the reach of `examples/mpc_casadi.py` by exact Hessians: all of it, and its functions alone.
+It also measures the reach of `examples/mpc_casadi.py` with exact Hessians, in total and for its functions
+alone.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ REACH: Final = Path(__file__).parents[2] / "examples" / "mpc_casadi.py"
 
 
 def cases(repetitions: int) -> Iterator[tuple[str, Times]]:
-    """Nanoseconds a state, by who computes; of the reach seconds."""
+    """Nanoseconds per state by implementation, and seconds of the reach."""
     contests = {contest.name: contest for contest in present()}
     for name, function in CASES:
         robot = load_robot(contests[name].urdf, contests[name].base, mimic="independent")
@@ -71,7 +72,7 @@ def cases(repetitions: int) -> Iterator[tuple[str, Times]]:
 
 
 def _reach(repetitions: int) -> Times:
-    """Of the functions alone, and in all."""
+    """The times of the reach's functions alone, and in total."""
     robot = load_robot("arm7")
     names = ["rnea", "rnea_derivatives", "rnea_vjp", "rnea_hvp"]
     library: Library = build_library(robot, Options.of(functions=names))
@@ -93,7 +94,7 @@ def _reach(repetitions: int) -> Times:
 
 
 def _loop(function: Any, arrays: Sequence[NDArray[np.float64]]) -> Call:
-    """Calls for all states in one loop of CasADi's, without Python between them."""
+    """A call for all states in one loop of CasADi, without Python between states."""
     width = function.size2_in(0)
     looped = function.map(STATES // width)
     buffer, trigger = looped.buffer()

@@ -1,4 +1,5 @@
-"""JAX, compiled, in double on one core: `lib.jax` beside bound calls, beside frax where that is installed."""
+"""JAX, compiled, in double on one core: compares `lib.jax` with bound calls, and with frax if it is
+installed."""
 
 from __future__ import annotations
 
@@ -11,19 +12,20 @@ from benchmarks.bridges.turns import Call, Case, Times
 from benchmarks.bridges.turns import cases as all_cases
 from benchmarks.peers.frax_batch import SETTINGS
 
-os.environ.update(SETTINGS)  # JAX reads them where it is imported
+os.environ.update(SETTINGS)  # JAX reads them when it is imported
 
 import jax
 import jax.numpy as jnp
 
 
 def cases(repetitions: int) -> Iterator[tuple[str, Times]]:
-    """frax has fixed bases in the same coordinates; what only passes arrays is JAX's own part of a call."""
+    """The cases. frax only takes part for fixed bases; a function that only passes arrays shows JAX's own
+    part."""
     return all_cases(contestants, repetitions)
 
 
 def contestants(case: Case, states: int) -> Mapping[str, tuple[Call, Call]]:
-    """Compiled calls that wait for their results; gradients are those of weighted results, by all inputs."""
+    """Compiled calls that wait for their results. Gradients are those of weighted results by all inputs."""
     functions = {"lib.jax": getattr(case.library.jax, case.function), "frax": _frax(case, states)}
     functions["JAX, a sum"] = lambda *x: x[-1] + x[-2]
     arrays, weights = case.of(states)

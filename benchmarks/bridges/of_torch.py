@@ -1,4 +1,4 @@
-"""PyTorch in double on one core: `lib.torch` beside bound calls; gradients come with values."""
+"""PyTorch in double on one core: compares `lib.torch` with bound calls; gradients include the values."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from benchmarks.bridges.turns import cases as all_cases
 
 
 def cases(repetitions: int) -> Iterator[tuple[str, Times]]:
-    """What only adds tensors is PyTorch's own part of a call."""
+    """The cases. A function that only adds tensors shows PyTorch's own part of a call."""
     torch.set_num_threads(1)
     return all_cases(contestants, repetitions)
 
 
 def contestants(case: Case, states: int) -> Mapping[str, tuple[Call, Call]]:
-    """Values without, and gradients with autograd, of weighted results by all inputs."""
+    """Values without autograd, and gradients of weighted results by all inputs with autograd."""
     functions = {"lib.torch": getattr(case.library.torch, case.function), "PyTorch, a sum": _sum}
     arrays, weights = case.of(states)
     given, w = [torch.from_numpy(x) for x in arrays], torch.from_numpy(weights)

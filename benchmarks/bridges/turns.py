@@ -1,4 +1,4 @@
-"""Calls measured in turns, and what frameworks add to a library's bound calls."""
+"""Measures calls in turns, and compares those of frameworks with a library's bound calls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STATES: Final = 1024
 Array = NDArray[np.float64]
 Call = Callable[[], object]
 Times = Mapping[str, Mapping[str, float]]
-"""By who computes, and by what is measured, which tells the unit."""
+"""Times by implementation and by measured quantity, whose name includes the unit."""
 
 
 @dataclass(frozen=True)
@@ -39,23 +39,23 @@ class Case:
     weights: Array
 
     def of(self, states: int) -> tuple[list[Array], Array]:
-        """Of the first states; one alone has no leading axis."""
+        """The inputs and weights of the first states; a single state has no leading axis."""
         some = 0 if states == 1 else slice(states)
         return [np.ascontiguousarray(x[some]) for x in self.inputs], np.ascontiguousarray(self.weights[some])
 
     def bound(self, states: int) -> tuple[Call, Call]:
-        """The library's own value and gradient, by the elements of q."""
+        """Bound calls of the library for the value, and for the gradient by the elements of q."""
         inputs, weights = self.of(states)
         value, vjp = (self.library.functions[name] for name in (self.function, f"{self.function}_vjp"))
         return value.bind(*inputs), vjp.bind(*inputs, weights)
 
 
 Contestants = Callable[[Case, int], Mapping[str, tuple[Call, Call]]]
-"""By who computes: a call that gives values, and one that gives gradients, at so many states."""
+"""Makes, for a number of states, the calls of each implementation for values and for gradients."""
 
 
 def cases(contestants: Contestants, repetitions: int) -> Iterator[tuple[str, Times]]:
-    """Times of batches and of one state, beside bound calls."""
+    """The times of batches and of one state, with those of bound calls."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     for name, function in CASES:
@@ -89,7 +89,7 @@ def _case(name: str, function: str) -> Case:
 
 
 def in_turns(calls: Mapping[str, Any], repetitions: int) -> dict[str, list[float]]:
-    """Nanoseconds of each pair of calls, the least of many short turns that all take one after the other."""
+    """The smallest times of each pair of calls, in ns, over many short runs in which all take turns."""
     numbers = {}
     for who, pair in calls.items():
         for call in pair:

@@ -1,6 +1,7 @@
-"""frax, rigid-body dynamics in JAX: `vmap` over all states in double, compiled, on one core of the CPU.
+"""Measures frax, rigid-body dynamics in JAX: `vmap` over all states in double, compiled, on one core of the
+CPU.
 
-Runs in a process of its own, which keeps JAX's threads and settings there.
+It runs in its own process, so that JAX's threads and settings do not affect others.
 """
 
 from __future__ import annotations
@@ -28,11 +29,14 @@ SETTINGS = {
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
     "OPENBLAS_NUM_THREADS": "1",
 }
-"""Of the environment; the last two as frax recommends for the CPU."""
+"""Environment variables; frax recommends the last two for the CPU."""
 
 
 def measure(urdf: Path, robot: Robot, count: int, repetitions: int) -> dict[str, float]:
-    """Nanoseconds a state by function; ToolError where frax is not installed or refuses the robot."""
+    """The time per state in ns, by function.
+
+    Raises ToolError if frax is not installed or refuses the robot.
+    """
     if find_spec("frax") is None:
         raise ToolError("frax is not installed (pip install frax)")
     joints = [joint.name for joint in robot.joints]
@@ -52,7 +56,7 @@ def measure(urdf: Path, robot: Robot, count: int, repetitions: int) -> dict[str,
 
 
 def calls(urdf: Path, joints: list[str], states: States, *, floating: bool) -> dict[str, Any]:
-    """By function, a compiled call over all states that gives results in frax's axes."""
+    """For each function, a compiled call for all states, which returns results in frax's axes."""
     import jax  # noqa: PLC0415  (a contestant that may be missing)
     from frax import Robot as Frax  # noqa: PLC0415
 

@@ -1,7 +1,8 @@
-"""States as MuJoCo and frax take them: a free body's velocity is linear in world axes, angular in its own.
+"""Converts states to the convention of MuJoCo and frax for a floating base.
 
-Ours is spatial, both parts in the body's axes: v' = (R v, w), its rate a' = (R (a + w x v), dw), forces are
-turned alike, and the quaternion is w x y z instead of x y z w.
+Their linear velocity is in world axes, and their angular velocity in body axes. In rbdgen both parts are in
+body axes. The conversion is v' = (R v, w) and a' = (R (a + w x v), dw); forces are rotated like velocities,
+and the order of a quaternion is w x y z in place of x y z w.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from benchmarks.states import Rows, States
 
 
 def world_velocity(states: States, *, floating: bool) -> States:
-    """The same states; those of a fixed base as they are."""
+    """The states in that convention; those of a fixed base are unchanged."""
     if not floating:
         return states
     q, v, a, tau = (array.copy() for array in (states.q, states.v, states.a, states.tau))
@@ -25,7 +26,7 @@ def world_velocity(states: States, *, floating: bool) -> States:
 
 
 def _rotations(quaternions: Rows) -> Rows:
-    """Of unit quaternions x y z w, from the body's axes to the world's."""
+    """The rotation matrices of unit quaternions x y z w, from body to world axes."""
     vector, w = quaternions[:, :3], quaternions[:, 3, None, None]
     x, y, z = vector.T
     o = np.zeros_like(x)

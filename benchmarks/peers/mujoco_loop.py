@@ -1,7 +1,8 @@
-"""MuJoCo, the engine in C: every state placed from Python, then `mj_inverse` or `mj_forward`, on one core.
+"""Measures MuJoCo: for every state, Python sets the state and calls `mj_inverse` or `mj_forward`, on one
+core.
 
-Contacts, limits, damping and friction are off, which leaves the dynamics that rbdgen computes; `mj_forward`
-also computes what belongs to a simulation step otherwise, as a user of MuJoCo gets it.
+Contacts, limits, damping and friction are disabled, so that the dynamics are those that rbdgen computes.
+`mj_forward` also computes other parts of a simulation step, as it does for users of MuJoCo.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ FUNCTIONS = ("rnea", "aba")
 
 
 class MujocoLoop:
-    """A robot in MuJoCo; raises ImportError where that is not installed."""
+    """A robot in MuJoCo. Raises ImportError if MuJoCo is not installed."""
 
     def __init__(self, urdf: str, robot: Robot) -> None:
         import mujoco  # noqa: PLC0415  (a contestant that may be missing)
@@ -46,7 +47,7 @@ class MujocoLoop:
         self._q, self._v = np.argsort(q), np.argsort(v)
 
     def calls(self, states: States) -> Mapping[str, Callable[[], Rows]]:
-        """By function, a loop over all states; it gives the results in MuJoCo's axes, in rbdgen's order."""
+        """For each function, a loop over all states; results are in MuJoCo's axes and rbdgen's order."""
         mujoco, model, data = self._mujoco, self._model, self._data
         placed = world_velocity(states, floating=self._floating)
         q = np.ascontiguousarray(placed.q[:, self._q])
@@ -71,7 +72,7 @@ class MujocoLoop:
         return {"rnea": rnea, "aba": aba}
 
     def random_states(self, count: int) -> Rows:
-        """States as its rollouts take them: time, q and v near rest, in its order."""
+        """Random states near rest for MuJoCo's rollouts: time, q and v, in MuJoCo's order."""
         generator, model = np.random.default_rng(0), self._model
         q = generator.uniform(-1, 1, (count, model.nq))
         if self._floating:
@@ -79,8 +80,8 @@ class MujocoLoop:
         return np.hstack([np.zeros((count, 1)), q, 0.1 * generator.standard_normal((count, model.nv))])
 
     def rollout(self, states: Rows, tau: Rows, dt: float, threads: int) -> Callable[[], Rows]:
-        """Its own rollout by so many threads: states (count, 1 + nq + nv) and tau (count, steps, nv) in its
-        order give all states."""
+        """MuJoCo's own rollout: returns all states for states (count, 1 + nq + nv) and tau (count, steps,
+        nv)."""
         from mujoco.rollout import Rollout  # noqa: PLC0415
 
         self._model.opt.timestep = dt
@@ -97,7 +98,7 @@ class MujocoLoop:
 
 
 def measure(urdf: str, robot: Robot, states: States, repetitions: int) -> dict[str, float]:
-    """Nanoseconds a state by function, the least of several repetitions."""
+    """The smallest time per state of several repetitions in ns, by function."""
     calls = MujocoLoop(urdf, robot).calls(states)
     return {
         name: 1e9 * min(repeat(call, number=1, repeat=repetitions)) / len(states)

@@ -114,7 +114,7 @@ def test_second_derivatives_take_as_many_operations_as_are_pinned() -> None:
         encoding="utf-8"
     )
     (total,) = re.findall(r"^rnea_second: .*?: (\d+) = ", pinned, re.MULTILINE)
-    assert f"names them: {total} operations for the arm." in page("functions.md").replace("\n", " ")
+    assert f"`rnea_second` takes {total} operations for the arm." in page("functions.md").replace("\n", " ")
 
 
 ROBOTS = {"arm": "arm7", "quadruped": "quadruped12", "humanoid": "humanoid30"}

@@ -1,4 +1,4 @@
-"""What all tests share: golden files, and a cache of builds of the test run's own."""
+"""Fixtures that all tests share: golden files, and a cache of builds for the test run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 @pytest.hookimpl(trylast=True)  # after those that -m leaves out are gone
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With `--sample`, of each table that is marked as sampled a sample of its rows."""
+    """With `--sample`, keeps only a sample of the rows of each table that is marked as sampled."""
     seed = config.getoption("--sample")
     if seed is None:
         return
@@ -96,7 +96,7 @@ def build_cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
 
 @pytest.fixture(scope="session", autouse=True)
 def _printers_verify() -> Iterator[None]:
-    """All that is printed is verified where it is printed, after every reordering."""
+    """Verifies every graph and program when it is printed, after all reordering."""
     graphs, programs = Printer.__init__, LoopPrinter.printed
 
     def printer(self: Printer, graph: Graph, *rest: Any) -> None:
@@ -115,9 +115,9 @@ def _printers_verify() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _cores() -> Iterator[None]:
-    """Of several workers of a test run each designs and compiles on its part of the cores alone.
+    """Each of several workers of a test run designs and compiles on its part of the cores.
 
-    A design on several cores starts as many processes, which read all of rbdgen first.
+    A design on several cores starts as many processes, each of which imports all of rbdgen first.
     """
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     share = max(1, available_cores() // workers)
@@ -129,9 +129,11 @@ def _cores() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _user_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Designs and builds of this run by way of the pipeline: one cache for all workers, never the user's.
+    """Gives the pipeline one cache of designs and builds for all workers of this run, separate from the
+    user's.
 
-    One also for the bytecode of the processes that tests start, which else compile all modules each time.
+    Processes that tests start also share a cache of bytecode, without which they would compile all modules
+    each time.
     """
     root = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:

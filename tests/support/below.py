@@ -1,10 +1,10 @@
-"""What a function gives by functions below it, from the poses of a chain's links up to second derivatives.
+"""Computes the outputs of a function from more basic functions, from poses of links up to second derivatives.
 
-The poses of the links are those of the description, by rotation matrices. Jacobians, velocities and
-accelerations of frames are differences of those poses; torques are the sum over the links of what Newton and
-Euler say of such motions; all else follows from torques, energies and Jacobians, and derivatives are
-differences of the function that they are of. No step of an algorithm of the package is repeated: a function
-is held against the textbook forms of others alone.
+The poses of the links follow from the description, by rotation matrices. Jacobians, velocities and
+accelerations of frames are finite differences of poses. Torques are sums of the Newton-Euler equations of all
+links. All other outputs follow from torques, energies and Jacobians, and derivatives are finite differences
+of their functions. No step of an algorithm of the package is repeated: a function is only compared with
+textbook forms of others.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 Inputs = Mapping[str, Array]
 
 STENCIL: Final = ((1, 8 / 12), (-1, -8 / 12), (2, -1 / 12), (-2, 1 / 12))
-"""Central differences of the fourth order."""
+"""The steps and weights of central differences of fourth order."""
 
 STEP: Final = 5e-4
 
@@ -103,7 +103,7 @@ class Below:
         return [np.moveaxis(y, 0, -1) for y in self.along(name, {variable: directions})]
 
     def rate(self, name: str, **directions: Array) -> list[Array]:
-        """How fast the outputs change at these rates of inputs."""
+        """The rates of the outputs at these rates of inputs."""
         return [y[0] for y in self.along(name, {x: rate[None] for x, rate in directions.items()})]
 
 
@@ -144,7 +144,7 @@ def parts(joint: Joint) -> list[tuple[str, Array]]:
 
 
 def moved(kind: str, axis: Array, pitch: float, q: Array) -> tuple[Array, Array]:
-    """What a joint does at a position: a rotation, and a displacement in the axes before it."""
+    """The rotation and the displacement, in the axes before it, of a joint at a position."""
     still = np.zeros((len(q), 3))
     if kind in ("revolute", "continuous", "helical"):
         return about(axis, q[:, 0]), (pitch * q if kind == "helical" else 0 * q) * axis
@@ -167,14 +167,14 @@ def about(axis: Array, angle: Array) -> Array:
 
 
 def rotation(quaternion: Array) -> Array:
-    """Of x y z w of unit length."""
+    """The rotation matrix of a unit quaternion x y z w."""
     u, w = quaternion[:, :3], quaternion[:, 3]
     K = crossed(u)
     return np.asarray(np.eye(3) + 2 * w[:, None, None] * K + 2 * K @ K)
 
 
 def turned(rpy: Sequence[float]) -> Array:
-    """About the fixed x, then y, then z."""
+    """The rotation about the fixed x, then y, then z axis."""
     x, y, z = (about(e, np.array([angle]))[0] for e, angle in zip(np.eye(3), rpy, strict=True))
     return np.asarray(z @ y @ x)
 
@@ -185,7 +185,7 @@ def crossed(v: Array) -> Array:
 
 
 def axial(S: Array) -> Array:
-    """The vector of a skew-symmetric matrix, of its skew part where it is none."""
+    """The axial vector of the skew-symmetric part of a matrix."""
     return (
         np.stack([S[..., 2, 1] - S[..., 1, 2], S[..., 0, 2] - S[..., 2, 0], S[..., 1, 0] - S[..., 0, 1]], -1)
         / 2
@@ -196,12 +196,12 @@ def axial(S: Array) -> Array:
 
 
 def frames(f: Below) -> tuple[Array, Array]:
-    """Where they stand."""
+    """The poses of the frames."""
     return f("poses")
 
 
 def twists(dR: Array, dp: Array, R: Array) -> Array:
-    """Aligned motions (..., 6) from changes of poses."""
+    """Motions (..., 6) in convention aligned, from changes of poses."""
     return np.concatenate([dp, axial(dR @ R.swapaxes(-1, -2))], axis=-1)
 
 
@@ -229,7 +229,7 @@ def velocity(f: Below, convention: str) -> Array:
 
 
 def acceleration(f: Below, convention: str) -> Array:
-    """Spatial: the rate of the velocity, aligned that of the local axes turned."""
+    """The spatial acceleration; for convention aligned, the local one is rotated."""
     if convention == "aligned":
         return times(np.linalg.inv(seen(f, "local")), acceleration(f, "local"))
     (A,) = f.rate(f"frame_velocity_{convention}", q=f.inputs["v"], v=f.inputs["a"])
@@ -237,7 +237,7 @@ def acceleration(f: Below, convention: str) -> Array:
 
 
 def classical(f: Below, convention: str) -> Array:
-    """omega x v added to the linear part."""
+    """The classical acceleration: the spatial one with omega x v added to the linear part."""
     A, V = acceleration(f, convention).copy(), velocity(f, convention)
     A[..., :3] += np.cross(V[..., 3:], V[..., :3])
     return A
@@ -265,7 +265,7 @@ class Solid:
 
 
 def tens(robot: Robot) -> list[Array]:
-    """Of the links that move, in order."""
+    """The ten parameters of the moving links, in order."""
     moving = {x.link for x in robot.attachments if x.body >= 0}
     found = []
     for link in robot.description.links:
@@ -282,7 +282,7 @@ def tens(robot: Robot) -> list[Array]:
 
 
 def wrench(solid: Solid, V: Array, A: Array, up: Array) -> Array:
-    """What moves it so, in its frame; V and A local and spatial, `up` less gravity in its axes."""
+    """The wrench on a link for local spatial V and A, in its frame; `up` is minus gravity in its axes."""
     v, w = V[..., :3], V[..., 3:]
     dv, dw = A[..., :3] + np.cross(w, v) + up, A[..., 3:]
     h, J = solid.first, solid.J
@@ -292,7 +292,7 @@ def wrench(solid: Solid, V: Array, A: Array, up: Array) -> Array:
 
 
 def local_motions(f: Below, a: Array) -> tuple[Array, Array, Array, Array]:
-    """V, A, less gravity (states, links, ...), and J, all local."""
+    """V, A and minus gravity (states, links, ...), and J, all local."""
     R, _ = frames(f)
     up = -np.array([float(x) for x in f.model.gravity]) @ R
     A = np.asarray(f("frame_acceleration_local", a=a))
@@ -300,14 +300,14 @@ def local_motions(f: Below, a: Array) -> tuple[Array, Array, Array, Array]:
 
 
 def torques(f: Below, links: Sequence[Array]) -> Array:
-    """Of these links, without what joints set against their motion."""
+    """The torques for these links, without joint resistance."""
     V, A, up, J = local_motions(f, f.inputs["a"])
     wrenches = [wrench(Solid(ten), V[:, k], A[:, k], up[:, k]) for k, ten in enumerate(links)]
     return np.asarray(np.einsum("slik,sli->sk", J, np.stack(wrenches, axis=1)))
 
 
 def regressor(f: Below) -> Array:
-    """Column by column."""
+    """The regressor, column by column."""
     count = len(tens(f.robot))
     columns = []
     for k in range(10 * count):
@@ -317,7 +317,7 @@ def regressor(f: Below) -> Array:
 
 
 def energies(f: Below, links: Sequence[Array]) -> tuple[Array, Array]:
-    """Kinetic and potential, of links alone."""
+    """The kinetic and potential energy of links, without springs and rotors."""
     R, p = frames(f)
     V, g = velocity(f, "local"), np.array([float(x) for x in f.model.gravity])
     T, U = np.zeros(len(p)), np.zeros(len(p))
@@ -336,7 +336,7 @@ def energy_regressor(f: Below, which: int) -> Array:
 
 
 class Joints:
-    """What joints set against their motion, every degree of freedom of theirs."""
+    """The joint resistance of every degree of freedom."""
 
     def __init__(self, f: Below) -> None:
         self.f, x = f, f.inputs
@@ -374,7 +374,7 @@ def rnea(f: Below) -> Array:
 
 
 def pushed(f: Below) -> Array:
-    """J^T fext, of forces in the links' frames."""
+    """J^T fext for forces in the links' frames."""
     J, fext = np.asarray(f("frame_jacobian_local")), f.inputs["fext"]
     return np.asarray(np.einsum("slik,sli->sk", J, fext.reshape(len(J), -1, 6)))
 
@@ -390,7 +390,7 @@ def center(f: Below) -> Array:
 
 
 def momentum(f: Below) -> Array:
-    """Linear, then angular about the centre of mass, in world axes."""
+    """The momentum: linear, then angular about the centre of mass, in world axes."""
     (R, p), V, c = frames(f), velocity(f, "local"), center(f)
     found = np.zeros((len(p), 6))
     for k, ten in enumerate(tens(f.robot)):
@@ -405,7 +405,8 @@ def momentum(f: Below) -> Array:
 
 
 def held(f: Below) -> tuple[list[int], Array]:
-    """The links in contact, by their places among those that move, and the points held in their axes."""
+    """The links with contacts, by their numbers among moving links, and the points of contact in their
+    axes."""
     visible = list(f.model.visible)
     ends = [contact.first for contact in f.model.contacts]
     points = [[float(x) for x in end.placement.translation] for end in ends]
@@ -440,7 +441,7 @@ Expected = Callable[[Below], Sequence[Any]]
 
 
 def _derivatives(of: str, *inputs: str) -> Expected:
-    """By every input, of every output."""
+    """The derivatives of every output by every input."""
 
     def found(f: Below) -> list[Array]:
         slopes = [f.by(of, x) for x in inputs]
@@ -470,8 +471,11 @@ def _step(f: Below) -> list[Array]:
 
 
 def _step_rk4(f: Below) -> list[Array]:
-    """Many small steps of the midpoint rule: both are right up to the fourth power of dt and the square of
-    the small one, extrapolated."""
+    """Many small steps of the midpoint rule, extrapolated.
+
+    The error of RK4 is of the fourth power of dt, and that of the midpoint rule of the square of its small
+    step.
+    """
     x = f.inputs
 
     def arrived(count: int) -> tuple[Array, Array]:
@@ -495,21 +499,22 @@ def _step_derivatives(f: Below) -> list[Array]:
 
 
 def _to_world(f: Below) -> Array:
-    """The base's rows from its own axes to the world's."""
+    """The matrix that rotates the base's rows from its own axes to world axes."""
     T = np.broadcast_to(np.eye(f.model.sizes["nv"]), (len(f.inputs["q"]), *(f.model.sizes["nv"],) * 2)).copy()
     T[:, :3, :3] = T[:, 3:6, 3:6] = frames(f)[0][:, 0]
     return T
 
 
 def _nle_world(f: Below) -> list[Array]:
-    """Base velocities in the world's axes do not change: those in its own turn the other way."""
+    """Nonlinear effects with a base velocity that is constant in world axes, so that in base axes it rotates
+    back."""
     v, a = f.inputs["v"], np.zeros_like(f.inputs["v"])
     a[:, :3] = np.cross(v[:, :3], v[:, 3:6])
     return [times(_to_world(f), f("rnea", a=a))]
 
 
 def _base_regressor(f: Below) -> list[Array]:
-    """The columns of Y that others are combinations of."""
+    """The independent columns of Y, of which the others are combinations."""
     basis = lookup("regressor_base", f.model).basis
     assert basis is not None
     Y, chosen = f("regressor"), basis(f.model)
@@ -576,12 +581,12 @@ EXPECTED: Final[Mapping[str, Expected]] = {
     "contact_aba_derivatives": _derivatives("contact_aba", "q", "v", "tau"),
     "contact_aba_derivatives_held": _derivatives("contact_aba_held", "q", "v", "tau"),
 }
-"""Those of contacts that are not here follow from M, J, the drift and `nle` by dense equations, as their rows
-have them."""
+"""The expected outputs by function. Functions of contacts that are missing are checked by the dense equations
+of their rows, from M, J, the drift and `nle`."""
 
 
 def expected(f: Below, row: Function) -> list[Array]:
-    """The outputs of a function by those below it; none where its identities alone tell of it."""
+    """The outputs of a function from more basic ones; empty for functions that only identities check."""
     if row.name in EXPECTED:
         return list(EXPECTED[row.name](f))
     if row.projected is None:

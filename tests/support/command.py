@@ -1,4 +1,4 @@
-"""The command line as a user meets it: a process of its own."""
+"""Runs the command line as a user does, in its own process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def rbdgen(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run `rbdgen ARGUMENTS` in a folder, with these environment variables changed."""
+    """Runs `rbdgen ARGUMENTS` in a folder, with these environment variables changed."""
     return subprocess.run(
         [sys.executable, "-m", "rbdgen.cli", *map(str, arguments)],
         cwd=cwd,

@@ -1,8 +1,8 @@
-"""Exact derivatives along directions: a function of NumPy columns a complex step away.
+"""Exact derivatives along directions, by evaluating a function of NumPy columns at a complex step.
 
-f(x + i h x_dot) = f(x) + i h f'(x) x_dot with h so small that its square is nothing: no digit is lost, as
+f(x + i h x_dot) = f(x) + i h f'(x) x_dot, with h so small that its square vanishes. No digits are lost, as
 nothing is subtracted. Squire and Trapp, Using complex variables to estimate derivatives, SIAM Review 1998.
-How q moves is written down here once more, by quaternion products and rotation matrices.
+The motion of q is implemented again here, by quaternion products and rotation matrices.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Complex = NDArray[np.complex128]
 Inputs = Mapping[str, Array]
 
 STEP = 1e-40
-"""Its square is less than what `spatial/exponential.py` adds to squares."""
+"""The step h. Its square is less than the number that `spatial/exponential.py` adds to squares."""
 
 STENCIL = ((1, 8 / 12), (-1, -8 / 12), (2, -1 / 12), (-2, 1 / 12))
 
@@ -33,9 +33,10 @@ WIDTH = 1e-3
 
 @dataclass(frozen=True)
 class Derivatives:
-    """Of a function of a model in its textbook's form, at states (N, size) by name.
+    """The derivatives of a function of a model in its textbook form, at states (N, size) by name.
 
-    `by`: the inputs that move; `coordinates`: whether rates and gradients of q have its nq elements.
+    `by` are the inputs by which it is differentiated; `coordinates` says whether rates and gradients of q
+    have nq elements.
     """
 
     model: Model
@@ -44,13 +45,13 @@ class Derivatives:
     coordinates: bool = False
 
     def rates(self, inputs: Inputs) -> list[Array]:
-        """How fast the outputs (N, size) change along the inputs NAME_dot."""
+        """The rates of the outputs (N, size) at the rates NAME_dot of inputs."""
         moves = {x.name: inputs[x.name + DOT] for x in self.by}
         raw = {x.name: self._raw(x, inputs, moves[x.name]) for x in self.by}
         return self._along(inputs, raw)
 
     def gradients(self, inputs: Inputs) -> list[Array]:
-        """Of the outputs weighted by NAME_bar, by every input (N, size)."""
+        """The gradients of the outputs weighted by NAME_bar, by every input (N, size)."""
         states = len(next(iter(inputs.values())))
         found = []
         for x in self.by:
@@ -66,7 +67,8 @@ class Derivatives:
         return found
 
     def gradient_rates(self, inputs: Inputs) -> tuple[list[Array], list[Array]]:
-        """How fast the gradients change along NAME_dot, by differences; and about their errors."""
+        """The rates of the gradients at the rates NAME_dot, by finite differences, with estimates of their
+        errors."""
         fine, coarse = ([self._changes(inputs, k * WIDTH)] for k in (1, 2))
         errors = [np.abs(a - b) for a, b in zip(fine[0], coarse[0], strict=True)]
         return fine[0], errors
@@ -156,7 +158,7 @@ def tangent(manifold: Manifold, q: Array, rates: Array) -> Array:
 
 
 def within(manifold: Manifold, q: Array, rates: Array) -> Array:
-    """Rates of q without what changes the length of quaternions."""
+    """The rates of q without the part that changes the length of quaternions."""
     found = rates.copy()
     for joint in manifold.joints:
         if joint.kind in ("spherical", "floating"):

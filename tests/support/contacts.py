@@ -1,4 +1,4 @@
-"""Robots with contacts: what stands on points, on soles, what touches, what is closed, and random ones."""
+"""Robots with contacts: on points, on soles, an arm that touches the world, closed loops, and random ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def humanoid() -> Robot:
 
 
 def legs() -> RobotBuilder:
-    """A trunk with an arm that slides and turns, on two legs of three joints, each with a sole."""
+    """A trunk with an arm of a prismatic and a revolute joint, and with two legs of three joints and a sole
+    each."""
     built = RobotBuilder("biped").add_body("trunk", mass=9, com=(0, 0, 0.1), inertia=(0.4, 0.3, 0.2))
     for side, y in (("left", 0.1), ("right", -0.1)):
         turning: dict[str, Any] = {"type": "revolute", **SOLID}
@@ -52,13 +53,13 @@ def legs() -> RobotBuilder:
 
 
 def biped() -> Robot:
-    """On two frames, small."""
+    """A small robot on two frames."""
     soles = [Frame(side, f"{side}_sole") for side in ("left", "right")]
     return rbdgen.load_robot(legs(), base="floating", contacts=soles)
 
 
 def mixed() -> Robot:
-    """A frame and a point on one leg, two points on one body, one of them on the base: all sizes."""
+    """A robot with contacts of all sizes: a frame and a point on one leg, and two points on one body."""
     held = [
         Frame("sole", "left_sole"),
         Point("knee", "left_shank", (0.02, 0, 0.1)),
@@ -69,12 +70,12 @@ def mixed() -> Robot:
 
 
 def arm() -> Robot:
-    """An arm that stands, with a point of its last link."""
+    """An arm on a fixed base, with a point contact at its last link."""
     return rbdgen.load_robot(BUNDLED["arm7"], contacts=[Point("tip", "link7", (0.02, 0.1, 0.05))])
 
 
 def closed() -> Robot:
-    """Loops between limbs, within a limb (a frame), and to the world, and a sole."""
+    """A robot with loops between limbs, within a limb (a frame), and to the world, and with a sole."""
     held = [
         Loop("grasp", "hand", (0.1, 0, 0), "right_shank", (0, 0.1, -0.1)),
         Loop("brace", "left_sole", (0, 0, 0.1), "left_shank", (0.1, 0, 0), frame=True),
@@ -85,7 +86,8 @@ def closed() -> Robot:
 
 
 def standing() -> Robot:
-    """The same tree on a fixed base: its hand and a foot are held together, one foot by the world."""
+    """The same tree on a fixed base, with a loop between its hand and a foot, and a contact of the other
+    foot."""
     held = [
         Loop("grasp", "hand", (0.1, 0, 0), "right_foot", (0, 0.1, 0)),
         Point("foot", "left_foot", (0, 0, -0.07)),
@@ -105,7 +107,8 @@ def robot_with_contacts(name: str) -> Robot:
 
 
 def with_contacts(model: Model, seed: int, count: int = 3) -> Model:
-    """Points, frames and loops at rational places of random bodies, also of the world and the base."""
+    """The model with points, frames and loops at rational places of random bodies, also of the world and the
+    base."""
     numbers, rng = Rationals(seed), np.random.default_rng(seed)
 
     def place(lowest: int) -> PlacedFrame:

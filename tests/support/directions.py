@@ -1,4 +1,4 @@
-"""Derivatives along directions, interpreted, and what they are held against."""
+"""Derivatives along directions by interpreting graphs, and references to compare them with."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STATES = 4
 
 
 class Interpreted:
-    """Functions of a model in textbook's forms, without a search; every program is made once."""
+    """Functions of a model in their textbook forms, without a search of axes; every program is made once."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -40,7 +40,7 @@ class Interpreted:
         return [found[x.name] for x in function.signature.outputs]
 
     def differences(self, of: Function, along: Function, inputs: Mapping[str, Array]) -> list[Array]:
-        """Central differences of a function where the inputs of another move; extrapolated."""
+        """Extrapolated central differences of a function along the rates among the inputs of another."""
 
         def slope(step: float) -> list[Array]:
             ends = [self(of, moved(self.model, inputs, along, way * step)) for way in (1, -1)]
@@ -63,7 +63,7 @@ def all_inputs(model: Model, *functions: Function) -> dict[str, Array]:
 
 
 def moved(model: Model, inputs: Mapping[str, Array], of: Function, step: float) -> dict[str, Array]:
-    """The inputs a step on, along their rates."""
+    """The inputs after a step along their rates."""
     result = dict(inputs)
     for x in of.signature.inputs:
         if f"{x.name}_dot" not in inputs:
@@ -74,7 +74,7 @@ def moved(model: Model, inputs: Mapping[str, Array], of: Function, step: float) 
 
 
 def check_both_ways(model: Model, name: str) -> None:
-    """Rates against differences, gradients against rates, in all forms."""
+    """Compares rates with finite differences, and gradients with rates, in all forms."""
     outputs = Interpreted(model)
     of, vjp, jvp = (lookup(f"{name}{mode}", model) for mode in ("", "_vjp", "_jvp"))
     inputs = all_inputs(model, vjp, jvp)

@@ -1,4 +1,4 @@
-"""Numbers with a rate: derivatives along a motion, exact where the numbers are."""
+"""Dual numbers: a value and its rate, for derivatives along a motion, which are exact for exact numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A hundred digits as a reference: every function from the textbook's inverse dynamics and its slopes."""
+"""A reference with a hundred digits: every function from the textbook's inverse dynamics and its
+derivatives."""
 
 from __future__ import annotations
 
@@ -27,13 +28,13 @@ DIGITS.dps = 100
 
 
 def inputs_of(model: Model) -> dict[str, Array]:
-    """One state with whatever a function may ask for."""
+    """One state with all inputs that any function takes."""
     given = [random_inputs(model, lookup(name).signature, 1) for name in ("aba_fext", "rnea_fext")]
     return given[0] | given[1]
 
 
 def largest_error(model: Model) -> tuple[float, str]:
-    """Of every form of every function on floats at one state, relative; and that form."""
+    """The largest relative error of all forms of all functions in float64 at one state, and the form."""
     inputs = inputs_of(model)
     exact = references(model, inputs)
     return max(
@@ -44,7 +45,8 @@ def largest_error(model: Model) -> tuple[float, str]:
 
 
 def with_all_digits(value: Any) -> Any:
-    """A model, or a part of one, in these digits: a product of two floats would be rounded to a float."""
+    """A model, or a part of one, with numbers of these digits, as a product of two floats would be
+    rounded."""
     if isinstance(value, float):
         return DIGITS.mpf(value)
     if isinstance(value, (Vector, Matrix, Transform)):
@@ -82,7 +84,7 @@ def references(model: Model, inputs: Mapping[str, Array]) -> dict[str, list[Arra
     }
     state = State(q, v, a, x["tau"], fext)
     for row in TABLE.values():
-        if row.name not in exact:  # the textbook's form itself, with these digits
+        if row.name not in exact:  # the textbook's form itself, with numbers of these digits
             outputs = row.signature.sized(model.sizes).outputs
             elements = row.forms[0].trace(model, state)
             exact[row.name] = [

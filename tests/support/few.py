@@ -1,4 +1,5 @@
-"""Tables of cases of which a few rows are enough; `make test-long` tries the others, or a sample of them."""
+"""Tables of cases of which `make test` only runs a few; `make test-long` runs the others, or a sample of
+them."""
 
 from __future__ import annotations
 
@@ -13,10 +14,10 @@ import pytest
 def few(
     always: Iterable[Any], cases: Iterable[Any], *, sampled: bool = False, together: Sequence[str] = ()
 ) -> list[Any]:
-    """The cases, as values of `parametrize`; those not among `always` are left to campaigns.
+    """The cases as values of `parametrize`; cases that are not among `always` only run in campaigns.
 
-    A case is the value of an argument, or a tuple of the values of several. `sampled`: whether `make
-    test-long` tries a sample of them, see `sample`, and only `make test-all` all of them.
+    A case is the value of one argument, or a tuple of values of several. If `sampled`, `make test-long` runs
+    a sample of them, see `sample`, and only `make test-all` runs all of them.
     """
     chosen, found = list(always), list(cases)
     assert all(case in found for case in chosen), "no such case"
@@ -30,10 +31,10 @@ def few(
 
 
 def sample(cases: Sequence[Mapping[str, str]], random: Random, together: Sequence[str] = ()) -> list[int]:
-    """The numbers of some cases, in order, that have every value of every argument which any case has.
+    """The numbers, in order, of a sample of cases in which every value of every argument occurs.
 
-    Cases are taken in a random order, each one that has a value, or a combination of those `together`, which
-    none before it has.
+    Cases are visited in random order. A case is taken if it has a value, or a combination of values of the
+    arguments `together`, that no case before it has.
     """
     seen: set[tuple[str, ...]] = set()
     taken: list[int] = []
@@ -47,5 +48,5 @@ def sample(cases: Sequence[Mapping[str, str]], random: Random, together: Sequenc
 
 
 def examples(count: int, many: int) -> int:
-    """How many random examples: so many, and in the second part of `make test-long` many."""
+    """The number of random examples: `count`, or `many` in the second part of `make test-long`."""
     return many if os.environ.get("RBDGEN_EXAMPLES") == "many" else count

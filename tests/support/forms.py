@@ -69,8 +69,10 @@ def interpreted(form: FunctionForm, graph: Graph, inputs: Mapping[str, Array]) -
 
 
 def watched(looped: LoopedForm, seen: set[str]) -> LoopedForm:
-    """The same loops; they fail where an element is not 0 that is declared to be, and collect in `seen` the
-    names of those that declare any."""
+    """The same loops with checks: an element that is declared to be 0 must be 0.
+
+    The names of loops that declare such elements are collected in `seen`.
+    """
 
     def watch(loop: FormLoop) -> FormLoop:
         runs = iter(range(loop.count))
@@ -88,7 +90,7 @@ def watched(looped: LoopedForm, seen: set[str]) -> LoopedForm:
 
 
 def run_on_floats(form: FunctionForm, model: Model, inputs: Mapping[str, Array]) -> list[Array]:
-    """The algorithm on NumPy columns, one a state: no graph between, and quick for many small robots.
+    """Runs the algorithm on NumPy columns, with one row per state, without a graph.
 
     Inputs that the function does not take are left out.
     """
@@ -103,9 +105,9 @@ def run_on_floats(form: FunctionForm, model: Model, inputs: Mapping[str, Array])
 
 
 def relative_error(ours: Array, reference: Array, floor: float = 0.0) -> float:
-    """The largest of `relative_errors` over an output.
+    """The largest of `relative_errors` of an output.
 
-    `floor`: the least value divided by, for outputs that may vanish; a zero is divided by 1.
+    `floor` is the smallest divisor, for outputs that may vanish; the divisor of zeros is 1.
     """
     assert np.isfinite(ours).all()
     vanishing = ~np.any(reference, axis=tuple(range(1, reference.ndim)))
@@ -113,5 +115,5 @@ def relative_error(ours: Array, reference: Array, floor: float = 0.0) -> float:
 
 
 def over_bodies(form: Form) -> bool:
-    """Whether its loops go over bodies, which not every tree allows."""
+    """Whether the form loops over bodies, which is not possible for every tree."""
     return form.compact or (form.name == "vectors" and not form.swept)

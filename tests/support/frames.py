@@ -21,7 +21,7 @@ def in_floats(placement: Transform) -> Transform:
 
 
 def with_frames(model: Model, seed: int, count: int = 3, *, exact: bool = False) -> Model:
-    """Frames at random places on random bodies, the world among them."""
+    """The model with frames at random places on random bodies, including the world."""
     numbers, rng = Rationals(seed), np.random.default_rng(seed)
     frames = []
     for k in range(count):
@@ -34,7 +34,7 @@ def with_frames(model: Model, seed: int, count: int = 3, *, exact: bool = False)
 
 
 def with_links(name: str, base: Base) -> Model:
-    """A robot and the frames of its last link, of one in its middle, and of its first."""
+    """A robot with the frames of its last link, of a link in its middle, and of its first link."""
     found = robot(name, base)
     last = found.model.nbodies - 1
     chosen = [found.model.bodies[k].name for k in sorted({last, last // 2})]
@@ -59,5 +59,5 @@ def with_feet() -> Model:
 
 
 def convention_of(row: Function) -> str:
-    """What the name of a function ends in."""
+    """The convention, which is the last part of a function's name."""
     return row.name.rpartition("_")[2]

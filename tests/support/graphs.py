@@ -1,4 +1,4 @@
-"""Random graphs, written node by node as no builder would: with twins, dead nodes, zeros and negations."""
+"""Random graphs, made node by node with equal and unused nodes, zeros and negations, which builders avoid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIELD = (*RING, "div")
 ALL = (*FIELD, "sqrt", "sin", "cos")
 
 CONSTANTS = (0.0, 1.0, -1.0, 2.0, -2.0, 0.5, 3.0, -0.25)
-"""Dyadic and short: sums and products of a few are exact in floating point."""
+"""Constants with so few digits that sums and products of several are exact in floating point."""
 
 
 @st.composite
@@ -37,7 +37,7 @@ def graphs(draw: st.DrawFn, ops: Sequence[str] = RING, max_operations: int = 40)
 
 
 def pendulum(links: int) -> Graph:
-    """Potential-like sums over a chain of rotations: a graph with the sharing that mechanisms have."""
+    """Sums over a chain of rotations, like a potential: a graph with shared nodes, as for mechanisms."""
     nodes = [Node("input", (), float(position)) for position in range(links)]
     nodes.append(Node("const", (), 0.75))
     x, y = links, links
@@ -59,12 +59,12 @@ def pendulum(links: int) -> Graph:
 
 
 def max_live(graph: Graph) -> int:
-    """Largest number of computed values alive at once."""
+    """The largest number of computed values that are alive at once."""
     return max(live_counts(graph), default=0)
 
 
 def longest_chain(graph: Graph) -> int:
-    """Operations of which each waits for the one before."""
+    """The number of operations of the longest chain in which each depends on the one before."""
     depth: list[int] = []
     for node in graph.nodes:
         depth.append(1 + max(depth[k] for k in node.args) if node.args else 0)

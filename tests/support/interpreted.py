@@ -14,7 +14,7 @@ from rbdgen.selection.trace import trace_graph
 
 
 class Interpreted:
-    """What examples use of a library; every function in its first cheap form."""
+    """The part of a library that examples use, with every function in its first cheap form."""
 
     def __init__(self, robot: Robot, functions: Sequence[str]) -> None:
         self.manifold = robot.model.manifold

@@ -1,4 +1,4 @@
-"""Robots with limbs: a base, limbs that are alike but for their numbers, and others that are not."""
+"""Robots with limbs: a base, limbs that only differ in their numbers, and limbs of other types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rbdgen.selection.trace import trace_program
 
 
 def with_limbs(limbs: Sequence[Sequence[str]], base: Base = "floating", seed: int = 0) -> Robot:
-    """A trunk with these limbs, every number of them drawn; the axes are those of coordinates."""
+    """A trunk with these limbs, whose numbers are random and whose axes are coordinate axes."""
     random = np.random.default_rng(seed)
     parts = [_link("trunk", random)]
     for k, joints in enumerate(limbs):

@@ -1,4 +1,4 @@
-"""Robots with closed loops, body by body."""
+"""Robots with closed loops, made body by body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hand-made programs of every kind of loop: over columns and rows, along a tree, in place, once."""
+"""Hand-made programs with every kind of loop: over columns and rows, along a tree, in place, with one run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def solve(factor: Any, b: Any) -> dict[str, list[Any]]:
 
 
 def program() -> Program:
-    """Sines once; columns of M and of a table solved; a tree from the root; a sum in place."""
+    """A program that computes sines, solves for columns of M and of a table, visits a tree, and sums in
+    place."""
     prepared = line({"s": 4}, lambda s: {"factor": [s[0].sin(), s[1].cos(), s[2] * s[3], 1.5 + s[0] * s[0]]})
     solved = line({"factor": 4, "b": ROWS}, solve)
     step = line(

@@ -1,4 +1,5 @@
-"""Robots with mimic joints, at random, and what their functions are by the robot with all joints free."""
+"""Random robots with mimic joints, and their functions computed from the robot with all joints
+independent."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ OFFSETS = (0.0, np.pi / 2, 0.4, -1.1)
 
 
 def with_mimics(description: Description, rng: np.random.Generator) -> Description:
-    """The robot with some joints of other types, and some that follow others in any order and in chains."""
+    """The robot with other types for some joints, and with joints that follow others, in any order and in
+    chains."""
     types = {
         "revolute": ("revolute", "helical", "spherical", "planar"),
         "prismatic": ("prismatic", "helical"),
@@ -50,7 +52,7 @@ def with_mimics(description: Description, rng: np.random.Generator) -> Descripti
 
 @dataclass(frozen=True)
 class Projection:
-    """The answers of a robot with followers from those of the robot with all joints free.
+    """The outputs for a robot with followers, from those for the robot with all joints independent.
 
     tau = G^T ID(G q + c, G v, G a), M = G^T M G and so on, by NumPy.
     """
@@ -117,16 +119,17 @@ class Projection:
         return [folds[x.kind](y) for x, y in zip(function.signature.outputs, outputs, strict=True)]
 
     def _bodies(self) -> list[int]:
-        """Those that are bodies too where joints follow others."""
+        """The numbers of bodies that are also bodies of the robot with followers."""
         names = {body.name for body in self.coupled.model.bodies}
         return [k for k, body in enumerate(self.free.model.bodies) if body.name in names]
 
     def _columns(self) -> list[int]:
-        """Their columns."""
+        """The columns of these bodies."""
         return [10 * k + column for k in self._bodies() for column in range(10)]
 
     def _on_bodies(self, fext: Array) -> Array:
-        """A body whose joint stands still is a part of its parent: no force acts on it by itself."""
+        """External forces on all bodies; a body whose joint is constant is part of its parent, and has
+        none."""
         rows = {body.name: k for k, body in enumerate(self.coupled.model.bodies)}
         given = fext.reshape(len(fext), -1, 6)
         found = np.zeros((len(fext), self.free.model.nbodies, 6))
@@ -137,7 +140,7 @@ class Projection:
 
 
 def followed(description: Description, name: str) -> tuple[str, float, float]:
-    """The independent joint that a joint follows, how many times, and from where; any chain of them."""
+    """The independent joint that a joint follows through any chain, with the multiplier and the offset."""
     mimic = {joint.name: joint.mimic for joint in description.joints}.get(name)
     if mimic is None:
         return name, 1.0, 0.0

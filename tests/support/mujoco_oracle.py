@@ -1,8 +1,9 @@
-"""MuJoCo as a second reference: its own reading of a URDF, in the coordinates of this project.
+"""MuJoCo as a second reference, which reads the URDF itself; results are in rbdgen's coordinates.
 
-MuJoCo gives a free body's velocity as (linear in world axes, angular in its own), its acceleration as the
-rate of that, and its quaternion as w x y z. Ours are both in the base's axes, and the linear acceleration is
-the spatial one, less by w x v: v_mujoco = T v with T = diag(R, 1), a_mujoco = T (a + [w x v, 0]).
+In MuJoCo the linear velocity of a free body is in world axes and the angular velocity in body axes, its
+acceleration is the rate of these, and its quaternion is w x y z. In rbdgen both parts are in base axes, and
+the linear acceleration is spatial, without w x v: v_mujoco = T v with T = diag(R, 1), a_mujoco = T (a + [w x
+v, 0]).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 class MujocoOracle:
-    """Answers for one state at a time, without contacts, limits, damping and friction."""
+    """Computes functions for one state at a time, without contacts, limits, damping and friction."""
 
     def __init__(self, urdf: str, model: Model, base: Base) -> None:
         spec = mujoco.MjSpec.from_string(urdf)
@@ -39,7 +40,7 @@ class MujocoOracle:
         self._q, self._v = np.array(q), np.array(v)
 
     def _place(self, q: Array, v: Array) -> Array:
-        """Set position and velocity; returns T, in our order of degrees of freedom."""
+        """Sets position and velocity, and returns T, in rbdgen's order of degrees of freedom."""
         T = np.eye(len(v))
         qpos = q.copy()
         if self.floating:
@@ -52,7 +53,7 @@ class MujocoOracle:
         return T
 
     def _turning(self, v: Array) -> Array:
-        """[w x v, 0]: a free body's classical acceleration less its spatial one."""
+        """[w x v, 0]: the classical acceleration of a free body minus its spatial one."""
         extra = np.zeros_like(v)
         if self.floating:
             extra[:3] = np.cross(v[3:6], v[:3])
@@ -89,7 +90,7 @@ class MujocoOracle:
         return bias
 
     def _own_crba(self) -> Array:
-        """M where the robot is placed, in MuJoCo's coordinates."""
+        """M at the current state, in MuJoCo's coordinates."""
         mujoco.mj_forward(self.mj, self.data)
         columns = np.zeros((self.mj.nv, self.mj.nv))
         for unit, column in zip(np.eye(self.mj.nv), columns, strict=True):
@@ -98,7 +99,7 @@ class MujocoOracle:
         return M
 
     def _turned_too(self, T: Array) -> Array:
-        """What takes MuJoCo's coordinates into those with the angular part in world axes as well."""
+        """The matrix from MuJoCo's coordinates to those with the angular part in world axes as well."""
         turn = np.eye(len(T))
         turn[3:6, 3:6] = T[:3, :3]
         return turn

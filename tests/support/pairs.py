@@ -1,4 +1,4 @@
-"""Robots on two joints of any two types, with what changes the work of the functions beside them."""
+"""Robots with two joints of any two types, and other features that change the work of functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rbdgen.model.build import Base, Robot
 
 TYPES: Final[tuple[JointType, ...]] = tuple(x for x in get_args(JointType) if x != "fixed")
 ONE_AXIS: Final = ("revolute", "continuous", "prismatic", "helical")
-"""Those that others can follow."""
+"""The types of joints that others can follow."""
 
 RESISTANCE: Final[dict[str, Any]] = {"damping": 0.3, "friction": 0.2, "armature": 0.15}
 SPRING: Final[dict[str, Any]] = {"stiffness": 2.0, "spring_reference": 0.3}
@@ -28,11 +28,12 @@ def pair(
     follower: bool = False,
     resisting: bool = False,
 ) -> Robot:
-    """A chain of two joints with oblique axes and general inertias, its links chosen frames, two in contact.
+    """A chain of two joints with oblique axes and general inertias, with frames on all links and two
+    contacts.
 
-    `follower`: a further joint follows the first one that can be followed; where neither can, a revolute
-    joint is put below them and followed. `resisting`: every joint has damping, smooth friction, a rotor and a
-    spring, as far as its type can have them.
+    With `follower`, another joint follows the first joint that can be followed; if neither can, a revolute
+    joint is added below them and followed. With `resisting`, every joint has damping, smooth friction, a
+    rotor and a spring, as far as its type allows.
     """
     built = PairBuilder(f"{first}_{second}", sum(map(ord, first + "." + second)), resisting)
     built.add("one", first).add("two", second)
@@ -56,7 +57,7 @@ def pair(
 
 
 class PairBuilder:
-    """A chain in the making: every body hangs on the last one, its numbers are drawn."""
+    """Builds a chain with random numbers, in which the parent of every body is the one before."""
 
     def __init__(self, name: str, seed: int, resisting: bool) -> None:
         self.rng = np.random.default_rng(seed)

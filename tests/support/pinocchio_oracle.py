@@ -1,4 +1,4 @@
-"""Pinocchio as a reference: its model of a URDF or of given numbers, and its answer for every function."""
+"""Pinocchio as a reference: its model of a URDF or of given numbers, and its results for every function."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Inputs = Mapping[str, Array]
 
 
 def model_of_urdf(text: str, base: Base = "fixed") -> Any:
-    """Pinocchio's own reading of a URDF, but for continuous joints: they get one coordinate, as here."""
+    """Pinocchio's model of a URDF, except that continuous joints have one coordinate, as in rbdgen."""
     one_coordinate = text.replace('type="continuous"', 'type="revolute"')
     if base == "floating":
         return pin.buildModelFromXML(one_coordinate, pin.JointModelFreeFlyer())
@@ -57,7 +57,7 @@ def model_of_numbers(model: Model) -> Any:
 
 
 def pinocchio_joint(joint: Joint) -> Any:
-    """The joint as Pinocchio has it."""
+    """The joint as a joint of Pinocchio."""
     return joint_of(joint.type.name, [float(x) for x in joint.axis], float(getattr(joint.type, "pitch", 0)))
 
 
@@ -100,7 +100,8 @@ def end_of(frame: Frame) -> dict[str, Any]:
 
 
 class PinocchioOracle:
-    """Answers in the order of a `Model` from a Pinocchio model of the same robot, joints matched by name."""
+    """Results in the order of a `Model`, from a Pinocchio model of the same robot; joints are matched by
+    name."""
 
     def __init__(self, reference: Any, model: Model) -> None:
         self.reference = reference

@@ -1,4 +1,4 @@
-"""What lies where: results of calls and the memory under them."""
+"""The memory of results of calls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def block_of(array: Array) -> weakref.ref[Array]:
 
 
 def alive(blocks: Iterable[weakref.ref[Array]]) -> int:
-    """Bytes of those blocks that are not freed."""
+    """The bytes of the blocks that have not been freed."""
     there = [block for each in blocks if (block := each()) is not None]
     return sum({id(block): block.size for block in there}.values())
 
@@ -32,7 +32,7 @@ def bits(result: Any) -> list[bytes]:
 
 
 def spoil(result: Any) -> None:
-    """Other bits into all the memory of a result, from its first byte to its last."""
+    """Overwrites all the memory of a result with other bits."""
     for array in result if isinstance(result, tuple) else (result,):
         assert array.base is not None
         array.base.view(np.uint8).fill(0xA5)

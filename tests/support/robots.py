@@ -31,12 +31,12 @@ PUBLIC = {
 }
 
 ICUB = _PUBLIC_FOLDER / "icub_description/robots/icub.urdf"
-"""Turned by its export, whose rounding is left in the offsets."""
+"""A robot whose frames were rotated on export, so that its offsets contain rounding errors."""
 
 PATHS = {**BUNDLED, **PUBLIC}
 
 
 @cache
 def robot(name: str, base: Base = "fixed", snap: float = DEFAULT_SNAP) -> Robot:
-    """The robot of this name, its mimic joints independent, as Pinocchio has them unless told otherwise."""
+    """The robot of this name, with independent mimic joints, as in Pinocchio by default."""
     return build_robot(read_urdf(PATHS[name]), base=base, snap=snap, mimic="independent")

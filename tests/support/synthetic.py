@@ -1,4 +1,4 @@
-"""Robots of any size and scale as URDF text: the tree is given, everything else is drawn."""
+"""Robots of any size and scale as URDF text, with a given tree and random numbers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 
 def chain(count: int) -> list[int]:
-    """Parents of a chain: link k hangs on link k - 1; link -1 is the root."""
+    """The parents of a chain: the parent of link k is link k - 1, and link -1 is the root."""
     return list(range(-1, count - 1))
 
 
 def binary_tree(count: int) -> list[int]:
-    """Parents of a tree in which every link carries two others."""
+    """The parents of a tree in which every link has two children."""
     return [(k - 1) // 2 for k in range(count)] if count else []
 
 

@@ -1,4 +1,4 @@
-"""Small hand-made functions of a robot with two joints: enough to see every shape that emission meets."""
+"""Small hand-made functions of a robot with two joints, which cover all cases of emission."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def straight(source: FunctionSource) -> Graph:
 
 
 def torque() -> FunctionSource:
-    """Every operation, a label, a shared value, a negation, a dead node: tau of (q, v)."""
+    """tau of (q, v), with every operation, a label, a shared value, a negation and an unused node."""
     nodes = (
         Node("input", value=0.0),  # 0  q[0]
         Node("input", value=1.0),  # 1  q[1]
@@ -137,5 +137,5 @@ def tiled() -> FunctionSource:
 
 
 def toys() -> tuple[FunctionSource, ...]:
-    """Both."""
+    """Both functions."""
     return torque(), inertia()

@@ -1,4 +1,5 @@
-"""What must hold of any file whatever: it makes a sound robot, or it is refused in one good line."""
+"""The property that holds for every file: it gives a sound robot, or it is refused by an error of one
+line."""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ Verdict = Literal["robot", "refused"]
 
 PATH = "some.urdf"
 LONGEST = 500
-"""Characters a message may have, its path not counted."""
+"""The largest number of characters of a message, without its path."""
 
 
 def judge(data: bytes) -> Verdict:
-    """Read the file and build its robot with both bases; any exception is a fault of the project."""
+    """Reads the file and builds its robot with both bases; any other exception is a fault of the project."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

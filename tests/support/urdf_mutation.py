@@ -1,4 +1,4 @@
-"""Damage done to robot files: to their trees, to their numbers and names, and to their bytes."""
+"""Damages robot files: their trees, their numbers and names, and their bytes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ FRAGMENTS = (
 
 
 def mutated(data: bytes, random: Random) -> bytes:
-    """The file with one to five damages; those to the tree where it still is XML."""
+    """The file with one to five damages; those of the tree are only applied if it is still XML."""
     for _ in range(random.choice((1, 1, 2, 3, 5))):
         parser = etree.XMLParser(resolve_entities=False, no_network=True, strip_cdata=False)
         root = None
@@ -83,13 +83,13 @@ def _element(root: etree._Element, random: Random) -> etree._Element:
 
 
 def _attributed(root: etree._Element, random: Random) -> tuple[etree._Element, str] | None:
-    """Some attribute of some element."""
+    """A random attribute of a random element."""
     found = [(element, name) for element in root.iter("*") for name in element.attrib]
     return random.choice(found) if found else None
 
 
 def _change_value(root: etree._Element, random: Random) -> None:
-    """A number for a number, mostly, and a name for a name."""
+    """Replaces a value, mostly a number by a number and a name by a name."""
     if (found := _attributed(root, random)) is None:
         return
     element, name = found
@@ -115,7 +115,7 @@ def _number(random: Random) -> str:
 
 
 def _set(element: etree._Element, name: str, value: str) -> None:
-    """As lxml can write it: without the characters that no XML may hold."""
+    """Sets an attribute, without the characters that XML does not allow."""
     element.set(name, "".join(c for c in value if c in "\t\n\r" or ord(c) >= 32))
 
 
@@ -171,7 +171,7 @@ def _rename(root: etree._Element, random: Random) -> None:
 
 
 def _annotate(root: etree._Element, random: Random) -> None:
-    """A comment, a processing instruction or text, where nobody looks for one."""
+    """Inserts a comment, a processing instruction or text at an unusual place."""
     place = _element(root, random)
     kind = random.randrange(4)
     if kind == 0:
@@ -191,7 +191,7 @@ def _nest(root: etree._Element, random: Random) -> None:
 
 
 def _chain(root: etree._Element, random: Random) -> None:
-    """More links, each on the one before."""
+    """Adds a chain of links."""
     last = next((link.get("name") for link in root.iter("link") if link.get("name")), "a")
     kind = random.choice(TYPES)
     for i in range(random.choice((1, 3, 30))):

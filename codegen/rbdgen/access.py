@@ -32,9 +32,8 @@ class Access:
 
     @property
     def consecutive(self) -> bool:
-        """Whether every run's elements lie directly behind those of the run before, so that runs fill a
-        vector.
-        """
+        """Whether the elements of every run directly follow those of the run before, so that runs fill a
+        vector."""
         return all(b == a + 1 for a, b in zip(self.offsets, self.offsets[1:], strict=False))
 
     @property

@@ -1,4 +1,4 @@
-"""Every error rbdgen raises on purpose: one line that says where, what is wrong, and what to do."""
+"""The errors that rbdgen raises. Each message is one line that says where, what is wrong, and what to do."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import re
 from typing import Final
 
 _LONGEST_WORD: Final = 100
-"""In letters: names are quoted with at most 80 of theirs."""
+"""The longest word of a message, in letters. Quoted names have at most 80."""
 
 _LONGEST_PATH: Final = 300
 
 _LONGEST: Final = 2000
 
 _OPEN, _BETWEEN, _CLOSE = "\ue000\ue001\ue002"
-"""Around the two wordings of `either`; in texts of a user, which are quoted, they are escaped."""
+"""Marks around the two wordings of `either`. In a user's texts they are escaped, as these are quoted."""
 
 _EITHER: Final = re.compile(f"{_OPEN}(?P<python>[^{_BETWEEN}]*){_BETWEEN}(?P<shell>[^{_CLOSE}]*){_CLOSE}")
 
 
 class RbdgenError(Exception):
-    """Base of all errors meant for the user; `str(error)` is the whole message, one line.
+    """The base class of all errors for users; `str(error)` is the whole message, one line.
 
-    `in_shell`: the message as the command line prints it, where options are flags.
+    `in_shell` is the message as the command line prints it, in which options are flags.
     """
 
     def __init__(self, message: str) -> None:
@@ -30,7 +30,7 @@ class RbdgenError(Exception):
 
 
 def either(python: str, shell: str) -> str:
-    """A part of an error's message that reads otherwise on the command line than in Python."""
+    """A part of an error's message with one wording for Python and another one for the command line."""
     return f"{_OPEN}{python}{_BETWEEN}{shell}{_CLOSE}"
 
 
@@ -39,23 +39,23 @@ def _worded(message: str, reader: str) -> str:
 
 
 class StateWarning(UserWarning):
-    """The state of a robot is legal and yet looks like a mistake, such as an angle in degrees."""
+    """The state of a robot is valid, but looks like a mistake, such as an angle in degrees."""
 
 
 def shortened(message: str) -> str:
-    """The message without the middle of words that only a user could have given, as they are too long."""
+    """The message without the middle of very long words, which can only come from a user's input."""
     words = re.sub(rf"\S{{{_LONGEST_WORD},}}", lambda found: _shortened_word(found[0]), message)
     return _without_middle(words, _LONGEST) if len(words) > _LONGEST else words
 
 
 def _shortened_word(word: str) -> str:
-    """A path stays as it is while a user can still read it."""
+    """A word without its middle if it is too long; paths may be longer."""
     kept = len(word) <= _LONGEST_PATH and "/" in word
     return word if kept else _without_middle(word, _LONGEST_PATH if "/" in word else 80)
 
 
 def _without_middle(text: str, most: int) -> str:
-    """The end is kept as well: it says what to do."""
+    """The text without its middle if it is longer than `most`; the end, which says what to do, is kept."""
     end = most // 4
     return f"{text[: most - end - 3]}...{text[-end:]}"
 
@@ -71,7 +71,7 @@ class DescriptionError(RbdgenError):
 
 
 class ModelError(RbdgenError):
-    """The description is legal but its mechanics are not (a joint that nothing resists, say)."""
+    """The description is valid, but its mechanics are impossible, such as a joint that nothing resists."""
 
 
 class OptionError(RbdgenError):
@@ -79,11 +79,11 @@ class OptionError(RbdgenError):
 
 
 class GraphError(RbdgenError):
-    """A graph that breaks the grammar of `graph/node.py`: a fault of rbdgen or of a user's pass."""
+    """A graph violates the rules of `graph/node.py`, due to a fault of rbdgen or of a user's pass."""
 
 
 class EmitError(RbdgenError):
-    """The sources cannot be laid out or written."""
+    """The sources cannot be generated or written."""
 
 
 class BuildError(RbdgenError):
@@ -95,8 +95,8 @@ class LoadError(RbdgenError):
 
 
 class ArrayValueError(LoadError, ValueError):
-    """An array does not fit the function that is called: its shape, or where `out` lies."""
+    """The shape of an array does not fit the called function, or results cannot be written to `out`."""
 
 
 class ArrayTypeError(LoadError, TypeError):
-    """What is passed to a function is no array of real numbers, or too many or too few are."""
+    """An argument is not an array of real numbers, or there are too many or too few arguments."""

@@ -1,4 +1,4 @@
-"""All options of one generation, frozen; the only place that reads environment variables."""
+"""The options of a generation, and environment variables, which only this module reads."""
 
 from __future__ import annotations
 
@@ -20,52 +20,57 @@ Emitted: TypeAlias = Literal["casadi"]
 EMITTED: tuple[Emitted, ...] = ("casadi",)
 
 CACHE_SIZE: Final = "2 GB"
-"""What the cache may have at most where nobody says anything else."""
+"""The default limit of the cache."""
 
 TRIGS: tuple[Trig, ...] = ("libm", "builtin", "input")
 
 _MEANT: Final = {"dtype": "real", "precision": "real", "parameters": "params", "compile": "compiled"}
-"""What other libraries call options."""
+"""Names of options in other libraries, and rbdgen's names for them."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What to generate and how.
-
-    `functions`: names from the catalogue; `name`: of the package, None for the robot's own; `trig`: where
-    sines and cosines come from; `target`: a row of the table of targets; `engine`: what traces; `variants`:
-    function name -> form, where forced; `savings`: whether frames are searched and the cheap forms tried;
-    `arch`: the least processor that the code runs on, batches are compiled for better ones too;
-    `contract`: whether the compiler may fuse a product and a sum (results then differ in the last bits);
-    `budget`: operations that a function may be estimated to take unrolled, more is refused;
-    `ram`: bytes that a small machine has for a function's stack and arguments, None for its typical part's;
-    `budget_flash`: bytes that all functions may take when compiled, None for no limit: those that save most
-    then get a smaller form; `packed`: whether matrices hold only what is not always 0, symmetric entries
-    once; `params`: parameters of the robot that stay inputs, by names and patterns as of
-    `model/parameters.py`, such as "mass:*"; `emit`: what else is written beside the C, such as "casadi",
-    functions for `casadi.external`; `knots`: states in a call of theirs, where that is not one;
-    `coordinates`: whether the derivatives NAME_vjp, NAME_jvp and NAME_hvp have nq numbers for q, not nv as in
-    its tangent space.
-    """
+    """The options of a generation: what to generate, and how."""
 
     functions: tuple[str, ...] = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
+    """The names of functions."""
     name: str | None = None
+    """The name of the package; None for the robot's own."""
     real: Real = "double"
     trig: Trig = "builtin"
+    """The source of sines and cosines."""
     target: str = "host"
+    """A name in the table of targets."""
     engine: str = "casadi"
+    """The library that traces the algorithms."""
     variants: Mapping[str, str] = field(default_factory=dict)
+    """The form to use by function, for functions whose form is not selected."""
     savings: bool = True
+    """Whether body axes are searched and cheap forms are tried."""
     contract: bool = False
+    """Whether the compiler may fuse products and sums, which changes the last bits."""
     arch: str = "native"
+    """The oldest processor on which the code runs; batches are also compiled for newer ones."""
     budget: int = 2_000_000
+    """The largest estimated number of operations of an unrolled function; larger ones are refused."""
     ram: int | None = None
+    """The bytes of a small machine for a function's stack and arguments; None for those of its typical
+    part."""
     budget_flash: int | None = None
+    """The bytes of flash that all functions may take; None for no limit.
+
+    Forms become smaller until they fit.
+    """
     packed: bool = False
+    """Whether matrices only hold elements that are not always 0, and symmetric elements once."""
     params: tuple[str, ...] = ()
+    """The parameters that stay inputs, by names and patterns of `model/parameters.py`, such as "mass:*"."""
     emit: tuple[str, ...] = ()
+    """What is written in addition to C: "casadi" stands for functions for `casadi.external`."""
     knots: int = 1
+    """The number of states per call of additional functions of CasADi."""
     coordinates: bool = False
+    """Whether NAME_vjp, NAME_jvp and NAME_hvp are by the nq elements of q, not by its tangent space."""
 
     def __post_init__(self) -> None:
         _choice("real", self.real, REALS)
@@ -136,7 +141,7 @@ class Options:
 
     @staticmethod
     def of(**given: Any) -> Options:
-        """Options by name; OptionError for a name that there is none of."""
+        """Options by name. Raises OptionError for an unknown name or a value of the wrong type."""
         known = {entry.name for entry in fields(Options)}
         for name in given:
             if name not in known:
@@ -157,14 +162,17 @@ class Options:
 
 
 def default_functions(frames: bool, contacts: bool) -> tuple[str, ...]:
-    """What is generated where no function is named; more of them for a robot with frames or contacts."""
+    """The functions that are generated by default; there are more for a robot with frames or contacts."""
     of_frames = ("frame_placement", "frame_jacobian_aligned") if frames else ()
     of_contacts = ("contact_aba", "contact_jacobian", "contact_motion") if contacts else ()
     return Options().functions + of_frames + of_contacts
 
 
 def _names(name: str, given: object, example: str) -> tuple[str, ...]:
-    """A list of texts; OptionError for anything else, and for one text, which is most likely a slip."""
+    """A list of texts.
+
+    Raises OptionError for anything else, also for a single text, which is likely a mistake.
+    """
     names = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [None]
     if not all(isinstance(one, str) for one in names):
         raise OptionError(f"{name}={given!r}: give a list of names, such as [{example!r}]")
@@ -183,12 +191,12 @@ def _choice(name: str, value: str, known: tuple[str, ...], *, listed: bool = Fal
 
 
 def environment_compiler() -> str | None:
-    """The C compiler asked for by `CC`, None where it is not set."""
+    """The C compiler that `CC` names; None if it is not set."""
     return os.environ.get("CC", "").strip() or None
 
 
 def environment_cache() -> Path:
-    """`RBDGEN_CACHE`, else the user's cache folder by the XDG convention; a "~" in front is as written."""
+    """The folder of `RBDGEN_CACHE`, or the user's cache folder by the XDG convention. "~" is not expanded."""
     if own := os.environ.get("RBDGEN_CACHE", "").strip():
         return Path(own)
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
@@ -196,10 +204,10 @@ def environment_cache() -> Path:
 
 
 def environment_cache_size() -> int | None:
-    """Bytes that the cache may have, by `RBDGEN_CACHE_SIZE`, 2 GB by default; None for any number of them.
+    """The limit of the cache in bytes, from `RBDGEN_CACHE_SIZE`, 2 GB by default; None for no limit.
 
     Raises:
-        OptionError: the variable is no size.
+        OptionError: the variable is not a size.
     """
     text = os.environ.get("RBDGEN_CACHE_SIZE", "").strip()
     if text.lower() == "unlimited":
@@ -213,7 +221,8 @@ def environment_cache_size() -> int | None:
 
 
 def environment_packages() -> tuple[list[Path], list[Path]]:
-    """The folders of ROS packages in source (`ROS_PACKAGE_PATH`) and as installed (`AMENT_PREFIX_PATH`)."""
+    """The folders of source packages (`ROS_PACKAGE_PATH`) and of installed ones (`AMENT_PREFIX_PATH`) of
+    ROS."""
     listed = (
         os.environ.get(name, "").split(os.pathsep) for name in ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH")
     )

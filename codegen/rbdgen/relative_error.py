@@ -1,4 +1,4 @@
-"""How far results are from what they should be: one definition for self-tests, checks and tests."""
+"""The relative error of results, as self-tests, checks and tests define it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import numpy.typing as npt
 def relative_errors(
     results: npt.NDArray[Any], references: npt.NDArray[Any], floor: npt.ArrayLike = 0.0
 ) -> npt.NDArray[np.float64]:
-    """Of every state, the first axis: max |result - reference| / max |reference| over its elements.
+    """The relative error of every state, which is the first axis: max |result - reference| / max |reference|.
 
-    `floor`: the least value divided by, one for all states or one each, for outputs that may vanish. Where
-    all is 0 the error is 0; where only the reference is, without a floor, it is infinite.
+    `floor` is the smallest divisor, one for all states or one for each, for outputs that may vanish. If
+    result and reference are 0, the error is 0; if only the reference is 0, and there is no floor, it is
+    infinite.
     """
     if results.shape != references.shape:
         raise ValueError(f"shapes {results.shape} and {references.shape} differ")

@@ -1,4 +1,4 @@
-"""Where the data files of rbdgen lie: in the wheel beside the code, or at the top of a source checkout."""
+"""Finds rbdgen's data files: next to the code in a wheel, or at the top of a source checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The signature of an emitted function: one truth for C prototype, cffi, Python checks, docs and manifest."""
+"""Signatures of emitted functions, from which C prototypes, cffi, Python checks, docs and manifest are
+made."""
 
 from __future__ import annotations
 
@@ -9,19 +10,19 @@ from math import prod
 from typing import Final, Literal
 
 MANIFEST_FORMAT: Final = 4
-"""Of manifest.json: raised when a folder written before can no longer be opened."""
+"""The version of manifest.json. It increases when folders written before can no longer be opened."""
 
 UPDATE: Final = "update"
-"""The function that makes the table of parameters, where some of the robot stayed inputs."""
+"""The name of the function that computes the table of parameters, if some parameters stayed inputs."""
 
 BAR: Final = "_bar"
-"""Ends the name of a gradient: tau_bar is that of a loss by tau."""
+"""The suffix of gradients: tau_bar is the gradient of a loss by tau."""
 
 DOT: Final = "_dot"
-"""Ends the name of a rate: a_dot says how fast a changes."""
+"""The suffix of rates: a_dot is the rate of a."""
 
 FLOATING: Final = "; a floating base first: "
-"""In the meaning of an argument: what follows is of floating bases alone."""
+"""Separates the meaning of an argument from the part that only applies to robots with a floating base."""
 
 Kind = Literal[
     "configuration",
@@ -45,17 +46,18 @@ Kind = Literal[
     "time_step",
     "values",
 ]
-"""What an array is, whatever its name.
+"""The kind of an array, which does not depend on its name:
 
-`configuration`: where the joints stand (q). `velocity`, `acceleration`: vectors of the tangent space (v, a).
-`force`: torques and forces of the joints (tau). `external_forces`: a force and a moment for every body.
-`matrix`: degrees of freedom by degrees of freedom; `tensor`: with a third axis of them. `columns`: something
-for every degree of freedom, which is its last axis, such as a Jacobian. `torque_coefficients`: degrees of
-freedom by inertial parameters. `energy_coefficients`: a number for every inertial parameter. `scalar`: one
-number, such as an energy. `inertia`: the ten parameters of a body. `sines`, `cosines`: of the angles in a
-configuration. `parameters`: numbers of the robot that stay inputs; `table`: what the update function makes of
-them. `nonnegative`: numbers that are not negative, such as which contacts hold. `time_step`: s.
-`by_external_forces`: degrees of freedom by a force and a moment for every body. `values`: none of these.
+- `configuration`: q. `velocity`, `acceleration`: vectors of the tangent space (v, a).
+- `force`: torques and forces of the joints (tau). `external_forces`: a force and a moment for every body.
+- `matrix`: (nv, nv). `tensor`: (nv, nv, nv). `columns`: the last axis has nv elements, as in a Jacobian.
+- `torque_coefficients`: (nv, ninertial). `energy_coefficients`: a number for every inertial parameter.
+- `by_external_forces`: nv rows, each with a force and a moment for every body.
+- `scalar`: one number, such as an energy. `inertia`: the ten parameters of a body. `time_step`: in s.
+- `sines`, `cosines`: those of the angles of a configuration.
+- `parameters`: parameters of the robot that stay inputs. `table`: computed from them by the update function.
+- `nonnegative`: numbers that are not negative, such as which contacts are closed.
+- `values`: none of these.
 """
 
 OF_JOINTS: Final[tuple[Kind, ...]] = (
@@ -69,16 +71,16 @@ OF_JOINTS: Final[tuple[Kind, ...]] = (
 """Kinds of arrays whose elements belong to joints or bodies."""
 
 CoordinatesKind = Literal["angle", "slide", "screw", "planar", "spherical", "floating"]
-"""How a joint moves: by an angle in rad (`screw`: and slides in proportion), by a displacement in m, in a
-plane (q = [x y angle]), about a point (q = [qx qy qz qw]) or freely (q = [x y z qx qy qz qw])."""
+"""The coordinates of a joint: an angle in rad (for `screw` with a proportional displacement), a displacement
+in m, [x y angle] for `planar`, [qx qy qz qw] for `spherical`, or [x y z qx qy qz qw] for `floating`."""
 
 
 LAYOUTS: Final[Mapping[CoordinatesKind, str]] = {
-    "planar": "q: x y angle; v: along the moved x and y, about z",
-    "spherical": "q: quaternion x y z w; v: angular, in the moved axes",
-    "floating": "q: x y z, quaternion x y z w; v: linear, angular, in the moved axes",
+    "planar": "q: x y angle; v: linear along x and y of the body, angular",
+    "spherical": "q: quaternion x y z w; v: angular, in body axes",
+    "floating": "q: x y z, quaternion x y z w; v: linear, angular, in body axes",
 }
-"""In words, of joints with several elements."""
+"""The elements of q and v of joints with several coordinates, in words."""
 
 
 @dataclass(frozen=True)
@@ -95,23 +97,20 @@ class JointCoordinates:
 
 @dataclass(frozen=True)
 class Argument:
-    """One array of a function.
-
-    `shape` holds symbolic sizes ("nq", "nv", "nbodies", "ninertial", "nf") or integers, none for a scalar;
-    `unit` is for people. `symmetric`: two axes, where exchanging them changes nothing, of a tensor but for
-    those elements that a straight line gives values of their own; `packed`: whether it is always given
-    packed, see `SizedArgument`; `default`: what each of its elements is where a call from Python leaves it
-    out, None where it may not.
-    """
+    """One array of a function."""
 
     name: str
     kind: Kind
     shape: tuple[str | int, ...]
+    """Integers or symbolic sizes ("nq", "nv", "nbodies", "ninertial", "nf"); empty for a scalar."""
     unit: str
     meaning: str
     symmetric: tuple[int, int] | None = None
+    """Two axes whose exchange changes nothing. In a tensor, single elements may still differ."""
     packed: bool = False
+    """Whether it is always packed, see `SizedArgument`."""
     default: float | None = None
+    """The value of every element if a call from Python leaves the argument out; None if it must be given."""
 
     def sized(self, sizes: Mapping[str, int]) -> SizedArgument:
         """The argument with the sizes of one robot filled in."""
@@ -124,13 +123,10 @@ class Argument:
 
 @dataclass(frozen=True)
 class SizedArgument:
-    """An `Argument` of one robot: its shape is numbers; matrices are row-major.
+    """An `Argument` for one robot. Its shape has numbers, and matrices are row-major.
 
-    `nonzero`: the elements that are not always 0, by their row-major positions, ascending; None for all of
-    them. A packed output holds these alone, in this order: its shape is their number, and `dense` that of
-    the array that they are of. Of two elements there that the `symmetric` axes exchange, it leaves out the
-    one with the lower index first where both are always the same. `default`: what a call from Python takes
-    where it leaves the argument out, None where it may not.
+    A packed output only holds the elements that are not always 0, in row-major order. If two elements are
+    always equal because the array is symmetric, it holds the one in the lower triangle.
     """
 
     name: str
@@ -140,8 +136,11 @@ class SizedArgument:
     kind: Kind = "values"
     symmetric: tuple[int, int] | None = None
     nonzero: tuple[int, ...] | None = None
+    """The row-major positions of the elements that are not always 0, ascending; None for all elements."""
     dense: tuple[int, ...] | None = None
+    """The shape of the whole array if the output is packed; None if it is not."""
     default: tuple[float, ...] | None = None
+    """The value if a call from Python leaves the argument out; None if it must be given."""
 
     @property
     def size(self) -> int:
@@ -150,7 +149,7 @@ class SizedArgument:
 
 @dataclass(frozen=True)
 class Signature:
-    """What a function takes and gives, inputs first, in the order of the C prototype."""
+    """The inputs and outputs of a function, in the order of the C prototype."""
 
     name: str
     inputs: tuple[Argument, ...]
@@ -167,14 +166,14 @@ class Signature:
 
 @dataclass(frozen=True)
 class SizedSignature:
-    """A `Signature` of one robot."""
+    """A `Signature` for one robot."""
 
     name: str
     inputs: tuple[SizedArgument, ...]
     outputs: tuple[SizedArgument, ...]
 
     def on_fixed_base(self) -> SizedSignature:
-        """The same without a word of floating bases."""
+        """The signature without the parts of meanings that only apply to a floating base."""
 
         def fixed(arguments: tuple[SizedArgument, ...]) -> tuple[SizedArgument, ...]:
             return tuple(replace(x, meaning=x.meaning.partition(FLOATING)[0]) for x in arguments)
@@ -183,24 +182,25 @@ class SizedSignature:
 
     @property
     def rolls(self) -> bool:
-        """Whether it can follow itself: it gives its first inputs, the state, a time step later."""
+        """Whether it is an integration step, whose outputs are its first inputs, the state, after a time
+        step."""
         taken = [x.kind for x in self.inputs]
         return "time_step" in taken and [x.kind for x in self.outputs] == taken[: len(self.outputs)]
 
 
 def ranges_text(numbers: Sequence[int]) -> str:
-    """Ascending numbers in few words: "0-5 8 10-11"."""
+    """Ascending numbers as a text with ranges: "0-5 8 10-11"."""
     return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in _ranges(numbers))
 
 
 def numbers_of(text: str) -> tuple[int, ...]:
-    """The numbers of such a text."""
+    """The numbers of a text with ranges, see `ranges_text`."""
     ends = ([int(number) for number in word.split("-")] for word in text.split())
     return tuple(number for first, *last in ends for number in range(first, (last or [first])[0] + 1))
 
 
 def _ranges(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """First and last of every run of neighbours."""
+    """The first and the last number of every run of consecutive numbers."""
     breaks = [k for k, (a, b) in enumerate(pairwise(numbers), 1) if b != a + 1]
     for start, end in pairwise([0, *breaks, len(numbers)]):
         if end > start:

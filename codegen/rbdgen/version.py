@@ -1,3 +1,3 @@
-"""The version, in one place for code, manifest and package."""
+"""The version of code, manifest and package."""
 
 __version__ = "0.1.0"

@@ -1,8 +1,7 @@
-"""How messages name options: in Python an argument, on the command line a flag.
+"""Names options in messages: as arguments in Python, and as flags on the command line.
 
-A message is written once, with `option("target", "host")` where it speaks of an option. It reads
-`target='host'` where it is raised in Python, and `--target host` where the command line prints it: see
-`errors.either`.
+A message is written once, with `option("target", "host")` for an option. In Python this reads
+`target='host'`, and on the command line `--target host`; see `errors.either`.
 """
 
 from __future__ import annotations
@@ -27,35 +26,35 @@ _FLAGS: Final[Mapping[str, str]] = {
     "compiled": "--no-compile",
     "savings": "--no-savings",
 }
-"""Flags that are not called as the argument is."""
+"""Flags whose names differ from those of the arguments."""
 
 _OF_COMMAS: Final = {"functions", "frames", "ignore", "independent", "emit"}
-"""Options whose values stand in one list, with commas between them; others are given once for each."""
+"""Options whose flag takes a list with commas; other flags are given once for each value."""
 
 _TELLING: Final = 3
-"""Letters that a part of a name has at least, to be taken for it."""
+"""The least number of letters of a part of a name that is accepted for the name."""
 
 
 def option(name: str, value: Any = None) -> str:
-    """An option in a message, with a value where one is given; a list or a dict where the argument is one.
+    """An option in the message of an error, with its value if one is given, which may be a list or a dict.
 
-    Only worded by errors: warnings are texts, see `both`.
+    Warnings are plain texts, so they need `both`.
     """
     return either(in_python(name, value), on_command_line(name, value))
 
 
 def both(name: str, value: Any = None) -> str:
-    """An option in a text that does not know its reader, such as a warning that is stored."""
+    """An option in both wordings, for texts such as stored warnings that Python and the command line show."""
     return f"{in_python(name, value)} ({on_command_line(name, value)})"
 
 
 def in_python(name: str, value: Any = None) -> str:
-    """As an argument in Python."""
+    """The option as an argument in Python."""
     return name if value is None else f"{name}={value!r}"
 
 
 def on_command_line(name: str, value: Any = None) -> str:
-    """As a flag of the command line."""
+    """The option as a flag of the command line."""
     flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
     if value is None or isinstance(value, bool):
         return flag
@@ -69,8 +68,11 @@ def on_command_line(name: str, value: Any = None) -> str:
 
 
 def near(name: object, known: Iterable[str]) -> list[str]:
-    """The known names that are meant, as it seems, at most three: similar ones, else those that hold it or
-    that it holds. Capitals make no difference."""
+    """At most three known names that are probably meant.
+
+    They are similar names, or, if there are none, names that contain this one or are contained in it. Upper
+    and lower case are equal.
+    """
     lower = {one.lower(): one for one in reversed(list(known))}
     asked = str(name).lower()
     if asked in lower:
@@ -85,7 +87,7 @@ def _part_of(one: str, other: str) -> bool:
 
 
 def choose(name: object, known: Iterable[str]) -> str:
-    """What to do about an unknown name: the nearest known ones, or all."""
+    """The part of a message that says what to give instead of an unknown name: the nearest names, or all."""
     listed = list(known)
     meant = " or ".join(repr(one) for one in near(name, listed))
     return f"did you mean {meant}?" if meant else f"choose from: {', '.join(listed)}"

@@ -107,8 +107,8 @@ def test_no_external_force_acts_between_two_joints_in_series() -> None:
 def test_the_folder_tells_layouts(tmp_path: Path) -> None:
     rbdgen.generate(rbdgen.load_robot(every_type()), tmp_path, functions=["rnea"], compiled=False)
     header = (tmp_path / "every_type" / "every_type.h").read_text()
-    assert "cart_joint; q: x y angle; v: along the moved x and y, about z */" in header
-    assert "ball_joint; q: quaternion x y z w; v: angular, in the moved axes */" in header
+    assert "cart_joint; q: x y angle; v: linear along x and y of the body, angular */" in header
+    assert "ball_joint; q: quaternion x y z w; v: angular, in body axes */" in header
     assert "#define EVERY_TYPE_NBODIES 7" in header
 
 

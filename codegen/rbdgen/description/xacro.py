@@ -63,7 +63,7 @@ def expand(path: str, arguments: Mapping[str, str], bounds: float = 1.0) -> Expa
                 text = xacro.process_file(path, mappings=given).toprettyxml(indent="  ")
         except DescriptionError:
             raise
-        except Exception as error:  # what the package raises is of any type
+        except Exception as error:  # the package raises exceptions of many types
             raise _as_description_error(error, (xacro.filestack or [path])[-1]) from None
     place = f"{path} (expanded)"
     unused = [name for name in arguments if name not in given.asked]
@@ -188,14 +188,14 @@ class _Reader:
             self.xacro.filestack.pop()
             raise self.xacro.XacroException(f"no file {path} to include", exc=FileNotFoundError())
         data = read_bytes(path, self.bounds)
-        parse(data, path)  # refuses what is no XML, with its line
+        parse(data, path)  # raises an error with the line if the file is not XML
         return minidom.parseString(data)
 
     def yaml(self, name: str) -> Any:
         path = self.path(name)
         if not Path(path).is_file():
             raise self.xacro.XacroException(f"no file {path} to load")
-        read_bytes(path, self.bounds)  # refuses what is too large
+        read_bytes(path, self.bounds)  # raises an error if the file is too large
         return self.load_yaml(path)
 
     def eval(self, text: str, context: Mapping[str, Any]) -> str:

@@ -77,7 +77,8 @@ def check_argument_name(name: str) -> str:
 
 
 def casadi_name(robot: str, function: str, knots: int) -> str:
-    """The name that `casadi.external` asks for; the C function already has the name without the suffix."""
+    """The name of a function for `casadi.external`, which differs from that of the C function by its
+    suffix."""
     return f"{robot}_{function}_x{knots}"
 
 
@@ -129,7 +130,10 @@ def renaming(text: str) -> str | None:
 
 
 def unique_identifiers(texts: Iterable[str]) -> tuple[str, ...]:
-    """An identifier for each text, in order. They differ even in capitals, because they also name macros."""
+    """An identifier for each text, in order.
+
+    They differ even in upper case, because they also name macros.
+    """
     names = [identifier(text) for text in texts]
     seen: set[str] = set()
     clean = {name.upper() for name in names}

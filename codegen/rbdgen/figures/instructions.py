@@ -39,7 +39,7 @@ class Architecture:
     jump: re.Pattern[str]
     """Instructions that always continue elsewhere, except returns."""
     call: re.Pattern[str]
-    """Instructions that come back."""
+    """Calls, after which execution continues with the next instruction."""
     indirect: re.Pattern[str]
     """Calls and jumps to a computed address."""
     call_relocations: re.Pattern[str]
@@ -76,7 +76,7 @@ _ARCHITECTURES: Final = (
         conditional=re.compile(r"b(eq|ne|lt|ge|gt|le)\w* "),
         jump=re.compile(r"j "),
         call=re.compile(r"jal "),
-        indirect=re.compile(r"(jalr|jr) (?!ra$|.*#)"),  # objdump notes the address where auipc gave it
+        indirect=re.compile(r"(jalr|jr) (?!ra$|.*#)"),  # with "#", objdump has found the address from auipc
         call_relocations=re.compile(r"R_RISCV_(CALL|CALL_PLT|JAL|RVC_JAL|RVC_JUMP)$"),
     ),
 )

@@ -132,7 +132,8 @@ def _inertia(body: Body, number: int, symbols: Symbols, sets: Collection[str]) -
     scale = max((abs(float(x)) for row in given.rotational for x in row), default=0.0)
 
     def about_center(i: int, j: int) -> Scalar:
-        """A moment about the centre of mass, rounded to the digits of the moments about the origin."""
+        """A moment of inertia about the centre of mass, rounded to the precision of those about the
+        origin."""
         value = _rounded(float(given.rotational[i][j] - about_origin[i][j]), scale)
         if is_zero(value) or "inertias" not in sets:
             return value

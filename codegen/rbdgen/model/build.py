@@ -211,7 +211,8 @@ class _Builder:
     def placement(self, joint: DescribedJoint) -> Transform:
         """The placement of the joint at q = 0. Its rotation is snapped on its own, so that chains stay exact.
 
-        A joint that follows another one by k q + c is placed as at c, so that it then follows by k q.
+        The placement of a joint that follows another by k q + c includes the offset c, so that its own
+        coordinate is k q.
         """
         rotation, change = snap_rotation(rotation_from_rpy(*joint.origin.rpy), self.snap)
         if change > ROUNDING:
@@ -231,7 +232,7 @@ class _Builder:
         return origin @ moved
 
     def stands_still(self, joint: DescribedJoint) -> bool:
-        """Whether it is fixed, or follows another joint with multiplier 0."""
+        """Whether the joint is fixed, or follows another joint with multiplier 0."""
         follower = self.followers.get(joint.name)
         return joint.type == "fixed" or (follower is not None and follower.multiplier == 0)
 
@@ -324,9 +325,7 @@ class _Builder:
         return bodies
 
     def follower(self, body: Body) -> Follower | None:
-        """How the body's joint follows another one. A floating base follows none, whatever joint has its
-        name.
-        """
+        """How the body's joint follows another one; None for independent joints and for a floating base."""
         return None if body.floats else self.followers.get(body.joint.name)
 
 

@@ -133,7 +133,8 @@ def build_library(
     sources = designed(robot, options, store, progress)
 
     def other(functions: Sequence[str]) -> Options:
-        # the table's own derivatives are designed with any product; this one is designed quickly
+        # products with derivatives of the table are only designed along with another product; this one is
+        # quick
         own = [name for name in functions if name.partition("_")[0] != UPDATE] or ["potential_energy_vjp"]
         forms = {name: form for name, form in options.variants.items() if name in own}
         along = any(mode_of(name) for name in own)

@@ -275,7 +275,10 @@ class _Tracing:
         return {name: (access, [found[k][1] for k in elements]) for name, (access, elements) in parts.items()}
 
     def _between_limbs(self) -> list[list[tuple[int, int]]]:
-        """By distance, row and column: entries between each lane's limb and the one so many lanes ahead."""
+        """The places of matrix entries between the limb of each lane and the limb some lanes ahead.
+
+        They are ordered by the number of lanes ahead, then by row and column.
+        """
         rows = self.places("velocity")
         turned = [
             (row, (*col[distance:], *col[:distance]))

@@ -26,8 +26,8 @@ from rbdgen.sweeps.sweep import BASE, INPUTS, Freedoms, Given, Pairs
 from rbdgen.sweeps.tables import not_in_loops
 
 WIDE, WIDEST = (lanes(real) for real in REALS)
-"""Lanes of a row of matrix entries: as many as a vector of doubles has, or as many as a vector of floats has
-(`WIDEST`) on robots with at least so many degrees of freedom.
+"""The numbers of lanes of a row of matrix entries. A row has the lanes of a vector of doubles, or, for robots
+with at least `WIDEST` degrees of freedom, the lanes of a vector of floats, `WIDEST`.
 """
 
 Step = Callable[[Given], Mapping[str, Any]]

@@ -1,6 +1,4 @@
-"""The C compiler: found, identified, and run with explicit flags; several run at once and are ended
-together.
-"""
+"""Finds and identifies the C compiler, and runs several compilations in parallel, with explicit flags."""
 
 from __future__ import annotations
 

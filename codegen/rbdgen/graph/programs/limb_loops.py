@@ -105,13 +105,16 @@ class _Store(NamedTuple):
 
 
 class _Cut:
-    """A line in segments.
+    """A straight line that is cut into segments, which alternate between the trunk and loops over limbs.
 
-    `stores` has all elements of outputs. `readers` lists for every step the steps that read it, with the
-    number of limbs by which they look ahead. `written` lists for every node its stores, and `segments` has
-    the segment of every step. `slots` gives the array and index at which a value waits for later segments,
-    and `widths` the number of such values in an array (per limb, if each limb has its own). `accesses` has
-    the accesses of all arrays by name.
+    Attributes:
+        stores: all elements of outputs.
+        readers: for every step, the steps that read it, with the number of limbs by which they look ahead.
+        written: for every node, the elements of outputs that have its value.
+        segments: the segment of every step.
+        slots: the array and index in which a value is kept for later segments.
+        widths: the number of values in each of these arrays, per limb if each limb has its own.
+        accesses: the accesses of all arrays by name.
     """
 
     def __init__(self, program: Program, loop: Loop) -> None:

@@ -113,7 +113,7 @@ class Turning(JointType):
     """A joint type whose motions do not commute, because some of them rotate others."""
 
     moves: ClassVar[tuple[int, ...]]
-    """Which of linear x y z and angular x y z the elements of v are, in the moved axes."""
+    """For each element of v, its index in [linear x y z, angular x y z] in body axes."""
     one_axis = False
 
     @abstractmethod

@@ -19,7 +19,8 @@ from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
 
 @dataclass(frozen=True)
 class Planar(Turning):
-    """q: x and y in m, and the angle in rad. v: the velocity along the moved x and y axes, and about z."""
+    """q: x and y in m, and the angle in rad. v: the velocity along the x and y axes of the body, and about
+    z."""
 
     name = "planar"
     kind = "planar"

@@ -221,7 +221,7 @@ class RobotFacts:
     parameter_links: tuple[LinkFacts, ...] = ()
     """The links to whose inertia the parameters belong."""
     log_cholesky: tuple[int, ...] = ()
-    """Where ten parameters begin that libraries compute from log-Cholesky parameters."""
+    """The indices in p of the first of ten parameters that libraries compute from log-Cholesky parameters."""
 
     def __post_init__(self) -> None:
         check_robot_name(self.name)

@@ -100,8 +100,8 @@ class Differentiable:
 
 
 def _by_elements(library: Library) -> bool:
-    """Whether derivatives by q are by its elements: as the user asked for, or as the tangent space is the
-    same."""
+    """Whether the library's derivatives by q are by its elements, as requested, or because q's tangent space
+    is the same."""
     joints = library.manifold.joints
     plain = all(joint.kind in ("angle", "slide", "screw") for joint in joints)
     return plain or bool(library.manifest["options"].get("coordinates"))

@@ -146,7 +146,8 @@ def _check_mass(ten: Array) -> None:
 
 
 def _check_rest(left: Array, limit: Array, ten: Array) -> None:
-    """A remainder that is neither a pivot nor zero belongs to a negative moment."""
+    """Raises ArrayValueError if the remainder of a factorisation is not zero, as there is a negative
+    moment."""
     wrong = left > 2 * limit
     if wrong.any():
         first = ten[int(np.argmax(wrong))]

@@ -314,8 +314,8 @@ def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
     """The bodies of a model in frames for loops: x lies on the common normal with a child's joint axis.
 
     The first of a chain's rotations Rz(gamma) Rx(alpha) Rz(theta) is then the identity for all bodies (Khalil
-    and Dombre 2002, section 3.2), whereas zeros of single bodies would save nothing. Raises ModelError for
-    robots that cannot be done in loops, see `not_in_loops`.
+    and Dombre 2002, section 3.2). In loops only zeros that all bodies share save operations. Raises
+    ModelError for robots for which there are no loops over bodies, see `not_in_loops`.
     """
     floating = reduced.model.is_floating
     first = 1 if floating else 0

@@ -1,4 +1,4 @@
-"""What the cache holds: how much it is, what is removed where it is too much, and how it is emptied."""
+"""Lists the contents of the cache, removes old entries if it is too large, and empties it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SEAL: Final = "entry.json"
 """A file of every entry, with the hashes of all others. It is touched whenever the entry is used."""
 
 STAGING: Final = ".staging-"
-"""How the names of folders begin that are being filled or removed; the entry's key follows."""
+"""The prefix of names of folders that are being filled or removed; the key of the entry follows."""
 
 TAG: Final = "CACHEDIR.TAG"
-"""The file that tells backup programs that a folder is a cache, see bford.info/cachedir. It stands only in
-folders that hold nothing but what rbdgen wrote."""
+"""The file that tells backup programs that a folder is a cache, see bford.info/cachedir. It is only written
+to folders in which rbdgen wrote all files."""
 
 _SIGNATURE: Final = "Signature: 8a477f597d28d172789f06886806bc55"
 _TAG_TEXT: Final = f"{_SIGNATURE}\n# This folder is the cache of rbdgen; `rbdgen cache clear` empties it.\n"
@@ -38,7 +38,7 @@ _OWN: Final = (_ENTRY, _LOCK, _STAGED, _STAGED_EARLIER, re.compile(re.escape(TAG
 
 @dataclass(frozen=True)
 class Contents:
-    """Entries of a cache, and their bytes."""
+    """The number of entries of a cache, and their size in bytes."""
 
     entries: int
     size: int
@@ -46,7 +46,7 @@ class Contents:
 
 @dataclass(frozen=True)
 class Cleared:
-    """What was removed, and the number of entries that are in use and stay."""
+    """The contents that were removed, and the number of entries that are in use and were kept."""
 
     removed: Contents
     in_use: int
@@ -61,13 +61,13 @@ class _Entry:
 
 
 def contents(root: Path) -> Contents:
-    """How much a cache holds; nothing where there is none."""
+    """The contents of a cache, which are empty if there is no cache."""
     entries = _entries(root)
     return Contents(len(entries), sum(entry.size for entry in entries))
 
 
 def clear(root: Path) -> Cleared:
-    """Remove all entries that nobody makes or reads at this moment. Loaded libraries stay loaded.
+    """Remove all entries that no process is making or reading. Loaded libraries stay loaded.
 
     Only what rbdgen wrote is removed, and links are not followed.
 
@@ -94,9 +94,9 @@ def clear(root: Path) -> Cleared:
 
 
 def trim(root: Path, limit: int) -> None:
-    """Remove those entries that were not used for longest until the others have at most `limit` bytes.
+    """Remove the least recently used entries until the others have at most `limit` bytes.
 
-    What is in use stays. Errors are left to who needs the entries.
+    Entries that are in use, or that cannot be removed, are kept.
     """
     entries = _entries(root)
     size = sum(entry.size for entry in entries)
@@ -152,13 +152,13 @@ def _check_own(root: Path) -> None:
 
 
 def _foreign(root: Path) -> str | None:
-    """The name of something in the folder that rbdgen did not write; None where there is nothing."""
+    """The name of a file in the folder that rbdgen did not write; None if there is none."""
     names = sorted(path.name for path in root.iterdir())
     return next((name for name in names if not any(own.fullmatch(name) for own in _OWN)), None)
 
 
 def _named(root: Path, names: re.Pattern[str]) -> Iterator[Path]:
-    """What has such a name in a folder and is no link."""
+    """The paths in a folder whose names match and that are not links."""
     try:
         found = sorted(root.iterdir())
     except OSError:
@@ -171,7 +171,7 @@ def _entries(root: Path) -> list[_Entry]:
     for path in _named(root, _ENTRY):
         try:
             used = (path / SEAL).lstat().st_mtime
-        except OSError:  # damaged: the first to go
+        except OSError:  # a damaged entry is removed first
             used = 0.0
         if path.is_dir():
             found.append(_Entry(path, _size(path), used))
@@ -179,7 +179,7 @@ def _entries(root: Path) -> list[_Entry]:
 
 
 def _size(folder: Path) -> int:
-    """Bytes of all files of a folder; what vanishes meanwhile counts nothing."""
+    """The bytes of all files of a folder; files that are deleted meanwhile count as 0."""
     size = 0
     with suppress(OSError), os.scandir(folder) as found:
         for entry in found:

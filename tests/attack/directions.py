@@ -7,8 +7,9 @@ fast one far away. One state of one derivative of one function is a case.
 
 The judge differentiates the textbook's form of the function by complex steps, which lose no digit; for
 NAME_hvp it takes differences of such gradients. Rates and gradients must moreover be transposed to one
-another. Errors of 1e-9 of the largest element always pass (1e-7 of NAME_hvp); a larger one is excused where
-changes of the inputs by 1e-13 change what is right as much, or where two widths of differences do.
+another, to 1e-9 of their terms. Errors of 1e-9 of the largest element always pass (1e-7 of NAME_hvp); a
+larger one is excused where changes of the inputs by 1e-13 change what is right as much, or where two widths
+of differences do. A closed loop in a singular configuration is an example.
 """
 
 from __future__ import annotations
@@ -53,6 +54,9 @@ CHEAPEST = 0.15
 """How often all forms are tried, as for a user."""
 
 GOOD = {"vjp": 1e-9, "jvp": 1e-9, "hvp": 1e-7}
+
+TRANSPOSED = 1e-9
+"""How much the sums y_bar . y_dot and x_bar . x_dot may differ, relative to the sizes of their terms."""
 
 ALLOWED = 100.0
 """How many times the effect of a small change of the inputs."""
@@ -135,24 +139,24 @@ class Attempt:
         right, errors = self._right(inputs)
         turned = self._transposed(ours) if self.mode == "vjp" else np.zeros(len(STATES))
         excuse = None
-        for k in range(len(STATES)):
-            worst, scale = 0.0, 0.0
-            for x, y in zip(ours, right, strict=True):
-                worst = max(worst, largest(x[k] - y[k]))
-                scale = max(scale, largest(y[k]))
-            good = GOOD[self.mode] * max(scale, 1.0)
-            if turned[k] > 1e-9:
-                words = f"{self}, {STATES[k]}: not transposed to the rates, {turned[k]:.1e}"
-                yield Verdict(words, wrong=True)
-            elif worst <= good:
+        for k, state in enumerate(STATES):
+            worst = max(largest(x[k] - y[k]) for x, y in zip(ours, right, strict=True))
+            scale = max(largest(y[k]) for y in right)
+            size = max(scale, 1.0)
+            if worst <= GOOD[self.mode] * size and turned[k] <= TRANSPOSED:
                 yield Verdict()
+                continue
+            excuse = self._excuse(inputs, right, errors) if excuse is None else excuse
+            if not np.isfinite(scale):
+                yield Verdict(ill_conditioned=True)
+            elif not worst <= GOOD[self.mode] * size + excuse[k]:
+                words = f"{self}, {state}: error {worst:.1e} of {scale:.1e}, {excuse[k]:.1e} excused"
+                yield Verdict(words, wrong=True)
+            elif turned[k] > TRANSPOSED + excuse[k] / size:
+                words = f"{self}, {state}: not transposed to the rates, {turned[k]:.1e}"
+                yield Verdict(words, wrong=True)
             else:
-                excuse = self._excuse(inputs, right, errors) if excuse is None else excuse
-                if worst <= good + excuse[k] or not np.isfinite(scale):
-                    yield Verdict(ill_conditioned=True)
-                else:
-                    words = f"{self}, {STATES[k]}: error {worst:.1e} of {scale:.1e}, {excuse[k]:.1e} excused"
-                    yield Verdict(words, wrong=True)
+                yield Verdict(ill_conditioned=True)
 
     def _excuse(self, inputs: Inputs, right: Sequence[Array], errors: Sequence[Array]) -> Array:
         """How far off a state may be: what a small change of the inputs does, and errors of differences."""

@@ -37,6 +37,7 @@ from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.compilation import toolchain_of
 from rbdgen.pipeline.page import designed
+from rbdgen.pipeline.request import Request
 from rbdgen.runtime import Library, open_library
 from rbdgen.toolchain.cache import user_cache
 from rbdgen.toolchain.module import build
@@ -126,7 +127,7 @@ def measure_ours(robot: Robot, options: Options, repetitions: int, count: int) -
 def copies(robot: Robot, options: Options, count: int, folder: Path) -> list[Library]:
     """Several copies of the compiled package, in separate files."""
     store = user_cache()
-    package = build(designed(robot, options, store), toolchain_of(options), store)
+    package = build(designed(Request(robot, options), store), toolchain_of(options), store)
     return [open_library(copytree(package, folder / str(k) / package.name)) for k in range(count)]
 
 

@@ -40,6 +40,7 @@ from rbdgen.options import Options
 from rbdgen.pipeline.compilation import toolchain_of
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.page import emit
+from rbdgen.pipeline.request import Request
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import Toolchain, build
@@ -160,8 +161,8 @@ def design_and_build(contest: Contest, suite: Suite, options: Options, folder: P
     """Generates and builds a robot's functions without a cache, and measures time and memory."""
     start = time.perf_counter()
     robot = suite.load(contest)
-    functions = design_functions(robot, options)
-    sources = emit(robot, functions, options)
+    functions = design_functions(Request(robot, options))
+    sources = emit(Request(robot, options), functions)
     middle = time.perf_counter()
     build(sources, toolchain_of(options), Cache(folder / "cache"))
     end = time.perf_counter()

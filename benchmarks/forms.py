@@ -39,6 +39,7 @@ from rbdgen.options import Options
 from rbdgen.pipeline.compilation import toolchain_of
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.page import emit
+from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.selection.axes import search
 from rbdgen.selection.choose import CLEARLY_FASTER, choose, gain
@@ -101,14 +102,14 @@ def rows(contest: Contest, robot: Robot, name: str, repetitions: int) -> list[Ro
         return []
     straight = choose(function, model, search(model), engine="graph", lanes=1, limbs=False).form
     options = Options(functions=(name,))
-    (chosen,) = design_functions(robot, options)
+    (chosen,) = design_functions(Request(robot, options))
     given = []
     for form in others:
         with suppress(OptionError):  # the limbs are too long
-            given += design_functions(robot, replace(options, variants={name: form}))
+            given += design_functions(Request(robot, replace(options, variants={name: form})))
     if not given:
         return []
-    forms = [*design_functions(robot, replace(options, variants={name: straight})), *given]
+    forms = [*design_functions(Request(robot, replace(options, variants={name: straight}))), *given]
     first, *times = timed(contest, robot, forms, options, repetitions)
     line = forms[0].program
     return [
@@ -133,7 +134,7 @@ def timed(
     programs: list[list[Programs]] = [[] for _ in forms]
     with tempfile.TemporaryDirectory(prefix="bench-") as folder, ExitStack() as stack:
         for k, source in enumerate(forms):
-            sources = emit(robot, [source], options)
+            sources = emit(Request(robot, options), [source])
             own = Path(folder) / str(k)
             write_folder(own, sources.files)
             shape = CFunction(

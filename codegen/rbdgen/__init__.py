@@ -241,7 +241,8 @@ def build(
         engine: the library that traces the algorithms: "casadi" (the default), "sympy" or "graph".
         budget: the largest number of operations of an unrolled function, by default 2 000 000.
         budget_flash: the flash, in bytes, that functions may take; forms become smaller until they fit.
-        emit: ["casadi"] also writes functions for `casadi.external`, with `knots` states per call.
+        emit: ["casadi"] also writes functions for `casadi.external`, ["casadi:32"] also some of 32 states per
+            call.
         target: "host" (the default) or "portable". `generate` also has targets for small machines, for which
             `ram` bounds the stack and the arguments of functions, in bytes.
 

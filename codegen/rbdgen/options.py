@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import InitVar, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -14,10 +14,6 @@ from rbdgen.machine import REALS, Real
 from rbdgen.wording import choose, option
 
 Trig: TypeAlias = Literal["libm", "builtin", "input"]
-
-Emitted: TypeAlias = Literal["casadi"]
-
-EMITTED: tuple[Emitted, ...] = ("casadi",)
 
 CACHE_SIZE: Final = "2 GB"
 """The default limit of the cache."""
@@ -66,13 +62,15 @@ class Options:
     params: tuple[str, ...] = ()
     """The parameters that stay inputs, by names and patterns of `model/parameters.py`, such as "mass:*"."""
     emit: tuple[str, ...] = ()
-    """What is written in addition to C: "casadi" stands for functions for `casadi.external`."""
-    knots: int = 1
-    """The number of states per call of additional functions of CasADi."""
+    """What is written in addition to C: "casadi" stands for functions for `casadi.external` of one state per
+    call, and "casadi:32" for some of 32 states as well.
+    """
     coordinates: bool = False
     """Whether NAME_vjp, NAME_jvp and NAME_hvp are by the nq elements of q, not by its tangent space."""
+    knots: InitVar[int] = 1
+    """Another way to say "casadi:N"."""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, knots: int) -> None:
         _choice("real", self.real, REALS)
         _choice("trig", self.trig, TRIGS)
         for name in ("name", "target", "arch", "engine"):
@@ -104,7 +102,7 @@ class Options:
         for function in self.functions:
             if self.functions.count(function) > 1:
                 raise OptionError(f"function '{function}' is asked for twice; name it once")
-        self._check_emitted()
+        self._take_knots(knots)
         if not (
             isinstance(self.variants, Mapping) and all(isinstance(x, str) for x in self.variants.values())
         ):
@@ -118,31 +116,25 @@ class Options:
                     "the functions asked for"
                 )
 
-    def _check_emitted(self) -> None:
-        for name in self.emit:
-            _choice("emit", name, EMITTED, listed=True)
-        if not _positive(self.knots):
+    def _take_knots(self, knots: int) -> None:
+        """`knots` is another way to say `casadi:N`."""
+        if not _positive(knots):
             raise OptionError(
-                f"{option('knots', self.knots)} makes no sense; give a positive number of states a call"
+                f"{option('knots', knots)} makes no sense; give a positive number of states a call"
             )
-        if self.knots > 1 and not self.emit:
+        if knots == 1:
+            return
+        if "casadi" not in self.emit:
             raise OptionError(
-                f"{option('knots')} is of functions of CasADi; give {option('emit', ['casadi'])}"
+                f"{option('knots')} is of functions of CasADi; give {option('emit', [f'casadi:{knots}'])}"
             )
-        if self.emit and self.real != "double":
-            raise OptionError(
-                f"{option('emit', ['casadi'])}: CasADi computes in double; leave "
-                f"{option('real', self.real)} out"
-            )
-        if self.emit and self.trig == "input":
-            raise OptionError(
-                f"{option('emit', ['casadi'])}: its functions are of q; leave {option('trig', 'input')} out"
-            )
+        emit = tuple(f"casadi:{knots}" if name == "casadi" else name for name in self.emit)
+        object.__setattr__(self, "emit", emit)
 
     @staticmethod
     def of(**given: Any) -> Options:
         """Options by name. Raises OptionError for an unknown name or a value of the wrong type."""
-        known = {entry.name for entry in fields(Options)}
+        known = {*(entry.name for entry in fields(Options)), "knots"}
         for name in given:
             if name not in known:
                 remedy = f"did you mean '{_MEANT[name]}'?" if name in _MEANT else choose(name, sorted(known))
@@ -155,7 +147,7 @@ class Options:
     def as_json(self) -> dict[str, Any]:
         """The options as JSON values, for the manifest."""
         told = asdict(self)
-        for name in ("params", "emit", "knots", "coordinates"):
+        for name in ("params", "emit", "coordinates"):
             if told[name] == getattr(Options(), name):
                 del told[name]
         return told

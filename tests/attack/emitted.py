@@ -25,6 +25,7 @@ from rbdgen.machine import Real
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.facts import facts_of
+from rbdgen.pipeline.request import Request
 
 UNWRITTEN = 1e30
 
@@ -68,7 +69,7 @@ class Emitted:
             for k, (x, _) in enumerate(self.functions)
         ]
         options = EmitOptions(real=self.real, trig="builtin")
-        facts = facts_of(self.robot, Options(functions=("rnea",), name="attacked"))
+        facts = facts_of(Request(self.robot, Options(functions=("rnea",), name="attacked")))
         return functions, render(facts, functions, options, {x.name: Golden((), 0.0, 0) for x in functions})
 
     def _library(self, sources: Sources, folder: Path) -> Path:

@@ -24,6 +24,7 @@ from rbdgen.graph.programs.run import run as run_program
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.sweeps.inputs import State, coordinates
 
@@ -137,7 +138,7 @@ def _with_option(option: str, value: Any) -> str | None:
             if option in ("snap", "gravity"):
                 return _compared(load_robot(path, **{option: value}))
             options = Options.of(functions=("gravity",), **{option: value}, target="cortex-m4f", real="float")
-            design_functions(load_robot(path), options)
+            design_functions(Request(load_robot(path), options))
         except RbdgenError as error:
             return unclear(error)
     return None
@@ -159,7 +160,7 @@ def _right(text: str, snap: float) -> str | None:
 def _compared(robot: Robot) -> str | None:
     """Inverse dynamics against many digits; the other functions must be designed, or refused in one line."""
     q, v, a = (0.3, -0.7), (0.4, 0.9), (-0.2, 0.6)
-    [function] = design_functions(robot, Options(functions=("rnea",)))
+    [function] = design_functions(Request(robot, Options(functions=("rnea",))))
     given = {"q": np.array(q), "v": np.array(v), "a": np.array(a)}
     with np.errstate(all="ignore"):
         ours = run_program(function.program, given)["tau"]
@@ -171,7 +172,7 @@ def _compared(robot: Robot) -> str | None:
             if not error < TOLERANCE + EPSILON * _reach(robot) ** 2:
                 return f"torques {ours.tolist()}, not {[float(x) for x in wanted]}"
     for other in ("aba", "minv", "crba"):  # one at a time: several would each have a process of their own
-        design_functions(robot, Options(functions=(other,)))
+        design_functions(Request(robot, Options(functions=(other,))))
     return None
 
 

@@ -32,6 +32,7 @@ from rbdgen.errors import RbdgenError
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.page import emit
+from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.runtime import open_library
 from rbdgen.toolchain.compiler import find_compiler
@@ -146,7 +147,7 @@ def _designed(names: Names, scratch: Path) -> Sources:
     robot = load_robot(path)
     with redirect_stdout(StringIO()):
         tables.inspect(tables.consoles()[0], robot, robot.warnings)
-    return emit(robot, _functions(), replace(OPTIONS, name=names.option))
+    return emit(Request(robot, replace(OPTIONS, name=names.option)), _functions())
 
 
 OPTIONS = Options(functions=("gravity",))
@@ -158,7 +159,7 @@ def _functions() -> list[FunctionSource]:
     with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
         path = Path(scratch) / "robot.urdf"
         path.write_bytes(_urdf(HARMLESS))
-        return design_functions(load_robot(path), OPTIONS)
+        return design_functions(Request(load_robot(path), OPTIONS))
 
 
 def _tried(names: Names, compiled: int) -> str | None:

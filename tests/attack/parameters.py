@@ -15,7 +15,7 @@ always pass; a larger one is excused where changes of the inputs by 1e-13 change
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from attack.anew import described
@@ -37,6 +37,7 @@ from rbdgen.model.build import Robot
 from rbdgen.model.parameters import Parameter, all_parameters, asked_parameters
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_function, design_table, with_update
+from rbdgen.pipeline.request import Request
 from rbdgen.runtime.sparsity import dense_of
 from rbdgen.selection.axes import search
 
@@ -146,10 +147,12 @@ class Subject:
             functions=tuple(self.names), params=self.asked, variants=variants, engine="graph", savings=savings
         )
         axes = search(self.robot.model) if savings else None
-        table = design_table(self.robot, axes, options)
+        table = design_table(Request(self.robot, options), axes)
 
         def designed(name: str) -> FunctionSource:
-            return design_function((self.robot, name, axes, options, table))
+            own = {of: form for of, form in variants.items() if of == name}
+            alone = replace(options, functions=(name,), variants=own)
+            return design_function((Request(self.robot, alone), axes, table))
 
         made: dict[str, FunctionSource] = {}
         for k, name in names.items():

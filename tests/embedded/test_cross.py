@@ -20,7 +20,8 @@ from rbdgen.errors import BuildError, LoadError, OptionError
 from rbdgen.figures.code import figures
 from rbdgen.inertia.operations import OPERATIONS
 from rbdgen.options import Options
-from rbdgen.pipeline.page import generate, generate_inertia
+from rbdgen.pipeline.inertia import generate_inertia
+from rbdgen.pipeline.page import generate
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
 from rbdgen.toolchain import cross

@@ -13,7 +13,7 @@ from support.few import few
 from rbdgen.functions.table import TABLE
 from rbdgen.inertia.operations import OPERATIONS
 from rbdgen.options import Options
-from rbdgen.pipeline.page import generate_inertia
+from rbdgen.pipeline.inertia import generate_inertia
 
 ROBOTS: dict[str, dict[str, Any]] = {
     "puma560": {"base": "fixed", "trig": "builtin", "real": "float"},

@@ -16,6 +16,7 @@ from rbdgen.model.build import Base
 from rbdgen.options import Options, Trig
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.page import emit
+from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
 from rbdgen.toolchain.cross import cross_compiler, with_figures
@@ -69,12 +70,12 @@ def on_targets(case: Case) -> Iterator[tuple[Target, Measured]]:
     options = Options(
         functions=(case.function,), real="float", trig=case.trig, target="portable", variants=variants
     )
-    functions = design_functions(model, options)
+    functions = design_functions(Request(model, options))
     for name in BOARDS:
         target = TARGETS[name]
         compiler = cross_compiler(target)
         if compiler is not None:
-            sources = emit(model, functions, replace(options, target=name))
+            sources = emit(Request(model, replace(options, target=name)), functions)
             facts = with_figures(sources, target, compiler, target.flags).manifest["functions"][case.function]
             keys = ("object_bytes", "stack_bytes", "instructions", "float_error")
             yield target, Measured(*(facts[key] for key in keys))

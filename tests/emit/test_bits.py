@@ -33,6 +33,7 @@ from rbdgen.options import Options, Trig
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.facts import facts_of
 from rbdgen.pipeline.page import emit
+from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
 from rbdgen.runtime.configuration import Manifold
@@ -46,7 +47,7 @@ FUNCTIONS = ("rnea", "aba", "crba", "minv")
 def folder_of(robot: str, base: Base, real: Real, trig: Trig, target: str = "portable") -> Sources:
     model = load_robot(robot_root() / f"{robot}.urdf", base)
     options = Options(functions=FUNCTIONS, real=real, trig=trig, target=target)
-    return emit(model, design_functions(model, options), options)
+    return emit(Request(model, options), design_functions(Request(model, options)))
 
 
 @pytest.mark.parametrize("real", few(["float"], ["float", "double"]))
@@ -54,7 +55,7 @@ def test_the_bits_of_looped_forms(real: Real, tmp_path: Path) -> None:
     model = load_robot(robot_root() / "quadruped12.urdf", "floating")
     variants = dict.fromkeys(FUNCTIONS, "looped")
     options = Options(functions=FUNCTIONS, real=real, target="portable", variants=variants)
-    done = selftest(emit(model, design_functions(model, options), options), tmp_path)
+    done = selftest(emit(Request(model, options), design_functions(Request(model, options))), tmp_path)
     assert done.stdout.count(" as expected\n") == len(FUNCTIONS), done.stdout
 
 
@@ -70,7 +71,7 @@ def test_the_bits_of_limbs_as_lanes(real: Real, tmp_path: Path) -> None:
     limbed = build_robot(replace(robot.description, joints=tuple(joints)), "floating")
     names = ("rnea", "nle", "minv")
     sources = render(
-        facts_of(limbed, Options(functions=names)),
+        facts_of(Request(limbed, Options(functions=names))),
         [as_source(lookup(name), limbed.model, in_limbs(lookup(name), limbed.model)) for name in names],
         EmitOptions(real=real, trig="builtin"),
     )
@@ -86,7 +87,7 @@ def test_the_bits_of_loops_one_of_which_has_limbs_as_lanes(tmp_path: Path) -> No
     robot = with_limbs([("revolute", "prismatic")] * 6)
     source = as_source(lookup("minv"), robot.model, loops_in_limbs("minv", robot.model))
     options = EmitOptions(trig="builtin")
-    sources = render(facts_of(robot, Options(functions=("minv",))), [source], options)
+    sources = render(facts_of(Request(robot, Options(functions=("minv",)))), [source], options)
     code = sources.files["limbed_minv.c"]
     assert '#include "limbed_lanes.h"' in code
     assert '#include "limbed_limbs.h"' in code
@@ -185,9 +186,9 @@ def test_the_bits_of_signs_in_float(robot: str, base: Base, function: str, tmp_p
     urdf.write_text(text.replace("</joint>", '<dynamics friction="0.1"/></joint>'))
     model = load_robot(urdf, base, friction="exact")
     options = Options(functions=(function,), real="float", target="portable")
-    (design,) = designs = design_functions(model, options)
+    (design,) = designs = design_functions(Request(model, options))
     assert design.program.cost.sign > 0
-    done = selftest(emit(model, designs, options), tmp_path, "-O1", "-ffp-contract=off")
+    done = selftest(emit(Request(model, options), designs), tmp_path, "-O1", "-ffp-contract=off")
     assert done.stdout.count(" as expected\n") == 1, done.stdout
 
 

@@ -16,6 +16,7 @@ from rbdgen.functions.table import TABLE
 from rbdgen.model.build import Base
 from rbdgen.options import Options
 from rbdgen.pipeline.page import designed
+from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
 from rbdgen.toolchain.cache import user_cache
@@ -78,7 +79,7 @@ def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         left = [form for form in left if forms[form.function.name] != form.form.name]
         options = replace(case.options, functions=tuple(forms), variants=forms)
         folder = tmp_path_factory.mktemp("round")
-        for name, text in designed(robot, options, store).files.items():
+        for name, text in designed(Request(robot, options), store).files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

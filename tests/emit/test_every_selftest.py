@@ -27,6 +27,7 @@ from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.page import emit
+from rbdgen.pipeline.request import Request
 from rbdgen.signature import UPDATE
 
 SOLID: dict[str, Any] = {"mass": 1.3, "com": (0.1, 0.02, -0.03), "inertia": (0.05, 0.06, 0.07)}
@@ -115,7 +116,7 @@ def designs_of(robot: Robot, options: Options) -> list[FunctionSource]:
     names = list(options.functions)
     while True:
         try:
-            return design_functions(robot, replace(options, functions=tuple(names)))
+            return design_functions(Request(robot, replace(options, functions=tuple(names))))
         except OptionError as error:
             said = re.match(r"function '(\w+)': its results are 0 at all states", str(error))
             if said is None:
@@ -158,7 +159,7 @@ def test_every_function_compares_bits(
             _, compared = hash_of_outputs([outputs[x.name] for x in design.signature.outputs])
             assert compared > max(FEWEST, STATES / 2), (design.name, real)
         names = tuple(x.name for x in designs if x.name != UPDATE)
-        emitted = emit(robot, designs, replace(options, functions=names, real=real))
+        emitted = emit(Request(robot, replace(options, functions=names, real=real)), designs)
         said = selftest(emitted, tmp_path / real)
         wanted = r"\w+: ok, 0 wrong elements in 2 states, bits [0-9a-f]{8} as expected"
         assert [line for line in said if not re.fullmatch(wanted, line)] == []

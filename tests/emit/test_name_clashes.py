@@ -26,6 +26,7 @@ from rbdgen.model.build import Base, Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.page import emit
+from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root, template_root
 from rbdgen.runtime import open_library
@@ -52,9 +53,12 @@ def folders() -> list[dict[str, Mapping[str, str]]]:
         rows = [row for row in TABLE.values() if number < len(row.forms)]
         forms = {row.name: row.forms[number].name for row in rows}
         options = replace(common, functions=tuple(forms), variants=forms)
-        functions = design_functions(robot, options)
+        functions = design_functions(Request(robot, options))
         made.append(
-            {name: emit(robot, functions, replace(options, name=name)).files for name in (NAME, OTHER)}
+            {
+                name: emit(Request(robot, replace(options, name=name)), functions).files
+                for name in (NAME, OTHER)
+            }
         )
     return made
 
@@ -208,7 +212,7 @@ def test_robots_of_any_name(
 ) -> None:
     """gcc finds nothing to say, the self-test passes, a C++ compiler takes the header."""
     robot, options, functions = rnea
-    sources = emit(robot, functions, replace(options, name=robot_identifier(name)))
+    sources = emit(Request(robot, replace(options, name=robot_identifier(name))), functions)
     write(sources.files, tmp_path)
     strict = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", f"-I{tmp_path}"]
     program = tmp_path / "selftest.out"
@@ -224,7 +228,7 @@ def test_robots_of_any_name(
 @pytest.fixture(scope="module")
 def rnea() -> tuple[Robot, Options, list[FunctionSource]]:
     robot, options = load_robot(robot_root() / "double_pendulum.urdf"), Options(functions=("rnea",))
-    return robot, options, design_functions(robot, options)
+    return robot, options, design_functions(Request(robot, options))
 
 
 def write(files: Mapping[str, str], folder: Path) -> None:

@@ -320,7 +320,7 @@ def test_ipopt_reaches_the_optimum_of_the_traced_expressions() -> None:
 def test_a_folder_brings_a_library_of_its_own(tmp_path: Path) -> None:
     """Compiled here, or later by make, by any compiler and without a warning."""
     done = command(
-        *("double_pendulum", "-f", "rnea,rnea_vjp,rnea_hvp,crba", "--emit", "casadi", "--knots", "3"),
+        *("double_pendulum", "-f", "rnea,rnea_vjp,rnea_hvp,crba", "--emit", "casadi:3"),
         *("-o", tmp_path),
         cwd=tmp_path,
     )
@@ -378,7 +378,10 @@ def test_what_cannot_be_is_one_line(tmp_path: Path, arm: Library) -> None:
     for told, options in (
         (r"emit=\['jax'\] is not known; choose from: casadi", {"emit": ["jax"]}),
         ("emit='casadi': give a list of names", {"emit": "casadi"}),
-        (r"knots is of functions of CasADi; give emit=\['casadi'\]", {"knots": 2}),
+        (r"knots is of functions of CasADi; give emit=\['casadi:2'\]", {"knots": 2}),
+        (r"emit=\['casadi:0'\]: give a positive number of states a call", {"emit": ["casadi:0"]}),
+        (r"emit=\['casadi:x'\]: give a positive number of states a call", {"emit": ["casadi:x"]}),
+        (r"emit=\['casadj'\] is not known; did you mean 'casadi'", {"emit": ["casadj"]}),
         ("knots=0 makes no sense", {"emit": ["casadi"], "knots": 0}),
         ("CasADi computes in double; leave real='float' out", {"emit": ["casadi"], "real": "float"}),
         ("its functions are of q; leave trig='input' out", {"emit": ["casadi"], "trig": "input"}),

@@ -16,6 +16,7 @@ from rbdgen.model.regularity import unresisted
 from rbdgen.model.resistance import Dissipation
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.request import Request
 
 BOTH = Dissipation(damping=True, friction=("smooth", 0.1))
 
@@ -91,7 +92,7 @@ def test_what_would_drive_a_joint(value: str) -> None:
 def test_an_angle_that_is_not_given_has_no_spring() -> None:
     options = Options(functions=("rnea",), trig="input")
     with pytest.raises(OptionError, match=r"^trig='input': joint 'j' has a spring, which needs the angle"):
-        design_functions(build("revolute", stiffness=3.0), options)
+        design_functions(Request(build("revolute", stiffness=3.0), options))
 
 
 def with_rotors(model: Model, *armature: float) -> Model:

@@ -15,6 +15,7 @@ from rbdgen.model.inertial_parameters import NAMES
 from rbdgen.model.parameters import all_parameters, asked_parameters
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.request import Request
 from rbdgen.runtime import Library
 from rbdgen.runtime.log_cholesky import LOG_CHOLESKY
 
@@ -210,4 +211,4 @@ def test_a_plate_has_none(tmp_path: Any) -> None:
 )
 def test_what_has_no_library_reads_ten(options: Options, message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        design_functions(rbdgen.load_robot("double_pendulum"), options)
+        design_functions(Request(rbdgen.load_robot("double_pendulum"), options))

@@ -22,6 +22,7 @@ from rbdgen.errors import BuildError, EmitError, GraphError, OptionError
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_function
 from rbdgen.pipeline.page import generate
+from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.selection.choose import Choice, choose
 from rbdgen.spatial.ops import Vector
@@ -67,7 +68,7 @@ def test_no_illegal_program_is_emitted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("rbdgen.selection.differentiate.choose", choose_wrongly)
     with pytest.raises(GraphError, match="output 'tau': 2 elements stay unwritten"):
-        design_function((load_robot(PENDULUM), "rnea", None, RNEA, None))
+        design_function((Request(load_robot(PENDULUM), RNEA), None, None))
 
 
 def test_what_changes_the_build() -> None:

@@ -29,6 +29,7 @@ from rbdgen.model.inertial_parameters import NAMES
 from rbdgen.model.parameters import OF_INERTIA, asked_parameters
 from rbdgen.options import Options
 from rbdgen.pipeline.design import count, design_functions
+from rbdgen.pipeline.request import Request
 from rbdgen.runtime import Library
 from rbdgen.runtime.parameters import Parameters
 
@@ -60,7 +61,7 @@ def designed(
     name: str, asked: tuple[str, ...], functions: tuple[str, ...] = FUNCTIONS
 ) -> list[FunctionSource]:
     options = Options(functions=functions, params=asked, engine="graph")
-    return design_functions(robot(*ROBOTS[name], 0.0), options)
+    return design_functions(Request(robot(*ROBOTS[name], 0.0), options))
 
 
 def changed_urdf(text: str, values: dict[str, float]) -> str:
@@ -158,7 +159,7 @@ def test_defaults_are_the_plain_robot(name: str, functions: tuple[str, ...]) -> 
     """The update of the defaults is the default table, to the bit."""
     described = robot(*ROBOTS[name], 0.0)
     *tabled, update = designed(name, ("ten:*", "xyz:*", "gravity.*"), functions)
-    plain = design_functions(described, Options(functions=functions, engine="graph", savings=False))
+    plain = design_functions(Request(described, Options(functions=functions, engine="graph", savings=False)))
     (p,), table = update.signature.inputs, update.signature.outputs[0]
     assert run(update.program, {"p": np.array(p.default)})["table"].tolist() == list(table.default or ())
     for ours, theirs in zip(tabled, plain, strict=True):
@@ -172,7 +173,7 @@ def test_defaults_are_the_plain_robot(name: str, functions: tuple[str, ...]) -> 
 def test_pinned_operations() -> None:
     """Of the arm with all inertias as inputs, and with all lengths that are not 0."""
     counts = {
-        asked: {f.name: f.cost.total for f in design_functions(robot("arm7"), options(asked))}
+        asked: {f.name: f.cost.total for f in design_functions(Request(robot("arm7"), options(asked)))}
         for asked in ("ten:*", "xyz:*", "ten:link7")
     }
     assert counts == {
@@ -192,7 +193,7 @@ def options(asked: str) -> Options:
 def test_what_no_parameter_reaches_stays_folded() -> None:
     """Gravity alone: one entry, hardly an operation more, and none in what does not feel it."""
     plain = {name: cost.total for name, (_, cost) in count(robot("arm7"), ("rnea", "crba")).items()}
-    tabled = {f.name: f for f in design_functions(robot("arm7"), options("gravity"))}
+    tabled = {f.name: f for f in design_functions(Request(robot("arm7"), options("gravity")))}
     assert tabled["update"].signature.outputs[0].size == 1
     assert tabled["update"].cost.total == 0
     assert tabled["rnea"].cost.total <= 1.05 * plain["rnea"]
@@ -337,7 +338,7 @@ def test_tables_are_those_of_all_functions() -> None:
     sizes = []
     for target in ("host", "cortex-m7"):
         options = Options.of(functions=["potential_energy"], params=params, target=target)
-        sizes.append(design_functions(robot, options)[-1].signature.outputs[0].size)
+        sizes.append(design_functions(Request(robot, options))[-1].signature.outputs[0].size)
     assert sizes[1] < sizes[0]
 
 
@@ -393,12 +394,12 @@ def test_springs_that_the_file_does_not_have() -> None:
 
     without, sprung = finger(0.0), finger(2.0)
     options = Options(functions=("gravity",), params=("stiffness:far_joint",), engine="graph")
-    gravity, update = design_functions(without, options)
+    gravity, update = design_functions(Request(without, options))
     inputs = random_inputs(sprung.model, lookup("gravity").signature, 3)
     for stiffness, expected in ((2.0, sprung), (0.0, without)):
         table = run(update.program, {"p": np.full((3, 1), stiffness)})["table"]
         found = run(gravity.program, {**inputs, "table": table})["tau"]
-        (plain,) = design_functions(expected, Options(functions=("gravity",), engine="graph"))
+        (plain,) = design_functions(Request(expected, Options(functions=("gravity",), engine="graph")))
         assert relative_error(found, run(plain.program, inputs)["tau"]) < 1e-12
     with pytest.raises(OptionError, match="stiffness:ball_joint'\\]: no such parameter"):
         asked_parameters(without, ["stiffness:ball_joint"])

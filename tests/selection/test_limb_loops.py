@@ -19,6 +19,7 @@ from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.request import Request
 from rbdgen.selection.limb_loops import smallest_in_limb_loops
 from rbdgen.selection.trace import trace_graph
 
@@ -79,7 +80,7 @@ def test_zeros_between_limbs_are_written_in_the_loop() -> None:
 def test_refused(limbs: Sequence[Sequence[str]], options: dict[str, object], reason: str) -> None:
     asked = Options(functions=("rnea",), variants={"rnea": LIMB_LOOPS}, **options)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match=reason):
-        design_functions(with_limbs(limbs), asked)
+        design_functions(Request(with_limbs(limbs), asked))
 
 
 def test_sines_as_inputs() -> None:
@@ -87,7 +88,7 @@ def test_sines_as_inputs() -> None:
     robot = with_limbs([LEG] * 2, "fixed")
     asked = Options(functions=("gravity",), variants={"gravity": LIMB_LOOPS}, target="portable")
     given = Options(functions=("gravity",), variants={"gravity": LIMB_LOOPS}, target="portable", trig="input")
-    (own,), (handed,) = design_functions(robot, asked), design_functions(robot, given)
+    (own,), (handed,) = design_functions(Request(robot, asked)), design_functions(Request(robot, given))
     q = np.random.default_rng(3).normal(size=(5, 4))
     wanted = run(own.program, {"q": q})["tau"]
     found = run(handed.program, {"sin_q": np.sin(q), "cos_q": np.cos(q)})["tau"]

@@ -28,6 +28,7 @@ from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.request import Request
 from rbdgen.selection.axes import unmoved
 from rbdgen.selection.choose import subjects
 from rbdgen.selection.limbs import InLimbs, LimbTable, cheapest_in_limbs, trace_in_limbs
@@ -94,7 +95,7 @@ def test_a_line_of_loops(limbs: Sequence[Sequence[str]], base: Base, lanes: int)
 @pytest.mark.parametrize("packed", [False, True])
 def test_loops_have_limbs_where_they_may(packed: bool) -> None:
     asked = Options(functions=("minv",), variants={"minv": "vectors"}, packed=packed)
-    (found,) = design_functions(with_limbs([SLIDE] * 4), asked)
+    (found,) = design_functions(Request(with_limbs([SLIDE] * 4), asked))
     assert (found.form, found.lanes is None) == ("vectors", packed)
 
 
@@ -183,7 +184,7 @@ def test_refused(limbs: Sequence[Sequence[str]], options: dict[str, object], rea
     asked = Options(**{"functions": ("rnea",), **options})  # type: ignore[arg-type]
     asked = replace(asked, variants=dict.fromkeys(asked.functions, "limbs"))
     with pytest.raises(OptionError, match=reason):
-        design_functions(with_limbs(limbs), asked)
+        design_functions(Request(with_limbs(limbs), asked))
 
 
 def test_functions_of_no_joints_have_no_such_form() -> None:
@@ -206,7 +207,7 @@ def test_code_beyond_the_cache_takes_as_long_as_it_streams() -> None:
 
 def test_a_small_gain_is_left() -> None:
     """Two sliding masses on a trunk: the lanes save nothing, and batches would pay for them."""
-    (found,) = design_functions(with_limbs([("prismatic",)] * 2), Options(functions=("gravity",)))
+    (found,) = design_functions(Request(with_limbs([("prismatic",)] * 2), Options(functions=("gravity",))))
     assert found.lanes is None
 
 
@@ -230,4 +231,4 @@ def test_lines_too_long_for_one_piece_are_refused(monkeypatch: pytest.MonkeyPatc
     robot = with_limbs([("revolute",)] * 2)
     asked = Options(functions=("gravity",), variants={"gravity": "limbs"})
     with pytest.raises(OptionError, match=r"'limbs'\}: its straight line has more than \d+ operations"):
-        design_functions(robot, asked)
+        design_functions(Request(robot, asked))

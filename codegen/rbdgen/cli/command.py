@@ -22,7 +22,7 @@ from rbdgen.pipeline.shown import say, shown_on
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from rbdgen.pipeline.page import Generated
+    from rbdgen.pipeline.written import Generated
 
 COMMANDS = ("list", "inspect", "check", "bench", "inertia", "equations", "cache", "completion")
 INTERRUPTED = 130
@@ -101,7 +101,7 @@ def _generate(parsed: argparse.Namespace) -> int:
 def _inertia(parsed: argparse.Namespace) -> int:
     options = inertia_options_of(parsed)
     from rbdgen.cli import tables  # noqa: PLC0415
-    from rbdgen.pipeline.page import generate_inertia  # noqa: PLC0415
+    from rbdgen.pipeline.inertia import generate_inertia  # noqa: PLC0415
 
     console, errors = tables.consoles(quiet=parsed.quiet)
     _tell_real(parsed, options, errors)

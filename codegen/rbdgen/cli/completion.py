@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdgen.description.source import bundled_robots
+from rbdgen.emit.backends import ON_REQUEST
 from rbdgen.functions.table import ALL
 from rbdgen.inertia.operations import OPERATIONS
 from rbdgen.toolchain.batch import ARCHITECTURES
@@ -41,6 +42,8 @@ def _option(action: argparse.Action, command: str) -> Option:
         values = tuple(OPERATIONS if command == "inertia" else ALL)
     elif action.dest == "target":
         values = tuple(TARGETS)
+    elif action.dest == "emit":
+        values = tuple(ON_REQUEST)
     elif action.dest == "arch":
         values = tuple(ARCHITECTURES)
     elif action.option_strings == ["--counts"]:

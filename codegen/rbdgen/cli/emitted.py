@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import argparse
 
-from rbdgen.options import EMITTED, Options
+from rbdgen.emit.backends import ON_REQUEST
 
 
 def add_emit_options(group: argparse._ArgumentGroup) -> None:
     """Adds the option --emit and those that belong to it."""
     group.add_argument(
         "--emit",
-        choices=EMITTED,
+        metavar="NAME",
         action="append",
         default=[],
-        help="also write functions for casadi.external, with sparse derivatives",
+        help="also write " + ", ".join(f"{name}: {row.adds}" for name, row in ON_REQUEST.items()),
     )
     group.add_argument(
         "--knots",
         metavar="N",
         type=int,
-        default=Options().knots,
-        help="also write functions of CasADi that take N states per call, in SIMD vectors (default 1)",
+        default=1,
+        help="--emit casadi --knots N means --emit casadi:N",
     )

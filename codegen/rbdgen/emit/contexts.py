@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from rbdgen.emit.names import comment_text, unique_identifiers
 from rbdgen.emit.numbers import literal
 from rbdgen.emit.package import (
     ContactFacts,
     EmitOptions,
+    FrameFacts,
     FunctionSource,
     JointFacts,
+    ParameterFacts,
     ResistanceFacts,
     RobotFacts,
 )
@@ -85,41 +89,17 @@ class CFunction:
         return self.inputs + self.outputs
 
 
-@dataclass(frozen=True)
-class CJoint:
-    """A joint in the header; `macro` is the part of the name after `<ROBOT>_Q_` and `<ROBOT>_V_`."""
-
-    macro: str
-    comment: str
-    idx_q: int
-    idx_v: int
+Facts = TypeVar("Facts", JointFacts, FrameFacts, ContactFacts, ParameterFacts)
 
 
 @dataclass(frozen=True)
-class CFrame:
-    """A chosen frame in the header; `macro` is the part of the name after `<ROBOT>_FRAME_`."""
+class CRow(Generic[Facts]):
+    """A row of the robot's facts in the header, as in the manifest, with what only C needs."""
 
     macro: str
+    """The end of the names of its macros, such as `<ROBOT>_Q_<macro>`."""
     comment: str
-
-
-@dataclass(frozen=True)
-class CContact:
-    """A contact in the header; `macro` stands after `<ROBOT>_CONTACT_` and `<ROBOT>_ROW_` in its names."""
-
-    macro: str
-    comment: str
-    first_row: int
-
-
-@dataclass(frozen=True)
-class CParameter:
-    """An element of p in the header; `macro` is the part of the name after `<ROBOT>_P_`."""
-
-    macro: str
-    comment: str
-    index: int
-    default: str
+    facts: Facts
 
 
 @dataclass(frozen=True)
@@ -138,13 +118,15 @@ class CRobot:
     fabs: str
     trig: str
     target: str
-    joints: tuple[CJoint, ...]
+    joints: tuple[CRow[JointFacts], ...]
     resistance: tuple[str, ...]
     """For each joint that has some, one line that lists its damping, friction, stiffness and armature."""
-    parameters: tuple[CParameter, ...]
+    parameters: tuple[CRow[ParameterFacts], ...]
     """The numbers of the robot that stay inputs."""
-    frames: tuple[CFrame, ...]
-    contacts: tuple[CContact, ...]
+    defaults: tuple[str, ...]
+    """Their values, as C literals."""
+    frames: tuple[CRow[FrameFacts], ...]
+    contacts: tuple[CRow[ContactFacts], ...]
     contact_rows: int
 
     @property
@@ -161,7 +143,7 @@ class CRobot:
 def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:
     """The robot as all templates see it."""
     real = real_type(options.real)
-    macros = unique_identifiers(joint.name for joint in facts.joints)
+    carriers = {-1: "the world"} | {i: body.name for i, body in enumerate(facts.bodies)}
     return CRobot(
         facts.name,
         facts.name.upper(),
@@ -175,41 +157,21 @@ def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:
         real.fabs,
         options.trig,
         comment_text(options.target),
-        tuple(
-            CJoint(macro.upper(), comment_text(_joint_text(joint, facts.manifold)), joint.idx_q, joint.idx_v)
-            for macro, joint in zip(macros, facts.joints, strict=True)
-        ),
+        _rows(facts.joints, lambda joint: _joint_text(joint, facts.manifold)),
         tuple(map(_resistance, facts.resistance)),
-        tuple(
-            CParameter(
-                macro.upper(), comment_text(f"{row.name}, {row.unit}"), k, literal(row.default, options.real)
-            )
-            for k, (macro, row) in enumerate(
-                zip(unique_identifiers(x.name for x in facts.parameters), facts.parameters, strict=True)
-            )
-        ),
-        _frames(facts),
-        _contacts(facts),
+        _rows(facts.parameters, lambda row: f"{row.name}, {row.unit}"),
+        tuple(literal(row.default, options.real) for row in facts.parameters),
+        _rows(facts.frames, lambda frame: f"{frame.name}, on {carriers[frame.body]}"),
+        _rows(facts.contacts, lambda contact: f"{contact.name}: {contact_text(contact)}"),
         sum(contact.rows for contact in facts.contacts),
     )
 
 
-def _frames(facts: RobotFacts) -> tuple[CFrame, ...]:
-    """The chosen frames, in order."""
-    macros = unique_identifiers(frame.name for frame in facts.frames)
-    carriers = {-1: "the world"} | {i: body.name for i, body in enumerate(facts.bodies)}
+def _rows(facts: Sequence[Facts], comment: Callable[[Facts], str]) -> tuple[CRow[Facts], ...]:
+    """The rows with macros of which no two are equal."""
+    macros = unique_identifiers(row.name for row in facts)
     return tuple(
-        CFrame(macro.upper(), comment_text(f"{frame.name}, on {carriers[frame.body]}"))
-        for macro, frame in zip(macros, facts.frames, strict=True)
-    )
-
-
-def _contacts(facts: RobotFacts) -> tuple[CContact, ...]:
-    """The contacts, in order."""
-    macros = unique_identifiers(contact.name for contact in facts.contacts)
-    return tuple(
-        CContact(macro.upper(), comment_text(f"{x.name}: {contact_text(x)}"), x.first_row)
-        for macro, x in zip(macros, facts.contacts, strict=True)
+        CRow(macro.upper(), comment_text(comment(row)), row) for macro, row in zip(macros, facts, strict=True)
     )
 
 

@@ -10,7 +10,6 @@ from functools import cached_property
 
 from rbdgen.emit.c.trigonometry import angle_count
 from rbdgen.emit.contexts import CFunction, CRobot, function_context, robot_context
-from rbdgen.emit.names import casadi_name
 from rbdgen.emit.package import EmitOptions, FunctionSource, RobotFacts
 from rbdgen.emit.real import real_type
 from rbdgen.emit.selftest.context import CGolden, golden_context
@@ -37,6 +36,17 @@ class FolderFunction:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """What a backend that was asked for adds to the folder."""
+
+    name: str
+    library: str
+    """The file name of the library of its files; empty if there is none."""
+    loaded_by: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Folder:
     """The description from which every backend prints its files."""
 
@@ -46,6 +56,8 @@ class Folder:
     functions: tuple[FolderFunction, ...]
     batches: tuple[FolderFunction, ...]
     """The functions that have a batch function."""
+    beside: tuple[Beside, ...] = ()
+    """What backends that were asked for add; empty while these print."""
 
     @property
     def name(self) -> str:
@@ -69,33 +81,6 @@ class Folder:
         """The function whose outputs are the derivatives of the given function, or None."""
         name = function.source.name
         return next((other for other in self.functions if other.source.derivative_of == name), None)
-
-    @property
-    def casadi(self) -> list[FolderFunction]:
-        """The functions that CasADi calls by name, without those that are only derivatives of others."""
-        if "casadi" not in self.options.emit:
-            return []
-        names = {function.source.name for function in self.functions}
-        products = {f"{name}_{mode}" for name in names for mode in ("vjp", "jvp", "hvp")}
-        return [
-            function
-            for function in self.functions
-            if function.source.derivative_of not in names and function.source.name not in products
-        ]
-
-    @property
-    def casadi_knots(self) -> tuple[int, ...]:
-        """The numbers of states per call for which CasADi functions are generated."""
-        return tuple(sorted({1, self.options.knots}))
-
-    def casadi_file(self, function: FolderFunction, knots: int) -> str:
-        """The C file of a CasADi function."""
-        return f"casadi/{casadi_name(self.name, function.source.name, knots)}.c"
-
-    @property
-    def casadi_files(self) -> list[str]:
-        """The C files of all CasADi functions."""
-        return [self.casadi_file(function, knots) for function in self.casadi for knots in self.casadi_knots]
 
 
 def folder_of(

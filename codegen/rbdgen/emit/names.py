@@ -76,12 +76,6 @@ def check_argument_name(name: str) -> str:
     return name
 
 
-def casadi_name(robot: str, function: str, knots: int) -> str:
-    """The name of a function for `casadi.external`, which differs from that of the C function by its
-    suffix."""
-    return f"{robot}_{function}_x{knots}"
-
-
 def _taken(name: str) -> bool:
     """Whether a package or header of this name would hide another, or a C++ namespace would clash."""
     return name in _TAKEN_MODULES or hides_the_system(name)

@@ -300,8 +300,6 @@ class EmitOptions:
     """The flags of the target's compiler, for the build files of the folder."""
     emit: tuple[str, ...] = ()
     """As in `Options`."""
-    knots: int = 1
-    """As in `Options`."""
     package: bool = True
     """Whether the folder is a Python package too."""
 

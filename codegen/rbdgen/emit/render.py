@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from rbdgen.emit.batch.files import files as batch_files
-from rbdgen.emit.c.files import files as c_files
-from rbdgen.emit.casadi.files import files as casadi_files
-from rbdgen.emit.folder import Folder, folder_of
+from rbdgen.emit.backends import BACKENDS, ON_REQUEST, Backend, asked_for
+from rbdgen.emit.folder import Beside, folder_of
 from rbdgen.emit.manifest import manifest_text
 from rbdgen.emit.package import MANIFEST, EmitOptions, FunctionSource, RobotFacts, Sources
-from rbdgen.emit.project.files import files as project_files
-from rbdgen.emit.python.files import files as python_files
-from rbdgen.emit.readme.files import files as readme_files
 from rbdgen.emit.selftest.golden import Golden
-
-Backend: TypeAlias = Callable[[Folder], Mapping[str, str]]
-"""A function from the description of a folder to files by path; it returns none if the folder needs none."""
-
-BACKENDS: Final[tuple[Backend, ...]] = (
-    c_files,
-    batch_files,
-    casadi_files,
-    project_files,
-    python_files,
-    readme_files,
-)
-"""The backends of a folder, in this order.
-
-To add a language, add a folder in `emit`, a folder in `templates` and a line here.
-"""
 
 
 def render(
@@ -50,9 +29,18 @@ def render(
     Raises:
         EmitError: a name, a number or a graph cannot be printed, there is no function, or one occurs twice.
     """
-    folder = folder_of(facts, functions, options or EmitOptions(), golden)
+    options = options or EmitOptions()
+    folder = folder_of(facts, functions, options, golden)
+    asked = {name: ON_REQUEST[name].files(folder) for name in dict(asked_for(options.emit))}
+    folder = replace(
+        folder, beside=tuple(_beside(folder.name, ON_REQUEST[name], asked[name]) for name in asked)
+    )
     files: dict[str, str] = {}
     for backend in BACKENDS:
-        files |= backend(folder)
+        files |= asked.get(backend.name, {}) if backend.asked else backend.files(folder)
     files[MANIFEST] = manifest_text(folder, files)
     return Sources(folder.name, files)
+
+
+def _beside(robot: str, backend: Backend, files: Mapping[str, str]) -> Beside:
+    return Beside(backend.name, backend.library_of(robot), backend.loaded_by, tuple(files))

@@ -28,14 +28,32 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from rbdgen.description.quoting import told
 from rbdgen.emit.package import MANIFEST
-from rbdgen.errors import EmitError
+from rbdgen.errors import EmitError, OptionError
 from rbdgen.wording import option
 
 _LEAVING: Final = re.compile(r"\.(?P<name>.+)\.(?P<kind>new|old|del)-(?P<token>[0-9a-f]{12})", re.DOTALL)
 _COMPILED: Final = re.compile(r"(?P<module>[^.]+)\..*pyc(\.\d+)?")
 _AT_FDCWD: Final = -100
 _RENAME_EXCHANGE: Final = 2
+
+
+def folder_of(given: object) -> Path:
+    """The folder that a caller names. Raises OptionError if it is not a path."""
+    if isinstance(given, str | os.PathLike):
+        return Path(given)
+    raise OptionError(f"out {told(given)} is no folder; give its path")
+
+
+def check_path(folder: Path) -> None:
+    """Raises OptionError if no file system can have a folder of that name."""
+    try:
+        sound = b"\0" not in os.fsencode(folder)
+    except UnicodeEncodeError:
+        sound = False
+    if not sound:
+        raise OptionError(f"{str(folder)!r}: is no name of a folder; choose another {option('out')}")
 
 
 def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:

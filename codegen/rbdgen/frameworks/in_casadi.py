@@ -13,9 +13,9 @@ from typing import Any
 
 from rbdgen.emit.casadi.entries import Callee, Place
 from rbdgen.emit.casadi.matrices import is_flat
-from rbdgen.emit.casadi.source import casadi_source
+from rbdgen.emit.casadi.source import casadi_name, casadi_source
 from rbdgen.emit.casadi.subjects import Needed, is_by_elements, needed, subject_of
-from rbdgen.emit.names import casadi_name, comment_text
+from rbdgen.emit.names import comment_text
 from rbdgen.emit.package import MANIFEST, Sources
 from rbdgen.errors import ArrayValueError, LoadError
 from rbdgen.frameworks.functions import More

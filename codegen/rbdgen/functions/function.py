@@ -131,10 +131,8 @@ class Function:
     """The parameters of a robot to which its columns belong."""
     contacts: tuple[str, ...] | None = None
     """The contacts it is restricted to; None for all of the robot's."""
-    measure: tuple[str, str | None] | None = None
-    """A much smaller function, and its form (None: the same name), whose operations rank body axes as
-    well.
-    """
+    measure: tuple[Function, str | None] | None = None
+    """A much smaller function, and its form (None: the same name), whose operations rank axes as well."""
     of_joint_frames: bool = False
     """Whether its outputs refer to quantities that are given in the joints' own frames."""
     inverse: str | None = None

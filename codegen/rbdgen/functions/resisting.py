@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from rbdgen.functions.function import Form, Function, Outputs, in_loops
 from rbdgen.functions.resistance import (
@@ -19,8 +20,9 @@ from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import LoopedForm
 
 
+@cache
 def resisting(function: Function) -> Function:
-    """The function, with forms that include joint resistance."""
+    """The function, with forms that include joint resistance; the same object whoever asks for it."""
     inputs = {x.name for x in function.signature.inputs}
     taken = any(part.array in inputs for part in function.resistance)
     added = [part for part in function.resistance if part.array not in inputs]

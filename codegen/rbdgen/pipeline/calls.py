@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rbdgen.emit.write import folder_of
 from rbdgen.errors import OptionError
 from rbdgen.inertia.operations import OPERATIONS
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, default_functions
-from rbdgen.pipeline import page
+from rbdgen.pipeline import inertia, page
 from rbdgen.pipeline.robot import load_robot, robot_of
 from rbdgen.pipeline.shown import shown
 from rbdgen.runtime import Library
@@ -38,7 +39,7 @@ def generate(
     robot = robot_of(given)
     chosen = _asked("generate", robot, functions, options)
     with shown(progress) as told:
-        return page.generate(robot, chosen, page.folder_of(out), compiled=compiled, progress=told).folder
+        return page.generate(robot, chosen, folder_of(out), compiled=compiled, progress=told).folder
 
 
 def generate_inertia(
@@ -47,7 +48,7 @@ def generate_inertia(
     """As `rbdgen.generate_inertia`."""
     chosen = Options.of(**options, functions=OPERATIONS if functions is None else functions)
     with shown(progress) as told:
-        return page.generate_inertia(chosen, page.folder_of(out), compiled=compiled, progress=told).folder
+        return inertia.generate_inertia(chosen, folder_of(out), compiled=compiled, progress=told).folder
 
 
 def _asked(caller: str, robot: Robot, functions: Sequence[str] | None, given: Mapping[str, Any]) -> Options:

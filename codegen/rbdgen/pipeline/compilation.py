@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdgen.emit.package import Sources
+from rbdgen.emit.package import EmitOptions, Sources
 from rbdgen.errors import OptionError
 from rbdgen.machine import available_cores
 from rbdgen.options import Options, environment_compiler
@@ -44,6 +44,21 @@ def compiler_flags(options: Options) -> tuple[str, ...]:
     if options.contract:
         changed["-ffp-contract=off"] = "-ffp-contract=fast"
     return tuple(changed.get(flag, flag) for flag in target_named(options.target).flags)
+
+
+def style(options: Options, *, package: bool) -> EmitOptions:
+    """How the C of the options looks; `package`: whether its folder is a Python package too."""
+    target = target_named(options.target)
+    return EmitOptions(
+        options.real,
+        options.trig,
+        target.name,
+        target.extensions,
+        prefix=target.prefix,
+        flags=compiler_flags(options),
+        emit=options.emit,
+        package=package,
+    )
 
 
 def measured(sources: Sources, target: Target, options: Options, progress: Progress) -> Sources:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import astuple
 
-from rbdgen.emit.names import renaming, robot_identifier
+from rbdgen.emit.names import renaming
 from rbdgen.emit.package import (
     BaseFacts,
     BodyFacts,
@@ -19,15 +19,15 @@ from rbdgen.emit.package import (
     ResistanceFacts,
     RobotFacts,
 )
-from rbdgen.functions.table import lookup
 from rbdgen.model.build import Robot
 from rbdgen.model.frames import Frame
 from rbdgen.model.inertial_parameters import NAMES
 from rbdgen.model.joints import Helical, Joint
 from rbdgen.model.loops import Loop
 from rbdgen.model.model import Body, Model
-from rbdgen.model.parameters import asked_parameters, parametrised_links
+from rbdgen.model.parameters import parametrised_links
 from rbdgen.options import Options
+from rbdgen.pipeline.request import Request
 from rbdgen.version import __version__
 
 
@@ -38,18 +38,17 @@ def warnings_of(robot: Robot, options: Options | None = None) -> tuple[str, ...]
     return robot.warnings if renamed is None else (*robot.warnings, renamed)
 
 
-def facts_of(robot: Robot, options: Options) -> RobotFacts:
+def facts_of(request: Request) -> RobotFacts:
     """The facts of a robot that the emitted files state."""
-    model = robot.model
+    robot, model = request.robot, request.model
     body_names = {-1: "world"} | {i: body.name for i, body in enumerate(model.bodies)}
-    chosen = asked_parameters(robot, options.params)
     joints = []
     for joint in robot.joints:
         limit = joint.limit
         ends = (limit.lower, limit.upper, limit.effort, limit.velocity) if limit else (None,) * 4
         joints.append(JointFacts(joint.name, joint.type.name, joint.idx_q, joint.idx_v, *ends))
     return RobotFacts(
-        name=robot_identifier(model.name) if options.name is None else options.name,
+        name=request.name,
         robot_name=model.name,
         base=robot.base,
         nq=model.sizes["nq"],
@@ -65,7 +64,7 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         merged=tuple((merged.link, body_names[merged.body]) for merged in robot.merged),
         snapped=tuple((snapped.joint, snapped.change) for snapped in robot.snapped),
         warnings=tuple(text.removeprefix(f"{robot.description.path}:") for text in robot.warnings),
-        options={**options.as_json(), "snap": robot.snap, **robot.dissipation.as_json()},
+        options={**request.options.as_json(), "snap": robot.snap, **robot.dissipation.as_json()},
         resistance=tuple(
             _resistance_facts(body.joint) for body in model.bodies if body.joint.resistance.acts
         ),
@@ -76,18 +75,22 @@ def facts_of(robot: Robot, options: Options) -> RobotFacts:
         frames=tuple(map(_frame_facts, model.frames)),
         contacts=tuple(_contact_facts(model)),
         contact_sets={chosen.name: chosen.contacts for chosen in model.contact_sets},
-        base_parameters=_base_facts(robot, options),
-        parameters=tuple(ParameterFacts(x.name, x.default, x.unit) for x in chosen),
-        parameter_links=tuple(LinkFacts(*astuple(link)) for link in parametrised_links(robot, chosen)),
-        log_cholesky=tuple(k for k, x in enumerate(chosen) if x.log_cholesky and x.component == NAMES[0]),
+        base_parameters=_base_facts(request),
+        parameters=tuple(ParameterFacts(x.name, x.default, x.unit) for x in request.parameters),
+        parameter_links=tuple(
+            LinkFacts(*astuple(link)) for link in parametrised_links(robot, request.parameters)
+        ),
+        log_cholesky=tuple(
+            k for k, x in enumerate(request.parameters) if x.log_cholesky and x.component == NAMES[0]
+        ),
     )
 
 
-def _base_facts(robot: Robot, options: Options) -> BaseFacts | None:
-    """The base parameters of the first function that the options ask for and that has some."""
-    for row in (lookup(name, robot.model) for name in options.functions):
+def _base_facts(request: Request) -> BaseFacts | None:
+    """The base parameters of the first function asked for that has some."""
+    for row in request.rows.values():
         if row.basis is not None:
-            basis = row.basis(robot.model)
+            basis = row.basis(request.model)
             return BaseFacts(basis.names, basis.matrix)
     return None
 

@@ -8,14 +8,13 @@ from dataclasses import replace
 
 from rbdgen.emit.package import MANIFEST, FunctionSource, Sources
 from rbdgen.errors import BuildError, OptionError
-from rbdgen.functions.function import LIMB_LOOPS, Form
-from rbdgen.functions.table import ALL, lookup
-from rbdgen.model.build import Robot
+from rbdgen.functions.function import LIMB_LOOPS
+from rbdgen.functions.table import ALL
 from rbdgen.model.limbs import alike_limbs
-from rbdgen.options import Options
-from rbdgen.pipeline.compilation import measured, target_of, toolchain_of
+from rbdgen.pipeline.compilation import measured, toolchain_of
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.progress import Progress, Report
+from rbdgen.pipeline.request import Request
 from rbdgen.sweeps.tables import not_in_loops
 from rbdgen.toolchain.cache import user_cache
 from rbdgen.toolchain.module import built, package_files
@@ -101,36 +100,34 @@ def _too_large(sizes: Sizes, budget: int) -> str:
     )
 
 
-def smaller_forms(robot: Robot, options: Options, progress: Progress) -> dict[str, list[FunctionSource]]:
+def smaller_forms(request: Request, progress: Progress) -> dict[str, list[FunctionSource]]:
     """The functions in forms with loops, except for functions whose form the options choose.
 
     The loops are over alike limbs, if the robot has some, and over bodies, if the robot allows it.
     """
-    forms: list[dict[str, Form]] = [{}, {}]
-    for name in options.functions:
-        function = lookup(name, robot.model)
-        if name in options.variants:
+    model = request.model
+    forms: list[dict[str, str]] = [{}, {}]
+    for name, function in request.rows.items():
+        if name in request.options.variants:
             continue
-        of_limbs, smallest = function.in_limb_loops, function.smallest_for(robot.model)
-        if of_limbs and of_limbs.does(robot.model) and alike_limbs(robot.model):
-            forms[0][name] = of_limbs
-        if smallest and not_in_loops(robot.model) is None:
-            forms[1][name] = smallest
+        of_limbs, smallest = function.in_limb_loops, function.smallest_for(model)
+        if of_limbs and of_limbs.does(model) and alike_limbs(model):
+            forms[0][name] = of_limbs.name
+        if smallest and not_in_loops(model) is None:
+            forms[1][name] = smallest.name
     made: dict[str, list[FunctionSource]] = {}
     for some in filter(None, forms):
-        variants = {name: form.name for name, form in some.items()}
-        other = replace(options, functions=tuple(some), variants=variants, budget_flash=None)
-        for source in design_functions(robot, other, progress):
+        for source in design_functions(request.only(*some, variants=some), progress):
             made.setdefault(source.name, []).append(source)
     return made
 
 
-def flash_bytes(sources: Sources, options: Options, progress: Progress) -> dict[str, int]:
-    """The bytes of code and constants of every function, compiled for the target of the options.
+def flash_bytes(sources: Sources, request: Request, progress: Progress) -> dict[str, int]:
+    """The bytes of code and constants of every function, compiled for the target.
 
     Functions are measured even if they do not fit the target's flash.
     """
-    target = target_of(options)
+    target, options = request.target, request.options
     if target.embedded:
         manifest = measured(sources, replace(target, part=None), options, progress).manifest
     else:

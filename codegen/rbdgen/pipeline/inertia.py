@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import Final
 
-from rbdgen.emit.package import FunctionSource, RobotFacts
+from rbdgen.emit.package import FunctionSource, RobotFacts, Sources
+from rbdgen.emit.render import render
 from rbdgen.errors import OptionError
 from rbdgen.graph.engine import new_engine
 from rbdgen.graph.programs.passes import TO_C, apply
@@ -13,9 +15,12 @@ from rbdgen.graph.programs.program import straight_line
 from rbdgen.graph.programs.verify import verify_program
 from rbdgen.inertia.operations import OPERATIONS, Operation
 from rbdgen.options import Options
-from rbdgen.pipeline.compilation import target_of
+from rbdgen.pipeline.compilation import style, target_of
 from rbdgen.pipeline.design import batch_program
+from rbdgen.pipeline.progress import Progress, Report, silent
+from rbdgen.pipeline.written import Generated, written
 from rbdgen.runtime.configuration import Manifold
+from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.targets import target_named
 from rbdgen.version import __version__
 
@@ -65,3 +70,17 @@ def _function(operation: Operation, options: Options) -> FunctionSource:
         operation.summary,
         batch=batch_program(program) if vectors else None,
     )
+
+
+def generate_inertia(
+    options: Options, out: Path, *, compiled: bool = True, progress: Progress = silent
+) -> Generated:
+    """As `page.generate`, for the operations on ten-parameter inertias."""
+
+    def design(_: Cache) -> Sources:
+        functions = inertia_functions(options)
+        progress(Report("designed the operations on inertias"))
+        package = target_of(options).at_home
+        return render(facts_of_inertia(options), functions, style(options, package=package))
+
+    return written(design, options, out, compiled=compiled, progress=progress)

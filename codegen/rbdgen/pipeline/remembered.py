@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 
 from rbdgen.emit.package import Sources
-from rbdgen.model.build import Robot
-from rbdgen.options import Options, environment_compiler
-from rbdgen.pipeline.compilation import target_of
+from rbdgen.options import environment_compiler
 from rbdgen.pipeline.facts import facts_of
+from rbdgen.pipeline.progress import Progress, Stage, silent
+from rbdgen.pipeline.request import Request
 from rbdgen.resources import package_root, template_root
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
@@ -21,37 +21,43 @@ from rbdgen.toolchain.cross import cross_compiler
 
 
 def remembered(
-    robot: Robot, options: Options, store: Cache, design: Callable[[], Sources], *, package: bool
+    request: Request, store: Cache, design: Callable[[], Sources], progress: Progress = silent
 ) -> Sources:
-    """The result of `design`, from the cache if it has been made before; `package` is as in `page.emit`."""
+    """The result of `design`, from the cache if it has been made before, which `progress` is told."""
+    anew = False
 
     def fill(folder: Path) -> None:
+        nonlocal anew
+        anew = True
         sources = design()
         text = json.dumps({"name": sources.name, "files": dict(sources.files)})
         (folder / "sources.json").write_text(text, encoding="utf-8")
 
-    with store.using(f"design-{_key(robot, options, package)}", fill) as entry:
+    with store.using(f"design-{_key(request)}", fill) as entry:
         content = json.loads((entry / "sources.json").read_text(encoding="utf-8"))
+    if not anew:
+        kept = len(request.rows)
+        Stage(progress, "designing", kept, kept)
     return Sources(content["name"], content["files"])
 
 
-def _key(robot: Robot, options: Options, package: bool) -> str:
+def _key(request: Request) -> str:
     """A hash of everything that a design depends on: all numbers of the robot, all options, the generator."""
     told = {
         "generator": generator_digest(),
-        "robot": asdict(facts_of(robot, options)),
-        "options": options.as_json(),
-        "package": package,
-        "measured with": _measured_with(options),
+        "robot": asdict(facts_of(request)),
+        "options": request.options.as_json(),
+        "package": request.package,
+        "measured with": _measured_with(request),
     }
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
-def _measured_with(options: Options) -> str:
+def _measured_with(request: Request) -> str:
     """The compiler with which a budget of flash is measured, if there is one."""
-    if options.budget_flash is None:
+    if request.options.budget_flash is None:
         return ""
-    target = target_of(options)
+    target = request.target
     return repr(cross_compiler(target) if target.embedded else find_compiler(environment_compiler()))
 
 

@@ -7,29 +7,24 @@ form takes if no entry of any placement or axis is zero. Other forms, and real r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from rbdgen.errors import OptionError
-from rbdgen.functions.table import lookup
+from rbdgen.functions.function import Function
 from rbdgen.model.model import Model
 from rbdgen.wording import option
 
 
-def estimated_operations(model: Model, function: str) -> int:
-    """About how many operations the textbook's form of a function takes, from the shape of the tree alone."""
-    return lookup(function, model).estimate(model)
-
-
-def check_budget(model: Model, functions: Sequence[str], budget: int) -> None:
+def check_budget(model: Model, functions: Iterable[Function], budget: int) -> None:
     """OptionError if a function is estimated to take more operations than `budget`."""
     for function in functions:
-        operations, looped = estimated_operations(model, function), lookup(function, model).smallest
+        operations, looped = function.estimate(model), function.smallest
         if operations > budget:
             raise OptionError(
-                f"{function} of '{model.name}' ({model.nbodies} bodies) would be unrolled to about "
+                f"{function.name} of '{model.name}' ({model.nbodies} bodies) would be unrolled to about "
                 f"{operations:,} operations, the budget is {budget:,}; "
                 + (
-                    f"leave it out, loop over bodies by {option('variants', {function: looped.name})}, "
+                    f"leave it out, loop over bodies by {option('variants', {function.name: looped.name})}, "
                     if looped
                     else "it has no form in loops, so leave it out, "
                 )

@@ -15,7 +15,6 @@ from math import inf
 
 from rbdgen.errors import OptionError
 from rbdgen.functions.function import LIMB_LOOPS, LIMBS, Form, Function
-from rbdgen.functions.table import lookup
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.programs.limbs import work
@@ -264,8 +263,7 @@ def _refined(
     """
     measure, measured = function, form
     if function.measure is not None:
-        name, smaller = function.measure
-        measure = lookup(name)
+        measure, smaller = function.measure
         measured = measure.form(smaller or form.name)
     if measured is CLASSICAL:
         return axes  # they were found for this form

@@ -26,6 +26,7 @@ from rbdgen.functions.table import ALL, lookup, rows_of
 from rbdgen.model.reduce import reduce
 from rbdgen.options import Options
 from rbdgen.pipeline.facts import facts_of
+from rbdgen.pipeline.request import Request
 from rbdgen.selection.trace import trace_program
 
 HELD = [name for name, row in ALL.items() if row.of_contacts]
@@ -168,7 +169,7 @@ def test_other_points_and_other_sets_are_other_designs() -> None:
         biped(sets={"swing": ["hand"]}),
         biped(sets={"swing": ["hand", "bar"]}),
     ]
-    facts = [json.dumps(asdict(facts_of(robot, Options())), sort_keys=True) for robot in robots]
+    facts = [json.dumps(asdict(facts_of(Request(robot, Options()))), sort_keys=True) for robot in robots]
     assert len(set(facts)) == len(robots)
 
 

@@ -19,10 +19,11 @@ from rbdgen.cli import main
 from rbdgen.description.pinocchio import read_pinocchio
 from rbdgen.description.pruned import pruned
 from rbdgen.errors import ModelError, OptionError
-from rbdgen.functions.table import rows_of
+from rbdgen.functions.table import lookup, rows_of
 from rbdgen.model.model import WORLD
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.request import Request
 from rbdgen.selection.budget import check_budget
 
 
@@ -89,7 +90,7 @@ def test_they_have_no_form_in_loops() -> None:
     with pytest.raises(OptionError, match=r"'frame_drift_local' has no form 'looped'; choose from: columns,"):
         rbdgen.build(robot, functions=["frame_drift_local"], variants={"frame_drift_local": "looped"})
     with pytest.raises(OptionError, match=r"leave it out, fix joints that do not matter"):
-        check_budget(robot.model, ["frame_drift_local"], 10)
+        check_budget(robot.model, [lookup("frame_drift_local")], 10)
 
 
 def test_sites_of_an_mjcf(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -275,9 +276,9 @@ def test_traced_for_ones_own_work() -> None:
 def test_limbs_without_a_frame_are_searched_too() -> None:
     """The axes of a body are chosen by counting its chain, where there may be no frame at all."""
     robot = rbdgen.load_robot("quadruped12", base="floating", frames=["front_left_shank"])
-    (design,) = design_functions(robot, Options(functions=("frame_placement",)))
+    (design,) = design_functions(Request(robot, Options(functions=("frame_placement",))))
     alone = rbdgen.load_robot(
         "quadruped12", base="floating", frames=["front_left_shank"], tip="front_left_shank"
     )
-    (short,) = design_functions(alone, Options(functions=("frame_placement",)))
+    (short,) = design_functions(Request(alone, Options(functions=("frame_placement",))))
     assert design.cost.total == short.cost.total

@@ -26,6 +26,7 @@ from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.options import Options
 from rbdgen.pipeline.design import count, design_functions
+from rbdgen.pipeline.request import Request
 from rbdgen.runtime import Library
 from rbdgen.selection.axes import operations, search
 from rbdgen.sweeps.inputs import State
@@ -166,7 +167,7 @@ def test_lengths_that_stay_inputs() -> None:
     """Factors of the parent's columns are symbols then, of which nothing may ask how large they are."""
     pendulum = robot("double_pendulum")
     options = Options(functions=("regressor",), params=("xyz:*",))
-    designed, update = design_functions(pendulum, options)
+    designed, update = design_functions(Request(pendulum, options))
     table = run(update.program, {"p": np.array(update.signature.inputs[0].default)})
     inputs = random_inputs(pendulum.model, lookup("regressor").signature, 3, seed=1)
     (expected,) = run_on_floats(forms_of("regressor")[0], pendulum.model, inputs)

@@ -17,6 +17,7 @@ from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.run import run
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.request import Request
 
 Array = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ def test_derivatives_by_parameters(name: str, asked: tuple[str, ...]) -> None:
     if "armature:*" in asked:
         described = rbdgen.load_robot("puma560", armature=dict.fromkeys(described.joint_names, 0.3))
     names = ("rnea", "aba", "rnea_dparams", "aba_dparams")
-    found = design_functions(described, Options(functions=names, params=asked))
+    found = design_functions(Request(described, Options(functions=names, params=asked)))
     programs = {function.name: function.program for function in found}
     (p,) = (np.array(x.default) for x in found[-1].signature.inputs)
     steps = zip(2e-3 * np.maximum(np.abs(p), 1e-2), np.eye(len(p)), strict=True)
@@ -61,7 +62,7 @@ def test_derivatives_by_parameters(name: str, asked: tuple[str, ...]) -> None:
 
 def test_derivatives_by_inertia_are_the_regressor() -> None:
     names = ("regressor", "rnea_dparams")
-    found = design_functions(robot("puma560"), Options(functions=names, params=("ten:*",)))
+    found = design_functions(Request(robot("puma560"), Options(functions=names, params=("ten:*",))))
     regressor, slopes, update = found
     inputs = random_inputs(robot("puma560").model, lookup("regressor").signature, 4)
     p, table = (np.array(x.default) for x in slopes.signature.inputs[-2:])

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from rbdgen.emit.casadi.entries import Callee, Place
-from rbdgen.emit.casadi.source import casadi_source
+from rbdgen.emit.casadi.request import knots_of
+from rbdgen.emit.casadi.source import casadi_name, casadi_source
 from rbdgen.emit.casadi.subjects import subject_of
-from rbdgen.emit.folder import Folder
+from rbdgen.emit.folder import Folder, FolderFunction
+from rbdgen.functions.differentiated import MODES
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """Return the CasADi functions for one state per call, and for several if that is requested.
-
-    The result is empty if CasADi functions are not requested.
-    """
+    """Return the CasADi functions for one state per call, and for several if that is requested."""
     robot = folder.robot
     place = Place(folder.name, robot.of, robot.version, folder.facts.manifold)
     batches = {function.source.name for function in folder.batches}
@@ -22,10 +21,22 @@ def files(folder: Folder) -> dict[str, str]:
         for name in [function.source.name]
     }
     made = {}
-    for function in folder.casadi:
+    for function in _called(folder):
         first = folder.derivatives_of(function)
         derivatives = None if first is None else first.source.name
         subject = subject_of(function.source.name, derivatives, callees.get)
-        for knots in folder.casadi_knots:
-            made[folder.casadi_file(function, knots)] = casadi_source(place, subject, knots)
+        for knots in knots_of(folder.options.emit):
+            name = casadi_name(folder.name, function.source.name, knots)
+            made[f"casadi/{name}.c"] = casadi_source(place, subject, knots)
     return made
+
+
+def _called(folder: Folder) -> list[FolderFunction]:
+    """The functions that CasADi calls by name, without those that are only derivatives of others."""
+    names = {function.source.name for function in folder.functions}
+    products = {f"{name}_{mode}" for name in names for mode in MODES}
+    return [
+        function
+        for function in folder.functions
+        if function.source.derivative_of not in names and function.source.name not in products
+    ]

@@ -32,7 +32,6 @@ from rbdgen.emit.casadi.matrices import (
 from rbdgen.emit.casadi.patterns import second_pattern
 from rbdgen.emit.casadi.products import Plan, Seeds, by_columns, by_rows, groups, products_of
 from rbdgen.emit.casadi.rooms import Rooms, whole
-from rbdgen.emit.names import casadi_name
 from rbdgen.emit.text import filled
 from rbdgen.errors import EmitError
 from rbdgen.signature import BAR, DOT, SizedArgument
@@ -40,6 +39,12 @@ from rbdgen.wording import option
 
 MOST_ELEMENTS: Final = 10_000_000
 """Of the inputs and outputs of a call, or of its Jacobian: the C lists their rows, and CasADi holds them."""
+
+
+def casadi_name(robot: str, function: str, knots: int) -> str:
+    """The name of a function for `casadi.external`, which differs from that of the C function by its
+    suffix."""
+    return f"{robot}_{function}_x{knots}"
 
 
 def casadi_source(place: Place, subject: Subject, knots: int) -> str:

@@ -15,7 +15,7 @@ def files(folder: Folder) -> dict[str, str]:
         "batch_functions": folder.shown_batches,
         "headers": headers(folder),
         "batch_headers": batch_headers(folder),
-        "casadi": folder.casadi_files,
+        "libraries": [beside for beside in folder.beside if beside.library],
         "prefix": folder.options.prefix,
         "flags": " ".join(folder.options.flags),
     }

@@ -26,7 +26,10 @@ def files(folder: Folder) -> dict[str, str]:
         rows=list(map(_row, folder.functions)),
         example=folder.functions[0].shown,
         batches=bool(folder.batches),
-        casadi=[Path(file).stem for file in folder.casadi_files],
+        beside=[
+            {"name": beside.name, "files": [Path(file).stem for file in beside.files]}
+            for beside in folder.beside
+        ],
         joints=list(map(_joint, folder.facts.joints)),
         frames=[_frame(frame, folder.facts) for frame in folder.facts.frames],
         contacts=list(map(_contact, folder.facts.contacts)),

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from rbdgen.functions.function import A, Form, Function, Outputs, Q, V, cheap, flat
+from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.regressors import bodies, moments
 from rbdgen.functions.regressors.base import base_parameters
+from rbdgen.functions.resisting import resisting
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import Argument, Signature
@@ -47,7 +49,7 @@ REGRESSOR = Function(
         cheap("moments", _CHEAP, lambda reduced, x: [flat(moments.regressor(reduced, x))]),
     ),
     operations=lambda size: 296 * size.ancestors - 95 * size.bodies,
-    measure=("rnea", "classical"),
+    measure=(resisting(inverse_dynamics.RNEA), "classical"),
     of_joint_frames=True,
     pinocchio=_pinocchio_regressor,
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.function import (
     TAU,
     A,
@@ -19,6 +20,7 @@ from rbdgen.functions.function import (
     V,
     cheap,
 )
+from rbdgen.functions.resisting import resisting
 from rbdgen.functions.second_derivatives.forward_dynamics import aba_second, aba_second_without_savings
 from rbdgen.functions.second_derivatives.inverse_dynamics import expansion, expansion_without_savings
 from rbdgen.functions.second_derivatives.tensors import Tensor, flat
@@ -49,7 +51,7 @@ def _torque_operations(size: TreeSize) -> int:
     return 2050 * size.ancestors + 130 * size.triples - 1100 * size.bodies
 
 
-_FIRST = ("rnea_derivatives", "local")
+_FIRST = (resisting(derivatives.RNEA_DERIVATIVES), "local")
 
 
 def _affine(function: str, by_q: str, of: str, tensor: int) -> Identity:

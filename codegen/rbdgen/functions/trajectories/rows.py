@@ -73,7 +73,7 @@ def _step(name: str, step: Callable[[Model, State, Forward], Outputs], method: s
         f"one time step of forward dynamics, {method}",
         tuple(_stepping(step, method)),
         operations=lambda size: stages * 900 * size.bodies,
-        measure=(_FORWARD.name, None),
+        measure=(_FORWARD, None),
         identities=(
             Identity(
                 "a step with dt = 0 keeps v",

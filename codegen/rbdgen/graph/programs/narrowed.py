@@ -1,18 +1,20 @@
-"""Programs of one straight line, without the elements of an input array that nothing reads."""
+"""Programs of straight lines, without the elements of an input array that nothing reads."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from rbdgen.access import Access
 from rbdgen.graph.node import Graph, Input
-from rbdgen.graph.programs.program import Program, straight_line
+from rbdgen.graph.programs.program import Loop, Program, straight_line
 
 
 def elements_read(program: Program, array: str) -> set[int]:
-    """The elements of an input array that a program of one straight line reads."""
-    graph = program.straight
-    assert graph is not None
+    """The elements of an input array that a program of straight lines reads."""
+    if (graph := program.straight) is None:
+        reads = [access for loop in program.loops for access in loop.reads.values()]
+        return {at for access in reads if access.array == array for at in access.addresses(0)}
     first, size = _place(graph, array)
     read = {int(node.value) - first for node in graph.nodes if node.op == "input"}
     return {k for k in read if 0 <= k < size}
@@ -20,8 +22,27 @@ def elements_read(program: Program, array: str) -> set[int]:
 
 def narrowed(program: Program, array: str, kept: Sequence[int]) -> Program:
     """The program whose array has only these elements, in this order. It must read no others."""
-    graph = program.straight
-    assert graph is not None
+    if (graph := program.straight) is not None:
+        return straight_line(_narrowed_graph(graph, array, kept))
+    places = {old: new for new, old in enumerate(kept)}
+    inputs = tuple(replace(x, size=len(kept)) if x.name == array else x for x in program.inputs)
+    return replace(
+        program, inputs=inputs, loops=tuple(_narrowed_loop(loop, array, places) for loop in program.loops)
+    )
+
+
+def _narrowed_loop(loop: Loop, array: str, places: Mapping[int, int]) -> Loop:
+    """A straight line among several. Its body numbers what it reads by itself, so only addresses change."""
+    assert loop.count == 1
+
+    def moved(access: Access) -> Access:
+        return Access(array, tuple(places[at] for at in access.addresses(0)))
+
+    reads = {name: moved(access) if access.array == array else access for name, access in loop.reads.items()}
+    return replace(loop, reads=reads)
+
+
+def _narrowed_graph(graph: Graph, array: str, kept: Sequence[int]) -> Graph:
     first, size = _place(graph, array)
     moved = {first + old: first + new for new, old in enumerate(kept)}
     moved |= {k: k + len(kept) - size for k in range(first + size, sum(x.size for x in graph.inputs))}
@@ -32,7 +53,7 @@ def narrowed(program: Program, array: str, kept: Sequence[int]) -> Program:
         for node in graph.nodes
     )
     inputs = tuple(Input(x.name, len(kept)) if x.name == array else x for x in graph.inputs)
-    return straight_line(replace(graph, inputs=inputs, nodes=nodes))
+    return replace(graph, inputs=inputs, nodes=nodes)
 
 
 def _place(graph: Graph, array: str) -> tuple[int, int]:

@@ -1,0 +1,100 @@
+"""The backends of a folder: what prints its files, and what `--emit` adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, cast
+
+if TYPE_CHECKING:
+    from rbdgen.emit.folder import Folder
+    from rbdgen.functions.function import Function
+    from rbdgen.model.model import Model
+    from rbdgen.options import Options
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What prints some files of a folder. Its code is the folder `emit/NAME`, imported when it is needed.
+
+    `emit/NAME/files.py` has `files`. If it must be asked for, `emit/NAME/request.py` has `refused` and
+    `extended`.
+    """
+
+    name: str
+    asked: bool = False
+    """Whether it prints only if `--emit` names it."""
+    adds: str = ""
+    """What `--emit NAME` adds, in words, for the help of the command line."""
+    library: str = ""
+    """The library that its C files and the functions that they call are compiled into; `{robot}` stands for
+    the name of the robot. Empty for none.
+    """
+    loaded_by: str = ""
+    """Who opens the library, in words, for the build files."""
+
+    def files(self, folder: Folder) -> Mapping[str, str]:
+        """Its files, by path in the folder; none if the folder needs none."""
+        return cast("Mapping[str, str]", self._part("files").files(folder))
+
+    def refused(self, options: Options, detail: str, *, small_machine: bool) -> str | None:
+        """Why it cannot be asked for together with these options, and what to do; None if it can.
+
+        Args:
+            options: all options.
+            detail: what follows the colon in `--emit NAME:DETAIL`, empty if there is no colon.
+            small_machine: whether the target runs neither Python nor the library.
+        """
+        found = self._part("request").refused(options, detail, small_machine=small_machine)
+        return cast("str | None", found)
+
+    def extended(
+        self, options: Options, rows: Mapping[str, Function], model: Model, parameters: int
+    ) -> Options:
+        """The options with the functions that its files need beside those asked for.
+
+        Args:
+            options: all options.
+            rows: the functions asked for, by name.
+            model: the robot.
+            parameters: how many of its parameters are inputs.
+        """
+        return cast("Options", self._part("request").extended(options, rows, model, parameters))
+
+    def library_of(self, robot: str) -> str:
+        """The file name of its library."""
+        return self.library.format(robot=robot)
+
+    def _part(self, module: str) -> Any:
+        return import_module(f"rbdgen.emit.{self.name}.{module}")
+
+
+BACKENDS: Final = (
+    Backend("c"),
+    Backend("batch"),
+    Backend(
+        "casadi",
+        asked=True,
+        adds="functions for casadi.external, with sparse derivatives (casadi:N: also of N states per call)",
+        library="lib{robot}_casadi.so",
+        loaded_by="casadi.external",
+    ),
+    Backend("project"),
+    Backend("python"),
+    Backend("readme"),
+)
+"""The backends, in the order in which a folder lists their files.
+
+To add a language, add a folder in `emit`, a folder in `templates` and a row here.
+"""
+
+ON_REQUEST: Final = {backend.name: backend for backend in BACKENDS if backend.asked}
+"""The backends that `--emit` names."""
+
+
+def asked_for(emit: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The names in `--emit`, each with what follows its colon, empty if there is no colon."""
+    for one in emit:
+        name, _, detail = one.partition(":")
+        yield name, detail

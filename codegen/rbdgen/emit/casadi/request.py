@@ -1,0 +1,57 @@
+"""What asking for functions of CasADi means for the other options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from rbdgen.emit.backends import asked_for
+from rbdgen.emit.casadi.matrices import is_flat
+from rbdgen.emit.casadi.subjects import needed
+from rbdgen.functions.function import Function
+from rbdgen.functions.table import derivatives_of, is_differentiable
+from rbdgen.model.model import Model
+from rbdgen.options import Options
+from rbdgen.wording import option
+
+
+def refused(options: Options, detail: str, *, small_machine: bool) -> str | None:
+    """Why functions of CasADi cannot be asked for, and what to do; None if they can."""
+    if detail and not (detail.isdecimal() and detail.isascii() and int(detail) >= 1):
+        return "give a positive number of states a call, such as casadi:32"
+    if options.real != "double":
+        return f"CasADi computes in double; leave {option('real', options.real)} out"
+    if options.trig == "input":
+        return f"its functions are of q; leave {option('trig', 'input')} out"
+    if small_machine:
+        return f"CasADi runs on this machine; leave {option('target', options.target)} out"
+    return None
+
+
+def knots_of(emit: tuple[str, ...]) -> tuple[int, ...]:
+    """The numbers of states per call for which CasADi functions are printed; none if not asked for."""
+    asked = [int(detail or 1) for name, detail in asked_for(emit) if name == "casadi"]
+    return tuple(sorted({1, *asked})) if asked else ()
+
+
+def extended(options: Options, rows: Mapping[str, Function], model: Model, parameters: int) -> Options:
+    """The options with functions that give derivatives of all those asked for.
+
+    Products are then by the elements of q, unless some are asked for that are not.
+    """
+    flat = is_flat(model.manifold)
+    by_elements = options.coordinates or flat or not any(row.differentiated for row in rows.values())
+    more: list[str] = []
+    products: set[str] = set()
+    for name, row in rows.items():
+        if row.derivative_of in rows or (row.differentiated and row.differentiated.of.name in rows):
+            continue
+        all_at_once = derivatives_of(name, model.contact_sets)
+        found = needed(row.sized(model, parameters), all_at_once, hessian=False, parameters=parameters)
+        more += [found.derivatives] if found.derivatives else []
+        if found.first and by_elements and not row.packed(options.packed) and is_differentiable(name, model):
+            more.append(found.first)
+            products.add(found.first)
+    added = tuple(name for name in dict.fromkeys(more) if name not in rows)
+    coordinates = options.coordinates or (not flat and not products.isdisjoint(added))
+    return replace(options, functions=(*options.functions, *added), coordinates=coordinates)

@@ -1,0 +1,218 @@
+"""A request: a robot and options that go together. What cannot be done is refused before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final
+
+from rbdgen.description.quoting import quoted
+from rbdgen.emit.names import check_robot_name, robot_identifier
+from rbdgen.errors import OptionError
+from rbdgen.functions.function import LIMB_LOOPS, LIMBS, Function
+from rbdgen.functions.table import lookup
+from rbdgen.model.build import Robot
+from rbdgen.model.model import Model
+from rbdgen.model.parameters import Parameter, asked_parameters
+from rbdgen.options import Options
+from rbdgen.pipeline.compilation import compiler_flags, target_of
+from rbdgen.pipeline.emitted import check_emitted, with_needed
+from rbdgen.selection.budget import check_budget
+from rbdgen.toolchain.targets import Target
+from rbdgen.wording import option
+
+_PARAMETERS_DIFFER: Final = f"{option('params')} makes numbers inputs in which limbs may differ; leave it out"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to generate for a robot.
+
+    Raises:
+        OptionError: the options contradict each other or do not fit the robot.
+        EmitError: the name cannot be that of a package.
+    """
+
+    robot: Robot
+    options: Options
+    """They name the functions that `emit` adds as well."""
+    package: bool = True
+    """Whether the folder is a Python package too, which it cannot be for another machine."""
+    rows: Mapping[str, Function] = field(init=False, repr=False, compare=False)
+    """The functions asked for, by name and in order."""
+    parameters: tuple[Parameter, ...] = field(init=False, repr=False, compare=False)
+    """The parameters of the robot that stay inputs."""
+
+    def __post_init__(self) -> None:
+        check_emitted(self.options, self.target)
+        parameters = asked_parameters(self.robot, self.options.params)
+        asked = _rows(self.options, self.model)
+        options = with_needed(self.options, asked, self.model, len(parameters))
+        object.__setattr__(self, "options", options)
+        object.__setattr__(self, "rows", _rows(options, self.model))
+        object.__setattr__(self, "parameters", parameters)
+        for check in _CHECKS:
+            check(self)
+
+    def __reduce__(self) -> tuple[type[Request], tuple[Robot, Options, bool]]:
+        """Only what a process cannot look up by itself travels to it."""
+        return Request, (self.robot, self.options, self.package)
+
+    @property
+    def model(self) -> Model:
+        return self.robot.model
+
+    @property
+    def name(self) -> str:
+        """The name of the package."""
+        return robot_identifier(self.model.name) if self.options.name is None else self.options.name
+
+    @cached_property
+    def target(self) -> Target:
+        """The machine, with the RAM asked for."""
+        return target_of(self.options)
+
+    def only(self, *names: str, variants: Mapping[str, str] | None = None) -> Request:
+        """The request for some of its functions, with the forms asked for unless others are given."""
+        asked = self.options
+        forms = asked.variants if variants is None else variants
+        return Request(
+            self.robot,
+            replace(
+                asked,
+                functions=names,
+                variants={name: form for name, form in forms.items() if name in names},
+                coordinates=asked.coordinates and any(self.rows[name].differentiated for name in names),
+                budget_flash=None,
+                emit=(),
+            ),
+            self.package,
+        )
+
+    def forced(self, name: str) -> str | None:
+        """The form of a function that the options leave no choice about."""
+        if name in self.options.variants or self.options.savings:
+            return self.options.variants.get(name)
+        return self.rows[name].forms_for(self.model)[0].name
+
+    def limbs_refused(self, function: Function) -> str | None:
+        """Why alike limbs cannot be the lanes of vectors, whatever the robot; None if they can."""
+        options = self.options
+        if not self.target.extensions:
+            return f"{option('target', options.target)} has no vectors; take {option('target', 'host')}"
+        if options.trig == "input":
+            return f"{option('trig', 'input')} gives sines one by one; take {option('trig', 'builtin')}"
+        if options.params:
+            return _PARAMETERS_DIFFER
+        if function.packed(options.packed):
+            return f"outputs are packed; leave {option('packed')} out"
+        return None
+
+
+def _rows(options: Options, model: Model) -> dict[str, Function]:
+    return {name: lookup(name, model) for name in options.functions}
+
+
+def _check_target(request: Request) -> None:
+    """The number type, the processor and the flags must go together, and the name must be usable."""
+    request.target.check_real(request.options.real)
+    compiler_flags(request.options)
+    check_robot_name(request.name)
+
+
+def _check_parameters(request: Request) -> None:
+    """Some functions need parameters that are inputs, others cannot have them."""
+    for row in request.rows.values():
+        if row.by_parameters:
+            row.sized(request.model, len(request.options.params))
+            _check_linear(request, f"function '{row.name}' is by the parameters that C has")
+        if row.basis is not None and request.options.params:
+            raise OptionError(
+                f"function '{row.name}' has other columns for other parameters; leave it out, or "
+                f"{option('params')}"
+            )
+    if request.target.embedded:
+        _check_linear(request, f"{option('target', request.target.name)} has no library that computes them")
+
+
+def _check_linear(request: Request, why: str) -> None:
+    """Hosts make log-Cholesky parameters linear before they call C; nothing else can."""
+    own = next((x for x in request.parameters if x.log_cholesky), None)
+    if own is not None:
+        _, _, link = own.group.partition(":")
+        asked = option("params", [f"logchol:{link}"])
+        raise OptionError(f"{asked}: {why}; ask for {quoted(own.group)}")
+
+
+def _check_coordinates(request: Request) -> None:
+    if request.options.coordinates and not any(row.differentiated for row in request.rows.values()):
+        raise OptionError(
+            f"{option('coordinates')} is of NAME_vjp, NAME_jvp and NAME_hvp; ask for one, or leave it out"
+        )
+
+
+def _check_forms(request: Request) -> None:
+    """A form that is asked for must exist, fit the other options, and fit the robot."""
+    for name, form in request.options.variants.items():
+        row, reason = request.rows[name], None
+        row.form(form)
+        if form == LIMBS:
+            reason = request.limbs_refused(row)
+        elif form == LIMB_LOOPS and request.options.params:
+            reason = _PARAMETERS_DIFFER
+        if reason is not None:
+            raise OptionError(f"{option('variants', {name: form})}: {reason}")
+        row.form_for(request.model, form)
+
+
+def _check_budget(request: Request) -> None:
+    """Functions in loops over bodies are not unrolled."""
+    forms = request.options.variants
+    unrolled = [
+        row for name, row in request.rows.items() if name not in forms or not row.form(forms[name]).compact
+    ]
+    check_budget(request.model, unrolled, request.options.budget)
+
+
+def _check_angles(request: Request) -> None:
+    """Where sines and cosines are given, no joint may need its angle itself: a spring does, a screw slides
+    by the angle, and a follower may turn by a multiple of it.
+    """
+    if request.options.trig != "input":
+        return
+    given, instead = option("trig", "input"), option("trig", "builtin")
+    angles = request.model.manifold.angles
+    for joint in (body.joint for body in request.model.bodies):
+        at = joint.idx_q if joint.follows is None else joint.follows.idx_q
+        if joint.resistance.stiffness and at in angles:
+            raise OptionError(
+                f"{given}: joint {quoted(joint.name)} has a spring, which needs the angle itself; take "
+                f"{instead}"
+            )
+    screw = next((joint.name for joint in request.model.manifold.joints if joint.kind == "screw"), None)
+    if screw is not None:
+        raise OptionError(
+            f"{given}: joint {quoted(screw)} is helical and needs its angle beside the sine; take {instead}"
+        )
+    for joint in (body.joint for body in request.model.bodies):
+        follows = joint.follows
+        if follows is None:
+            continue
+        led, turns = follows.idx_q in angles, joint.type.kind == "angle"
+        if led != turns or (turns and abs(follows.multiplier) != 1):
+            raise OptionError(
+                f"{given}: joint {quoted(joint.name)} mimics another {follows.multiplier:g} times, and needs "
+                f"more than the sine of q[{follows.idx_q}]; take {instead}"
+            )
+
+
+_CHECKS: Final[tuple[Callable[[Request], None], ...]] = (
+    _check_target,
+    _check_parameters,
+    _check_coordinates,
+    _check_forms,
+    _check_budget,
+    _check_angles,
+)
+"""Every refusal that needs the robot, in the order in which they are raised."""

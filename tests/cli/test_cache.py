@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,7 @@ def test_where_it_is(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch
 def test_libraries_stay_loaded_where_it_is_cleared(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lib = rbdgen.build("double_pendulum", ["gravity"])
     before = lib.gravity(np.ones(2))
-    assert told(capsys, "clear").startswith("removed 2 entries, ")
+    assert re.match(r"removed \d+ entries, ", told(capsys, "clear"))
     assert [path.name for path in root.iterdir()] == ["CACHEDIR.TAG"]
     assert np.array_equal(lib.gravity(np.ones(2)), before)
     assert told(capsys, "clear") == f"removed 0 entries, 0 bytes, from {root}\n"

@@ -54,7 +54,7 @@ def test_the_second_build_designs_and_compiles_nothing(monkeypatch: pytest.Monke
     robot = rbdgen.load_robot(PENDULUM)
     first = rbdgen.build(robot, ["rnea"])
     monkeypatch.setattr("rbdgen.pipeline.page.design", None)
-    monkeypatch.setattr(sys.modules["rbdgen.toolchain.module"], "compile_all", None)
+    monkeypatch.setattr(sys.modules["rbdgen.toolchain.objects"], "compile_all", None)
     second = rbdgen.build(robot, ["rnea"])
     q, v, a = states(2, 2)
     assert second.folder == first.folder

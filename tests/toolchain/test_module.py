@@ -17,7 +17,7 @@ from rbdgen.emit.package import EmitOptions, Sources
 from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import BuildError
-from rbdgen.toolchain import module
+from rbdgen.toolchain import objects
 from rbdgen.toolchain.batch import ARCHITECTURES
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
@@ -75,7 +75,7 @@ def test_manifest_says_what_the_compiler_made(built: Path, toolchain: Toolchain)
 def test_the_second_build_compiles_nothing(
     built: Path, sources: Sources, toolchain: Toolchain, build_cache: Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "compile_all", None)
+    monkeypatch.setattr(objects, "compile_all", None)
     assert build(sources, toolchain, build_cache) == built
 
 

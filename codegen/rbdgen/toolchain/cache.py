@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from rbdgen.errors import BuildError, OptionError
 from rbdgen.options import environment_cache, environment_cache_size
@@ -26,6 +26,9 @@ _ATTEMPTS: Final = 10
 
 _STALE_SECONDS: Final = 24 * 3600.0
 _PRIVATE_MODE: Final = 0o700
+
+
+T = TypeVar("T")
 
 
 class Cache:
@@ -68,6 +71,20 @@ class Cache:
         """The entry's folder, if it exists and is intact."""
         folder = self.root / key
         return folder if _sound(folder) else None
+
+    def read(self, key: str, read: Callable[[Path], T]) -> T | None:
+        """What `read` takes from the entry's folder; None if there is no such entry."""
+        if not (self.root / key).is_dir():
+            return None
+        try:
+            with locked(self.root / f"{key}.lock", shared=True):
+                found = self.lookup(key)
+                if found is None:
+                    return None
+                used_now(found)
+                return read(found)
+        except OSError:
+            return None
 
     def entry(self, key: str, fill: Callable[[Path], None]) -> Path:
         """As `using`, for entries that nobody removes."""

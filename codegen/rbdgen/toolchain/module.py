@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,11 +27,11 @@ from rbdgen.toolchain.compiler import (
     Compilation,
     Compiler,
     check_flags,
-    compile_all,
     link,
 )
+from rbdgen.toolchain.objects import Objects
 from rbdgen.toolchain.tuning import BATCH_TUNING, TUNING
-from rbdgen.toolchain.watch import FunctionsWatched, Watch
+from rbdgen.toolchain.watch import Watch
 
 ORIGIN: Final = f"{PRIVATE}/origin.json"
 """What a build was made from, beside the other files: its first manifest, flags and levels; for
@@ -91,9 +92,7 @@ def built(sources: Sources, toolchain: Toolchain, cache: Cache, watch: Watch | N
     def fill(folder: Path) -> None:
         nonlocal filled
         filled = True
-        _compile_package(
-            sources, toolchain, folder / sources.name, folder / "objects", include, watch or Watch()
-        )
+        _compile_package(sources, toolchain, folder, include, cache, watch or Watch())
         shutil.rmtree(folder / "objects")
 
     with cache.using(key, fill) as folder:
@@ -144,11 +143,12 @@ def package_files(folder: Path) -> dict[str, bytes]:
 def _compile_package(
     sources: Sources,
     toolchain: Toolchain,
-    folder: Path,
-    objects: Path,
+    place: Path,
     include: Path,
+    cache: Cache,
     watch: Watch,
 ) -> None:
+    folder, objects = place / sources.name, place / "objects"
     write_sources(sources.files, folder)
     objects.mkdir()
     binding = _binding_source(sources)
@@ -157,8 +157,7 @@ def _compile_package(
     functions = dict(sources.c_sources())
     dispatch = (DISPATCH_FLAG,) if toolchain.levels else ()
     flags = toolchain.function_flags
-    compilations, batch = function_compilations(sources, toolchain)
-    compilations += [batch_function.compilation for batch_function in batch]
+    single, batch = function_compilations(sources, toolchain)
     private = f"../{sources.name}/{PRIVATE}"
     glue = [
         Compilation(f"{private}/binding.c", "_states.o", (*BINDING_FLAGS, *dispatch, here)),
@@ -168,16 +167,13 @@ def _compile_package(
         Compilation("binding.c", "_binding.o", (*BINDING_FLAGS, f"-I{private}", f"-I{include}")),
     ]
     calls = Compilation(f"{private}/calls.c", "calls.o", (*BINDING_FLAGS, *_numpy_flags(include)))
-    # the longest come first, so that none of them finishes late
-    compilations.sort(key=lambda c: -len(sources.files[c.source.removeprefix(f"../{sources.name}/")]))
-
     by_source = {f"../{sources.name}/{file}": name for name, file in functions.items()}
-    everything = [*compilations, *glue, calls]
-    objects_of = {f"{name}.o": name for name in functions}
-    objects_of |= {one.compilation.target: one.function for one in batch}
-    watched = FunctionsWatched(watch, objects_of)
-    seconds = compile_all(toolchain.compiler, everything, objects, toolchain.jobs, watched)
-    parts = sorted(c.target for c in [*compilations, *glue])
+    compilations = {by_source[one.source]: [one] for one in single}
+    for one in batch:
+        compilations[one.function].append(one.compilation)
+    kept = Objects(sources.name, sources.files, toolchain.compiler, toolchain.flags, cache)
+    seconds = kept.compile(compilations, [*glue, calls], objects, toolchain.jobs, watch)
+    parts = sorted(c.target for c in [*chain(*compilations.values()), *glue])
     modules = {
         "module": _linked(toolchain, parts, objects, folder, f"_{sources.name}", module_suffix()),
         "calls": _linked(toolchain, [calls.target], objects, folder, f"{PRIVATE}/_calls", _own_suffix()),

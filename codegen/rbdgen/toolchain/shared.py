@@ -13,9 +13,10 @@ from pathlib import Path
 
 from rbdgen.emit.package import Sources
 from rbdgen.toolchain.cache import Cache
-from rbdgen.toolchain.compiler import Compilation, compile_all, link
+from rbdgen.toolchain.compiler import Compilation, link
 from rbdgen.toolchain.module import Toolchain, build_key, function_compilations, write_sources
-from rbdgen.toolchain.watch import FunctionsWatched, Watch
+from rbdgen.toolchain.objects import Objects
+from rbdgen.toolchain.watch import Watch
 
 
 @contextmanager
@@ -44,25 +45,22 @@ def shared_library(
         objects = folder / "objects"
         objects.mkdir()
         single, batch = function_compilations(sources, toolchain)
-        compilations = [*single, *(one.compilation for one in batch)]
-        compilations = [one for one in compilations if one.target.removesuffix(".o") in called]
-        compilations += [
-            Compilation(f"../{sources.name}/{file}", f"_caller{k}.o", toolchain.function_flags)
-            for k, file in enumerate(callers)
-        ]
-        objects_of = {f"{name}.o": name for name in called & dict(sources.c_sources()).keys()}
-        objects_of |= {
-            one.compilation.target: one.function
-            for one in batch
-            if one.compilation.target.removesuffix(".o") in called
-        }
-        objects_of |= {f"_caller{k}.o": Path(file).stem for k, file in enumerate(callers)}
-        watched = FunctionsWatched(watch or Watch(), objects_of)
-        compile_all(toolchain.compiler, compilations, objects, toolchain.jobs, watched)
-        link(toolchain.compiler, sorted(one.target for one in compilations), _FILE, objects, ())
+        functions: dict[str, list[Compilation]] = {}
+        for one in [*single, *(one.compilation for one in batch)]:
+            name = one.target.removesuffix(".o")
+            if name in called:
+                functions[name] = [one]
+        flags = toolchain.function_flags
+        for k, file in enumerate(callers):
+            caller = Compilation(f"../{sources.name}/{file}", f"_caller{k}.o", flags)
+            functions[Path(file).stem] = [caller]
+        made = Objects(sources.name, {**texts, **callers}, toolchain.compiler, toolchain.flags, cache)
+        made.compile(functions, [], objects, toolchain.jobs, watch or Watch())
+        targets = sorted(one.target for compilations in functions.values() for one in compilations)
+        link(toolchain.compiler, targets, _FILE, objects, ())
         (objects / _FILE).rename(folder / _FILE)
-        for made in (objects, folder / sources.name):
-            shutil.rmtree(made)
+        for temporary in (objects, folder / sources.name):
+            shutil.rmtree(temporary)
 
     with cache.using(f"shared-{key}", fill) as folder:
         yield folder / _FILE

@@ -1,0 +1,140 @@
+"""Compiled functions by what they are compiled from: one that is there already is not compiled again,
+whatever other functions stand beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from posixpath import dirname, normpath
+from typing import Final
+
+from rbdgen.toolchain.cache import Cache
+from rbdgen.toolchain.compiler import Compilation, Compiler, compile_all
+from rbdgen.toolchain.watch import FunctionsWatched, Watch
+
+_INCLUDE: Final = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
+_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
+_PROTOTYPE: Final = re.compile(r"^void (\w+)\([^();]*\);$", re.MULTILINE)
+_SECONDS: Final = "seconds.json"
+
+
+class Objects:
+    """The objects of a folder's functions, from the cache where they were compiled before."""
+
+    def __init__(
+        self, name: str, files: Mapping[str, str], compiler: Compiler, flags: Sequence[str], cache: Cache
+    ) -> None:
+        """`name`: of the folder; `files`: its texts; `flags`: those that say what machine it is for."""
+        self._name, self._files = name, files
+        self._compiler, self._flags, self._cache = compiler, flags, cache
+
+    def compile(
+        self,
+        functions: Mapping[str, Sequence[Compilation]],
+        others: Sequence[Compilation],
+        folder: Path,
+        jobs: int,
+        watch: Watch,
+    ) -> dict[str, float]:
+        """Compile all in this folder, or take it from the cache, as `compile_all` does. The result has the
+        seconds that each source took when it was compiled.
+
+        `functions`: how each function is compiled; `others`: what is always compiled anew.
+        """
+        seconds: dict[str, float] = {}
+        missing: dict[str, str] = {}
+        keys: dict[str, str] = {}
+        for function, compilations in functions.items():
+            for one in compilations:
+                key = self._key(one)
+                if key is None:
+                    missing[one.target] = function
+                    continue
+                keys[one.target] = key
+                kept = self._cache.read(keys[one.target], partial(_copied, one, folder))
+                if kept is None:
+                    missing[one.target] = function
+                else:
+                    seconds[one.source] = kept
+        whole = len(functions) - len(set(missing.values()))
+        # the longest come first, so that none of them finishes late
+        new = [one for compilations in functions.values() for one in compilations if one.target in missing]
+        new.sort(key=lambda one: -len(self._files[self._file(one)]))
+        watched = FunctionsWatched(watch, missing, whole)
+        seconds |= compile_all(self._compiler, [*new, *others], folder, jobs, watched)
+        for one in (one for one in new if one.target in keys):
+            self._keep(keys[one.target], one, folder, seconds[one.source])
+        return seconds
+
+    def _keep(self, key: str, one: Compilation, folder: Path, seconds: float) -> None:
+        def fill(entry: Path) -> None:
+            for file in _made(one):
+                if (folder / file).exists():
+                    shutil.copyfile(folder / file, entry / f"object{Path(file).suffix}")
+            (entry / _SECONDS).write_text(json.dumps(seconds), encoding="utf-8")
+
+        self._cache.entry(key, fill)
+
+    def _key(self, one: Compilation) -> str | None:
+        """A hash of all that the object depends on; None if it includes what is not part of the folder."""
+        try:
+            texts = self._texts(self._file(one))
+        except KeyError:
+            return None
+        content = [self._compiler.command, self._machine, one.flags, self._name, texts]
+        return f"object-{hashlib.sha256(json.dumps(content).encode()).hexdigest()}"
+
+    @cached_property
+    def _machine(self) -> str:
+        return self._compiler.fingerprint(self._flags)
+
+    def _file(self, one: Compilation) -> str:
+        return one.source.removeprefix(f"../{self._name}/")
+
+    def _texts(self, file: str) -> list[tuple[str, str]]:
+        """The source and all headers that it includes, without comments and without prototypes of functions
+        that it does not name.
+        """
+        source = self._files[file]
+        found = {file: _code(_COMMENT.sub("", source))}
+        waiting = [(file, include) for include in _INCLUDE.findall(source)]
+        named = set(re.findall(r"\w+", source))
+
+        def without_others(prototype: re.Match[str]) -> str:
+            return prototype[0] if prototype[1] in named else ""
+
+        while waiting:
+            where, include = waiting.pop()
+            beside = normpath(f"{dirname(where)}/{include}").lstrip("/")
+            header = beside if beside in self._files else include
+            if header not in found:
+                text = self._files[header]
+                found[header] = _code(_PROTOTYPE.sub(without_others, _COMMENT.sub("", text)))
+                waiting += [(header, other) for other in _INCLUDE.findall(text)]
+        return sorted(found.items())
+
+
+def _code(text: str) -> str:
+    """A text without its empty lines."""
+    return "\n".join(line for line in text.splitlines() if line.strip())
+
+
+def _made(one: Compilation) -> tuple[str, str]:
+    """The files that a compiler makes: an object, and how much stack its functions take."""
+    return one.target, f"{Path(one.target).stem}.su"
+
+
+def _copied(one: Compilation, folder: Path, entry: Path) -> float:
+    """The seconds that an object took, which is copied from its entry."""
+    for file in _made(one):
+        kept = entry / f"object{Path(file).suffix}"
+        if kept.exists():
+            shutil.copyfile(kept, folder / file)
+    seconds: float = json.loads((entry / _SECONDS).read_text(encoding="utf-8"))
+    return seconds

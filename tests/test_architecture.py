@@ -96,7 +96,7 @@ def imported(tree: ast.AST, path: Path) -> Iterator[tuple[str, int]]:
 
 
 def complaint(stage: str, other: str) -> str | None:
-    """What is wrong with an import of `other` by `stage`."""
+    """The message about an import of `other` by `stage`."""
     if other in FORBIDDEN.get(stage, ()):
         return f"{stage} does without {other}"
     if other in LEAVES or other == stage:
@@ -136,7 +136,7 @@ def test_a_backward_edge_is_seen(place: str, line: str) -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "emit").glob("*/*.py")), ids=relative)
 def test_a_backend_does_without_the_others(path: Path) -> None:
-    """What emission shares stands in `emit` itself; batch functions and build files are made from the C."""
+    """Shared parts of emission are in `emit` itself; batch functions and build files are made from the C."""
     own = path.parent.name
     others = {folder.name for folder in (ROOT / "emit").iterdir() if folder.is_dir()} - {own, "selftest"}
     if own in ("batch", "project"):
@@ -173,7 +173,7 @@ def test_every_module_has_its_place() -> None:
 
 
 def test_importing_the_package_is_quick() -> None:
-    """What is heavy is imported when it is used: engines, templates, compilation."""
+    """Engines, templates and compilation, which are slow to import, are imported on first use."""
     program = "import rbdgen, sys; print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not {"casadi", "sympy", "cffi", "jinja2", "lxml", "rich"} & set(done.stdout.split())

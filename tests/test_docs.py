@@ -121,7 +121,7 @@ ROBOTS = {"arm": "arm7", "quadruped": "quadruped12", "humanoid": "humanoid30"}
 
 
 def test_operations_of_alike_limbs_are_those_pinned() -> None:
-    """Those of the six functions whose counts are pinned."""
+    """The operations of the six functions whose counts are pinned."""
     pinned = {}
     for robot in ("quadruped", "humanoid"):
         counts = DOCS.parent / "tests/golden/chosen_counts" / f"{ROBOTS[robot]}.txt"
@@ -222,7 +222,7 @@ def test_frameworks_take_as_long_as_measured() -> None:
 
 
 def test_casadi_gains_as_much_as_measured() -> None:
-    """As times as fast as the SX of `rbdgen.trace`; a call in words, in microseconds a state."""
+    """The speeds relative to the SX of `rbdgen.trace`; the text has microseconds per state for one call."""
     text, cases = page("frameworks.md"), results_of("bridges_casadi")["cases"]
     ways = ("SX, textbook's form", "lib.casadi, knots=1", "lib.casadi, knots=32")
     told = []

@@ -107,7 +107,7 @@ def test_check_agrees_with_pinocchio(generated: Any) -> None:
 
 
 def test_pinocchio_with_mimic_joints() -> None:
-    """What Pinocchio does with them itself."""
+    """Compares with Pinocchio's own treatment of mimic joints."""
     text = PATHS["panda"].read_text()
     model = pin.buildModelFromXML(text, mimic=True)
     data = model.createData()

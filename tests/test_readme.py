@@ -78,7 +78,8 @@ def test_frames_print_what_the_comment_says() -> None:
     [("README.md", "| family | functions |", 2), ("docs/functions.md", "| function | computes |", 1)],
 )
 def test_every_function_is_in_the_table(page: str, heading: str, column: int) -> None:
-    """Those of the three conventions of frames in one, as `frame_..._x`, and one of all derivatives."""
+    """Functions of frames in three conventions are one name `frame_..._x`, and all derivatives have one name
+    each."""
     text = (ROOT / page).read_text(encoding="utf-8")
     rows = text[text.index(heading) :].partition("\n\n")[0].splitlines()[2:]
     shown = {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[column])}
@@ -125,7 +126,7 @@ def test_batches_are_those_measured(row: str) -> None:
 
 
 def test_figures_of_small_machines_are_those_pinned() -> None:
-    """Of the options that each row's command gives."""
+    """The figures are those for the options of each row's command."""
     pinned = (ROOT / "tests/golden/embedded/figures.md").read_text(encoding="utf-8")
     start = README.index("| command | flash, bytes |")
     _, _, *rows = README[start:].partition("\n\n")[0].splitlines()
@@ -143,7 +144,7 @@ def test_figures_of_small_machines_are_those_pinned() -> None:
 
 
 def test_packages_of_small_machines() -> None:
-    """What installs the compiler of every target."""
+    """The README names the packages of the compiler for every target."""
     text = README.replace("\n", " ")
     assert [name for name, row in TARGETS.items() if row.embedded and f"`{row.install}`" not in text] == []
 

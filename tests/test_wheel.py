@@ -56,7 +56,7 @@ def built(folder: Path, target: str) -> Path:
 
 
 def run(site: Path, folder: Path, *arguments: str | Path) -> str:
-    """What Python prints in `folder`, with the wheel before all else on its path."""
+    """The output of Python in `folder`, with the wheel first on its path."""
     done = subprocess.run(
         [sys.executable, *map(str, arguments)],
         cwd=folder,
@@ -77,7 +77,7 @@ def test_the_source_distribution_holds_all_parts(source: Path) -> None:
 
 
 def test_all_places_name_the_same_least_python_and_version(site: Path) -> None:
-    """What pip reads, what people read, and what the continuous integration runs."""
+    """pip's metadata, the documentation and the continuous integration agree."""
     (file,) = site.glob("rbdgen-*.dist-info/METADATA")
     metadata = message_from_string(file.read_text(encoding="utf-8"))
     assert metadata["Requires-Python"] == LEAST

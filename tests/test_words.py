@@ -37,7 +37,7 @@ def test_a_name_or_a_path_is_loaded(robot: Any, tmp_path: Path) -> None:
 
 
 def test_a_pinocchio_model_is_loaded() -> None:
-    """With its own gravity, unless another is given, and as `from_pinocchio` has it."""
+    """With its own gravity, unless another is given, as by `from_pinocchio`."""
     model = pin.buildModelFromUrdf(str(BUNDLED["arm7"]), pin.JointModelFreeFlyer())
     model.gravity.linear = np.array([0.5, -1.0, -9.0])
     robot = rbdgen.load_robot(model)

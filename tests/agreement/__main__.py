@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def of_wheel(wheel: Path) -> list[Row]:
-    """Those of the models that a package brings."""
+    """The paths of the models that a package contains."""
     with TemporaryDirectory() as folder, ZipFile(wheel) as packed:
         packed.extractall(folder, [name for name in packed.namelist() if name.startswith(MODELS)])
         return [

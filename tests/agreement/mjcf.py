@@ -41,7 +41,7 @@ def ignored(robot: Robot, path: str) -> list[str]:
 
 
 def leave_out(model: Any) -> None:
-    """What `--ignore all` leaves out, constraints and actuators."""
+    """Removes what `--ignore all` leaves out, and constraints and actuators."""
     flags = mujoco.mjtDisableBit
     model.opt.disableflags |= flags.mjDSBL_CONSTRAINT | flags.mjDSBL_ACTUATION
     model.opt.density = model.opt.viscosity = 0

@@ -260,7 +260,7 @@ def test_warnings_are_one_line_each(here: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_a_warning_about_line_100_names_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Not a picture of 100 points, and in one line however long the path."""
+    """`:100:` is not printed as an emoji, and the warning is one line however long the path."""
     folder = Path("x" * 120)
     folder.mkdir()
     text = Path(PENDULUM).read_text().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 2 0"/>', 1)

@@ -16,7 +16,7 @@ from rbdgen.cli.parsers import PARSERS
 
 
 def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What the command line prints where it refuses; one line."""
+    """The line that the command line prints when it refuses arguments."""
     try:
         status = main(words)
     except SystemExit as end:
@@ -79,7 +79,7 @@ def test_as_a_module() -> None:
 
 
 def completed(words: str) -> list[str]:
-    """What bash offers for the last word."""
+    """The words that bash offers for the last word."""
     program = f"""{script("bash", COMMANDS, PARSERS)}
 COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _rbdgen; printf '%s\\n' "${{COMPREPLY[@]}}"
 """

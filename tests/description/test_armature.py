@@ -68,7 +68,7 @@ def test_a_rotor_is_a_number() -> None:
     ],
 )
 def test_files(tmp_path: Path, name: str, text: str) -> None:
-    """They take the place of what the description says."""
+    """The rotors of a file replace those of the description."""
     path = tmp_path / name
     path.write_text(text)
     described = parse_urdf(urdf(robot=transmission('<drake:rotor_inertia value="7"/>')), "r.urdf")
@@ -113,7 +113,7 @@ SRDF = '<robot name="r"><group name="g"><joint name="j"/></group>\n<rotor_params
 
 
 def test_joints_of_an_srdf_that_the_robot_does_not_have_are_told(tmp_path: Path) -> None:
-    """It is of all versions of a robot."""
+    """An SRDF may be for all versions of a robot, so unknown joints only give warnings."""
     path = tmp_path / "r.srdf"
     path.write_text(
         SRDF.format('<joint name="k" mass="1" gear_ratio="1"/><joint name="j" mass="2" gear_ratio="3"/>')
@@ -158,7 +158,7 @@ def test_an_srdf_without_rotors(tmp_path: Path) -> None:
 
 
 def test_rotors_of_an_srdf_are_those_of_pinocchio(tmp_path: Path) -> None:
-    """From the file to M."""
+    """M with the rotors of an SRDF is that of Pinocchio."""
     pin = pytest.importorskip("pinocchio")
     path = tmp_path / "r.srdf"
     path.write_text(

@@ -84,7 +84,7 @@ def test_rows_are_those_of_mujoco_where_the_loop_is_closed(constraint: str) -> N
 
 
 def test_what_is_idle_is_told() -> None:
-    """What is switched off, and what no joint moves."""
+    """There are warnings of inactive constraints, and of constraints between bodies that no joint moves."""
     path = written(
         TREE + FIXED,
         '<weld name="off" body1="a" body2="b" active="false"/><weld body1="post"/>'
@@ -106,7 +106,7 @@ def test_equalities_that_are_all_switched_off(flag: str) -> None:
 
 
 def test_a_loop_that_locking_makes_rigid_is_told() -> None:
-    """It is the file's, so that the robot can be used all the same."""
+    """A loop of the file that locking makes rigid gives a warning, so that the robot can still be used."""
     path = written(TREE, '<connect name="c" body1="a" body2="a_end" anchor="0 0 0"/>')
     robot = rbdgen.load_robot(path, lock={"a2": 0.1})
     assert robot.model.loops == ()
@@ -124,7 +124,7 @@ COUPLED = f"""<body name="a"><joint name="a" axis="1 2 0" ref=".3"/>{SOLID}
 
 
 def test_a_linear_coupling_of_joints_makes_a_follower() -> None:
-    """Where ours stand, MuJoCo's constraints hold; M folds; what follows a follower is resolved."""
+    """At rbdgen's positions MuJoCo's constraints hold, M is folded, and chains of followers are resolved."""
     first = '<joint joint1="a" joint2="b" polycoef=".2 -1.5 0 0 0"/>'
     couplings = f'{first}<joint joint1="b" joint2="c" polycoef=".1 2"/>'
     path = written(COUPLED, couplings)

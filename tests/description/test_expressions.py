@@ -15,7 +15,7 @@ xacro = pytest.importorskip("xacro")
 
 
 def symbols() -> dict[str, Any]:
-    """Those that every file has."""
+    """The symbols that every xacro has."""
     return dict(xacro.create_global_symbols())
 
 
@@ -58,7 +58,7 @@ def test_what_counts_is_out_of_reach(text: str) -> None:
 
 
 def test_python_itself_is_out_of_reach() -> None:
-    """By strings, which name attributes to some functions."""
+    """Attributes cannot be reached by strings, which some functions take as names either."""
     for text in (
         "python.vars(python.type)['__base__']",
         "[f(math) for f in [python.vars]]",

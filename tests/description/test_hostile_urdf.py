@@ -74,7 +74,7 @@ def test_a_malformed_number_is_refused_by_its_line(place: tuple[int, str, str]) 
 
 
 def numbers_of(robot: Description) -> list[float | None]:
-    """All numbers of the robot, in the order of PLACES; of a triple its last one."""
+    """All numbers of the robot in the order of PLACES; the last one of each triple."""
     body, joint = robot.links[1].inertial, robot.joints[0]
     assert body is not None
     assert joint.limit is not None
@@ -98,7 +98,7 @@ def numbers_of(robot: Description) -> list[float | None]:
 def test_every_finite_number_is_read_to_its_last_bit(
     place: tuple[int, str, str], number: float, form: str
 ) -> None:
-    """From 5e-324 to 1.8e308, in every place and in every way of writing; an axis becomes a unit vector."""
+    """Numbers from 5e-324 to 1.8e308 are read at every place in every notation; axes become unit vectors."""
     if 'value="' in place[1]:
         number = abs(number)
     if place[0] == 9:

@@ -271,7 +271,7 @@ def test_more_than_a_dozen_are_folded_by_kind() -> None:
 
 
 def test_a_million_odd_elements_are_a_thousand_lines() -> None:
-    """And the last says that there are more."""
+    """The last line says that there are others."""
     warnings = parse_urdf(urdf(robot="<odd/>" * 2 * MOST), "r.urdf").warnings
     assert warnings == (
         *[f"r.urdf:8: robot 'r' has <odd>; {ELEMENT}"] * MOST,

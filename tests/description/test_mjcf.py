@@ -93,7 +93,7 @@ def test_a_free_joint_is_the_base() -> None:
 
 
 def test_a_ball_below_a_hinge() -> None:
-    """Its velocity is in the body's own axes in both."""
+    """The velocity of a ball joint is in body axes in both."""
     ball = f'<joint name="ball" type="ball" pos=".02 .03 -.04"/>{INERTIAL.format(1)}'
     hinge = f'<joint name="a" pos="0 .1 0"/>{INERTIAL.format(2)}'
     path = written(

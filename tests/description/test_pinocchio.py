@@ -21,7 +21,7 @@ def model_of(name: str, base: str) -> Any:
 
 
 def numbers(value: Any) -> list[float]:
-    """Of a number, a vector or a matrix."""
+    """The numbers of a scalar, a vector or a matrix."""
     return [y for x in value for y in numbers(x)] if isinstance(value, Iterable) else [float(value)]
 
 
@@ -152,7 +152,8 @@ def test_rotors_are_those_of_pinocchio_and_damping_comes_on_top(first: Any) -> N
 
 
 def test_parameters_of_rotors_are_those_that_pinocchio_uses(tmp_path: Path) -> None:
-    """It puts them into the armature when it reads them; set by hand they have no effect there."""
+    """Pinocchio adds rotors to the armature when it reads a file; values that are set later have no
+    effect."""
     path, model = tmp_path / "r.srdf", random_model(1, 2)
     rotor = '<joint name="j01" mass="1e-5" gear_ratio="100"/>'
     path.write_text(f'<robot name="random"><rotor_params>{rotor}</rotor_params></robot>')

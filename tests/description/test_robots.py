@@ -76,7 +76,7 @@ def test_humanoid30_weighs_and_measures_what_its_source_says() -> None:
 
 @pytest.mark.parametrize("name", ["quadruped12", "humanoid30"])
 def test_legs_and_arms_are_mirrored(name: str) -> None:
-    """What is left is right with y turned round: y of positions, xy and yz of inertias."""
+    """Left limbs are right limbs with the opposite sign of y of positions, and of xy and yz of inertias."""
     robot = read_urdf(ROBOTS / f"{name}.urdf")
 
     def mirrored(body: Inertial | None) -> tuple[float, ...]:

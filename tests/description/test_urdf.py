@@ -224,7 +224,7 @@ def test_ten_thousand_links_in_a_chain_are_read() -> None:
 
 
 def instructions(call: Callable[[], object]) -> int:
-    """How many instructions of Python's a call takes: the same on every machine. Work in C is not counted."""
+    """The number of Python's instructions in a call, which is the same on every machine. C is not counted."""
     taken = 0
 
     def count(frame: FrameType, event: str, _: object) -> TraceFunction:

@@ -103,7 +103,7 @@ def test_an_argument_that_nothing_asks_for_is_told(segments: str) -> None:
 
 
 def test_what_xacro_once_wrote_is_a_urdf(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It still declares the prefix; nothing in it waits for xacro, which need not be there."""
+    """The output of xacro declares the prefix, but has no expressions, so xacro need not be installed."""
     monkeypatch.setitem(sys.modules, "xacro", None)
     text = f'<robot name="r" {NAMESPACE}><link name="a"/></robot>'
     assert read_description(written("r.urdf", text)).path == "r.urdf"

@@ -180,7 +180,7 @@ def test_a_changed_last_bit_of_a_constant_is_found(function: str, real: Real, tm
     [("double_pendulum", "fixed", "aba"), ("quadruped12", "floating", "integrate_derivatives")],
 )
 def test_the_bits_of_signs_in_float(robot: str, base: Base, function: str, tmp_path: Path) -> None:
-    """Of Coulomb friction, and of the choice between a quaternion and its negative."""
+    """Signs occur in Coulomb friction, and in the choice between a quaternion and its negative."""
     urdf = tmp_path / f"{robot}.urdf"
     text = (robot_root() / urdf.name).read_text()
     urdf.write_text(text.replace("</joint>", '<dynamics friction="0.1"/></joint>'))
@@ -300,7 +300,7 @@ def test_single_states_without_finite_results_are_left_out(real: Real, tmp_path:
 
 
 def test_a_function_with_few_finite_results_is_refused() -> None:
-    """As its self-test would compare next to nothing."""
+    """Its self-test would compare almost nothing."""
     options = EmitOptions(trig="builtin", target="portable", extensions=False)
     with pytest.raises(EmitError, match=r"^function 'few': its results are finite in only \d+ of 256 random"):
         render(facts(), [*toys(), quotients("few", 9)], options)

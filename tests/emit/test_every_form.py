@@ -52,7 +52,7 @@ LARGE = Case("arm7", "fixed", Options(real="float"))
 
 
 def forms_of(case: Case) -> list[FunctionForm]:
-    """Those that are compiled: of the large robot those in loops alone."""
+    """The forms that are compiled; for the large robot only those in loops."""
     forms = [form for form in FORMS if form.function.name in case.functions]
     return [form for form in forms if case != LARGE or form.form.loops]
 
@@ -88,7 +88,7 @@ def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def sources(folder: Path, which: str) -> list[Path]:
-    """Those that belong into the self-test of single calls, or of batches: one of them has a main."""
+    """The sources of the self-test of single calls, or of batches; one of them has a main function."""
     name = next(folder.glob("*.hpp")).stem
     twins = sorted(folder.glob("*_batch.c"))
     singles = sorted({*folder.glob("*.c")} - {*twins} - {*folder.glob("*selftest.c")})

@@ -34,7 +34,7 @@ SOLID: dict[str, Any] = {"mass": 1.3, "com": (0.1, 0.02, -0.03), "inertia": (0.0
 
 
 def trunk(name: str) -> RobotBuilder:
-    """With a thigh, to which more is added."""
+    """A trunk with a thigh, to which other bodies are added."""
     built = RobotBuilder(name).add_body("trunk", mass=9, com=(0, 0, 0.1), inertia=(0.4, 0.3, 0.2))
     return built.add_body(
         "thigh", parent="trunk", type="revolute", axis=(0, 1, 0), xyz=(0, 0.1, -0.1), friction=0.1, **SOLID
@@ -42,7 +42,7 @@ def trunk(name: str) -> RobotBuilder:
 
 
 def fixed() -> Robot:
-    """With friction, whose sign is exact."""
+    """A fixed robot with exact friction."""
     built = trunk("fixed").add_body("shank", parent="thigh", type="prismatic", axis=(1, 0, 0), **SOLID)
     return rbdgen.load_robot(built, friction="exact", frames=["shank"])
 
@@ -112,7 +112,7 @@ def _has(robot: Robot, name: str, params: tuple[str, ...]) -> bool:
 
 
 def designs_of(robot: Robot, options: Options) -> list[FunctionSource]:
-    """Those that are not refused, as a direction is along which nothing changes."""
+    """The designs that are not refused; a direction along which nothing changes is refused."""
     names = list(options.functions)
     while True:
         try:
@@ -167,7 +167,7 @@ def test_every_function_compares_bits(
 
 
 def selftest(sources: Sources, folder: Path) -> list[str]:
-    """What the self-test says, a line a function."""
+    """The output of the self-test, one line per function."""
     folder.mkdir()
     for name, text in sources.files.items():
         if name.endswith((".c", ".h")) and "/" not in name:

@@ -46,7 +46,7 @@ C_FILES = (".c", ".h", ".hpp")
 
 @pytest.fixture(scope="module")
 def folders() -> list[dict[str, Mapping[str, str]]]:
-    """By name the files of the double pendulum: every function in three forms, for host and boards."""
+    """The files of the double pendulum by name, with every function in three forms, for host and boards."""
     made = []
     for base, common, number in FOLDERS:
         robot = load_robot(robot_root() / "double_pendulum.urdf", base)
@@ -80,7 +80,7 @@ def words_of(folders: list[dict[str, Mapping[str, str]]]) -> set[str]:
 
 
 def test_the_name_is_a_prefix_and_nothing_else(folders: list[dict[str, Mapping[str, str]]]) -> None:
-    """With it alone the files change, and nothing stands before it."""
+    """Files differ only by the robot's name, which is always the beginning of a word."""
 
     def renamed(text: str) -> str:
         return text.replace(NAME, OTHER).replace(NAME.upper(), OTHER.upper())
@@ -126,7 +126,7 @@ def host(folders: list[dict[str, Mapping[str, str]]], tmp_path_factory: pytest.T
 
 
 def test_no_name_hides_a_header(host: Path) -> None:
-    """Of those that `#include <...>` asks for, and that the folder is searched for first."""
+    """No file hides a header of `#include <...>`, for which the folder is searched first."""
     python = [f"-I{sysconfig.get_paths()['include']}", f"-I{np.get_include()}"]
     sources = [path for path in host.rglob("*.c") if not path.name.endswith(("_v2.c", "_v3.c"))]
     command = ["gcc", "-M", "-march=x86-64-v4", *python, f"-I{host}", *sources]
@@ -256,7 +256,7 @@ def write(files: Mapping[str, str], folder: Path) -> None:
 def test_a_changed_name_is_told(
     name: str, why: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In one line by both commands; not where the user has named the robot."""
+    """Both commands say so in one line, unless the user has chosen the name."""
     urdf = str(described(name, tmp_path))
     generation = [urdf, "-f", "gravity", "--no-compile", "-o", str(tmp_path / "out")]
     for command, told in (
@@ -317,7 +317,8 @@ TEMPLATES = (
 
 
 def words_of_the_templates() -> set[str]:
-    """Those that are there whole: of `many_{{ argument.name }}` nothing; and what loops print, `run`."""
+    """All whole words of the templates, without those such as `many_{{ argument.name }}`, and `run` of
+    loops."""
     found = {"run"}
     for name in TEMPLATES:
         text = (template_root() / f"{name}.jinja").read_text()
@@ -348,7 +349,7 @@ def test_arguments_hide_no_name_of_the_c(tmp_path: Path) -> None:
 
 
 def adder(inputs: Sequence[str], outputs: Sequence[str]) -> FunctionSource:
-    """All outputs are the sum of all inputs."""
+    """A function whose outputs are the sum of all inputs."""
     nodes = [Node("input", value=float(k)) for k in range(len(inputs))]
     total = 0
     for k in range(1, len(inputs)):

@@ -204,7 +204,7 @@ def called(
 
 
 def bits(values: npt.NDArray[np.float64]) -> bytes:
-    """What must be the same; any NaN is."""
+    """The bits that must be equal; all NaN are equal."""
     return np.where(np.isnan(values), np.nan, values).tobytes()
 
 

@@ -155,7 +155,7 @@ def test_elements_wait_undisturbed_and_leave_once(
     longest=st.integers(1, 12),
 )
 def test_places_are_taken_again(graph: Graph, seed: int, sizes: list[int], longest: int) -> None:
-    """As many as wait at once: no order of places would do with fewer."""
+    """There are as many places as tiles that wait at once; no order of places needs fewer."""
     graph = with_outputs(graph, seed, sizes)
     cut = cut_up(graph, style("libm"), longest)
     tiling = tiled(graph, cut.segments, list(tiles_of(graph, 8)))

@@ -13,7 +13,7 @@ Square = list[list[Any]]
 
 
 def exchanged(square: Square, stage: CExchange) -> Square:
-    """What `<ROBOT>_LANES_EXCHANGE` makes of a square."""
+    """The result of `<ROBOT>_LANES_EXCHANGE` for a square."""
     lower, upper = ([int(k) for k in numbers.split(",")] for numbers in (stage.lower, stage.upper))
     result = [row[:] for row in square]
     for i in range(len(square)):

@@ -109,7 +109,7 @@ def test_what_was_there_survives_an_interruption(
 
 
 def without_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a system that cannot exchange two names."""
+    """Simulates a system that cannot exchange two names."""
     monkeypatch.setattr(write, "_renameat2", lambda: None)
 
 
@@ -138,7 +138,7 @@ def test_what_was_there_comes_back_when_the_new_one_cannot_take_its_place(
 def test_once_the_new_folder_stands_nothing_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
 ) -> None:
-    """What could not be removed is removed by the next run."""
+    """The next run removes what could not be removed."""
     folder = tmp_path / "toy"
     write_folder(folder, files("old"))
     with monkeypatch.context() as broken:

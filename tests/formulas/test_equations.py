@@ -263,7 +263,7 @@ def test_a_tree_has_a_length_to_every_joint(golden: Callable[[str, str], None]) 
 
 
 def test_rounding_is_told() -> None:
-    """Of numbers in front of terms, inside brackets and of angles."""
+    """Numbers in front of terms, inside brackets and of angles are rounded."""
     arm = rbdgen.load_robot(CHAINS["tilted"])
     assert "numbers are rounded to 6 digits" in rbdgen.equations(arm).text()
     assert "rounded" not in rbdgen.equations(rbdgen.load_robot("planar3r"), symbols="none").text()

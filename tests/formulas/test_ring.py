@@ -26,7 +26,7 @@ def ring() -> Ring:
 
 
 def value(x: Any) -> float:
-    """What a polynomial is worth at `VALUES`."""
+    """The value of a polynomial at `VALUES`."""
     if not isinstance(x, Polynomial):
         return float(x)
     total = 0.0

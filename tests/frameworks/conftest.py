@@ -24,11 +24,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def arm() -> Library:
-    """Of two joints."""
+    """A library of an arm with two joints."""
     return rbdgen.build(rbdgen.load_robot("double_pendulum"), functions=["rnea", "rnea_derivatives"])
 
 
 @pytest.fixture(scope="session")
 def cart() -> Library:
-    """Its q has other elements than v."""
+    """A library of a robot whose q has other elements than v."""
     return rbdgen.build(rbdgen.load_robot(cart_with_a_ball()), functions=["rnea", "rnea_derivatives"])

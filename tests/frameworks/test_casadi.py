@@ -33,7 +33,7 @@ def states(library: Library, name: str, knots: int) -> dict[str, Array]:
 
 
 def beside(arrays: Array) -> Array:
-    """What CasADi takes and gives of several states: a column each, or matrices in a row."""
+    """The array of several states in CasADi's layout: a column for each, or matrices side by side."""
     return np.hstack([array.reshape(len(array), -1) for array in arrays])
 
 
@@ -115,7 +115,7 @@ HELD = ("active", "mu", "gains", "restitution", "share", "table")
 
 
 def hessian(function: Any, arrays: list[Array]) -> tuple[Array, Array]:
-    """Of the weighted results by all that is not constant: second and first derivatives."""
+    """First and second derivatives of the weighted results by all inputs that are not constant."""
     random = np.random.default_rng(1)
     symbols = [casadi.MX.sym(f"x{k}", *array.shape) for k, array in enumerate(arrays)]
     loss = sum(casadi.dot(y, random.normal(size=y.shape)) for y in function.call(symbols))
@@ -125,7 +125,7 @@ def hessian(function: Any, arrays: list[Array]) -> tuple[Array, Array]:
 
 
 def jacobians(function: Any, arrays: list[Array]) -> list[Any]:
-    """Of all results by all that is not constant."""
+    """The Jacobians of all results by all inputs that are not constant."""
     found = function.jacobian()(*arrays, *[0] * function.n_out())
     blocks = found if isinstance(found, tuple) else (found,)
     names = function.name_in()
@@ -144,7 +144,7 @@ def of_unit_length(robot: Any, name: str, manifold: Manifold) -> Any:
 
 
 def unit(q: Any, manifold: Manifold) -> Any:
-    """Its quaternions divided by their lengths."""
+    """The configuration with quaternions of unit length."""
     elements = casadi.vertsplit(q)
     for at in quaternions_of(manifold):
         own = casadi.vertcat(*elements[at : at + 4])
@@ -229,7 +229,7 @@ def test_what_is_constant_has_derivatives_of_zero() -> None:
 
 
 def test_the_jacobian_has_derivatives_itself() -> None:
-    """How it changes along every direction, which CasADi puts together."""
+    """CasADi computes the derivatives of the Jacobian along every direction."""
     library = rbdgen.build(FLOATING, ["com"])
     traced = of_unit_length(FLOATING, "com", library.manifold)
     q = states(library, "com", 1)["q"][0]
@@ -278,7 +278,7 @@ def test_parameters_are_shared_by_all_states() -> None:
 
 
 def test_gradients_by_parameters() -> None:
-    """By the table, a column a state, and by what it is made of."""
+    """Gradients by the table, with one column per state, and by the parameters from which it is computed."""
     robot = rbdgen.load_robot("double_pendulum")
     library = rbdgen.build(robot, ["aba", "aba_dparams"], params=["mass:lower", "com:lower"])
     q, v, tau = np.random.default_rng(0).normal(size=(3, 2, 2))

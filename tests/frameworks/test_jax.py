@@ -53,7 +53,7 @@ def test_values_are_the_librarys(jax: Any, arm: Library) -> None:
 
 @pytest.mark.parametrize("name", ["arm", "cart"])
 def test_derivatives_are_the_analytical_ones(jax: Any, name: str, request: pytest.FixtureRequest) -> None:
-    """Both modes under jit and vmap; by the coordinates of q along the ways that q can go."""
+    """Both modes are tested under jit and vmap, by the elements of q along possible motions."""
     library: Library = request.getfixturevalue(name)
     f, (q, v, a) = library.jax.rnea, states(library, 5)
     expected = library.rnea_derivatives(q, v, a)
@@ -120,7 +120,8 @@ def test_refused(jax: Any, arm: Library, call: Callable[[Any, Any], Any], messag
 
 @pytest.mark.parametrize("name", ["arm", "cart"])
 def test_hessians(jax: Any, name: str, request: pytest.FixtureRequest) -> None:
-    """In three ways, under jit and vmap, and as differences of gradients along the ways that q can go."""
+    """Hessians in three ways, under jit and vmap, are compared with differences of gradients along possible
+    motions."""
     library: Library = request.getfixturevalue(name)
     q, v, _ = states(library, 3)
 
@@ -177,7 +178,7 @@ def test_what_hessians_are_not(jax: Any, arm: Library) -> None:
 
 
 def test_a_gradient_makes_no_products_in_forward_mode(jax: Any, arm: Library) -> None:
-    """Nor the other way round: each takes its time."""
+    """Forward mode makes no products of reverse mode either."""
     (real,), asked = arm._frameworks.args, []  # type: ignore[union-attr]
 
     def noted(names: Sequence[str]) -> Library:

@@ -34,7 +34,8 @@ def p(library: Library) -> Array:
 
 @pytest.fixture(scope="module")
 def slopes(library: Library, p: Array) -> Array:
-    """Of `aba` by p: derivatives by the linear parameters, times those of these by p, in complex steps."""
+    """The derivatives of `aba` by p: those by the linear parameters times those of these by p, by complex
+    steps."""
     linear = rbdgen.build("double_pendulum", ["aba_dparams"], params=["mass:upper", "ten:lower"])
     ten = library.parameters.linear(p)
     by_ten = linear.aba_dparams(Q, V, TAU, ten, linear.update(ten))

@@ -48,7 +48,7 @@ def test_values_are_the_librarys(torch: Any, arm: Library) -> None:
 
 @pytest.mark.parametrize("name", ["arm", "cart"])
 def test_derivatives_are_the_analytical_ones(torch: Any, name: str, request: pytest.FixtureRequest) -> None:
-    """Both modes under vmap; by the coordinates of q along the ways that q can go."""
+    """Both modes are tested under vmap, by the elements of q along possible motions."""
     library: Library = request.getfixturevalue(name)
     f, (q, v, a) = library.torch.rnea, states(torch, library, 5)
     expected = library.rnea_derivatives(q, v, a)

@@ -299,7 +299,7 @@ def test_fewer_operations_than_the_textbook(which: str, base: Any, name: str) ->
 
 
 def test_known_columns_of_a_floating_base_are_not_solved_for() -> None:
-    """What attitude and linear velocity do stays in the base's own linear acceleration."""
+    """Attitude and linear velocity only affect the base's own linear acceleration."""
     model = robot("quadruped12", "floating").model
     builder, x = symbols(model)
     result = aba_derivatives_factored(reduce(model), Inputs(x.q, x.v, tau=x.a))

@@ -97,12 +97,12 @@ def difference(a: list[Any], b: list[Any]) -> list[Any]:
 
 
 def plain(state: State) -> State:
-    """Without external forces, for functions that take none."""
+    """Inputs without external forces, for functions that take none."""
     return replace(state, fext=None)
 
 
 def given(form: Form, state: State) -> State:
-    """With external forces if the function takes any."""
+    """Inputs with external forces if the function takes any."""
     takes = any(x.kind == "external_forces" for x in form.function.signature.inputs)
     return state if takes else plain(state)
 

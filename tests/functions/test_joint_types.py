@@ -34,7 +34,10 @@ PARTS, TREES = 8, 40
 @pytest.mark.campaign
 @pytest.mark.parametrize("part", range(PARTS))
 def test_larger_random_trees(part: int, sample_seed: int) -> None:
-    """Of up to 25 bodies; other ones with every seed of a sample. `make trees` does any range of them."""
+    """Trees with up to 25 bodies, which depend on the seed of a sample.
+
+    `make trees` runs any range of them.
+    """
     first = (sample_seed * PARTS + part) * TREES
     for seed in range(first, first + TREES):
         check_tree(seed)

@@ -56,7 +56,7 @@ def check(projection: Projection, seed: int, *, programs: bool = False) -> None:
 
 
 def mass(model: Model) -> float:
-    """Of all that moves; rounded, as bodies merge in another order."""
+    """The mass of all moving bodies, rounded, as bodies are merged in another order."""
     return round(float(sum(body.inertia.mass for body in model.bodies)), 9)
 
 

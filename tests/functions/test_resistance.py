@@ -77,7 +77,7 @@ def arm(resistance: Resistance) -> Model:
 
 @parametrize("rnea_derivatives", "aba_derivatives")
 def test_differences(form: FunctionForm) -> None:
-    """By q and v, of the function itself; a sign has no slope where the joint moves."""
+    """Differences of the function by q and v; the sign has no derivative as the joint moves."""
     for smoothing in (0.0, 0.3):
         model = arm(Resistance(0.7, 0.5, smoothing, 3.0, 0.2, 0.4))
         (function,) = forms_of(form.function.derivative_of or "")[:1]
@@ -105,7 +105,7 @@ def test_energy_is_what_torques_do() -> None:
 
 
 def test_mujoco_agrees() -> None:
-    """Its damping, springs and rotors; its friction is a constraint of another kind."""
+    """MuJoCo has the same damping, springs and rotors; its friction is a constraint of another kind."""
     own = Resistance(damping=0.7, stiffness=3.0, reference=0.2, armature=0.4)
     model = arm(own)
     oracle = MujocoOracle(PATHS["puma560"].read_text(), robot("puma560").model, "fixed")

@@ -77,7 +77,7 @@ def test_identities_are_told_by_the_last_that_takes_part(row: Function) -> None:
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 @each_row
 def test_estimate_and_oracle(row: Function, base: str) -> None:
-    """Both work on any robot; that they are right is tested elsewhere, with those of all rows."""
+    """Both work on any robot; other tests check their values for all rows."""
     model = robot("double_pendulum", base).model  # type: ignore[arg-type]
     assert row.operations(tree_size(model)) > 0
     outputs = PinocchioOracle(model_of_numbers(model), model)(

@@ -204,7 +204,7 @@ def test_replayed_graph_has_the_same_exact_value(graph: Graph, point: list[Fract
 
 
 def test_replay_of_a_lowered_graph_is_the_graph() -> None:
-    """As written is as computed: lowering again changes nothing."""
+    """Lowering a graph again changes nothing."""
 
     def function(a: Expr, b: Expr, c: Expr, d: Expr) -> list[Expr]:
         s = a * b - c

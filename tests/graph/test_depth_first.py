@@ -31,7 +31,8 @@ def in_step(graph: Graph, *, backwards: bool) -> list[int]:
 
 
 def expressions(graph: Graph, numbers: dict[object, int]) -> Counter[int]:
-    """How often the graph has each expression, by numbers that graphs share: what no order changes."""
+    """The number of occurrences of each expression, identified by numbers that graphs share; no order changes
+    it."""
     found: list[int] = []
     for index, (op, args, value) in enumerate(graph.nodes):
         key = (op, tuple(found[k] for k in args), repr(value), graph.labels.get(index))

@@ -54,7 +54,7 @@ STATE = [Moving("x", (3,)), Moving("y", (2,))]
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_slopes(name: str) -> None:
-    """All at once in reverse, each in turn forward."""
+    """Compares all slopes at once in reverse mode with each in turn in forward mode."""
     function, slopes = FUNCTIONS[name]
     builder = Builder()
     x, y = builder.input("z", 2)
@@ -129,7 +129,7 @@ def test_both_ways_are_exact(graph: Graph, drawn: list[Fraction]) -> None:
 
 
 def test_a_turn_takes_no_slopes_by_its_sines() -> None:
-    """Both ways the derivative of a turned vector by the angle is the vector itself, turned on."""
+    """In both modes, the derivative of a rotated vector by the angle is the vector, rotated further."""
     q = [Moving("q", (4,))]
     graphs = [made(cheapest(pendulum(4)), q) for made in (jvp, vjp)]
     assert [cost(cheapest(graph)).total for graph in graphs] == [58, 62]  # else 77 and 80

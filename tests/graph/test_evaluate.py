@@ -81,7 +81,7 @@ SHAPES = ((), (1,), (4,), (2, 3), (0, 2), (2, 4))
 @pytest.mark.parametrize("op", sorted(set(ARITY) - {"const", "input"}))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_operation_keeps_its_type(op: str, shape: tuple[int, ...]) -> None:
-    """Of scalars, of arrays and of lanes; with constants among its operands and without."""
+    """For scalars, arrays and lanes, with and without constant operands."""
     if op in ("join", "turn") and not shape:
         pytest.skip("a value with lanes has an axis")
     for dtype in map(np.dtype, FLOATS):
@@ -222,7 +222,7 @@ def test_dead_values_are_freed() -> None:
 
 
 def test_long_inputs_are_converted_once() -> None:
-    """Not once an element: the interpreter's time and memory grow with the graph alone."""
+    """Inputs are not converted per element, so time and memory grow with the graph alone."""
     columns, dtype, _ = _columns(sample(), {"x": np.arange(3), "y": np.arange(1)})
     assert dtype == np.float64
     assert columns[0].base is columns[2].base is not None

@@ -96,7 +96,7 @@ def test_same_value_and_nearly_the_same_count(engine: Any) -> None:
 
 
 def test_casadi_takes_exact_numbers() -> None:
-    """Of a matrix that is constant all elements may be numbers."""
+    """All elements of a constant matrix may be numbers."""
     graph = from_casadi([("q", casadi.SX.sym("q", 1))], [("M", (2,), [Fraction(1, 2), 0])])
     np.testing.assert_array_equal(evaluate(graph, {"q": np.zeros(1)})["M"], [0.5, 0.0])
 

@@ -44,7 +44,7 @@ COLUMNS = (0, 1, 2, 2, 3, 4)
 
 
 def program() -> Program:
-    """Of five columns of three numbers the second has one zero; what comes before is a loop for vectors."""
+    """Of five columns of three numbers, the second has a zero; a loop for vectors precedes them."""
     B = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.0, 7.0, 8.0, 9.0, 1.5, 2.5, 3.5, 4.5, 5.5)
     once = (0, 1, 2, 4, 5)
     slots = tuple(range(6))

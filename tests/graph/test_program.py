@@ -138,7 +138,7 @@ def scaled() -> Graph:
 
 
 def test_every_loop_is_computed_in_the_common_type() -> None:
-    """Not in that of the arrays which it reads."""
+    """The type is not that of the arrays which the loop reads."""
     program = mixed()
     verify_program(program)
     x, s = np.float32(0.1), 0.7

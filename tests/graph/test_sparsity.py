@@ -43,7 +43,8 @@ def connected(model: Model) -> NDArray[np.bool_]:
 
 @parametrize("crba", "rnea_derivatives", "rnea_fext_derivatives")
 def test_branches_do_not_meet(form: FunctionForm) -> None:
-    """With no other zeros, a matrix of a tree is 0 just between branches, in straight lines and in loops."""
+    """Without other zeros, a matrix of a tree is 0 exactly between branches, in straight lines and in
+    loops."""
     model = Rationals(4).model(TWO_ARMS, "RRRR")
     signature = form.function.signature.sized(model.sizes)
     told, _ = sparse(signature, program_of(form, model))
@@ -107,7 +108,7 @@ def test_elements_that_are_computed_apart_are_both_held(packed: bool) -> None:
 
 
 def test_an_element_beside_a_zero_is_not_mirrored() -> None:
-    """Where one of a pair is always 0 and the other is not, both are held."""
+    """If one of a pair is always 0 and the other is not, both are kept."""
     builder = Builder()
     x, _ = builder.input("x", 2)
     program = straight_line(builder.graph([("T", (2, 2), [0, x, 0, 0])]))

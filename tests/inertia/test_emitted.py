@@ -33,7 +33,7 @@ def real(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def folder(real: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All operations, compiled for this machine."""
+    """A folder with all operations, compiled for this machine."""
     return rbdgen.generate_inertia(tmp_path_factory.mktemp(real), real=real)
 
 
@@ -56,7 +56,7 @@ def inputs(operation: str, dtype: Any, count: int) -> list[np.ndarray]:
 
 
 def of_python(operation: str, arguments: list[np.ndarray]) -> np.ndarray:
-    """What `rbdgen.Inertia` gives."""
+    """The results of `rbdgen.Inertia`."""
     first, *others = arguments
     if operation.startswith("from_"):
         return getattr(rbdgen.Inertia, operation)(first).parameters

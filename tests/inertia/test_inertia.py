@@ -231,7 +231,7 @@ def test_pinocchio() -> None:
     ("real", "bound", "bound_of_rate"), [(np.float64, 2e-15, 4e-15), (np.float32, 3e-7, 2e-6)]
 )
 def test_errors_are_those_of_rounding(real: Any, bound: float, bound_of_rate: float) -> None:
-    """Of 300 random bodies, beside dense matrices in the largest precision there is."""
+    """Compares 300 random bodies with dense matrices in the largest precision that NumPy has."""
     generator = np.random.default_rng(1)
     one, other = (random_bodies(generator, BODIES).astype(real) for _ in range(2))
     R = random_rotations(generator, BODIES).astype(real)
@@ -277,7 +277,7 @@ def error(ours: Array, expected: Array) -> float:
 
 
 def test_a_far_origin_costs_digits() -> None:
-    """What the docstring says of 100 m."""
+    """The errors that the docstring states for 100 m."""
     body = random_bodies(np.random.default_rng(2), BODIES)
     J = body.about_center
     lost = {

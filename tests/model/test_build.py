@@ -86,7 +86,7 @@ def test_joints_behind_fixed_ones_keep_their_place_in_the_order() -> None:
 
 
 def test_a_joint_of_the_name_of_the_base() -> None:
-    """Both are known by name: the base has another one."""
+    """Both are found by name, as the base gets another one."""
     parts = (
         link("root"),
         link("arm"),

@@ -62,7 +62,7 @@ def test_masses_beyond_any_scale(mass: float, base: Base) -> None:
 
 @pytest.mark.parametrize("size", [1e-300, 1e-155, 1e-100, 1e-40, 1e40, 1e150])
 def test_robots_of_any_length(size: float) -> None:
-    """All lengths alike: what the joints feel is no number either way."""
+    """If all lengths are scaled alike, joints are neither too light nor too heavy."""
     with pytest.raises(ModelError, match=r"joint 'j\d' (moves|is)|nothing resists joint 'j\d'"):
         built(urdf(offset=size, gyration=size))
 

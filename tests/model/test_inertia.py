@@ -147,7 +147,7 @@ def test_center_there_and_back(r: Rationals) -> None:
 
 
 def test_factor() -> None:
-    """Of squares, where the roots are exact: I = F F^T."""
+    """With numbers whose roots are exact: I = F F^T."""
     L = Matrix(Vector(2, 0, 0), Vector(1, 3, 0), Vector(-1, 2, 4))
     inertia = Inertia.from_center_of_mass(4.0, Vector(1, -2, 3), L @ L.T)
     a, b, found = inertia.factor()

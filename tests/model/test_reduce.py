@@ -143,7 +143,7 @@ def test_a_floating_base_keeps_the_mass_of_its_revolute_tree() -> None:
 
 @pytest.mark.parametrize("kinds", ["RRP", "PRR", "RPR"])
 def test_what_is_moved_to_the_world_stays_where_it_was(kinds: str) -> None:
-    """At every q the first moments add up to the robot's, that of what no joint moves among them."""
+    """At every q the first moments sum up to the robot's, including that of parts that no joint moves."""
     r = Rationals(8)
     model = r.model((WORLD, 0, 1), kinds)
     q = r.coordinates(model)

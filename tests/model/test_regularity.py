@@ -130,7 +130,7 @@ def test_against_exact_determinants() -> None:
 @pytest.mark.parametrize("length", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("mass", [1e-6, 1.0, 1e6])
 def test_any_scale(length: float, mass: float) -> None:
-    """Whatever the units, the same joint: neither a light robot nor a small one is singular."""
+    """A joint is regular in any units: neither a light nor a small robot is singular."""
 
     def scaled(model: Model) -> Model:
         bodies = []

@@ -80,7 +80,7 @@ def test_the_largest_saving_first(budget: int, changed: set[str]) -> None:
 
 
 def test_the_measurement_decides() -> None:
-    """What looked as if it would fit and does not is made smaller still."""
+    """Functions that seemed to fit but do not are made smaller again."""
     compiler = Compiler(rest=40)
     assert fit(2850, compiler) == {"aba", "minv"}
     assert [set(forms) for forms in compiler.asked[2:]] == [{"aba"}, {"aba", "minv"}]

@@ -59,7 +59,7 @@ def test_names_units_and_defaults(library: Library, linear: Library) -> None:
 
 @pytest.mark.parametrize("name", sorted(BUNDLED))
 def test_what_a_file_has_comes_back(name: str) -> None:
-    """Of every link, through `Inertia`, whose formula is the same, and Pinocchio's order."""
+    """For every link, by `Inertia`, which has the same formula, in Pinocchio's order."""
     rows = [x for x in all_parameters(robot(name)) if x.linear is not None]
     assert rows
     for first in range(0, len(rows), 10):

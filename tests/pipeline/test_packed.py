@@ -87,7 +87,7 @@ def test_a_folder_says_what_its_arrays_hold(tmp_path: Path) -> None:
 
 
 def test_a_folder_from_before_patterns_opens(tmp_path: Path) -> None:
-    """Without the new entries of the manifest every element may be other than 0."""
+    """Without the new entries of the manifest, every element may be nonzero."""
     folder = rbdgen.generate(two_arms(), tmp_path, ["crba"])
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     (M,) = manifest["functions"]["crba"]["outputs"]

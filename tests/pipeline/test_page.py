@@ -193,7 +193,7 @@ print(robot.joint_names, robot.idx_v, robot.rnea([0.1, 0.2], [0.3, 0.4], [0.5, 0
 
 
 def test_the_package_needs_numpy_and_cffi_alone(tmp_path: Path) -> None:
-    """In an interpreter without site-packages, given the folders of NumPy and cffi by hand."""
+    """Runs an interpreter without site-packages, with the folders of NumPy and cffi only."""
     generate(load_robot(PENDULUM), RNEA, tmp_path / "out")
     needed = tmp_path / "needed"
     needed.mkdir()
@@ -246,7 +246,7 @@ HOSTILE = "a&quot;; system(&quot;x */ ??/ \\ {{ 1 }} {% x %}"
     ids=["hostile", "alike", "reserved", "foreign"],
 )
 def test_any_names(names: dict[str, str], joints: tuple[str, str] | None, tmp_path: Path) -> None:
-    """They compile to harmless identifiers, stay apart, and come back as they were."""
+    """Names become harmless and different identifiers, and the manifest has them unchanged."""
     path = tmp_path / "robot.urdf"
     path.write_text(renamed(PENDULUM.read_text(), **names), encoding="utf-8")
     folder = generate(load_robot(path), RNEA, tmp_path / "out").folder

@@ -171,7 +171,7 @@ def test_defaults_are_the_plain_robot(name: str, functions: tuple[str, ...]) -> 
 
 
 def test_pinned_operations() -> None:
-    """Of the arm with all inertias as inputs, and with all lengths that are not 0."""
+    """For the arm with all inertias as inputs, and with all nonzero lengths."""
     counts = {
         asked: {f.name: f.cost.total for f in design_functions(Request(robot("arm7"), options(asked)))}
         for asked in ("ten:*", "xyz:*", "ten:link7")
@@ -271,7 +271,7 @@ def library(request: pytest.FixtureRequest) -> Library:
 
 
 def test_calls(library: Library) -> None:
-    """With a table, without one, by name, bound, and with a table for every state."""
+    """Calls with a table, without one, by name, bound, and with a table for every state."""
     tolerance = 1e-12 if library.rnea.dtype == np.float64 else 1e-5
     plain = rbdgen.build(rbdgen.load_robot("double_pendulum", gravity=(0, 0, -5)), ["rnea"])
     rng = np.random.default_rng(0)

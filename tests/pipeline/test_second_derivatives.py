@@ -44,7 +44,7 @@ def test_compiled(library: Library, function: str) -> None:
 
 
 def test_entries(library: Library) -> None:
-    """Of dM/dq the elbow alone is a variable, and of M_01 = M_10 one is held."""
+    """Only the elbow's element of dM/dq varies, and only one of M_01 = M_10 is kept."""
     indices = np.stack(library.rnea_second.entries["qa"], axis=1).tolist()
     assert indices == [[0, 0, 1], [1, 0, 1]]
 

@@ -12,7 +12,7 @@ from rbdgen.pipeline.workers import in_parallel
 
 @pytest.fixture(autouse=True)
 def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever this worker of the test run has."""
+    """Uses two cores, however many this worker of the test run has."""
     monkeypatch.setattr(workers, "available_cores", lambda: 2)
 
 

@@ -52,7 +52,7 @@ def generate(build_cache: Cache, tmp_path: Path) -> Generate:
 
 
 def gravities(lib: Library) -> set[float]:
-    """As all ways to call it say: quick, careful, many states, bound."""
+    """The results of all ways of calling: quick, careful, many states, bound."""
     step = lib.torque.bind(Q, V)
     step()
     results = [lib.torque(Q, V), lib.torque(list(Q), V), step.out, *lib.torque(QS, V)]
@@ -110,7 +110,7 @@ for path in sys.argv[1:]:
 
 
 def test_edit_generate_load(tmp_path: Path) -> None:
-    """What a notebook does."""
+    """A notebook edits a robot, generates and loads it again."""
     robots = Path(__file__).resolve().parents[2] / "robots"
     text = (robots / "double_pendulum.urdf").read_text()
     (tmp_path / "heavy.urdf").write_text(text.replace('mass value="', 'mass value="10'))

@@ -307,7 +307,7 @@ def test_a_fork_starts_threads_of_its_own(lib: Library, monkeypatch: pytest.Monk
 
 
 def test_ctrl_c_ends_a_long_batch(lib: Library) -> None:
-    """However long the machine takes: the signal is heard, inside a call or between two."""
+    """On a machine of any speed, the signal is handled inside a call or between two."""
     program = f"""
 import signal
 import numpy as np

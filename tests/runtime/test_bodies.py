@@ -20,7 +20,7 @@ ENTRIES = ([0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2])
 
 
 def link(about_center: bool) -> dict[str, Any]:
-    """All ten numbers are parameters."""
+    """A link whose ten inertial parameters are all inputs."""
     return {"link": "x", "about_center": about_center, "values": [0.0] * 10, "places": list(range(10))}
 
 
@@ -61,14 +61,14 @@ def calls(library: Library) -> Any:
 
 
 def quickly(calls: Any, about_center: bool, p: Array) -> NDArray[np.bool_]:
-    """What C finds, row by row."""
+    """The result of C for every row."""
     places, kind = np.arange(10), np.array([int(about_center)], np.uint8)
     return np.array([calls.are_bodies(row, np.zeros((1, 10)), places, kind) for row in p])
 
 
 @pytest.mark.parametrize("about_center", [True, False])
 def test_what_is_certain_has_no_distance(calls: Any, about_center: bool) -> None:
-    """Whatever passes without eigenvalues, passes with them."""
+    """Every inertia that passes without eigenvalues also passes with them."""
     rng = np.random.default_rng(0)
     p = np.concatenate([rows(about_center, rng), rng.normal(size=(1000, 10))])
     distances = distance_of(link(about_center), p)
@@ -79,7 +79,8 @@ def test_what_is_certain_has_no_distance(calls: Any, about_center: bool) -> None
 
 
 def test_flat_bodies_are_not_certain_for_rounding(calls: Any) -> None:
-    """Of a rod, nearly a line, the determinant is smaller than its own rounding: it decides nothing."""
+    """The determinant of a rod, which is nearly a line, is smaller than its rounding error, so it decides
+    nothing."""
     rng, count = np.random.default_rng(1), 2000
     moments = np.tile([-1e-11, 1e-10, 1.0], (count, 1))
     p = tens(moments, np.ones(count), np.zeros((count, 3)), rng, about_center=True)
@@ -135,7 +136,7 @@ def test_a_single_row_among_many_is_found(library: Library, calls: Any, quick: b
 
 
 def test_a_constant_inertia_is_looked_at_once(calls: Any) -> None:
-    """Of a link whose mass alone is a parameter."""
+    """For a link whose mass is its only parameter."""
     sound = {
         "link": "x",
         "about_center": True,

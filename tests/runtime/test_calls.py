@@ -134,13 +134,14 @@ def test_what_c_leaves_to_the_careful_way(only_quick: Library, q: Any) -> None:
 
 
 def test_names_that_are_no_constants(lib: Library) -> None:
-    """What a program puts together is another text than that of the call, of the same letters."""
+    """A name that a program puts together is another object than the name in a call, with the same
+    letters."""
     name = "".join(["q", ""])
     np.testing.assert_array_equal(lib.torque(**{name: Q, "v": V}), lib.torque(Q, V))
 
 
 def test_integers_that_no_double_holds(lib: Library) -> None:
-    """They take the way that NumPy takes: to int64, then to double, or to float."""
+    """They are converted as by NumPy: to int64, then to double or float."""
     np.testing.assert_array_equal(
         lib.torque([2**53 + 1, 3], V), lib.torque(np.array([2**53 + 1, 3]).astype(float), V)
     )

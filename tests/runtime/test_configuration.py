@@ -152,7 +152,7 @@ def test_a_planar_joint_turns_the_short_way() -> None:
 
 
 def test_tiny_motions_keep_their_digits() -> None:
-    """From the unturned base nothing is lost: a motion of 1e-200 comes back with all its digits."""
+    """A motion of 1e-200 from an unrotated base keeps all its digits."""
     v = motion(np.random.default_rng(0), 1.0) * 1e-200
     np.testing.assert_allclose(
         MANIFOLD.difference(MANIFOLD.neutral(), MANIFOLD.integrate(MANIFOLD.neutral(), v)), v, rtol=1e-14

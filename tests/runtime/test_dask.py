@@ -150,7 +150,7 @@ STEPS = 9
 
 @pytest.fixture(scope="module")
 def controls() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of rollouts with feedback: tau, gains, and states with the one at the end."""
+    """The inputs of rollouts with feedback: tau, gains, and states including the one at the end."""
     random = np.random.default_rng(3)
     shapes = (STEPS, 2), (STEPS, 2, 4), (STEPS + 1, 4)
     tau, gains, states = (random.standard_normal((STATES, *shape)) for shape in shapes)
@@ -348,7 +348,7 @@ def test_parameters(vectors: list[np.ndarray]) -> None:
 
 
 def test_a_generated_package_does_the_same(arm: Library, vectors: list[np.ndarray], tmp_path: Path) -> None:
-    """It carries this along; without Dask it needs none."""
+    """A generated package includes this code, and needs no Dask."""
     rbdgen.generate(rbdgen.load_robot("double_pendulum"), tmp_path, ["gravity"])
     np.save(tmp_path / "q.npy", vectors[0])
     script = (
@@ -364,12 +364,12 @@ def test_a_generated_package_does_the_same(arm: Library, vectors: list[np.ndarra
 
 
 def misses() -> int:
-    """How many libraries this process made of bytes."""
+    """The number of libraries that this process made from bytes."""
     return library_of.cache_info().misses
 
 
 def test_a_library_travels_once_and_is_compiled_by_workers_alone(lib: Library, client: Client) -> None:
-    """Not by the scheduler either, which here is a part of this process."""
+    """The scheduler, which is part of this process here, does not compile it."""
     q, v = (da.random.default_rng(k).standard_normal((1000, 2), chunks=(50, 2)) for k in range(2))
     here, there = misses(), client.run(misses)
     torque, inertia = lib.torque(q, v), lib.inertia(q)
@@ -383,7 +383,7 @@ def test_a_library_travels_once_and_is_compiled_by_workers_alone(lib: Library, c
 
 
 def bytes_of_tasks(dask_scheduler: Scheduler) -> dict[str, int]:
-    """What the scheduler sends to a worker for each task, beside what other tasks gave."""
+    """The bytes that the scheduler sends to a worker for each task, without results of other tasks."""
     return {str(key): len(pickle.dumps(task.run_spec)) for key, task in dask_scheduler.tasks.items()}
 
 
@@ -407,7 +407,7 @@ def torque_of(library: Library, q: np.ndarray) -> Any:
 
 
 def test_a_scattered_library(lib: Library, client: Client) -> None:
-    """For tasks of one's own: it goes to each worker once, and tasks name it."""
+    """For a user's own tasks: the library goes to each worker once, and tasks refer to it."""
     q = np.random.default_rng(6).standard_normal((4, 2))
     shared = client.scatter(lib, broadcast=True)
     futures = client.map(torque_of, [shared] * 4, list(q))
@@ -416,7 +416,7 @@ def test_a_scattered_library(lib: Library, client: Client) -> None:
 
 
 def test_a_worker_of_another_kind_of_processor(client: Client, build_cache: Cache, tmp_path: Path) -> None:
-    """It gets C, with flags that its compiler does not know."""
+    """Such a worker gets C, with flags that its compiler does not have."""
     toolchain = Toolchain(find_compiler(), ("-O2", "-ffp-contract=off"), 2)
     made = build(render(facts("foreign"), toys(), EmitOptions(trig="builtin")), toolchain, build_cache)
     write_folder(tmp_path / "foreign", package_files(made))

@@ -22,7 +22,7 @@ LOOP = ["lower=world:point"]
 
 @pytest.fixture(scope="module")
 def library() -> Library:
-    """Of a floating base with frames and contacts; some of all families."""
+    """A library for a floating base with frames and contacts, with functions of all families."""
     robot = rbdgen.load_robot(
         "double_pendulum",
         base="floating",

@@ -144,7 +144,7 @@ def test_a_manifest_that_cannot_be_read(folder: Path, tmp_path: Path, text: str)
 
 @pytest.mark.parametrize("module", ["module", "calls"])
 def test_a_module_that_was_cut_off(folder: Path, tmp_path: Path, module: str) -> None:
-    """In a process of its own: what the linker maps beyond the end of a file ends it."""
+    """Runs in its own process, as reading past the end of a mapped file ends a process."""
     copy = tmp_path / "toy"
     shutil.copytree(folder, copy)
     path = copy / json.loads((copy / "manifest.json").read_text())["build"][module]

@@ -60,7 +60,7 @@ def test_bits(build_cache: Cache, compiler: str, flag: str, real: Any) -> None:
 
 
 def extensions() -> set[str]:
-    """Those of this processor that vectors depend on."""
+    """The instruction sets of this processor that affect vectors."""
     known = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     return {name for name in ("avx512f", "avx2") if name in known.split()}
 

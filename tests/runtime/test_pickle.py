@@ -118,7 +118,7 @@ def test_a_library_of_a_larger_processor(
 def test_a_library_of_a_smaller_processor(
     lib: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What arrives is C: `native` is what this processor has, whatever the sender's had."""
+    """C is sent, so `native` means the receiver's processor."""
     monkeypatch.setenv("RBDGEN_CACHE", str(tmp_path / "cache"))
     here = library_of(compiled_with(lib, "-O2", "-march=native", "-ffp-contract=off"))
     assert here.folder.is_relative_to(tmp_path)

@@ -62,7 +62,7 @@ def test_pinned_with_rotors(golden: Callable[[str, str], None]) -> None:
 
 
 def test_pinned_derivatives_with_external_forces(golden: Callable[[str, str], None]) -> None:
-    """Of a robot whose columns are few, and of one that solves them as lanes of vectors."""
+    """For a robot with few columns, and for one that solves them as SIMD lanes."""
     functions = ("rnea_fext_derivatives", "aba_fext_derivatives")
     lines = []
     for name in ("arm7", "quadruped12"):
@@ -79,7 +79,7 @@ def test_forms_that_cannot_win_are_not_tried() -> None:
 
 
 def test_inverse_dynamics_of_the_puma() -> None:
-    """At most 185 multiplications and 155 additions."""
+    """It takes at most 185 multiplications and 155 additions."""
     ((_, cost),) = count(robot("puma560"), ("rnea",)).values()
     assert cost.multiplications <= 185
     assert cost.additions + cost.neg <= 155
@@ -101,7 +101,7 @@ def test_an_exhausted_budget_leaves_the_frames_as_they_are() -> None:
 
 
 def test_an_exhausted_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a long chain a single count may take all of it: the other bodies are not counted."""
+    """On a long chain a single count may use all of the budget, so that other bodies are not counted."""
     model = build_robot(parse_urdf(synthetic.urdf(synthetic.chain(20)))).model
     counted: list[int] = []
 
@@ -118,7 +118,7 @@ def test_an_exhausted_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_legs_that_are_alike_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What differs in signs alone takes as many operations: of four legs one is traced."""
+    """Legs that only differ in signs take as many operations, so only one of four is traced."""
     model = robot("quadruped12", "floating").model
     traced: list[int] = []
 
@@ -151,7 +151,7 @@ def test_the_search_counts_the_equations_that_are_used() -> None:
 
 
 def test_massless_bodies_between_joints() -> None:
-    """What a joint moves may lie beyond the chain of bodies that the search counts."""
+    """A body that a joint moves may be beyond the chain of bodies that the search counts."""
     mass = '<inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
     joints = (
         ("a", "revolute", "base", "one", "0 0 1"),

@@ -58,7 +58,7 @@ def test_values(limbs: Sequence[Sequence[str]], base: Base, together: int, name:
 
 
 def test_zeros_between_limbs_are_written_in_the_loop() -> None:
-    """Of M of a base and four legs the trunk's lines write the base's block alone."""
+    """Of M of a base and four legs, the trunk's lines only write the block of the base."""
     program = in_loops("crba", with_limbs([LEG] * 4).model)
     written = {
         at

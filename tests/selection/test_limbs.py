@@ -54,7 +54,7 @@ def in_limbs(function: Function, model: Model) -> InLimbs:
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize(("limbs", "base", "lanes"), CASES)
 def test_values_and_bits(limbs: Sequence[Sequence[str]], base: Base, lanes: int, name: str) -> None:
-    """Those of the textbook's form; one limb after the other has every bit of all at once."""
+    """Values are those of the textbook form; limb by limb, they have the same bits as all at once."""
     model, function = with_limbs(limbs, base).model, lookup(name)
     textbook = straight_line(trace_graph(model, function, function.forms[0], "graph"))
     found = in_limbs(function, model)
@@ -135,7 +135,7 @@ def test_what_is_no_number_must_be_equal(values: tuple[object, ...]) -> None:
 
 
 def test_every_element_is_written() -> None:
-    """In C too, where it is a number of every limb: M of two pendulums has their inertias on its diagonal."""
+    """Also in C, if a limb's element is a number: M of two pendulums has inertias on its diagonal."""
     program = in_limbs(lookup("crba"), with_limbs([("revolute",)] * 2, "fixed").model).lanes
     body = print_limbs(program.loops[0], program.tables, scalar_style(real_type("double")), "limbed")
     written = sorted(match for line in body.statements for match in re.findall(r"^M\[(\d)\] = ", line))
@@ -143,7 +143,7 @@ def test_every_element_is_written() -> None:
 
 
 def test_neighbours_in_every_limb_are_written_together() -> None:
-    """Of M's elements with a number for every limb, and each of them once."""
+    """Elements of M that are neighbours in every limb are written in pairs, each once."""
     program = in_limbs(lookup("crba"), with_limbs([LEG] * 4).model).lanes
     style = scalar_style(real_type("double"))
     statements = print_limbs(program.loops[0], program.tables, style, "limbed").statements
@@ -226,7 +226,7 @@ def test_lanes_are_verified() -> None:
 
 
 def test_lines_too_long_for_one_piece_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not given as a straight line under this name."""
+    """They are not returned as a straight line under this name."""
     monkeypatch.setattr("rbdgen.selection.limbs.LONGEST", 10)
     robot = with_limbs([("revolute",)] * 2)
     asked = Options(functions=("gravity",), variants={"gravity": "limbs"})

@@ -48,7 +48,8 @@ def searched(model: Model) -> BodyAxes:
 
 
 def losses(model: Model, axes: BodyAxes, function: Function) -> dict[str, float]:
-    """By cheap form: its error against Pinocchio in these axes over that of the textbook's form."""
+    """For each cheap form, its error against Pinocchio in these axes relative to that of the textbook
+    form."""
     inputs = random_inputs(model, function.signature, 20)
     references = PinocchioOracle(model_of_numbers(model), model)(function.name, inputs)
     reduced = reduce(model, axes.turns, axes.slides)

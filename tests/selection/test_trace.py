@@ -41,7 +41,7 @@ def test_engines_agree_with_floats(form: Form, name: str, base: Base, engine: st
 
 @every_form
 def test_casadi_function(form: Form) -> None:
-    """What a user gets to go on with: inputs and outputs named as in the signature, matrices as matrices."""
+    """The function has named inputs and outputs as in the signature, and matrices are matrices."""
     model = robot("puma560").model
     traced = trace_expression(model, form.function, form.form, "casadi")
     assert isinstance(traced, casadi.Function)
@@ -74,7 +74,7 @@ def test_sympy_expression() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_is_emitted_is_traced_where_no_form_is_named(engine: str) -> None:
-    """Its operations, its values, and its zeros."""
+    """The trace has the same operations, values and zeros."""
     floating, row = robot("double_pendulum", "floating"), lookup("crba")
     textbook, traced = (
         rbdgen.trace(floating, "crba", engine, variant) for variant in (row.forms[0].name, None)

@@ -119,7 +119,7 @@ def test_matrix_identities(A: Matrix, B: Matrix, v: Vector) -> None:
 
 
 def test_structural_zeros_stay_exact() -> None:
-    """What is zero for every value is a number 0, however it is combined with a symbol."""
+    """A value that is always zero is a number 0, however it is combined with symbols."""
     unknown = float("nan")
     x = Vector(unknown, 0, 0)
     assert is_zero(x.cross(x)[1])

@@ -11,7 +11,7 @@ from rbdgen.spatial.orthogonal import orthogonal
 
 
 def test_exact() -> None:
-    """On rationals; the first row does not have the first unknown, so that elimination would exchange."""
+    """With rationals; the first row lacks the first unknown, so elimination would exchange rows."""
     A = [[Fraction(0), Fraction(2), Fraction(1)], [Fraction(3), Fraction(1), Fraction(-1)]]
     x = [Fraction(5, 7), Fraction(-2, 3)]
     b = [A[0][k] * x[0] + A[1][k] * x[1] for k in range(3)]
@@ -27,7 +27,8 @@ def test_least_squares(rows: int, columns: int) -> None:
 
 
 def test_nearly_dependent_columns_lose_no_more_than_they_must() -> None:
-    """Of a condition of 1e8 a right side that columns can give; normal equations would lose everything."""
+    """With a condition number of 1e8 and a right side in the range; normal equations would lose all
+    digits."""
     rng = np.random.default_rng(0)
     U, V = (np.linalg.qr(rng.normal(size=(4, 4)))[0] for _ in range(2))
     A = U @ np.diag([1, 1e-2, 1e-5, 1e-8]) @ V

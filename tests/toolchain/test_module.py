@@ -122,7 +122,7 @@ def test_the_key_depends_on_all_that_matters(sources: Sources, toolchain: Toolch
 
 
 def test_the_folder_is_a_package_of_its_own(built: Path, tmp_path: Path) -> None:
-    """It imports without rbdgen, on any working directory, after being copied."""
+    """It can be imported without rbdgen from any working directory, after it was copied."""
     write_folder(tmp_path / "here" / "toy", package_files(built))
     program = """
 import sys

@@ -49,7 +49,7 @@ def check_tree(seed: int) -> None:
 
 
 def failure_of(seed: int) -> str | None:
-    """What is wrong with a tree, in one line; None where all forms agree."""
+    """The fault of a tree in one line; None if all forms agree."""
     try:
         check_tree(seed)
     except Exception as error:

@@ -38,7 +38,7 @@ NEARLY_HALF = (np.pi - 1e-6, np.pi - 1e-12)
 
 @pytest.fixture(scope="module")
 def programs() -> dict[str, Program]:
-    """As printed."""
+    """The programs as they are printed."""
     return {
         name: apply(straight_line(trace_graph(EVERY_KIND, row, row.forms[0])), TO_C)
         for name, row in OF_CONFIGURATIONS.items()
@@ -61,7 +61,7 @@ def states(turn: float) -> tuple[Array, Array]:
 
 
 def every_output(programs: dict[str, Program], q: Array, v: Array, end: Array) -> dict[str, Array]:
-    """Of all four functions, the last two from q to `end`."""
+    """The outputs of all four functions; the last two are from q to `end`."""
     given = {"q": q, "v": v, "q0": q, "q1": end}
     return {
         f"{name} {output}": value
@@ -72,7 +72,7 @@ def every_output(programs: dict[str, Program], q: Array, v: Array, end: Array) -
 
 @pytest.mark.parametrize("turn", [0.0, *LARGE])
 def test_they_are_pinocchios(programs: dict[str, Program], turn: float) -> None:
-    """Where Pinocchio is exact itself: it loses digits at small angles and near half a turn."""
+    """Only states for which Pinocchio is exact: it loses digits at small angles and near half a turn."""
     theirs = model_of_numbers(EVERY_KIND)
     q, v = states(turn)
     end = EVERY_KIND.manifold.integrate(q, v)
@@ -105,7 +105,7 @@ def test_no_digit_is_lost(programs: dict[str, Program], turn: float) -> None:
 
 @pytest.mark.parametrize("turn", [0.02, 0.9999, 1.0001])
 def test_what_is_differentiated_is_the_same(programs: dict[str, Program], turn: float) -> None:
-    """By series below 1 rad, which are right up to the rounding of their coefficients."""
+    """Below 1 rad there are series, whose error is that of rounding their coefficients."""
     smooth = {
         name: straight_line(trace_graph(EVERY_KIND, row, row.forms[0].smooth))
         for name, row in OF_CONFIGURATIONS.items()
@@ -121,7 +121,7 @@ def test_what_is_differentiated_is_the_same(programs: dict[str, Program], turn: 
 
 @pytest.mark.parametrize("name", ["integrate_hvp", "integrate_derivatives_hvp", "difference_derivatives_hvp"])
 def test_second_derivatives_lose_no_digit_either(name: str) -> None:
-    """Of a floating joint at rest and turning slowly: the same operations with 50 digits."""
+    """A floating joint at rest and in slow rotation is compared with the same operations with 50 digits."""
     model = Model("free", Rationals(1).model((WORLD,), "F").bodies)
     program = Chooser(model, None, "graph").choose(lookup(name, model)).program
     generator = np.random.default_rng(5)
@@ -173,7 +173,7 @@ def test_quaternions_of_any_length_and_sign(programs: dict[str, Program]) -> Non
 
 @pytest.mark.parametrize("real", ["double", "float"])
 def test_the_library_takes_the_c(real: str) -> None:
-    """Of a floating base; single calls and batches, and what is 0 / 0 in single precision too."""
+    """For a floating base, with single calls and batches, and with states where formulas would be 0 / 0."""
     lib = rbdgen.build(robot("double_pendulum", "floating"), ["integrate", "difference"], real=real)
     q, v = lib.random(0, (9, 1)), np.random.default_rng(1).uniform(-1, 1, (2, lib.manifest["nv"]))
     v[1] = 0

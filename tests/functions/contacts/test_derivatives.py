@@ -60,7 +60,7 @@ def pulled() -> Model:
 
 
 def differences(model: Model, inputs: dict[str, Array], name: str, of: str) -> list[Array]:
-    """Of a and lambda by one input, columns last."""
+    """Finite differences of a and lambda by one input, with columns as the last axis."""
     row = ALL[of]
     form = FunctionForm(row, row.forms[0])
     steps = np.eye(model.sizes["nv"])
@@ -118,7 +118,7 @@ def test_differences(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["mixed", "closed", "following", "held"])
 def test_declared_zeros_are_zero(name: str) -> None:
-    """What column a contact does not feel, loops between limbs and joints that follow among them."""
+    """Columns that do not affect a contact are zero, also with loops between limbs and followers."""
     model = {"following": following, "held": pulled}.get(name, lambda: robot_with_contacts(name).model)()
     row = ALL[f"contact_aba_derivatives{'_held' * (name == 'held')}"]
     inputs = random_inputs(model, row.signature, 1, 3)

@@ -34,7 +34,7 @@ def test_the_readme_has_its_table() -> None:
 
 
 def test_a_quadruped_trots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In larger steps, beyond its first touchdown: feet press, stand, and land on the ground."""
+    """With larger steps, beyond the first touchdown: feet press on the ground, stand, and land."""
     monkeypatch.syspath_prepend(EXAMPLES)
     import trot  # noqa: PLC0415
 

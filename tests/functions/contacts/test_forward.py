@@ -82,7 +82,7 @@ class Exact:
 
 
 def drawn(name: str) -> Exact:
-    """On bodies as they are, and turned and slid."""
+    """Random robots with contacts, in their own axes and in rotated and shifted ones."""
     parents, kinds, seed = TREES[name]
     numbers = Rationals(3)
     model = with_contacts(numbers.model(parents, kinds), seed)
@@ -100,7 +100,7 @@ def in_one_frame() -> Exact:
 
 @pytest.mark.parametrize("name", [*TREES, "in one frame"])
 def test_equations_hold_exactly(name: str) -> None:
-    """With w of `active`: M a + h = tau + J^T w lambda, w (J a + drift - target) = (w - 1 - mu) lambda."""
+    """With w = `active`: M a + h = tau + J^T w lambda, w (J a + drift - target) = (w - 1 - mu) lambda."""
     at = in_one_frame() if name == "in one frame" else drawn(name)
     model, (mu,) = at.model, at.state.arrays["mu"]
     J = np.array(contact_jacobian(model, at.state.q), object)
@@ -150,7 +150,7 @@ def rows_of(model: Model, inputs: dict[str, Array]) -> tuple[Array, Array]:
 
 @pytest.mark.parametrize("name", ["quadruped", "humanoid"])
 def test_pinocchio_constrained_dynamics(name: str) -> None:
-    """Its constraints are these contacts: points always, frames where they do not turn; and its impulses."""
+    """Pinocchio's constraints and impulses are the same for points, and for frames that do not rotate."""
     model = robot_with_contacts(name).model
     inputs = at_rest_in_contact(model)
     if name == "humanoid":
@@ -236,7 +236,7 @@ def test_anchors_are_where_contacts_come_from() -> None:
 
 @pytest.mark.parametrize("seed", [0, 11, 30])
 def test_rotors_and_friction(seed: int) -> None:
-    """Of joints of all types; M by Pinocchio, with rotors, and torques less what resists."""
+    """With joints of all types: M with rotors by Pinocchio, and torques minus joint resistance."""
     model = with_contacts(resisting_tree(seed, 5), seed)
     assert model.has_rotors
     oracle = PinocchioOracle(model_of_numbers(model), model)
@@ -259,7 +259,8 @@ def test_loops_of_frames_have_no_anchors() -> None:
 
 
 def test_compiled_with_followers_and_a_set(tmp_path: Path) -> None:
-    """What `rbdgen check` says of a folder: Pinocchio, projected; identities; batches."""
+    """`rbdgen check` compares a folder with projected results of Pinocchio, with identities and with
+    batches."""
     held = [Point("tip", "l4", (0.1, 0, 0)), Frame("wrist", "l3"), Loop("rope", "l2", (0, 0, 0), "l0")]
     sets = {"two": ["rope", "wrist"]}
     robot = rbdgen.load_robot(chain_on_the_world(tmp_path), contacts=held, contact_sets=sets)

@@ -140,7 +140,7 @@ def test_more_rows_than_freedom_are_told() -> None:
 
 
 def test_functions_of_a_set_are_those_of_a_robot_with_its_contacts_alone() -> None:
-    """In the order of the set, bit for bit, in every form of every function."""
+    """They are equal bit for bit, in the order of the set, in every form of every function."""
     both, alone = biped(sets={"swing": ["bar", "sole"]}).model, biped([BAR, SOLE]).model
     expected = {name: row for name, row in rows_of(alone).items() if row.of_contacts}
     assert set(OF_CONTACTS) <= set(expected)
@@ -161,7 +161,7 @@ def test_functions_of_a_set_are_those_of_a_robot_with_its_contacts_alone() -> No
 
 
 def test_other_points_and_other_sets_are_other_designs() -> None:
-    """What is remembered of a design depends on them."""
+    """The cache of designs depends on them."""
     robots = [
         biped(),
         biped([SOLE, Point("hand", "hand"), BAR]),
@@ -271,7 +271,7 @@ def test_what_is_generated_by_default() -> None:
 
 
 def test_patterns_stand_for_all_links_that_match(capsys: pytest.CaptureFixture[str]) -> None:
-    """In the order of the description, each contact called as its link; also on the command line."""
+    """Contacts are in the order of the description and named like links, also on the command line."""
     shanks = [f"{end}_{side}_shank" for end in ("front", "hind") for side in ("left", "right")]
     for contacts in ([Point("*_shank")], ["*_shank"], "*_shank", shanks, [Point(x, x) for x in shanks]):
         robot = rbdgen.load_robot("quadruped12", base="floating", contacts=contacts)

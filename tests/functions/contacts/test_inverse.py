@@ -157,7 +157,7 @@ def test_random_trees(seed: int) -> None:
 @settings(max_examples=10, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(robots(max_joints=5), st.integers(0, 2**32 - 1))
 def test_joints_that_follow_others_fold(text: str, seed: int) -> None:
-    """With their resistance, as the textbook's forms do."""
+    """With joint resistance, as in the textbook forms."""
     description = with_mimics(parse_urdf(text), np.random.default_rng(seed))
     first, last = description.joints[0].child, description.joints[-1].child
     held = rbdgen.Frame("sole", last, (0.1, 0, 0.2)), rbdgen.Point("heel", first, (0, 0.2, 0))

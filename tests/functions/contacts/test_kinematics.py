@@ -32,7 +32,7 @@ def first(row: Function, model: Model, inputs: dict[str, Array]) -> list[Array]:
 
 
 def rate(row: Function, model: Model, inputs: dict[str, Array], output: int) -> Array:
-    """How fast an output changes along v."""
+    """The rate of an output along v."""
     ends = []
     for t in (1e-5, -1e-5):
         moved = {**inputs, "q": model.manifold.integrate(inputs["q"], t * inputs["v"])}
@@ -47,7 +47,7 @@ def linear_rows(model: Model) -> list[int]:
 
 @each_robot
 def test_motion_is_the_rate_of_the_pose_and_drift_the_rate_of_motion(name: str) -> None:
-    """Of loops too, wherever they are, in the axes of what carries them."""
+    """Also for loops anywhere, in the axes of the body that carries both ends."""
     model = robot_with_contacts(name).model
     inputs = random_inputs(model, MOTION.signature, 1, 3)
     velocity, drift = (output[0] for output in first(MOTION, model, inputs))

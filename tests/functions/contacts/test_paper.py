@@ -70,7 +70,7 @@ def ours(name: str, **changed: Array) -> list[Array]:
 
 
 class Paper(NamedTuple):
-    """Its quantities at a state."""
+    """The quantities of the paper at a state."""
 
     M: Array
     C: Array
@@ -158,12 +158,12 @@ def pseudoinverse(put_right: bool = True) -> Array:
 
 
 def equation_11(M: Array, S_bar: Array, forces: Array) -> Array:
-    """And 17, with these forces."""
+    """Equation 11, and equation 17 with these forces."""
     return np.asarray(M @ INPUTS["a_joints"][0] + S_bar @ (RIGHT.C - RIGHT.J.T @ forces))
 
 
 def equation_3(tau: Array) -> Array:
-    """And 6."""
+    """Equation 3, and equation 6."""
     M, C, J, drift, _ = RIGHT
     through = J @ inv(M)
     return np.asarray(inv(through @ J.T) @ (through @ (C - S.T @ tau) - drift))
@@ -230,7 +230,7 @@ def test_what_the_controller_remembers() -> None:
 
 
 def test_an_inactive_contact_is_not_there() -> None:
-    """Of any weight: the forces that act are those that the torques go with."""
+    """For any weight, the torques are those for the forces that act."""
     for sole in (0.0, 0.3):
         tau, forces = ours("contact_control", active=np.array([sole, 1.0]), mu=np.array([1e-3]))
         assert close(tau, ours("contact_rnea", forces=forces)[0])

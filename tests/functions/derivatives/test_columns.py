@@ -35,7 +35,7 @@ TREES: dict[str, tuple[tuple[int, ...], str]] = {
 
 @pytest.mark.parametrize("tree", TREES)
 def test_declared_zeros_are_zero(tree: str) -> None:
-    """Of the form with external forces, which has all loops of the other one."""
+    """The form with external forces has all loops of the other one."""
     r = Rationals(len(tree))
     model = r.model(*TREES[tree])
     assert WITH_FORCES.form.loops is not None

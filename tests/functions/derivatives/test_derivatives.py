@@ -43,7 +43,7 @@ def differentiated(function: str, name: str, base: Base) -> Any:
 
 
 def compare(form: Form, name: str, base: Base) -> None:
-    """All outputs of a form, derivatives by one input each."""
+    """Compares all outputs of a form, which are derivatives by one input each."""
     model = robot(name, base).model
     inputs = random_inputs(model, form.function.signature, STATES)
     ours = interpreted(form, graph_of(form, name, base, engine="graph"), inputs)
@@ -118,7 +118,7 @@ def test_branches_do_not_feel_each_other(form: Form, name: str, base: Base) -> N
 @pytest.mark.parametrize("name", few(BRANCHED[:1], BRANCHED))
 @parametrize("minv", "aba_derivatives")
 def test_trees_do_not_feel_each_other(form: Form, name: str) -> None:
-    """On a fixed base; one that floats couples all."""
+    """This holds for a fixed base; a floating base couples all trees."""
     model = robot(name).model
     graph = graph_of(form, name, engine="graph")
     for output in range(len(graph.outputs)):

@@ -61,7 +61,7 @@ def test_the_page_tells_these_operations() -> None:
 
 @cache
 def chosen(name: str, function: str) -> Choice:
-    """On a bundled robot, in the axes of a search."""
+    """The form that is selected on a bundled robot, in searched axes."""
     model = robot(name, BASES[name]).model  # type: ignore[arg-type]
     return Chooser(model, search(model), "casadi").choose(lookup(function))
 
@@ -141,7 +141,7 @@ def test_in_coordinates(letters: str) -> None:
 
 
 def in_numbers(model: Model, q: Array, v: Array) -> Array:
-    """How fast the elements of q change at v, by differences."""
+    """The rates of the elements of q at v, by finite differences."""
     ends = [model.manifold.integrate(q, way * 1e-6 * v) for way in (1, -1)]
     return (ends[0] - ends[1]) / 2e-6
 
@@ -188,7 +188,7 @@ def test_operations(name: str, function: str) -> None:
 
 
 def test_products_with_the_hessian_are_those_of_the_second_derivatives() -> None:
-    """Of a floating base as well, where the order of two steps matters: q_dot is the later one."""
+    """Also for a floating base, where the order of two derivatives matters: q_dot is the later one."""
     model = robot("double_pendulum", "floating").model
     second, hvp = lookup("rnea_second"), lookup("rnea_hvp")
     inputs = all_inputs(model, hvp)

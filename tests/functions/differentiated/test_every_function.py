@@ -41,7 +41,7 @@ FIRST = [
 
 @pytest.mark.parametrize("name", few(FIRST, NAMES))
 def test_both_ways(name: str) -> None:
-    """Those of a set of contacts and of frames among them; which contacts hold, and gains, do not move."""
+    """Includes functions of a set of contacts and of frames; `active` and gains are constant."""
     check_both_ways(ROBOT.model, name)
 
 
@@ -83,7 +83,8 @@ def test_every_row_has_its_derivatives() -> None:
 
 
 def test_compiled() -> None:
-    """In a batch one state takes many weights; parameters stay inputs; the identity of both ways is told."""
+    """A batch may have many weights for one state, parameters stay inputs, and the identity of both ways is
+    checked."""
     robot = rbdgen.load_robot("double_pendulum")
     names = ["rnea_derivatives", "rnea_vjp", "rnea_jvp"]
     library = rbdgen.build(robot, functions=names, params=["mass:*"])
@@ -97,7 +98,7 @@ def test_compiled() -> None:
 
 
 def test_traced() -> None:
-    """What is emitted, for CasADi."""
+    """The trace for CasADi is what is emitted."""
     traced = rbdgen.trace(rbdgen.load_robot("double_pendulum"), "rnea_vjp")
     assert traced.name_in() == ["q", "v", "a", "tau_bar"]
     assert traced.name_out() == ["q_bar", "v_bar", "a_bar"]

@@ -32,7 +32,8 @@ ALL = (ONE, PAIR, CHAIN, BRANCHES_OF_THE_WORLD, FORK, FLOATING_FORK)
 
 
 class Fault(NamedTuple):
-    """What the listing has instead of an expression, and where that cannot and must be seen."""
+    """An expression of the listing that is wrong, and the robots for which this cannot and must have an
+    effect."""
 
     name: str
     mended: str
@@ -106,7 +107,7 @@ def test_a_fault_is_caught(fault: Fault) -> None:
 
 @every_fault
 def test_a_fault_hides_where_it_is_said_to(fault: Fault) -> None:
-    """So that it is the fault itself that is caught, and not a slip in putting it back."""
+    """This shows that other tests catch the fault itself, and not an error in reproducing it."""
     module = with_fault(fault)
     assert {*fault.hidden, *fault.caught} == set(ALL)
     assert [inverts(module, tree) for tree in fault.hidden] == [True] * len(fault.hidden)

@@ -94,7 +94,8 @@ def test_they_have_no_form_in_loops() -> None:
 
 
 def test_sites_of_an_mjcf(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Also on the world and behind a joint that is anchored elsewhere; those of the fixed part stay."""
+    """Also sites on the world and behind a joint with another anchor; sites of the fixed part stay in
+    place."""
     path = tmp_path / "arm.xml"
     path.write_text(
         "<mujoco><worldbody><site name='target' pos='1 2 3'/><body name='upper' pos='0 0 .5'>"
@@ -152,7 +153,7 @@ def test_places_on_what_was_dropped_are_dropped() -> None:
 
 
 def test_a_loop_may_be_of_any_frame() -> None:
-    """Also of a joint's: it is that of its link."""
+    """Also of the frame of a joint, which is that of its link."""
     by_joint, by_link = (rbdgen.load_robot("arm7", loops=[f"{x}=world:point"]) for x in ("joint7", "link7"))
     assert by_joint.model.loops[0].first.body == by_link.model.loops[0].first.body == 6
 
@@ -161,7 +162,7 @@ def test_a_loop_may_be_of_any_frame() -> None:
 
 
 def test_what_is_generated_by_default(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """With frames a placement and a Jacobian more."""
+    """Robots with frames also have a placement and a Jacobian."""
     given = ["double_pendulum", "--frames", "lower, world", "--no-compile", "-q", "-o", str(tmp_path)]
     assert main(given) == 0, capsys.readouterr().err
     folder = tmp_path / "double_pendulum"
@@ -265,7 +266,7 @@ def test_in_other_numbers(options: dict[str, str]) -> None:
 
 
 def test_traced_for_ones_own_work() -> None:
-    """Of several matrices CasADi has one, below one another."""
+    """In CasADi, several matrices are one matrix, one below the other."""
     robot = rbdgen.load_robot("planar3r", frames=["link2", "link3"])
     function = rbdgen.trace(robot, "frame_jacobian_aligned")
     q = [0.3, -0.7, 1.1]

@@ -94,7 +94,7 @@ def test_random_trees(seed: int) -> None:
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("name", ["panda", "hyq", "talos_reduced"])
 def test_frames_are_where_pinocchio_reads_them(name: str, base: Base) -> None:
-    """All links and joints of its own reading of the file, by name."""
+    """All links and joints of Pinocchio's reading of the file, by name."""
     found = robot(name, base, 0.0)
     reference = model_of_urdf(PATHS[name].read_text(), base)
     data = reference.createData()

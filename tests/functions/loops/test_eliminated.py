@@ -127,7 +127,7 @@ def test_motions_keep_loops_closed(name: str, tmp_path: Path) -> None:
 
 @each_case
 def test_projections(name: str, tmp_path: Path) -> None:
-    """Of the tree's own functions, resistance included, by NumPy."""
+    """References are the tree's own functions with resistance, projected by NumPy."""
     robot = load(name, tmp_path, **CASES[name])
     inputs = states(robot)
     ((G,),) = results(robot, "loop_projection", inputs)
@@ -146,7 +146,7 @@ def test_projections(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["four-bar", "four-bar, frame", "two legs"])
 def test_forward_dynamics_is_that_of_multipliers(name: str, tmp_path: Path) -> None:
-    """Of M and Jc with multipliers by NumPy, and of Pinocchio's constraint dynamics."""
+    """References are multipliers by NumPy from M and Jc, and Pinocchio's constraint dynamics."""
     robot = load(name, tmp_path)
     inputs = states(robot)
     ((v, _),) = results(robot, "loop_motion", inputs)
@@ -235,7 +235,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize("name", BY_INDEPENDENT)
 def test_estimates_are_near_what_is_traced(name: str) -> None:
-    """On two limbs with no special axes and places, which meet at a point."""
+    """For two limbs with general axes and places, which meet at a point."""
     model = build_robot(parse_urdf(urdf([-1, 0, 1, 2, -1, 4, 5, 6]))).model
     anchors = (Frame(str(body), body, model.bodies[body - 1].placement) for body in (3, 7))
     model = replace(model, loops=(Loop(*anchors, "point"),), independent=(0, 1, 2, 3, 4))

@@ -115,7 +115,7 @@ class Oracle:
 @each_kind
 @each_tree
 def test_jacobian_is_that_of_pinocchio(name: str, kind: LoopKind) -> None:
-    """Also where the loop is open."""
+    """Also if the loop is open."""
     model = tree_with_loop(name, kind)
     q, v, _ = some_state(model)
     np.testing.assert_allclose(jacobian(model, q), Oracle(model, q, v).jacobian(kind), rtol=0, atol=1e-12)
@@ -174,7 +174,7 @@ def test_position_of_a_frame_is_the_sine_of_the_angle_about_its_axis() -> None:
 
 
 def test_what_carries_both_frames_takes_no_part() -> None:
-    """Its columns are 0 before anything is simplified."""
+    """Its columns are 0 before any simplification."""
     model = tree_with_loop("floating", "frame")
     rows = loop_jacobian(model, Rationals(5).coordinates(model))
     assert all(type(value) is int and value == 0 for row in rows for value in row[:6])
@@ -182,7 +182,8 @@ def test_what_carries_both_frames_takes_no_part() -> None:
 
 
 def acceleration_with_closed_loop(robot: Robot, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
-    """By our rows in [[M, J^T], [J, 0]], and by Pinocchio's own constraint of these frames."""
+    """Accelerations by rbdgen's rows in [[M, J^T], [J, 0]], and by Pinocchio's own constraint of these
+    frames."""
     model = robot.model
     oracle = Oracle(model, q, v)
     M = pin.crba(oracle.model, oracle.data, oracle.q)
@@ -281,7 +282,7 @@ def test_generated_folder_tells_and_checks(tmp_path: Path) -> None:
 
 @each_kind
 def test_estimates_are_near_what_is_traced(kind: LoopKind) -> None:
-    """On two limbs with no special axes and places, and frames that are no special ones."""
+    """For two limbs with general axes, places and frames."""
     model = build_robot(parse_urdf(urdf([-1, 0, 1, 2, -1, 4, 5, 6]))).model
     anchors = (Frame(str(body), body, model.bodies[body - 1].placement) for body in (3, 7))
     model = replace(model, loops=(Loop(*anchors, kind),))

@@ -87,7 +87,7 @@ def along(model: Model, state: State) -> State:
 
 
 def rates(form: FunctionForm, case: tuple[Model, State]) -> list[Any]:
-    """Of a form's output, along the motion; its value is that without dual numbers."""
+    """The rates of a form's output along the motion; its values are those without dual numbers."""
     model, state = case
     found = vector(form, model, along(model, state))
     assert [value_of(x) for x in found] == vector(form, model, state)
@@ -151,7 +151,7 @@ def test_power(form: FunctionForm, case: tuple[Model, State]) -> None:
 
 @parametrize("centroidal_momentum")
 def test_forces_from_outside_change_the_momentum(form: FunctionForm) -> None:
-    """Of a floating robot: what its base takes is all that is not gravity, about any point."""
+    """For a floating robot, the wrench on its base is all that acts except gravity, about any point."""
     numbers = Rationals(4)
     model = numbers.model(*TREES["floating"])
     state = State(numbers.coordinates(model), numbers.numbers(model.nv), numbers.numbers(model.nv))
@@ -162,7 +162,7 @@ def test_forces_from_outside_change_the_momentum(form: FunctionForm) -> None:
 
 @parametrize(*MOMENTUM[1:])
 def test_far_from_the_origin_of_the_world(form: FunctionForm) -> None:
-    """Where a floating robot is moves c and nothing else; the cheap forms lose no digit there."""
+    """The position of a floating robot changes c only, and the cheap forms lose no digits."""
     model = robot("quadruped12", "floating").model
     inputs = random_inputs(model, form.function.signature, 2)
     away = inputs["q"] + np.r_[1e7, -3e7, 2e7, np.zeros(model.nq - 3)]
@@ -221,7 +221,7 @@ def test_pinned_counts(table: str, golden: Callable[[str, str], None]) -> None:
 
 
 def test_compiled_and_checked(tmp_path: Any) -> None:
-    """In C: batches, self-test, Pinocchio and every identity, none left out."""
+    """Checks the C with batches, self-test, Pinocchio and every identity, with none left out."""
     described = rbdgen.load_robot(robot_root() / "double_pendulum.urdf", "floating")
     functions = [*MOMENTUM, "coriolis", *WORLD_ALIGNED, "crba", "rnea", "nle", "gravity", "rnea_derivatives"]
     folder = rbdgen.generate(described, tmp_path, functions=functions)

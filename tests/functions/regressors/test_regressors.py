@@ -149,7 +149,7 @@ REGRESSORS = ("regressor", "regressor_base", "kinetic_regressor", "potential_reg
 
 
 def test_pinned_operations() -> None:
-    """What the arm takes in the axes that the search finds for inverse dynamics."""
+    """The operations for the arm, in the axes that the search finds for inverse dynamics."""
     model = robot("arm7").model
     axes = search(model)
     reduced = reduce(model, axes.turns, axes.slides)

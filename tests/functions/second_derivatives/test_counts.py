@@ -45,7 +45,7 @@ def test_as_traced(golden: Callable[[str, str], None]) -> None:
 
 @pytest.mark.parametrize(("name", "most"), few([("puma560", 4303)], [("arm7", 7327), ("puma560", 4303)]))
 def test_as_chosen(name: str, most: int, golden: Callable[[str, str], None]) -> None:
-    """In axes of their own, after the passes; `most`: within 3 per cent of the fewest known."""
+    """With searched axes, after the passes; `most` is within 3 per cent of the smallest known count."""
     ((form, cost),) = count(robot(name, ROBOTS[name]), ["rnea_second"]).values()
     assert cost.total <= most
     golden(f"chosen_counts/second_derivatives_{name}.txt", f"rnea_second: {form}: {cost}\n")

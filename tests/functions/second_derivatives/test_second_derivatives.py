@@ -70,7 +70,7 @@ def textbook_and_cheap(function: Function) -> list[FunctionForm]:
 @pytest.mark.parametrize("tree", TREES)
 @each_function
 def test_exactly(function: Function, tree: str) -> None:
-    """In rational numbers: with savings and without all elements are equal, and so are symmetric ones."""
+    """In rational numbers, all elements are equal with and without savings, and so are symmetric elements."""
     r = Rationals(len(tree))
     model = r.model(*TREES[tree])
     n = model.nv
@@ -109,7 +109,7 @@ def test_robots(function: Function, name: str, base: Base) -> None:
 @settings(max_examples=examples(8, 25), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1), function=st.sampled_from(list(SECOND.values())))
 def test_random_trees(seed: int, function: Function) -> None:
-    """All types of joints, half of the robots with damping, friction, springs and rotors."""
+    """Trees with all types of joints; half of the robots have damping, friction, springs and rotors."""
     model = resisting_tree(seed, 4) if seed % 2 else random_tree(seed, 4)
     check(function, model, random_inputs(model, function.signature, STATES))
 
@@ -121,7 +121,7 @@ def test_random_trees(seed: int, function: Function) -> None:
     function=st.sampled_from(list(SECOND.values())),
 )
 def test_joints_that_follow_others(text: str, seed: int, function: Function) -> None:
-    """Their tensors fold on three sides."""
+    """Their tensors are folded along all three axes."""
     description = with_mimics(parse_urdf(text), np.random.default_rng(seed))
     model = Projection.of(description).coupled.model
     check(function, model, random_inputs(model, function.signature, STATES))
@@ -157,7 +157,7 @@ def test_followers_beside_joints_of_several_axes(
 
 
 def check(function: Function, model: Model, inputs: Inputs) -> None:
-    """Both forms against each other and differences, at no velocity near 0, where friction jumps."""
+    """Compares both forms with each other and with differences, not near v = 0, where friction has a jump."""
     inputs = {**inputs, "v": inputs["v"] + 0.05 * np.sign(inputs["v"])}
     (crba,) = run_on_floats(FunctionForm(TABLE["crba"], TABLE["crba"].forms[0]), model, inputs)
     condition = np.linalg.cond(crba).max() if function.name == "aba_second" else 1.0
@@ -169,7 +169,7 @@ def check(function: Function, model: Model, inputs: Inputs) -> None:
 
 
 def differences(function: Function, model: Model, inputs: Inputs) -> list[Array]:
-    """Of fourth order, of the first derivatives, in the order of the outputs."""
+    """Differences of fourth order of the first derivatives, in the order of the outputs."""
     first = TABLE[FIRST[function.name]]
 
     def moved(name: str) -> list[Array]:
@@ -201,7 +201,7 @@ def differences(function: Function, model: Model, inputs: Inputs) -> list[Array]
 )
 @each_function
 def test_packed_tensors_are_whole(function: Function, model: Model) -> None:
-    """What turns of one joint do in either order is held apart, what else is symmetric once."""
+    """Rotations of one joint in both orders are kept separately, other symmetric elements once."""
     cheap = FunctionForm(function, function.form("local"))
     inputs = random_inputs(model, function.signature, STATES)
     program = straight_line(trace_graph(model, function, cheap.form, "graph"))
@@ -216,7 +216,7 @@ def test_packed_tensors_are_whole(function: Function, model: Model) -> None:
 @pytest.mark.parametrize("name", ["arm7", "quadruped12"])
 @each_function
 def test_identities(function: Function, name: str) -> None:
-    """Those that `rbdgen check` tries."""
+    """The identities that `rbdgen check` evaluates."""
     model = robot(name, "floating").model
     inputs = random_inputs(model, function.signature, STATES)
 

@@ -21,7 +21,7 @@ def pendulum() -> Library:
 
 
 def of_all_joint_types() -> Library:
-    """On a floating base, and one joint follows another."""
+    """A robot with all joint types on a floating base, one of which follows another."""
     builder = rbdgen.RobotBuilder("joints").add_body("root", mass=2, inertia=(0.1, 0.2, 0.15))
     types: tuple[Any, ...] = (
         "revolute",

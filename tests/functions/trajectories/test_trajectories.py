@@ -147,7 +147,7 @@ def test_one_stage_stays_as_it_is() -> None:
 
 
 def test_joints_that_follow_others() -> None:
-    """All forms that can do them agree, and q moves as without followers."""
+    """All suitable forms agree, and q moves as without followers."""
     mimics = with_mimics(parse_urdf(PATHS["arm7"].read_bytes()), np.random.default_rng(5))
     model = build_robot(mimics).model
     assert not model.coupling.is_trivial
@@ -171,7 +171,7 @@ def library() -> Library:
 
 @pytest.fixture(scope="module")
 def small() -> Library:
-    """Of a state that fills no vector."""
+    """A robot whose state does not fill a vector."""
     return rbdgen.build(robot("double_pendulum"), ["step"])
 
 

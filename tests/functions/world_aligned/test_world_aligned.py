@@ -79,7 +79,7 @@ def test_equation_of_motion(tree: str) -> None:
 
 @every_form
 def test_mujoco(form: FunctionForm) -> None:
-    """Its M and bias are these, but for angular parts, which it has in the base's axes."""
+    """MuJoCo's M and bias are the same, except that angular parts are in base axes."""
     model = robot("quadruped12", "floating").model
     oracle = MujocoOracle(PATHS["quadruped12"].read_text(), model, "floating")
     inputs = random_inputs(model, TABLE["nle"].signature, 5)

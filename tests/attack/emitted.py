@@ -51,18 +51,18 @@ class Emitted:
             return
         with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
             try:
-                functions, sources = self._sources()
+                functions, sources = self.sources()
                 library = self._library(sources, Path(scratch))
             except Exception as error:
                 yield from [Verdict(f"{error!s:.300}", crashed=True)] * len(self.functions)
                 return
             for function, (_, inputs) in zip(functions, self.functions, strict=True):
                 symbol = sources.manifest["functions"][function.name]["symbol"]
-                calls = partial(_called, library, symbol, function, self._inputs(function, inputs))
+                calls = partial(_called, library, symbol, function, self.inputs(function, inputs))
                 verdict, words = outcome(calls)
                 yield Verdict(f"compiled: {words}", verdict == "wrong", verdict == "crashed")
 
-    def _sources(self) -> tuple[list[FunctionSource], Sources]:
+    def sources(self) -> tuple[list[FunctionSource], Sources]:
         """The functions under names of their own, and their folder; its self-test is not compiled."""
         functions = [
             replace(x, signature=replace(x.signature, name=f"form{k}"), derivative_of=None)
@@ -73,10 +73,7 @@ class Emitted:
         return functions, render(facts, functions, options, {x.name: Golden((), 0.0, 0) for x in functions})
 
     def _library(self, sources: Sources, folder: Path) -> Path:
-        for name, text in sources.files.items():
-            if name.endswith((".c", ".h")) and "/" not in name:
-                (folder / name).write_text(text, encoding="utf-8")
-        files = [x.name for x in folder.glob("*.c") if "selftest" not in x.name]
+        files = written(sources, folder)
         native = ["-march=native"] if self.native else []
         command = ["gcc", *FLAGS, *native, *files, "-o", "attacked.so", "-lm"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -85,9 +82,17 @@ class Emitted:
             raise RuntimeError(f"does not compile: {(errors or [done.stderr])[0]:.300}")
         return folder / "attacked.so"
 
-    def _inputs(self, function: FunctionSource, given: Inputs) -> dict[str, Array]:
+    def inputs(self, function: FunctionSource, given: Inputs) -> dict[str, Array]:
         dtype = np.float32 if self.real == "float" else np.float64
         return {x.name: np.ascontiguousarray(given[x.name], dtype) for x in function.signature.inputs}
+
+
+def written(sources: Sources, folder: Path) -> list[str]:
+    """Writes the C, and gives the names of the files to compile, without self-tests."""
+    for name, text in sources.files.items():
+        if name.endswith((".c", ".h")) and "/" not in name:
+            (folder / name).write_text(text, encoding="utf-8")
+    return sorted(x.name for x in folder.glob("*.c") if "selftest" not in x.name)
 
 
 def _called(path: Path, symbol: str, function: FunctionSource, inputs: Inputs) -> str | None:
@@ -100,32 +105,32 @@ def _called(path: Path, symbol: str, function: FunctionSource, inputs: Inputs) -
 
 def _singles(call: Any, function: FunctionSource, inputs: Inputs) -> str | None:
     """The last state comes first, so that what is written beyond a result spoils one that is done."""
-    results, right_ones = room(function, inputs), _right(function, function.printed, inputs)
+    results, right_ones = room(function, inputs), expected(function, function.printed, inputs)
     for k in reversed(range(STATES)):
         call(*(_at(x[k]) for x in inputs.values()), *(_at(y[k]) for y in results))
     for y, ours, right in zip(function.signature.outputs, results, right_ones, strict=True):
-        if not _same_bits(ours, right):
-            return f"{y.name}: a single call has not the interpreter's bits, {_first(ours, right)}"
+        if not same_bits(ours, right):
+            return f"{y.name}: a single call has not the interpreter's bits, {difference_of(ours, right)}"
         if _spilled(ours):
             return f"{y.name}: a single call wrote beyond its result"
     return None
 
 
 def _batches(call: Any, function: FunctionSource, inputs: Inputs) -> str | None:
-    right_ones = _right(function, function.batch, inputs)
+    right_ones = expected(function, function.batch, inputs)
     for count, stream in ((STATES, 0), (STATES, 1), (1, 0), (0, 0)):
         results = room(function, inputs)
         steps = [(_at(x), ctypes.c_size_t(x.shape[1])) for x in inputs.values()]
         call(ctypes.c_size_t(count), *(x for pair in steps for x in pair), *map(_at, results), stream)
         for y, ours, right in zip(function.signature.outputs, results, right_ones, strict=True):
             if not np.array_equal(ours[:count], right[:count], equal_nan=True):
-                return f"{y.name}: a batch of {count} is not the interpreter's, {_first(ours, right)}"
+                return f"{y.name}: a batch of {count} is not the interpreter's, {difference_of(ours, right)}"
             if (ours[count:] != ours.dtype.type(UNWRITTEN)).any() or _spilled(ours):
                 return f"{y.name}: a batch of {count} wrote beyond its last state"
     return None
 
 
-def _right(function: FunctionSource, program: Any, inputs: Inputs) -> list[Array]:
+def expected(function: FunctionSource, program: Any, inputs: Inputs) -> list[Array]:
     """By the interpreter, with the sines of emitted code."""
     found = interpreted(program, inputs, BUILT_IN)
     return [found[y.name].reshape(STATES, -1) for y in function.signature.outputs]
@@ -153,12 +158,12 @@ def _at(array: Array) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
-def _same_bits(ours: Array, right: Array) -> bool:
+def same_bits(ours: Array, right: Array) -> bool:
     """Equal with the signs of zeros; a NaN has the bits of any other."""
     same = np.array_equal(ours, right, equal_nan=True)
     return same and bool(((np.signbit(ours) == np.signbit(right)) | np.isnan(right)).all())
 
 
-def _first(ours: Array, right: Array) -> str:
+def difference_of(ours: Array, right: Array) -> str:
     at = tuple(int(k[0]) for k in np.nonzero(~((ours == right) & (np.signbit(ours) == np.signbit(right)))))
     return f"element {at}: {ours[at]!r}, not {right[at]!r}"

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attack import directions, emitted, forms, parameters
+from attack import directions, emitted, forms, parameters, sanitized
 from attack.__main__ import FOLDER, campaigns, main
 from attack.judge import GOOD, Judge, difference
 from attack.page import coverage, page
@@ -23,6 +23,7 @@ from attack.trouble import plan
 from support.forms import forms_of
 from support.pinocchio_oracle import PinocchioOracle, model_of_urdf
 
+from rbdgen.emit.package import FunctionSource
 from rbdgen.functions.differentiated import MODES
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Robot
@@ -134,6 +135,26 @@ def test_the_judge_of_emitted_code_condemns(subject: forms.Subject, monkeypatch:
         assert all(x.wrong and "wrote beyond" in x.words for x in found)
     monkeypatch.setattr(emitted, "FLAGS", ("-shared", "-fPIC", "-Werror", "-Dconst=nothing"))
     assert all(x.crashed and "does not compile" in x.words for x in library.verdicts())
+
+
+def test_the_sanitizers_condemn(subject: forms.Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays that are a byte short, and the last bit of a number."""
+    attempt = forms.Attempt(subject, lookup("crba"), "composite")
+    assert isinstance(attempt.source, FunctionSource)
+    code = emitted.Emitted(subject.robot, "double", False, [(attempt.source, subject.states(attempt.row))])
+    monkeypatch.setattr(sanitized, "COMPILERS", sanitized.COMPILERS[:1])
+    with monkeypatch.context() as patch:
+        patch.setattr(sanitized, "DRIVER", sanitized.DRIVER.replace("malloc(size)", "malloc(size - 1)"))
+        [verdict] = sanitized.Sanitized(code, ["crba"]).verdicts()
+    assert verdict.wrong
+    assert "AddressSanitizer" in verdict.words
+    right = emitted.interpreted
+    monkeypatch.setattr(
+        emitted, "interpreted", lambda *given: {k: np.nextafter(x, np.inf) for k, x in right(*given).items()}
+    )
+    [verdict] = sanitized.Sanitized(code, ["crba"]).verdicts()
+    assert verdict.wrong
+    assert "not the interpreter's" in verdict.words
 
 
 def test_what_a_campaign_covers() -> None:

@@ -60,15 +60,16 @@ class ByRobots:
         for number in range(size):  # most robots have all their cases, so that far fewer robots do
             if tally.tried == size:
                 break
-            tally += self._of_robot(seed, number, range(min(each, size - tally.tried)))
+            tally += self.of_cases(seed, number, range(min(each, size - tally.tried)))
         return tally
 
     def run_case(self, seed: int, number: int) -> Tally:
         """The case of this number, as a note names it."""
         robot, case = divmod(number, self.traces * self.states)
-        return self._of_robot(seed, robot, [case])
+        return self.of_cases(seed, robot, [case])
 
-    def _of_robot(self, seed: int, number: int, cases: Sequence[int]) -> Tally:
+    def of_cases(self, seed: int, number: int, cases: Sequence[int]) -> Tally:
+        """These cases of a robot, by their numbers among all of it."""
         traces: dict[int, list[int]] = {}
         for case in cases:
             trace, state = divmod(case, self.states)

@@ -41,7 +41,8 @@ from rbdgen.graph.programs.run import run as interpreted
 from rbdgen.machine import Real
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
-from rbdgen.pipeline.design import design_function, in_stages
+from rbdgen.pipeline.design import design_function
+from rbdgen.pipeline.request import Request
 from rbdgen.selection.axes import BodyAxes, search
 from rbdgen.selection.differentiate import Chooser
 from rbdgen.signature import SizedArgument
@@ -261,8 +262,7 @@ class Attempt:
             engine="graph",
         )
         try:
-            task = (subject.robot, name, subject.axes, options, None)
-            return in_stages(design_function(task))
+            return design_function((Request(subject.robot, options), subject.axes, None))
         except (OptionError, ModelError):  # one that loops over bodies, which not every tree allows
             return None
         except Exception as error:

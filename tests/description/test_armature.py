@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from description.test_ignored import transmission, urdf
 from support.robots import BUNDLED
+from support.small_urdf import transmission, urdf
 
 import rbdgen
 from rbdgen.description.armature import MOST_BYTES, read_armature, with_armature

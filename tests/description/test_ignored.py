@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.robots import BUNDLED
+from support.small_urdf import BODY, transmission, urdf
 
 from rbdgen.cli import main
 from rbdgen.cli.tables import MOST_WARNINGS, folded
@@ -16,25 +17,11 @@ from rbdgen.description.urdf import parse_urdf, read_urdf
 from rbdgen.errors import DescriptionError
 from rbdgen.model.build import build_robot
 
-BODY = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
 TORQUES = "ignored: add these torques yourself"
 GEARS = "ignored: torques are those at the joint; pass armature (--armature) for rotors"
 GAZEBO = "ignored: settings of Gazebo are not read"
 ELEMENT = "ignored: no element of URDF"
 ATTRIBUTE = "ignored: no attribute of URDF"
-
-
-def urdf(*, joint: str = "", link: str = "", robot: str = "", kind: str = "revolute") -> str:
-    """Elements of link b on line 4, of joint j on line 6, of the robot on line 8."""
-    return (
-        '<robot name="r" xmlns:drake="http://drake.mit.edu">\n<link name="a"/>\n<link name="b">\n'
-        f'{link or BODY}</link>\n<joint name="j" type="{kind}"><parent link="a"/><child link="b"/>\n{joint}\n'
-        f"</joint>\n{robot}\n</robot>\n"
-    )
-
-
-def transmission(inside: str) -> str:
-    return f'<transmission name="t"><joint name="j"/><actuator name="m">{inside}</actuator></transmission>'
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,11 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from support.mjcf import FREE, INERTIAL, written
 
 import rbdgen
 from rbdgen.cli import main
 from rbdgen.errors import DescriptionError
-
-INERTIAL = '<inertial pos=".02 -.03 .05" mass="{}" fullinertia=".05 .06 .07 .01 .005 -.004"/>'
 
 TREE = f"""
 <body name="upper" pos=".1 .2 .3" euler=".1 .2 .3">
@@ -27,14 +26,6 @@ TREE = f"""
 </body>
 <body name="other" pos="0 -.3 .2"><joint name="d_hinge" axis="0 0 1"/>
   <geom type="capsule" size=".05 .2"/></body>"""
-
-
-def written(tree: str, more: str = "") -> str:
-    text = (
-        f'<mujoco model="some robot"><compiler angle="radian"/><worldbody>{tree}</worldbody>{more}</mujoco>'
-    )
-    Path("robot.xml").write_text(text)
-    return "robot.xml"
 
 
 @pytest.fixture(autouse=True)
@@ -159,8 +150,6 @@ def test_a_number_that_is_none_is_refused(number: str) -> None:
     with pytest.raises(rbdgen.RbdgenError, match=r"not finite|MuJoCo says|keep to 1e30 m"):
         rbdgen.load_robot(written(f'<body name="b" euler="1 1 1">{joint}{INERTIAL.format(1)}</body>'))
 
-
-FREE = f'<body name="{{}}"><freejoint/>{INERTIAL.format(1)}</body>'
 
 BAD = {
     "what MuJoCo refuses": (

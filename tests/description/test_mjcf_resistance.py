@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from description.test_mjcf import FREE, INERTIAL, written
+from support.mjcf import FREE, INERTIAL, written
 
 import rbdgen
 from rbdgen.cli import main

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from embedded.test_robot_figures import PINNED
+from support.cross import PINNED
 from support.few import few
 
 from rbdgen.options import Options

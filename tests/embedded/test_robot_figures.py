@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from embedded.board import BOARDS, missing
+from support.cross import PINNED
 
 from rbdgen.model.build import Base
 from rbdgen.options import Options, Trig
@@ -21,8 +22,6 @@ from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
 from rbdgen.toolchain.cross import cross_compiler, with_figures
 from rbdgen.toolchain.targets import TARGETS, Target
-
-PINNED = "gcc 12.2"
 
 
 @dataclass(frozen=True)

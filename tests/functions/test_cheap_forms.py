@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from support import random_urdf
 from support.few import examples, few
 from support.forms import relative_error
+from support.rational_robots import GRAVITY, choices, planar
 from support.rationals import Rationals
 from support.robots import robot
+from support.trees import some
 
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.functions.articulated.step import forward_dynamics
@@ -38,35 +40,31 @@ from rbdgen.functions.momentum import in_the_world, subtrees
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.expression import Expr
-from rbdgen.model.angles import ZERO_ANGLE
-from rbdgen.model.axes import axes_on
 from rbdgen.model.build import build_robot
-from rbdgen.model.joints import Coordinate, Floating, rotation_about
+from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
-from rbdgen.spatial.ops import IDENTITY, NO_FORCE, Force, Transform, Vector
+from rbdgen.spatial.ops import NO_FORCE, Force
 from rbdgen.sweeps.inputs import State as Inputs
 from rbdgen.sweeps.inputs import coordinates, external_forces
 from rbdgen.sweeps.straight import straight
 
-TREES: dict[str, tuple[tuple[int, ...], str]] = {
-    "pendulum": ((WORLD,), "R"),
-    "slider": ((WORLD,), "P"),
-    "chain": ((WORLD, 0, 1, 2), "RRPR"),
-    "sliders first": ((WORLD, 0, 1, 2), "PPRR"),
-    "two chains": ((WORLD, 0, WORLD, 2), "RRPR"),
-    "tree": ((WORLD, 0, 1, 1, 0, 4, 4), "RPRRRRP"),
-    "floating body": ((WORLD,), "F"),
-    "floating tree": ((WORLD, 0, 1, 1, 0), "FRRPR"),
-    "screws": ((WORLD, 0, 1), "HPH"),
-    "in a plane": ((WORLD, 0, 1, 1), "LRHR"),
-    "plane on an arm": ((WORLD, 0, 1), "RLP"),
-    "ball": ((WORLD, 0, 1), "SRS"),
-    "floating on an arm": ((WORLD, 0, 1, WORLD), "RFHF"),
-    "all": ((WORLD, 0, 1, 1, 0, 4), "FLSHFR"),
-}
-
-GRAVITY = Vector(Fraction(1, 3), Fraction(-7, 2), Fraction(-9))
+TREES = some(
+    "pendulum",
+    "slider",
+    "chain",
+    "sliders first",
+    "two chains",
+    "tree",
+    "floating body",
+    "floating tree",
+    "screws",
+    "in a plane",
+    "plane on an arm",
+    "ball",
+    "floating on an arm",
+    "all",
+)
 
 
 class State(NamedTuple):
@@ -168,13 +166,6 @@ def rational_state(r: Rationals, model: Model) -> State:
     return State(r.coordinates(model), r.numbers(n), r.numbers(n), fext)
 
 
-def choices(r: Rationals, model: Model) -> dict[str, list[Any]]:
-    """A turn and a slide for every body that may have them."""
-    given = [not body.joint.type.one_axis for body in model.bodies]
-    turns = [ZERO_ANGLE if fixed else r.angle() for fixed in given]
-    return {"turns": turns, "slides": [Fraction(0) if fixed else r.number() for fixed in given]}
-
-
 SAVINGS: dict[str, Callable[[dict[str, list[Any]]], dict[str, Any]]] = {
     "planar factors only": lambda c: {"base_parameters": False},
     "base parameters": lambda c: {},
@@ -196,19 +187,6 @@ def test_equal_in_rationals(name: str, tree: str, saving: str) -> None:
     reduced = reduce(model, **SAVINGS[saving](choices(r, model)))
     x = rational_state(r, model)
     assert PAIRS[name].cheap(reduced, x) == PAIRS[name].textbook(model, x)
-
-
-def planar(parents: tuple[int, ...], kinds: str, parallel: tuple[int, ...]) -> tuple[Rationals, Model]:
-    """A rational robot, some of its bodies on axes parallel to their parents'."""
-    r = Rationals(11)
-    model = r.model(parents, kinds)
-    bodies = list(model.bodies)
-    for i in parallel:
-        parent = bodies[parents[i]].joint
-        above = IDENTITY if isinstance(parent.type, Floating) else axes_on(parent.axis)
-        R = above @ rotation_about(IDENTITY[2], r.angle()) @ axes_on(bodies[i].joint.axis).T
-        bodies[i] = replace(bodies[i], placement=Transform(R, r.vector()))
-    return r, replace(model, bodies=tuple(bodies), gravity=GRAVITY)
 
 
 PARALLEL = {

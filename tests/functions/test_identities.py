@@ -14,6 +14,7 @@ import pytest
 from support.few import few
 from support.forms import FORMS, Form, forms_of, over_bodies, parametrize
 from support.rationals import Rationals
+from support.trees import some
 
 from rbdgen.errors import ModelError
 from rbdgen.model.inertia import NO_INERTIA
@@ -25,18 +26,18 @@ from rbdgen.sweeps.inputs import State
 
 Rows = list[list[Any]]
 
-TREES: dict[str, tuple[tuple[int, ...], str]] = {
-    "pendulum": ((WORLD,), "R"),
-    "slider": ((WORLD,), "P"),
-    "chain of two": ((WORLD, 0), "RR"),
-    "chain of four": ((WORLD, 0, 1, 2), "RRPR"),
-    "two chains": ((WORLD, 0, WORLD, 2), "RRPR"),
-    "fork": ((WORLD, 0, 0), "RRR"),
-    "tree": ((WORLD, 0, 1, 1, 0, 4, 4), "RPRRRRP"),
-    "floating body": ((WORLD,), "F"),
-    "floating fork": ((WORLD, 0, 0), "FRP"),
-    "floating tree": ((WORLD, 0, 1, 1, 0), "FRRPR"),
-}
+TREES = some(
+    "pendulum",
+    "slider",
+    "double pendulum",
+    "chain",
+    "two chains",
+    "fork",
+    "tree",
+    "floating body",
+    "floating fork",
+    "floating tree",
+)
 
 Case = tuple[Model, State]
 
@@ -50,7 +51,7 @@ def draw(parents: tuple[int, ...], kinds: str, seed: int) -> Case:
     return model, State(q=r.coordinates(model), v=r.numbers(n), a=r.numbers(n), tau=r.numbers(n), fext=fext)
 
 
-@pytest.fixture(scope="module", params=few(["slider", "chain of four", "two chains", "floating tree"], TREES))
+@pytest.fixture(scope="module", params=few(["slider", "chain", "two chains", "floating tree"], TREES))
 def case(request: pytest.FixtureRequest) -> Case:
     parents, kinds = TREES[request.param]
     return draw(parents, kinds, seed=len(request.param))

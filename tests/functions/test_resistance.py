@@ -6,7 +6,6 @@ Against Pinocchio, which knows rotors, and the sum of the other terms; against d
 from __future__ import annotations
 
 from dataclasses import replace
-from random import Random
 
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ from support.forms import (
     run_on_floats,
 )
 from support.mujoco_oracle import MujocoOracle
-from support.random_trees import random_tree
+from support.random_trees import resisting_tree
 from support.robots import PATHS, robot
 from support.states import random_inputs
 from trees.check import check
@@ -38,25 +37,6 @@ TOLERANCE = 1e-11
 """Relative, times the condition number of M where it is inverted."""
 
 STATES = 3
-
-
-def resisting_tree(seed: int, most: int) -> Model:
-    """A random tree; every joint that can has some of the terms, two kinds of friction in one robot."""
-    model, random = random_tree(seed, most), Random(seed)
-
-    def some(low: float, high: float) -> float:
-        return random.uniform(low, high) if random.random() < 0.6 else 0.0
-
-    bodies = []
-    for body in model.bodies:
-        own = Resistance(some(0.1, 2), some(0.1, 2), some(0.05, 0.5))
-        own = replace(own, armature=some(0.01, 3))
-        if body.joint.nv == 1:
-            own = replace(own, stiffness=some(0.5, 5), reference=random.uniform(-1, 1))
-        if not body.joint.type.resists:
-            own = Resistance()
-        bodies.append(replace(body, joint=replace(body.joint, resistance=own)))
-    return replace(model, bodies=tuple(bodies))
 
 
 @settings(max_examples=examples(25, 100), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 from support.rationals import Rationals, matrix_of
+from support.trees import TREES
 
 from rbdgen.errors import ModelError
 from rbdgen.model.angles import ZERO_ANGLE, radians_of
@@ -22,12 +23,12 @@ from rbdgen.spatial.ops import IDENTITY, NO_TRANSFORM, ZERO, Force, Matrix, Tran
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation
 
 X, Y, Z = IDENTITY
-TREE = (WORLD, 0, 1, 1, 0, 4), "RPRRRP"
+TREE = TREES["small tree"]
 
 
-def rational_tree(seed: int, kinds: str = TREE[1]) -> tuple[Rationals, Model]:
+def rational_tree(seed: int, kinds: str = TREE.kinds) -> tuple[Rationals, Model]:
     r = Rationals(seed)
-    return r, r.model(TREE[0], kinds)
+    return r, r.model(TREE.parents, kinds)
 
 
 def choices(r: Rationals, model: Model) -> tuple[list[Angle], list[Fraction]]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from model.test_regularity import NO_INERTIA, SOLID, WORLD, ZERO, X, Z, chain, robot
+from support.plain_models import SOLID, X, Z, chain, robot
 
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import ModelError, OptionError
 from rbdgen.model.build import Robot, build_robot
+from rbdgen.model.inertia import NO_INERTIA
 from rbdgen.model.joints import Resistance
-from rbdgen.model.model import Model
+from rbdgen.model.model import WORLD, Model
 from rbdgen.model.regularity import unresisted
 from rbdgen.model.resistance import Dissipation
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.request import Request
+from rbdgen.spatial.ops import ZERO
 
 BOTH = Dissipation(damping=True, friction=("smooth", 0.1))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from rbdgen import RobotBuilder
@@ -66,3 +67,26 @@ def legs(count: int) -> RobotBuilder:
         built.add_body(f"heel{k}", parent=f"shank{k}", type="fixed", xyz=(0.1, 0.05, 0))
         built.add_body(f"tip{k}", parent=f"rod{k}", type="fixed", xyz=(0.3, 0, 0))
     return built
+
+
+def chain_on_the_world(folder: Path) -> Path:
+    """Five links, the last one held at a point; the fifth joint follows the first."""
+    joints = "".join(
+        f'<link name="l{k}"><inertial><origin xyz=".1 .05 .02"/><mass value="{k + 1}"/>'
+        '<inertia ixx=".1" iyy=".2" izz=".15" ixy=".01" ixz="0" iyz="0"/></inertial></link>'
+        f'<joint name="j{k}" type="continuous">'
+        f'<parent link="{f"l{k - 1}" if k else "root"}"/><child link="l{k}"/><axis xyz="{axis}"/>'
+        f'<origin xyz=".5 .1 0"/>{mimic}</joint>'
+        for k, (axis, mimic) in enumerate(
+            [
+                ("0 0 1", ""),
+                ("0 1 0", ""),
+                ("0 1 1", ""),
+                ("1 0 0", ""),
+                ("0 1 0", '<mimic joint="j0" multiplier="-0.6" offset="0.2"/>'),
+            ]
+        )
+    )
+    path = folder / "held.urdf"
+    path.write_text(f'<robot name="held"><link name="root"/>{joints}</robot>')
+    return path

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 from support.rationals import Rationals
+from support.trees import some
 
 from rbdgen.functions.articulated.step import forward_dynamics
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives
@@ -25,13 +26,7 @@ from rbdgen.sweeps.looped import looped
 from rbdgen.sweeps.straight import straight
 from rbdgen.sweeps.sweep import Inward, Outward, Sum, Sweep
 
-TREES: dict[str, tuple[tuple[int, ...], str]] = {
-    "pendulum": ((WORLD,), "R"),
-    "two chains": ((WORLD, 0, WORLD, 2), "RRPR"),
-    "tree of turns": ((WORLD, 0, 1, 1, 0, 4, 4), "RRRRRRR"),
-    "tree": ((WORLD, 0, 1, 1, 0, 4, 4), "RPRRRRP"),
-    "floating tree": ((WORLD, 0, 1, 1, 0), "FRRPR"),
-}
+TREES = some("pendulum", "two chains", "tree of turns", "tree", "floating tree")
 
 COMPOSITES, CLIMB = INERTIA_MATRIX
 

@@ -19,6 +19,7 @@ from support.random_urdf import robots
 from support.rationals import Rationals
 from support.states import random_inputs
 from support.synthetic import urdf
+from support.trees import some
 
 from rbdgen.description.contacts import Frame, Loop, Point
 from rbdgen.description.urdf import parse_urdf
@@ -28,7 +29,7 @@ from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import build_robot
 from rbdgen.model.contacts import Contact, ContactKind
 from rbdgen.model.frames import Frame as PlacedFrame
-from rbdgen.model.model import WORLD, Model
+from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.model.tree_size import tree_size
 from rbdgen.selection.axes import search
@@ -40,11 +41,7 @@ FUNCTIONS = {**OF_CONTACTS, **OF_ANCHORED_CONTACTS, **OF_FLOATING_CONTACTS}
 TOLERANCE = 1e-9
 """Of forces where limbs are nearly straight; kinematics alone keep 1e-12, see `test_kinematics`."""
 
-TREES: dict[str, tuple[tuple[int, ...], str]] = {
-    "chain": ((WORLD, 0, 1, 2), "RRPR"),
-    "floating": ((WORLD, 0, 1, 1, 0), "FRRPR"),
-    "all": ((WORLD, 0, 1, 1, 0, 4), "FLSHPR"),
-}
+TREES = some("chain", "floating tree", "most types")
 
 each_row = pytest.mark.parametrize("row", FUNCTIONS.values(), ids=FUNCTIONS)
 
@@ -75,7 +72,7 @@ def test_pinocchio(name: str) -> None:
 @pytest.mark.parametrize("name", TREES)
 def test_all_forms_are_one_function(row: Function, name: str) -> None:
     """Exactly, on joints of all types."""
-    if row.derivative_of is not None and name == "all":
+    if row.derivative_of is not None and name == "most types":
         pytest.skip("long; see `test_derivatives`")
     numbers = Rationals(7)
     model = with_contacts(numbers.model(*TREES[name]), 7)

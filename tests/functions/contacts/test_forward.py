@@ -12,16 +12,17 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from functions.loops.test_eliminated import chain_on_the_world
-from functions.test_cheap_forms import planar
-from functions.test_resistance import resisting_tree
 from numpy.typing import NDArray
 from support.contacts import SOLID, legs, robot_with_contacts, with_contacts
 from support.forms import FunctionForm, relative_error, run_on_floats
 from support.functions import OF_CONTACTS
+from support.linkages import chain_on_the_world
 from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
+from support.random_trees import resisting_tree
+from support.rational_robots import planar
 from support.rationals import Rationals
 from support.states import random_inputs
+from support.trees import TREES
 
 import rbdgen
 from rbdgen import Frame, Loop, Point
@@ -42,14 +43,15 @@ Array = NDArray[np.float64]
 
 # ---- exactly
 
-TREES: dict[str, tuple[tuple[int, ...], str, int]] = {
-    "loops in an arm": ((WORLD, 0, 1, 2), "RRPR", 10),
-    "a base, between limbs, within one": ((WORLD, 0, 1, 1, 0), "FRRPR", 3),
-    "points between and within limbs": ((WORLD, 0, 1, 1, 0), "FRRPR", 13),
-    "with the world": ((WORLD, 0, 1, 1, 0), "FRRPR", 17),
-    "joints of all types": ((WORLD, 0, 1, 0), "FLSH", 8),
-    "between a floating robot and an arm": ((WORLD, 0, WORLD, 2), "FRSR", 3),
+TOUCHING = {
+    "loops in an arm": ("chain", 10),
+    "a base, between limbs, within one": ("floating tree", 3),
+    "points between and within limbs": ("floating tree", 13),
+    "with the world": ("floating tree", 17),
+    "joints of all types": ("some types", 8),
+    "between a floating robot and an arm": ("ball beside a base", 3),
 }
+"""The name of the tree, and the seed of what is drawn for it."""
 
 
 class Exact:
@@ -83,9 +85,9 @@ class Exact:
 
 def drawn(name: str) -> Exact:
     """Random robots with contacts, in their own axes and in rotated and shifted ones."""
-    parents, kinds, seed = TREES[name]
+    tree, seed = TOUCHING[name]
     numbers = Rationals(3)
-    model = with_contacts(numbers.model(parents, kinds), seed)
+    model = with_contacts(numbers.model(*TREES[tree]), seed)
     given = [body.joint.type.one_axis for body in model.bodies]
     turns = [numbers.angle() if free else ZERO_ANGLE for free in given]
     slides = [numbers.number() if free else 0 for free in given]
@@ -98,7 +100,7 @@ def in_one_frame() -> Exact:
     return Exact(model := with_contacts(model, 10), numbers, [reduce(model, parallel=(1, 2))])
 
 
-@pytest.mark.parametrize("name", [*TREES, "in one frame"])
+@pytest.mark.parametrize("name", [*TOUCHING, "in one frame"])
 def test_equations_hold_exactly(name: str) -> None:
     """With w = `active`: M a + h = tau + J^T w lambda, w (J a + drift - target) = (w - 1 - mu) lambda."""
     at = in_one_frame() if name == "in one frame" else drawn(name)

@@ -9,9 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from functions.test_cheap_forms import choices, planar
-from functions.test_resistance import resisting_tree
-from functions.world_aligned.test_world_aligned import on_a_base
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -19,9 +16,12 @@ from support.contacts import robot_with_contacts
 from support.forms import FunctionForm, relative_error, run_on_floats
 from support.mimic import Projection, with_mimics
 from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
+from support.random_trees import on_a_base, resisting_tree
 from support.random_urdf import robots
+from support.rational_robots import choices, planar
 from support.rationals import Rationals, Z
 from support.states import random_inputs
+from support.trees import some
 
 import rbdgen
 from rbdgen.description.urdf import parse_urdf
@@ -44,12 +44,7 @@ BASE = 6
 
 ROWS = _, LEAST, _ = [lookup(f"contact_{name}") for name in ("rnea", "rnea_least", "control")]
 
-TREES: dict[str, tuple[tuple[int, ...], str]] = {
-    "tree": ((WORLD, 0, 1, 1, 0), "FRRPR"),
-    "all": ((WORLD, 0, 1, 1, 0, 4), "FLSHFR"),
-    "beside a base": ((WORLD, 0, WORLD, 2), "FRRP"),
-    "two bases": ((WORLD, 0, WORLD, 2), "FRFP"),
-}
+TREES = some("floating tree", "all", "beside a base", "two bases")
 
 
 def touching(model: Model, seed: int, *, exact: bool = False) -> Model:

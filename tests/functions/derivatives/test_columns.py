@@ -11,12 +11,12 @@ from support.forms import FORMS, Form, watched
 from support.rationals import Rationals
 from support.robots import robot
 from support.states import random_inputs
+from support.trees import some
 
 from rbdgen.graph.programs.program import Program
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.specialised import specialised
 from rbdgen.graph.programs.verify import verify_program
-from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import reduce
 from rbdgen.selection.trace import trace_program
 from rbdgen.spatial.ops import Force
@@ -25,12 +25,7 @@ from rbdgen.sweeps.loops import LoopedForm
 
 COLUMNS, WITH_FORCES = (form for form in FORMS if str(form).startswith("aba") and form.form.name == "columns")
 
-TREES: dict[str, tuple[tuple[int, ...], str]] = {
-    "fork": ((WORLD, 0, 0), "RRR"),
-    "two chains": ((WORLD, 0, WORLD, 2), "RRPR"),
-    "tree": ((WORLD, 0, 1, 1, 0, 4, 4), "RPRRRRP"),
-    "floating tree": ((WORLD, 0, 1, 1, 0), "FRRPR"),
-}
+TREES = some("fork", "two chains", "tree", "floating tree")
 
 
 @pytest.mark.parametrize("tree", TREES)

@@ -7,13 +7,13 @@ import pytest
 from support.rationals import Rationals
 from support.robots import robot
 from support.states import random_inputs
+from support.trees import some
 
 from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.passes import FOR_BATCHES, apply
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.verify import verify_program
 from rbdgen.machine import lanes
-from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import reduce
 from rbdgen.pipeline import design
 from rbdgen.pipeline.design import batch_program
@@ -24,13 +24,7 @@ from rbdgen.sweeps.inputs import State
 FUNCTION = lookup("aba_derivatives")
 FORM = FUNCTION.form("vectors")
 
-TREES: dict[str, tuple[tuple[int, ...], str]] = {
-    "only a base": ((WORLD,), "F"),
-    "fewer joints than lanes": ((WORLD, 0, 0), "RRR"),
-    "a chain longer than lanes": (tuple(range(-1, 8)), "RRPRRRRRR"),
-    "two roots": ((WORLD, 0, 1, 1, 0, 4, 4, 0, 7, WORLD, 9), "RRPRRRPRRRR"),
-    "a base with forks alike": ((WORLD, 0, 1, 1, 0, 4, 4, 0, 7, 8, 8, 1), "FRRPRRRPRRHR"),
-}
+TREES = some("floating body", "fork", "long chain", "two roots", "floating forks")
 
 
 @pytest.mark.parametrize("tree", TREES)
@@ -45,7 +39,7 @@ def test_exact(tree: str) -> None:
 @pytest.mark.parametrize("name", ["rnea_derivatives", "aba_derivatives"])
 def test_only_a_base_is_a_program(name: str) -> None:
     function = lookup(name)
-    model = Rationals(0).model(*TREES["only a base"])
+    model = Rationals(0).model(*TREES["floating body"])
     program = trace_program(reduce(model), function, function.form("vectors"), "graph")
     verify_program(program)
     assert all(

@@ -20,6 +20,7 @@ from support.forms import FunctionForm, interpreted, relative_error, run_on_floa
 from support.random_trees import floats, in_floats, random_tree
 from support.rationals import Rationals
 from support.robots import robot
+from support.trees import chain
 
 import rbdgen
 from rbdgen.functions.differentiated import in_coordinates
@@ -66,16 +67,16 @@ def chosen(name: str, function: str) -> Choice:
     return Chooser(model, search(model), "casadi").choose(lookup(function))
 
 
-def chain(letters: str) -> Model:
-    """A chain of joints of these types, see `LETTERS`."""
-    model = Rationals(3).model(tuple(range(-1, len(letters) - 1)), letters)
+def in_a_row(kinds: str) -> Model:
+    """A chain of joints of these types."""
+    model = Rationals(3).model(*chain(kinds))
     return replace(model, bodies=tuple(map(in_floats, model.bodies)), gravity=floats(model.gravity))
 
 
 @pytest.mark.parametrize("letters", ["FR", "LHP", "SR"])
 def test_chains_of_all_joint_types(letters: str) -> None:
     for name in ("rnea", "aba"):
-        check_both_ways(chain(letters), name)
+        check_both_ways(in_a_row(letters), name)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_joints_that_follow_and_resist(name: str, mimic: bool) -> None:
 @pytest.mark.parametrize("name", ["integrate", "difference"])
 def test_configurations_move_in_their_tangent_space(name: str) -> None:
     """Results as well; of planar, spherical and floating joints."""
-    check_both_ways(chain("LSF"), name)
+    check_both_ways(in_a_row("LSF"), name)
 
 
 @pytest.mark.campaign
@@ -109,7 +110,7 @@ def test_random_trees(seed: int) -> None:
 @pytest.mark.parametrize(("letters", "name"), [("RPS", "rnea"), ("RP", "aba")])
 def test_gradients_change_as_told(letters: str, name: str) -> None:
     """Along the manifold, in all forms."""
-    outputs = Interpreted(chain(letters))
+    outputs = Interpreted(in_a_row(letters))
     of, vjp, hvp = (lookup(f"{name}{mode}") for mode in ("", "_vjp", "_hvp"))
     inputs = all_inputs(outputs.model, hvp)
     expected = outputs.differences(vjp, of, inputs)
@@ -121,7 +122,7 @@ def test_gradients_change_as_told(letters: str, name: str) -> None:
 @pytest.mark.parametrize("letters", ["FLP", "SH"])
 def test_in_coordinates(letters: str) -> None:
     """The gradient in nq numbers along a rate of q is that of the tangent space; rates off it do nothing."""
-    model = chain(letters)
+    model = in_a_row(letters)
     vjp, jvp = lookup("rnea_vjp"), lookup("rnea_jvp")
     inputs = all_inputs(model, vjp, jvp)
     outputs = Interpreted(model)

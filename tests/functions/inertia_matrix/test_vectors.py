@@ -8,13 +8,13 @@ from support.limbs import with_limbs
 from support.rationals import Rationals
 from support.robots import robot
 from support.states import random_inputs
+from support.trees import some
 
 from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.passes import FOR_BATCHES, apply
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.verify import verify_program
 from rbdgen.machine import lanes
-from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import reduce
 from rbdgen.selection.trace import trace_program
 from rbdgen.sweeps.inputs import State
@@ -22,12 +22,7 @@ from rbdgen.sweeps.inputs import State
 FUNCTION = lookup("minv")
 FORM = FUNCTION.form("vectors")
 
-TREES: dict[str, tuple[tuple[int, ...], str]] = {
-    "only a base": ((WORLD,), "F"),
-    "two blocks": ((WORLD, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14), "RPRRRRPRRRRRHRRR"),
-    "two roots": ((WORLD, 0, 1, 1, 0, 4, 4, 0, 7, WORLD, 9), "RRPRRRPRRRR"),
-    "floating": ((WORLD, 0, 1, 1, 0, 4, 4, 0, 7, 8, 8, 1), "FRRPRRRPRRHR"),
-}
+TREES = some("floating body", "very long chain", "two roots", "floating forks")
 
 
 @pytest.mark.parametrize("tree", TREES)

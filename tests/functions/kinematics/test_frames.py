@@ -26,6 +26,7 @@ from support.rationals import Rationals
 from support.robots import BASES, PATHS, robot
 from support.states import random_inputs
 from support.synthetic import urdf
+from support.trees import some
 
 from rbdgen.checks.pinocchio import configuration_of
 from rbdgen.description.urdf import parse_urdf, read_urdf
@@ -48,12 +49,7 @@ Array = NDArray[np.float64]
 
 TOLERANCE = 1e-12
 
-TREES: dict[str, tuple[tuple[int, ...], str]] = {
-    "chain": ((WORLD, 0, 1, 2), "RRPR"),
-    "screws and a plane": ((WORLD, 0, 1, 2), "HPLR"),
-    "floating": ((WORLD, 0, 1, 1, 0), "FRRPR"),
-    "all": ((WORLD, 0, 1, 1, 0, 4), "FLSHFR"),
-}
+TREES = some("chain", "screws and a plane", "floating tree", "all")
 
 DERIVATIVES = [row for row in OF_FRAMES.values() if row.derivative_of]
 
@@ -185,7 +181,7 @@ def test_conventions_are_one_motion(x: str) -> None:
 
 def test_what_does_not_move_a_frame_has_no_column() -> None:
     """Exact zeros, before anything is simplified; all of it where the frame is the world's."""
-    model = Exact("floating").model
+    model = Exact("floating tree").model
     frames = tuple(Frame(f"{body}", body, model.frames[0].placement) for body in (WORLD, 2, 4))
     model = replace(model, frames=frames)
     for x in CONVENTIONS:

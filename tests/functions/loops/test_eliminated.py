@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from functions.loops.test_loops import acceleration_with_closed_loop, drift, jacobian
 from numpy.typing import NDArray
+from support.closed_loops import acceleration_with_closed_loop, drift, jacobian
 from support.forms import FunctionForm, run_on_floats
 from support.functions import BY_INDEPENDENT
-from support.linkages import SOLID, four_bar, legs, three_arms, two_legs
+from support.linkages import SOLID, chain_on_the_world, four_bar, legs, three_arms, two_legs
 from support.synthetic import urdf
 
 import rbdgen
@@ -39,29 +39,6 @@ TILT = (0.3, -0.5, 0.7)
 
 ARMS = [f"upper{k}_joint" for k in range(3)]
 LEG = ["lower0_joint_1", "lower0_joint_2", "upper0_joint", "platform_joint"]
-
-
-def chain_on_the_world(folder: Path) -> Path:
-    """Five links, the last one held at a point; the fifth joint follows the first."""
-    joints = "".join(
-        f'<link name="l{k}"><inertial><origin xyz=".1 .05 .02"/><mass value="{k + 1}"/>'
-        '<inertia ixx=".1" iyy=".2" izz=".15" ixy=".01" ixz="0" iyz="0"/></inertial></link>'
-        f'<joint name="j{k}" type="continuous">'
-        f'<parent link="{f"l{k - 1}" if k else "root"}"/><child link="l{k}"/><axis xyz="{axis}"/>'
-        f'<origin xyz=".5 .1 0"/>{mimic}</joint>'
-        for k, (axis, mimic) in enumerate(
-            [
-                ("0 0 1", ""),
-                ("0 1 0", ""),
-                ("0 1 1", ""),
-                ("1 0 0", ""),
-                ("0 1 0", '<mimic joint="j0" multiplier="-0.6" offset="0.2"/>'),
-            ]
-        )
-    )
-    path = folder / "held.urdf"
-    path.write_text(f'<robot name="held"><link name="root"/>{joints}</robot>')
-    return path
 
 
 def load(name: str, folder: Path, **options: Any) -> Robot:

@@ -14,6 +14,7 @@ from support.forms import FORMS, FunctionForm, forms_of, parametrize, run_on_flo
 from support.rationals import Rationals
 from support.robots import robot
 from support.states import random_inputs
+from support.trees import some
 from trees.check import in_loops
 
 import rbdgen
@@ -27,16 +28,7 @@ from rbdgen.resources import robot_root
 from rbdgen.spatial.ops import ZERO, Vector
 from rbdgen.sweeps.inputs import State
 
-TREES = {
-    "arm": ((WORLD, 0, 1), "RPR"),
-    "two arms": ((WORLD, 0, 1, 0, 3, WORLD), "RRPRRP"),
-    "slides": ((WORLD, 0, 1), "PPR"),
-    "floating": ((WORLD, 0, 1, 0, 3), "FRRPR"),
-    "screws": ((WORLD, 0, 1), "HPH"),
-    "in a plane": ((WORLD, 0, 1, 1), "LRHR"),
-    "ball": ((WORLD, 0, 1), "SRS"),
-    "all": ((WORLD, 0, 1, 1, 0, 4), "FLSHFR"),
-}
+TREES = some("arm", "two arms", "slides", "floating arms", "screws", "in a plane", "ball", "all")
 
 MOMENTUM = (
     "com",
@@ -153,7 +145,7 @@ def test_power(form: FunctionForm, case: tuple[Model, State]) -> None:
 def test_forces_from_outside_change_the_momentum(form: FunctionForm) -> None:
     """For a floating robot, the wrench on its base is all that acts except gravity, about any point."""
     numbers = Rationals(4)
-    model = numbers.model(*TREES["floating"])
+    model = numbers.model(*TREES["floating arms"])
     state = State(numbers.coordinates(model), numbers.numbers(model.nv), numbers.numbers(model.nv))
     state = replace(state, a=vector(textbook("aba"), model, replace(state, tau=[0] * model.nv)))
     mass = sum(body.inertia.mass for body in model.bodies)

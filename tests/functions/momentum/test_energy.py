@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from support.forms import FunctionForm, forms_of, parametrize
 from support.rationals import Rationals
+from support.trees import some
 
 import rbdgen
 from rbdgen.checks.check import check
@@ -22,12 +23,7 @@ from rbdgen.spatial.ops import ZERO, Vector
 from rbdgen.spatial.quaternion import rotation_of
 from rbdgen.sweeps.inputs import State
 
-TREES = {
-    "arm": ((-1, 0, 1), "RPR"),
-    "two arms": ((-1, 0, 1, 0, 3, -1), "RRPRRP"),
-    "slides": ((-1, 0, 1), "PPR"),
-    "floating": ((-1, 0, 1, 0, 3), "FRRPR"),
-}
+TREES = some("arm", "two arms", "slides", "floating arms")
 
 
 @pytest.fixture(params=TREES, scope="module")

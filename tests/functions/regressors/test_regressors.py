@@ -13,6 +13,7 @@ from support.mimic import with_mimics
 from support.rationals import Rationals
 from support.robots import PATHS, robot
 from support.states import random_inputs
+from support.trees import some
 
 import rbdgen
 from rbdgen.checks.check import check
@@ -33,13 +34,7 @@ from rbdgen.sweeps.inputs import State
 
 Array = NDArray[np.float64]
 
-TREES = {
-    "arm": ((-1, 0, 1), "RPR"),
-    "two arms": ((-1, 0, 1, 0, 3, -1), "RRPRRP"),
-    "floating": ((-1, 0, 1, 0, 3), "FRRPR"),
-    "all": ((-1, 0, 1, 1, 0, 4), "FLSHFR"),
-    "on an arm": ((-1, 0, 1, 0), "RLHS"),
-}
+TREES = some("arm", "two arms", "floating arms", "all", "on an arm")
 
 
 @pytest.mark.parametrize("tree", TREES)
@@ -102,7 +97,7 @@ def subject(request: pytest.FixtureRequest) -> tuple[Model, int | None]:
         description = with_mimics(read_urdf(PATHS["panda"]), np.random.default_rng(1))
         return build_robot(description, "floating").model, None
     if request.param == "all joints":
-        from functions.test_joint_types import in_floats  # noqa: PLC0415
+        from support.random_trees import in_floats  # noqa: PLC0415
 
         model = Rationals(8).model((-1, 0, 1, 2, 0, 4, 5), "RSHLRPR")
         bodies = tuple(map(in_floats, model.bodies))

@@ -8,8 +8,6 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from functions.test_joint_types import between_revolutes, random_tree
-from functions.test_resistance import resisting_tree
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -18,10 +16,12 @@ from support.forms import FunctionForm, relative_error, run_on_floats
 from support.functions import SECOND
 from support.mimic import Projection, with_mimics
 from support.pairs import TYPES, pair
+from support.random_trees import between_revolutes, random_tree, resisting_tree
 from support.random_urdf import robots
 from support.rationals import Rationals
 from support.robots import robot
 from support.states import random_inputs
+from support.trees import some
 
 from rbdgen.description.schema import JointType
 from rbdgen.description.urdf import parse_urdf
@@ -31,7 +31,7 @@ from rbdgen.graph.programs.program import straight_line
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.sparsity import sparse
 from rbdgen.model.build import Base
-from rbdgen.model.model import WORLD, Model
+from rbdgen.model.model import Model
 from rbdgen.runtime.sparsity import dense_of
 from rbdgen.selection.trace import trace_graph
 from rbdgen.sweeps.inputs import State
@@ -49,16 +49,16 @@ BY_DIFFERENCES = 1e-8
 
 FIRST = {"rnea_second": "rnea_derivatives", "aba_second": "aba_derivatives"}
 
-TREES: dict[str, tuple[tuple[int, ...], str]] = {
-    "pendulum": ((WORLD,), "R"),
-    "fork": ((WORLD, 0, 0), "RPH"),
-    "planar inside": ((WORLD, 0, 1), "RLR"),
-    "spherical inside": ((WORLD, 0, 1), "PSR"),
-    "floating inside": ((WORLD, 0, 1), "RFR"),
-    "at the root": ((WORLD, 0, WORLD), "LSS"),
-    "floating": ((WORLD, 0, 0), "FRL"),
-    "two floating": ((WORLD, 0, WORLD, 2), "FSFR"),
-}
+TREES = some(
+    "pendulum",
+    "fork of types",
+    "plane inside",
+    "ball inside",
+    "free body inside",
+    "balls on a plane",
+    "floating plane",
+    "two bases with balls",
+)
 
 each_function = pytest.mark.parametrize("function", SECOND.values(), ids=SECOND)
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from functions.test_joint_types import in_floats
-from functions.test_resistance import resisting_tree
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support.forms import FunctionForm, forms_of, relative_error, run_on_floats
@@ -16,18 +13,18 @@ from support.functions import OF_FLOATING_BASES
 from support.mimic import Projection, with_mimics
 from support.mujoco_oracle import MujocoOracle
 from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
+from support.random_trees import on_a_base, resisting_tree
 from support.random_urdf import robots
 from support.rationals import Rationals
 from support.robots import PATHS, robot
 from support.states import random_inputs
+from support.trees import some
 
 import rbdgen
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import OptionError
 from rbdgen.functions.table import TABLE, rows_of
-from rbdgen.model.joints import Floating, Joint
-from rbdgen.model.model import WORLD, Body, Model
-from rbdgen.spatial.ops import NO_TRANSFORM, ZERO, Vector
+from rbdgen.spatial.ops import Vector
 from rbdgen.spatial.quaternion import rotation_of
 from rbdgen.sweeps.inputs import State
 
@@ -35,11 +32,7 @@ FORMS = [FunctionForm(row, form) for row in OF_FLOATING_BASES.values() for form 
 
 every_form = pytest.mark.parametrize("form", FORMS, ids=str)
 
-TREES = {
-    "body": ((WORLD,), "F"),
-    "fork": ((WORLD, 0, 0), "FRP"),
-    "tree": ((WORLD, 0, 1, 1, 0, 4), "FLSHFR"),
-}
+TREES = some("floating body", "floating fork", "all")
 
 
 def of_world(name: str) -> list[FunctionForm]:
@@ -88,20 +81,6 @@ def test_mujoco(form: FunctionForm) -> None:
     answer = getattr(oracle, form.function.name)
     theirs = np.stack([answer(*state) for state in zip(*arguments, strict=True)])
     assert relative_error(ours, theirs) < 1e-11
-
-
-def on_a_base(model: Model) -> Model:
-    """The robot on a floating base that is turned and moved in the world at q = 0."""
-    numbers = Rationals(7)
-    base = Body("base", WORLD, Joint("base", Floating(), ZERO, 0, 0), NO_TRANSFORM, numbers.inertia())
-    base = replace(
-        in_floats(base), placement=in_floats(replace(base, placement=numbers.transform())).placement
-    )
-    bodies = [base]
-    for body in model.bodies:
-        joint = replace(body.joint, idx_q=body.joint.idx_q + 7, idx_v=body.joint.idx_v + 6)
-        bodies.append(replace(body, joint=joint, parent=body.parent + 1))
-    return replace(model, bodies=tuple(bodies))
 
 
 @settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])

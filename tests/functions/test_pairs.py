@@ -7,7 +7,8 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from support.below import Below, expected
+from support.below.evaluated import Below
+from support.below.rows import expected
 from support.few import few
 from support.forms import FunctionForm, over_bodies, relative_error, run_on_floats
 from support.functions import OF_CONFIGURATIONS, OF_TRAJECTORIES, SECOND

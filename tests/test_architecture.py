@@ -183,3 +183,30 @@ def test_importing_the_package_is_quick() -> None:
 def test_files_are_short_and_named_for_what_they_hold(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
     assert not VAGUE & set(path.relative_to(ROOT).with_suffix("").parts)
+
+
+TESTS = sorted(Path(__file__).parent.rglob("*.py"))
+
+
+def tests_imported(text: str) -> list[str]:
+    """The modules of tests that a text imports."""
+    modules = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            modules += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            modules += [f"{node.module or ''}.{alias.name}" for alias in node.names]
+    return [name for name in modules if any(part.startswith("test_") for part in name.split("."))]
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.relative_to(Path(__file__).parent).as_posix())
+def test_no_test_imports_another(path: Path) -> None:
+    """What tests share stands in tests/support."""
+    assert tests_imported(path.read_text(encoding="utf-8")) == []
+
+
+def test_an_import_of_a_test_is_seen() -> None:
+    """The test above can fail."""
+    assert tests_imported("from functions.test_rows import SHAPES")
+    assert tests_imported("from functions import test_rows")
+    assert tests_imported("def f():\n    import functions.test_rows")

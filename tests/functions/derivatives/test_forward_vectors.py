@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from support.rationals import Rationals
 from support.robots import robot
 from support.states import random_inputs
 from support.trees import some
+from support.vectors import loops_listed
 
 from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.passes import FOR_BATCHES, apply
@@ -48,7 +51,7 @@ def test_only_a_base_is_a_program(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["quadruped12", "humanoid30"])
-def test_lanes_and_bits_of_batches(name: str) -> None:
+def test_lanes_and_bits_of_batches(name: str, golden: Callable[[str, str], None]) -> None:
     """A batch is at most a tenth more than that of the form that solves columns, to execute, and in rows of
     columns hardly longer to write down: one straight line would be twice as long."""
     model = robot(name, "floating").model
@@ -56,11 +59,7 @@ def test_lanes_and_bits_of_batches(name: str) -> None:
     program, columns = (
         trace_program(reduced, FUNCTION, FUNCTION.form(form), "graph") for form in ("vectors", "columns")
     )
-    alone = {loop.name for loop in program.loops if not loop.vectorised(lanes("double"))}
-    of_base = {"base", "known", "shift", "block", "mirrored"}  # `base` also solves columns, in vectors
-    own = "inner" if name == "humanoid30" else "entries_put"
-    of_chains = {"put", "rows", "inverse", "accelerations", own}
-    assert alone == {"placing", "outward", "inward", "diagonal"} | of_base | of_chains
+    golden(f"loops/aba_derivatives_{name}.txt", loops_listed(program))
     batch = apply(program, FOR_BATCHES)
     verify_program(batch)
     solved = apply(columns, FOR_BATCHES)

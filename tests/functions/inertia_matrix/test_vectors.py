@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from support.limbs import with_limbs
@@ -9,12 +11,12 @@ from support.rationals import Rationals
 from support.robots import robot
 from support.states import random_inputs
 from support.trees import some
+from support.vectors import loops_listed
 
 from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.passes import FOR_BATCHES, apply
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.verify import verify_program
-from rbdgen.machine import lanes
 from rbdgen.model.reduce import reduce
 from rbdgen.selection.trace import trace_program
 from rbdgen.sweeps.inputs import State
@@ -47,14 +49,13 @@ def test_matrices_that_fit_the_stack() -> None:
     ]
 
 
-def test_lanes_symmetry_and_bits_of_batches() -> None:
+def test_lanes_symmetry_and_bits_of_batches(golden: Callable[[str, str], None]) -> None:
     """The factor and what is mirrored are numbers; a batch does nothing with zeros, and mirrors for free."""
     model = robot("humanoid30", "floating").model
     reduced = reduce(model)
     program = trace_program(reduced, FUNCTION, FORM, "graph")
     verify_program(program)
-    alone = {loop.name for loop in program.loops if not loop.vectorised(lanes("double"))}
-    assert alone == {"factor", "mirror"}
+    golden("loops/minv_humanoid30.txt", loops_listed(program))
     batch = apply(program, FOR_BATCHES)
     verify_program(batch)
     assert batch.straight is not None

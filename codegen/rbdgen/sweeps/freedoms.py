@@ -1,36 +1,33 @@
-"""The driver for SIMD vectors: the degrees of freedom of one state are the lanes.
+"""Loops in which degrees of freedom are the lanes: their arrays, and matrix entries of pairs.
 
-It serves robots whose joints all have one degree of freedom, beside a floating base. A record is stored
-number by number: first the first number of every degree of freedom, then the second number of every one, and
-so on. Neighbouring degrees of freedom therefore fill a vector, both in a step that runs for each of them and
-in entries of pairs of them. Sums along the tree are straight lines, which run once for every number of a
-record.
+They serve one state of robots whose joints all have one degree of freedom, beside a floating base. An array
+has a row for each number, with an element for every degree of freedom. Neighbouring degrees of freedom
+therefore fill a vector, both in a loop that runs for each of them and in entries of pairs of them.
+`distributed.py` is the driver that makes such loops of sweeps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain, count
+from typing import Any, Protocol
 
-from rbdgen.access import Access, in_rows
+from rbdgen.access import Access, MatrixView, in_rows
 from rbdgen.errors import ModelError
 from rbdgen.machine import REALS, lanes
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.scalar import Scalar, add
+from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.sweeps.records import Kind, flat, of, width
-from rbdgen.sweeps.sweep import BASE, INPUTS, Freedoms, Given, Pairs
+from rbdgen.sweeps.sweep import BASE, INPUTS, Given, Pairs
 from rbdgen.sweeps.tables import not_in_loops
 
 WIDE, WIDEST = (lanes(real) for real in REALS)
 """The numbers of lanes of a row of matrix entries. A row has the lanes of a vector of doubles, or, for robots
 with at least `WIDEST` degrees of freedom, the lanes of a vector of floats, `WIDEST`.
 """
-
-Step = Callable[[Given], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -54,6 +51,18 @@ def freedoms_fill(model: Model) -> bool:
     return len(model.bodies) - model.is_floating >= WIDE and not_in_loops(model) is None
 
 
+class Records(Protocol):
+    """The records of degrees of freedom, for loops over pairs of them."""
+
+    def reads(self, names: Sequence[str], runs: Sequence[int], prefix: str = "") -> Mapping[str, Access]:
+        """What a loop reads for these records: run k reads those of degree of freedom `runs[k]`. `prefix` is
+        put before the names of arrays.
+        """
+
+    def given(self, x: State, names: Sequence[str], prefix: str = "") -> Given:
+        """The records, from the arrays that a run has read."""
+
+
 @dataclass
 class FreedomLanes:
     """Loops over the degrees of freedom of joints, counted from 0 after those of a floating base."""
@@ -61,12 +70,8 @@ class FreedomLanes:
     reduced: ReducedModel
     sizes: dict[str, int] = field(default_factory=dict)
     """The number of elements of each scratch array and output."""
-    kinds: dict[str, Kind] = field(default_factory=dict)
-    """The kind of each record that was given."""
     tables: dict[str, tuple[float, ...]] = field(default_factory=dict)
     """The arrays of constants that are stored."""
-    constants: dict[str, list[Sequence[Scalar]]] = field(default_factory=dict)
-    """The constants of every body, by name."""
     loops: list[FormLoop] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -96,135 +101,32 @@ class FreedomLanes:
 
     # ---- arrays
 
-    def place(self, name: str, runs: Sequence[int] | None = None) -> Access:
-        """Where a record of these degrees of freedom lies (of all, if `runs` is None)."""
-        runs = range(self.count) if runs is None else runs
-        if name in INPUTS:
-            return Access(name, (0,), tuple(self.first + k for k in runs))
-        size = width(self.kinds[name]) if name in self.kinds else len(self.constants[name][0])
-        return Access(name, tuple(self.stride * c for c in range(size)), tuple(runs))
+    def rows(self, array: str, rows: Iterable[int], runs: Iterable[int]) -> Access:
+        """In run k, the elements of degree of freedom `runs[k]` in these rows."""
+        return MatrixView(array, self.stride).entries(((row, 0) for row in rows), ((0, k) for k in runs))
 
-    def new(self, name: str, kind: Kind) -> None:
-        self.kinds[name] = kind
-        self.sizes[name] = self.stride * width(kind)
+    def along(self, array: str, rows: Iterable[int]) -> Access:
+        """In run k, row `rows[k]`: a number of every degree of freedom."""
+        return MatrixView(array, self.stride).block((0,), range(self.count), ((row, 0) for row in rows))
 
-    def table(self, name: str, rows: Sequence[Sequence[Scalar]]) -> None:
-        """Add constants of the bodies. Only columns in which bodies differ are stored in a table; the others
-        are written into the straight lines.
-        """
-        self.constants[name] = list(rows)
-        columns = [column for column in zip(*rows, strict=True) if self._varies(column)]
-        room = [0] * (self.stride - self.count)
-        self.tables[name] = tuple(x for column in columns for x in (*column, *room))
+    def new(self, name: str, rows: int) -> str:
+        """Make an array of so many rows. The result is its name, which gets a number if it is taken."""
+        return self._named(name, self.sizes, self.stride * rows)
+
+    def new_table(self, name: str, values: Sequence[Scalar]) -> str:
+        """Make a table of constants. The result is its name."""
+        return self._named(name, self.tables, tuple(values))
 
     @staticmethod
-    def _varies(column: Sequence[Scalar]) -> bool:
-        return any(x != column[0] for x in column)
-
-    def reads(
-        self, names: Sequence[str], runs: Sequence[int] | None = None, prefix: str = ""
-    ) -> dict[str, Access]:
-        found = {}
-        for name in names:
-            if name in self.constants:
-                width = sum(map(self._varies, zip(*self.constants[name], strict=True)))
-                if width:
-                    found[name] = Access(
-                        name, tuple(self.stride * c for c in range(width)), tuple(range(self.count))
-                    )
-            else:
-                found[prefix + name] = self.place(name, runs)
+    def _named(name: str, taken: dict[str, Any], value: Any) -> str:
+        names = chain([name], (f"{name}{k}" for k in count(2)))
+        found = next(x for x in names if x not in taken and x not in INPUTS)
+        taken[found] = value
         return found
-
-    def given(self, x: State, names: Sequence[str], prefix: str = "") -> Given:
-        given = Given(naming=x.naming)
-        for name in names:
-            if name in self.constants:
-                read = iter(x.arrays.get(name, ()))
-                columns = zip(*self.constants[name], strict=True)
-                value: Any = [next(read) if self._varies(column) else column[0] for column in columns]
-            elif name in INPUTS:
-                value = x.arrays[name][0]
-            else:
-                value = of(self.kinds[name], x.arrays[prefix + name])
-            setattr(given, name, value)
-        return given
 
     # ---- loops
 
-    def freedoms(self, sweep: Freedoms, shared: Mapping[str, Access] | None = None, **places: Access) -> None:
-        """Add a loop that runs a step for every degree of freedom.
-
-        `shared` are arrays that all runs read in the same way. `places` says where an output of the step lies
-        if it has no array of its own.
-        """
-        for name, kind in sweep.gives.items():
-            if name not in places:
-                self.new(name, kind)
-        shared = shared or {}
-
-        def trace(x: State) -> Arrays:
-            given = self.given(x, sweep.reads)
-            vars(given).update({name: x.arrays[name] for name in shared})
-            gives = sweep.step(given)
-            return {f"new_{name}": flat(kind, gives[name]) for name, kind in sweep.gives.items()}
-
-        self.loops.append(
-            FormLoop(
-                sweep.name,
-                trace,
-                {f"new_{name}": places.get(name) or self.place(name) for name in sweep.gives},
-                {**self.reads(sweep.reads), **shared},
-                count=self.count,
-            )
-        )
-
-    def outward(self, name: str, root: str | None) -> None:
-        """Add a loop that sums every number of a record from the root to the leaves. `root` is the array that
-        the sum starts with at the root.
-        """
-
-        def trace(x: State) -> Arrays:
-            sums: list[Scalar] = []
-            for k, above in enumerate(self.parents):
-                start = x.arrays["root"][0] if root else 0
-                sums.append(add(start if above < 0 else sums[above], x.arrays["own"][k]))
-            return {"sum": sums}
-
-        size = width(self.kinds[name])
-        own = Access(name, tuple(range(self.count)), tuple(self.stride * c for c in range(size)))
-        reads = {"own": own} | ({"root": Access(root, (0,), tuple(range(size)))} if root else {})
-        self.loops.append(FormLoop("outward", trace, {"sum": own}, reads, count=size if self.count else 0))
-
-    def inward(self, name: str, root: str | None) -> None:
-        """Add a loop that sums every number of a record from the leaves to the root. `root` is the array that
-        takes the sum over all.
-        """
-        inner = sorted({above for above in self.parents if above >= 0})
-
-        def trace(x: State) -> Arrays:
-            sums, total = list(x.arrays.get("own", ())), [0]
-            for k in reversed(range(self.count)):
-                above = self.parents[k]
-                if above < 0:
-                    total[0] = add(total[0], sums[k])
-                else:
-                    sums[above] = add(sums[above], sums[k])
-            made = {"sum": [sums[k] for k in inner], "total": total}
-            return {name: made[name] for name in writes}
-
-        size = width(self.kinds[name])
-        offsets = tuple(self.stride * c for c in range(size))
-        own = Access(name, tuple(range(self.count)), offsets)
-        writes = {"sum": Access(name, tuple(inner), offsets)} if inner else {}
-        if root:
-            self.sizes[root] = size
-            writes["total"] = Access(root, (0,), tuple(range(size)))
-        if writes:
-            reads = {"own": own} if self.count else {}
-            self.loops.append(FormLoop("inward", trace, writes, reads, count=size))
-
-    def pairs(self, sweep: Pairs) -> None:
+    def pairs(self, sweep: Pairs, records: Records) -> None:
         """Add the loops for matrix entries between degrees of freedom of joints.
 
         Where limbs are long, entries right of the diagonal are computed in rows of descendants, and those
@@ -237,11 +139,11 @@ class FreedomLanes:
         packs = cover(self.parents, wide)
         vectors = sum(len(in_rows((), [self._at(places)], WIDE)) for places in (right, left))
         if vectors > 2 * len(packs) * wide / WIDE + len(pairs) / 8:
-            self._packed(sweep, packs, wide)
+            self._packed(sweep, records, packs, wide)
             return
         both = [f"{name}_below" for name in sweep.gives if name not in sweep.symmetric]
-        self._entries(sweep, sweep.name, sweep.gives, right)
-        self._entries(sweep, f"{sweep.name}_below", both, left)
+        self._entries(sweep, records, sweep.name, sweep.gives, right)
+        self._entries(sweep, records, f"{sweep.name}_below", both, left)
         for name in sweep.symmetric:
             self.loops.append(
                 FormLoop(
@@ -254,14 +156,19 @@ class FreedomLanes:
             )
 
     def _entries(
-        self, sweep: Pairs, name: str, gives: Sequence[str], places: Sequence[tuple[int, int]]
+        self,
+        sweep: Pairs,
+        records: Records,
+        name: str,
+        gives: Sequence[str],
+        places: Sequence[tuple[int, int]],
     ) -> None:
         """Add a loop for entries of some matrices at these places (row, column), row by row."""
         below, above = [max(place) for place in places], [min(place) for place in places]
 
         def trace(x: State) -> Arrays:
-            given = self.given(x, sweep.reads)
-            given.other = self.given(x, sweep.other_reads, "other_")
+            given = records.given(x, sweep.reads)
+            given.other = records.given(x, sweep.other_reads, "other_")
             values = sweep.step(given)
             return {f"new_{name}": [values[name]] for name in gives}
 
@@ -270,7 +177,7 @@ class FreedomLanes:
                 name,
                 trace,
                 {f"new_{name}": self._at(places, name.removesuffix("_below")) for name in gives},
-                self.reads(sweep.reads, below) | self.reads(sweep.other_reads, above, "other_"),
+                {**records.reads(sweep.reads, below), **records.reads(sweep.other_reads, above, "other_")},
                 count=len(places),
             )
         )
@@ -280,7 +187,7 @@ class FreedomLanes:
         nv, first = self.reduced.nv, self.first
         return Access(matrix, (0,), tuple(nv * (first + i) + first + j for i, j in places))
 
-    def _packed(self, sweep: Pairs, rows: Sequence[Row], wide: int) -> None:
+    def _packed(self, sweep: Pairs, records: Records, rows: Sequence[Row], wide: int) -> None:
         """Add loops that compute entries on both sides of the diagonal in rows of lanes, then copy them to
         their places.
         """
@@ -290,8 +197,8 @@ class FreedomLanes:
         self.sizes |= dict.fromkeys(arrays.values(), len(entries))
 
         def trace(x: State) -> Arrays:
-            given = self.given(x, sweep.reads)
-            given.other = self.given(x, sweep.other_reads, "other_")
+            given = records.given(x, sweep.reads)
+            given.other = records.given(x, sweep.other_reads, "other_")
             values = sweep.step(given)
             return {f"new_{name}": [values[name]] for name in names}
 
@@ -305,7 +212,10 @@ class FreedomLanes:
                     sweep.name,
                     trace,
                     {f"new_{name}": Access(arrays[name], (0,), tuple(runs)) for name in names},
-                    self.reads(sweep.reads, below) | self.reads(sweep.other_reads, above, "other_"),
+                    {
+                        **records.reads(sweep.reads, below),
+                        **records.reads(sweep.other_reads, above, "other_"),
+                    },
                     count=len(runs),
                 )
             )

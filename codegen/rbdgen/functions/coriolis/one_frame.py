@@ -87,12 +87,16 @@ class Column:
     turning: Vector
 
 
-def coriolis_sweeps(world: Callable[[Given], Moving] | None = None) -> tuple[Sweep, ...]:
-    """The sweeps that compute `C` from v. `world` gives the pose of the world in the common frame."""
+def coriolis_sweeps(
+    world: Callable[[Given], Moving] | None = None, by_own_motion: bool = False
+) -> tuple[Sweep, ...]:
+    """The sweeps that compute `C` from v. `world` gives the pose of the world in the common frame. For
+    `by_own_motion`, see `step_by_own_motion`.
+    """
     outward = Outward(
         "outward",
         "motion",
-        step,
+        step_by_own_motion if by_own_motion else step,
         world=world or (lambda _: Moving(IDENTITY, ZERO, NO_MOTION)),
         reads=("placement", "moments", "v"),
         gives={"motion": Moving, "direction": Each(Direction), "composite": Composite},
@@ -109,16 +113,23 @@ def step(body: Body, x: Given) -> Gives:
     return _moved(body, placed(body, x), x.parent.v, x)
 
 
+def step_by_own_motion(body: Body, x: Given) -> Gives:
+    """The same for a joint with one degree of freedom, where S' may use the velocity of the body in place of
+    its parent's. Where velocities are sums that are stored, those of parents need no arrays then.
+    """
+    return _moved(body, placed(body, x), x.parent.v, x, own=True)
+
+
 def base_step(body: Body, x: Given) -> Gives:
     """The same for a floating base, whose frame is the common one. The world does not move in it."""
     return _moved(body, NO_TRANSFORM, NO_MOTION, x)
 
 
-def _moved(body: Body, frame: Transform, v: Motion, x: Given) -> Gives:
+def _moved(body: Body, frame: Transform, v: Motion, x: Given, *, own: bool = False) -> Gives:
     columns = [frame.motion_to_parent(S) for S in body.subspace]
     velocity = sum((S * rate for S, rate in zip(columns, x.v, strict=True)), v)
     # the motion of a joint with one degree of freedom does not change its own S
-    seen = velocity if len(columns) > 1 else v
+    seen = velocity if own or len(columns) > 1 else v
     moments = in_common_frame(body.moments, *frame)
     momentum = moments.apply(velocity).force
     return {

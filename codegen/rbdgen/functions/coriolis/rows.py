@@ -17,11 +17,14 @@ from rbdgen.functions.function import (
     Q,
     V,
     flat,
+    in_loops,
     square,
     swept,
     swept_in_loops,
 )
 from rbdgen.signature import Signature
+from rbdgen.sweeps.distributed import by_freedoms
+from rbdgen.sweeps.freedoms import freedoms_fill
 
 
 def _product(matrix: Any, vector: Any) -> Any:
@@ -60,6 +63,14 @@ CORIOLIS = Function(
         swept("local", "the same in the bodies' own axes, with mass moments", ("C",), CORIOLIS_MATRIX),
         swept_in_loops(
             "one_frame in loops over bodies and pairs of degrees of freedom", ("C",), coriolis_sweeps()
+        ),
+        in_loops(
+            "one_frame, with degrees of freedom as SIMD lanes",
+            by_freedoms(("C",), *coriolis_sweeps(by_own_motion=True)),
+            "vectors",
+            compact=False,
+            over="tree",
+            worth=freedoms_fill,
         ),
     ),
     operations=lambda size: 460 * size.bodies + 31 * size.ancestors,

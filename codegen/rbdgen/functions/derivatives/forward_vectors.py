@@ -1,10 +1,9 @@
 """Derivatives of forward dynamics with degrees of freedom, then columns, as the lanes of vectors.
 
-dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24). dID/du is computed as
-in `vectors.py`, with all quantities in one frame, but bodies are placed once for all steps. Without joint
-accelerations they give the composites, the unit forces and the bias. Chains of joints then give qdd, and what
-qdd adds to motions and forces follows. Last come the columns of -M^-1 dID/dq, -M^-1 dID/dv and M^-1, chain by
-chain.
+dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24). dID/du is computed by
+the sweeps of `one_frame.py`, but bodies are placed once for all steps. Without joint accelerations, sweeps
+give the composites, the unit forces and the bias. Chains of joints then give qdd, and further sweeps what qdd
+adds to motions and forces. Last come the columns of -M^-1 dID/dq, -M^-1 dID/dv and M^-1, chain by chain.
 
 A floating base's linear velocity and attitude are left out and added at the end, as in `columns.py`.
 """
@@ -14,179 +13,153 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rbdgen.access import Access, whole
+from rbdgen.access import MatrixView, whole
 from rbdgen.functions.derivatives.columns import related_dofs
 from rbdgen.functions.derivatives.known_columns import KNOWN_BY_V, KnownColumns
-from rbdgen.functions.derivatives.one_frame import (
-    Direction,
-    Moving,
-    base_step,
-    column,
-    entries_above,
-    own_composite,
-    own_entries,
-)
-from rbdgen.functions.derivatives.vectors import AXES, Load, Wrench, numbers_of_bodies, placing
+from rbdgen.functions.derivatives.one_frame import COLUMNS, base_step, column, derivatives
 from rbdgen.functions.inertia_matrix.chain_columns import ChainColumns
 from rbdgen.functions.inertia_matrix.chains import ROOM, ROOT, ChainLanes, split
-from rbdgen.functions.resistance import by_acceleration, less, slopes, terms_of
-from rbdgen.model.moments import MassMoments
+from rbdgen.functions.resistance import Added, by_position, by_velocity, less, loops_with_added
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import IDENTITY, NO_MOTION, ZERO, Force, Motion, Vector
+from rbdgen.spatial.ops import NO_MOTION, Force, Motion, Vector
 from rbdgen.spatial.scalar import Scalar, add, neg, sub
+from rbdgen.sweeps.base_line import Totals
+from rbdgen.sweeps.bodies import Body, Jointed
+from rbdgen.sweeps.distributed import Between, Distributed
 from rbdgen.sweeps.freedoms import FreedomLanes
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.sweeps.records import of, width
-from rbdgen.sweeps.sweep import BASE, Freedoms, Given, Gives, Pairs
+from rbdgen.sweeps.sweep import BASE, Freedoms, Given, Gives, Inward, Outward, Sum
 
 SOLVED: Final = ("dtau_dq", "dtau_dv")
 
+RESISTED: Final = (Added("dtau_dq", by_position), Added("dtau_dv", by_velocity))
+
 
 @dataclass(frozen=True, slots=True)
-class Forces:
-    """The forces of a degree of freedom, beside t1, from which entries are computed."""
+class Wrench:
+    """A force in the order of a floating base's degrees of freedom: linear part first."""
 
-    t2: Wrench
-    turned: Wrench
-    t4: Vector
-
-
-def rates(x: Given) -> Gives:
-    """Psi1, and the joint's part of the acceleration for qdd = 0."""
-    psi1 = x.velocity.cross(x.S)
-    return {"psi1": psi1, "acceleration": psi1 * x.v}
+    force: Vector
+    moment: Vector
 
 
-RATES = Freedoms("rates", rates, ("S", "velocity", "v"), {"psi1": Motion, "acceleration": Motion})
+# ---- without joint accelerations
+
+OUTWARD, COMPOSITES, _, ENTRIES = derivatives(SOLVED, by_own_motion=True)
 
 
-def loads(x: Given) -> Gives:
-    """The body's own part of the composites."""
-    moving = Moving(x.frame.rotation, x.frame.translation, x.velocity, x.acceleration)
-    return {"load": Load.of(own_composite(of(MassMoments, x.moments), moving))}
+def turning_base(body: Body, x: Given) -> Gives:
+    """A floating base without linear velocity and without accelerations. Its columns by linear velocity and
+    by attitude are known, so their entries are left out.
+    """
+    gives = base_step(body, Given(v=[0, 0, 0, *x.v[3:]], a=[0] * BASE, upward=x.upward, fext=None))
+    shifts, turns = gives["direction"][:3], gives["direction"][3:]
+    still = [replace(d, psi2=NO_MOTION, velocity_column=NO_MOTION) for d in shifts]
+    return {**gives, "direction": [*still, *(replace(d, psi2=NO_MOTION) for d in turns)]}
 
 
-LOADS = Freedoms("loads", loads, ("frame", "velocity", "acceleration", "moments"), {"load": Load})
+def with_rotor(body: Body, x: Given) -> Gives:
+    """What a body gives, and the inertia of the rotors of its joint."""
+    return {**OUTWARD.step(body, x), "rotor": list(body.armature)}
+
+
+MOTIONS = replace(
+    OUTWARD,
+    step=with_rotor,
+    base=lambda body, x: {**turning_base(body, x), "rotor": [0] * BASE},
+    reads=[name for name in OUTWARD.reads if name != "a"],
+    gives={**OUTWARD.gives, "rotor": Scalar},
+)
 
 
 def unit_forces(x: Given) -> Gives:
-    """The force t1 of a unit acceleration of the joint, its torque, and the bias."""
-    composite = x.load.composite(x.mass[0])
-    t1 = composite.inertia.apply(x.S)
-    own = add(x.S.dot(t1), x.armature[0])
-    return {"unit": Wrench.of(t1), "own": own, "bias": x.S.dot(composite.force)}
+    """S, the force t1 of a unit acceleration of the joint, its torque, and the bias."""
+    S = x.direction.S
+    t1 = x.composite.inertia.apply(S)
+    return {
+        "S": S,
+        "unit": Wrench(t1.force, t1.moment),
+        "own": add(S.dot(t1), x.rotor),
+        "bias": S.dot(x.composite.force),
+    }
 
 
 UNIT_FORCES = Freedoms(
     "unit_forces",
     unit_forces,
-    ("S", "load", "mass", "armature"),
-    {"unit": Wrench, "own": Scalar, "bias": Scalar},
+    ("direction", "composite", "rotor"),
+    {"S": Motion, "unit": Wrench, "own": Scalar, "bias": Scalar},
+)
+
+# ---- with joint accelerations
+
+
+def change(_: Jointed, x: Given) -> Gives:
+    """What qdd adds to the acceleration of a body."""
+    return {"change": sum((d.S * a for d, a in zip(x.direction, x.a, strict=True)), x.parent)}
+
+
+CHANGES = Outward(
+    "changes", "change", change, world=lambda _: NO_MOTION, reads=("direction", "a"), gives={"change": Motion}
 )
 
 
-def changes(x: Given) -> Gives:
-    """What qdd adds to the acceleration of the body, and to the forces on its ancestors."""
-    return {"change": x.S * x.a, "weight": x.unit.plain * x.a}
+def weight(x: Given) -> Gives:
+    """What the acceleration of a joint adds to the forces on its ancestors."""
+    return {"weight": Force(x.unit.moment, x.unit.force) * x.a}
 
 
-CHANGES = Freedoms("changes", changes, ("S", "a", "unit"), {"change": Motion, "weight": Force})
+WEIGHTS = Freedoms("weights", weight, ("unit", "a"), {"weight": Force})
+
+WEIGHTS_BELOW = Inward("weights_below", {"weight": Sum(Force)}, lambda _, x: {"weight": x.weight})
 
 
-def columns(x: Given) -> Gives:
-    """Psi2 and t2 to t4 at qdd.
+def at_accelerations(x: Given) -> Gives:
+    """The directions and the composite at qdd.
 
     qdd changes the force on a subtree by the unit forces t1 of the subtree's joints, times their
     accelerations, and by the composite inertia times the change of the parent's acceleration.
     """
-    psi2 = (x.acceleration + x.change).cross(x.S) + x.velocity.cross(x.psi1)
-    still = x.load.composite(x.mass[0])
-    force = still.force + x.weight + still.inertia.apply(x.change - x.S * x.a)
-    d = Direction(x.S, x.psi1, psi2, x.psi1 * 2)
-    made = column(Given(direction=d, composite=replace(still, force=force)))["column"]
-    own = own_entries(Given(column=made, other=Given(direction=d)))
-    gives = {
-        "psi2": psi2,
-        "forces": Forces(Wrench.of(made.t2), Wrench.of(made.turned), made.t4),
-        "diagonal": [own[name] for name in SOLVED],
-    }
-    if hasattr(x, "base"):
-        w = Motion(Vector(*x.base[:3]), ZERO)
-        turns = [Motion(e, ZERO) for e in IDENTITY]
-        directions = [Direction(S, NO_MOTION, NO_MOTION, w.cross(S)) for S in turns]
-        entries = [entries_above(Given(column=made, other=Given(direction=d))) for d in directions]
-        gives["beside"] = [entry["dtau_dv_below"] for entry in entries]
-    return gives
+    d, still = x.direction, x.composite
+    above = x.change - d.S * x.a
+    psi2 = (x.motion.a + above).cross(d.S) + x.motion.v.cross(d.psi1)
+    force = still.force + x.weight + still.inertia.apply(above)
+    return {"direction": replace(d, psi2=psi2), "composite": replace(still, force=force)}
 
 
-def entries(x: Given) -> Gives:
-    """The two entries between a degree of freedom and one above it."""
-    j, S, psi1, psi2, t1 = x.forces, x.other.S, x.other.psi1, x.other.psi2, x.unit.plain
-    return {
-        "dtau_dq": S.dot(j.turned.plain),
-        "dtau_dv": S.dot(j.t2.plain),
-        "dtau_dq_below": add(j.t4.dot(psi1.angular), psi2.dot(t1)),
-        "dtau_dv_below": add(j.t4.dot(S.angular), (psi1 * 2).dot(t1)),
-    }
-
-
-ENTRIES = Pairs("entries", entries, own_entries, ("forces", "unit"), ("S", "psi1", "psi2"), SOLVED)
+AT_ACCELERATIONS = Freedoms(
+    "at_accelerations",
+    at_accelerations,
+    ("direction", "motion", "composite", "change", "weight", "a"),
+    {"direction": OUTWARD.gives["direction"], "composite": OUTWARD.gives["composite"]},
+)
 
 
 def aba_derivatives_vectors(reduced: ReducedModel) -> LoopedForm:
     """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, from inputs q, v, tau."""
     lanes, nv = FreedomLanes(reduced), reduced.nv
     chains = ChainLanes(lanes)
-    _without_accelerations(lanes)
-    lanes.sizes |= dict.fromkeys(SOLVED, nv * nv)
-    lanes.clear(SOLVED)
-    lanes.loops += [*chains.blocks(), _rows(lanes), *chains.factor()]
-    if chains.based:
-        lanes.loops.append(_base(chains))
-    lanes.loops.append(chains.accelerations())
-    _with_accelerations(lanes)
+
+    def solve(totals: Totals) -> list[FormLoop]:
+        base = [_base(chains, totals)] if chains.based else []
+        return [*chains.blocks(), _rows(lanes), *chains.factor(), *base, chains.accelerations()]
+
+    accelerations = Between("accelerations", ("S", "unit", "own", "bias"), ("a",), solve, ("composite",))
+    without = (MOTIONS, COMPOSITES, UNIT_FORCES)
+    with_them = (CHANGES, WEIGHTS, WEIGHTS_BELOW, AT_ACCELERATIONS, COLUMNS, ENTRIES)
+    Distributed(lanes, (*without, accelerations, *with_them), block=False).run()
+    resisted = loops_with_added(reduced, lanes.form({}), RESISTED)
+    lanes.loops, lanes.tables = list(resisted.loops), dict(resisted.tables)
     known, shift = _known(lanes) if chains.based else ([], [])
     by_state, by_torque = _solves(chains)
     lanes.loops += [*known, *by_state, *shift, *by_torque]
     return lanes.form(dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv))
 
 
-def _without_accelerations(lanes: FreedomLanes) -> None:
-    """Add the loops for motions without joint accelerations, the composites, the unit forces and the bias."""
-    floating = bool(lanes.first)
-    numbers_of_bodies(lanes)
-    rotors = terms_of(lanes.reduced.model, by_acceleration, State(()))[lanes.first :]
-    lanes.table("armature", [[rotor] for rotor in rotors])
-    lanes.loops.append(placing(lanes, turning=True))
-    lanes.freedoms(AXES)
-    lanes.outward("velocity", "base" if floating else None)
-    lanes.freedoms(RATES)
-    lanes.outward("acceleration", "base_acceleration")
-    lanes.freedoms(LOADS)
-    lanes.inward("load", "total" if floating else None)
-    lanes.freedoms(UNIT_FORCES)
-
-
-def _with_accelerations(lanes: FreedomLanes) -> None:
-    """Add the loops for what qdd changes, and for the derivatives of the torques."""
-    floating = bool(lanes.first)
-    lanes.freedoms(CHANGES)
-    lanes.outward("change", "base_change" if floating else None)
-    lanes.inward("weight", None)
-    reads = ("S", "psi1", "velocity", "acceleration", "change", "a", "load", "mass", "weight")
-    gives = {"psi2": Motion, "forces": Forces, "diagonal": len(SOLVED)}
-    sweep = Freedoms("columns", columns, reads, {**gives, "beside": 3} if floating else gives)
-    lanes.freedoms(sweep, {"base": whole("base", 9)} if floating else {})
-    if floating:
-        lanes.loops += _beside_base(lanes)
-    lanes.loops.append(_diagonal(lanes))
-    lanes.pairs(ENTRIES)
-
-
 def _rows(lanes: FreedomLanes) -> FormLoop:
     """A row for every joint: its unit force, followed by its bias minus its torque."""
-    n, stride = lanes.count, lanes.stride
+    n = lanes.count
 
     def trace(x: State) -> Arrays:
         torque = less(lanes.reduced.model, x)[lanes.first :]
@@ -200,7 +173,7 @@ def _rows(lanes: FreedomLanes) -> FormLoop:
         trace,
         {"row": whole("rows", ROOM * n)},
         {
-            "unit": Access("unit", tuple(stride * c + k for c in range(BASE) for k in range(n))),
+            "unit": MatrixView("unit", lanes.stride).block(range(BASE), range(n)),
             "bias": whole("bias", n),
         },
         ("q", "v", "tau"),
@@ -208,19 +181,17 @@ def _rows(lanes: FreedomLanes) -> FormLoop:
     )
 
 
-def _base(chains: ChainLanes) -> FormLoop:
+def _base(chains: ChainLanes, totals: Totals) -> FormLoop:
     """Minus the inverse of a floating base's inertia, the right-hand side for its acceleration, and its block
     of dtau_dv.
     """
     reduced, nv = chains.lanes.reduced, chains.lanes.reduced.nv
-    mass = sum((own.mass for own in reduced.moments[1:]), 0)
     roots = chains.on[ROOT]
 
     def trace(x: State) -> Arrays:
-        still = [0, 0, 0, *x.v[3:BASE]]
-        given = Given(naming=x.naming, v=still, a=[0] * BASE, upward=-reduced.gravity, fext=None)
-        base = base_step(reduced.at(x.q)[0], given)
-        subtree = base["composite"] + of(Load, x.arrays["total"]).composite(mass)
+        given = Given(v=x.v[:BASE], upward=-reduced.gravity, naming=x.naming)
+        base = turning_base(reduced.at(x.q)[0], given)
+        subtree = base["composite"] + totals.of(x, "composite")
         directions = base["direction"]
         made = [column(Given(direction=d, composite=subtree))["column"] for d in directions]
         inertia = [[d.S.dot(other.t1) for other in made[: k + 1]] for k, d in enumerate(directions)]
@@ -238,64 +209,11 @@ def _base(chains: ChainLanes) -> FormLoop:
         {
             "inverse": whole("base_inverse", BASE**2),
             "right": whole("base_right", BASE),
-            "block": Access("dtau_dv", tuple(nv * i + k for i in range(BASE) for k in range(3, BASE))),
+            "block": MatrixView("dtau_dv", nv).block(range(BASE), range(3, BASE)),
         },
-        {"total": whole("total", width(Load)), **{f"back_{k}": chains.back(k) for k in roots}},
+        {**totals.reads, **{f"back_{k}": chains.back(k) for k in roots}},
         ("q", "v", "tau"),
     )
-
-
-def _diagonal(lanes: FreedomLanes) -> FormLoop:
-    """The entries of joints with themselves, including joint resistance."""
-    nv, first, n, stride = lanes.reduced.nv, lanes.first, lanes.count, lanes.stride
-
-    def trace(x: State) -> Arrays:
-        resistance = slopes(lanes.reduced.model, x)
-        own = split(x.arrays["diagonal"], n)
-        by_q, by_v = (
-            list(map(add, values, more[first:]))
-            for values, more in zip(own, (resistance.by_q, resistance.by_v), strict=True)
-        )
-        return {"own_dtau_dq": by_q, "own_dtau_dv": by_v}
-
-    joints = tuple((nv + 1) * (first + k) for k in range(n))
-    return FormLoop(
-        "diagonal",
-        trace,
-        {f"own_{name}": Access(name, joints) for name in SOLVED},
-        {"diagonal": Access("diagonal", tuple(stride * c + k for c in range(len(SOLVED)) for k in range(n)))},
-        ("v",),
-        count=min(n, 1),
-    )
-
-
-def _beside_base(lanes: FreedomLanes) -> list[FormLoop]:
-    """The rows and columns of a floating base."""
-    nv, stride = lanes.reduced.nv, lanes.stride
-    six, runs = range(BASE), tuple(range(lanes.count))
-    rows = {"dtau_dv": 0, "dtau_dq": BASE}
-    return [
-        FormLoop(
-            "base_rows",
-            lambda x: {f"row_{name}": list(x.arrays[f"of_{name}"]) for name in rows},
-            {
-                f"row_{name}": Access(name, tuple(nv * i for i in six), tuple(BASE + k for k in runs))
-                for name in rows
-            },
-            {
-                f"of_{name}": Access("forces", tuple(stride * (k + c) for c in six), runs)
-                for name, k in rows.items()
-            },
-            count=lanes.count,
-        ),
-        FormLoop(
-            "base_columns",
-            lambda x: {"column_beside": list(x.arrays["beside"])},
-            {"column_beside": Access("dtau_dv", (3, 4, 5), tuple(nv * (BASE + k) for k in runs))},
-            {"beside": lanes.place("beside")},
-            count=lanes.count,
-        ),
-    ]
 
 
 def _solves(chains: ChainLanes) -> tuple[list[FormLoop], list[FormLoop]]:
@@ -322,18 +240,19 @@ def _solves(chains: ChainLanes) -> tuple[list[FormLoop], list[FormLoop]]:
 def _by_base_force(lanes: FreedomLanes) -> list[FormLoop]:
     """The floating base's columns of M^-1: its block is known, and the rest follows from symmetry."""
     nv, six = lanes.reduced.nv, range(BASE)
+    inverse = MatrixView("da_dtau", nv)
     return [
         FormLoop(
             "block",
             lambda x: {"block": [neg(value) for value in x.arrays["base_inverse"]]},
-            {"block": Access("da_dtau", tuple(nv * i + j for i in six for j in six))},
+            {"block": inverse.block(six, six)},
             {"base_inverse": whole("base_inverse", BASE**2)},
         ),
         FormLoop(
             "mirrored",
             lambda x: {"row": list(x.arrays["column"])},
-            {"row": Access("da_dtau", tuple(six), tuple(nv * k for k in range(BASE, nv)))},
-            {"column": Access("da_dtau", tuple(nv * i for i in six), tuple(range(BASE, nv)))},
+            {"row": inverse.block((0,), six, ((k, 0) for k in range(BASE, nv)))},
+            {"column": inverse.down(BASE, ((0, k) for k in range(BASE, nv)))},
             count=lanes.count,
         ),
     ]

@@ -38,7 +38,7 @@ from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
 from rbdgen.sweeps.bodies import Body
 from rbdgen.sweeps.records import Each
 from rbdgen.sweeps.straight import Straight
-from rbdgen.sweeps.sweep import Freedoms, Given, Gives, Inward, Outward, Pairs, Sum, Sweep
+from rbdgen.sweeps.sweep import Freedoms, Given, Gives, Inward, Outward, Pairs, Sum
 
 Rows = list[list[Scalar]]
 
@@ -141,17 +141,18 @@ def derivatives(
     world: Callable[[Given], Moving] | None = None,
     beside: bool = False,
     external: bool = False,
-) -> tuple[Sweep, ...]:
+    by_own_motion: bool = False,
+) -> tuple[Outward, Inward, Freedoms, Pairs]:
     """The sweeps that compute the `outputs` from v and a.
 
     `world` gives the motion of the world in the common frame. With `beside`, motion is seen from a frame that
     translates with the floating base, see `base_seen_beside`. With `external`, the sweeps also read fext,
-    whose forces turn with their bodies.
+    whose forces turn with their bodies. For `by_own_motion`, see `step_by_own_motion`.
     """
     outward = Outward(
         "outward",
         "motion",
-        step,
+        step_by_own_motion if by_own_motion else step,
         world=world or (lambda x: Moving(IDENTITY, ZERO, NO_MOTION, Motion(ZERO, x.upward))),
         reads=("placement", "moments", "upward", "v", "a", *(("fext",) if external else ())),
         gives={"motion": Moving, "direction": Each(Direction), "composite": Composite},
@@ -174,6 +175,14 @@ def step(body: Body, x: Given) -> Gives:
     return moved(body, placed(body, x), x.parent.v, x.parent.a, x)
 
 
+def step_by_own_motion(body: Body, x: Given) -> Gives:
+    """The same for a joint with one degree of freedom, whose Psi1 and Psi2 may use the motion of the body in
+    place of its parent's: what the joint adds to the motion cancels. Where these motions are sums that are
+    stored, those of parents need no arrays then.
+    """
+    return moved(body, placed(body, x), x.parent.v, x.parent.a, x, own=True)
+
+
 def placed(body: Body, x: Given) -> Transform:
     """The pose of a body in the common frame, from that of its parent."""
     R, p = x.parent.rotation, x.parent.translation
@@ -189,27 +198,31 @@ def base_step(body: Body, x: Given) -> Gives:
     return moved(body, NO_TRANSFORM, NO_MOTION, upward, x)
 
 
-def moved(body: Body, frame: Transform, v: Motion, a: Motion, x: Given) -> Gives:
+def moved(body: Body, frame: Transform, v: Motion, a: Motion, x: Given, *, own: bool = False) -> Gives:
     """What a body gives in this frame; v and a are those of the parent.
 
-    Psi1 = v x S and Psi2 = a x S + v x Psi1 use the parent's motion. S itself changes with the motion of the
-    body.
+    Psi1 = v x S and Psi2 = a x S + v x Psi1 use the parent's motion, or with `own` that of the body. S itself
+    changes with the motion of the body.
     """
     columns = [frame.motion_to_parent(S) for S in body.subspace]
-    psi = [v.cross(S) for S in columns]
-    rates = list(zip(columns, psi, x.v, x.a, strict=True))
-    velocity = sum((S * rate for S, _, rate, _ in rates), v)
+    velocity = sum((S * rate for S, rate in zip(columns, x.v, strict=True)), v)
+    seen_v = velocity if own else v
+    psi = [seen_v.cross(S) for S in columns]
+    rates = zip(columns, psi, x.v, x.a, strict=True)
     acceleration = sum((S * second + psi1 * rate for S, psi1, rate, second in rates), a)
+    seen_a = acceleration if own else a
     several = len(columns) > 1
     directions = [
-        Direction(S, psi1, a.cross(S) + v.cross(psi1), psi1 + velocity.cross(S) if several else psi1 * 2)
+        Direction(
+            S, psi1, seen_a.cross(S) + seen_v.cross(psi1), psi1 + velocity.cross(S) if several else psi1 * 2
+        )
         for S, psi1 in zip(columns, psi, strict=True)
     ]
     moving = Moving(*frame, velocity, acceleration)
-    own = own_composite(body.moments, moving)
+    composite = own_composite(body.moments, moving)
     if x.fext is not None:
-        own = replace(own, force=own.force - frame.force_to_parent(x.fext))
-    return {"motion": moving, "composite": own, "direction": directions}
+        composite = replace(composite, force=composite.force - frame.force_to_parent(x.fext))
+    return {"motion": moving, "composite": composite, "direction": directions}
 
 
 def base_seen_beside(body: Body, x: Given) -> Gives:

@@ -23,7 +23,6 @@ from rbdgen.functions.derivatives.forward import (
 from rbdgen.functions.derivatives.forward_vectors import aba_derivatives_vectors
 from rbdgen.functions.derivatives.local import derivatives_in_own_axes, rnea_derivatives_local
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives, rnea_derivatives
-from rbdgen.functions.derivatives.vectors import rnea_derivatives_vectors
 from rbdgen.functions.function import (
     FEXT,
     TAU,
@@ -47,6 +46,7 @@ from rbdgen.functions.resistance import Added, by_acceleration, by_position, by_
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import Argument, Signature
+from rbdgen.sweeps.distributed import by_freedoms
 from rbdgen.sweeps.freedoms import freedoms_fill
 from rbdgen.sweeps.inputs import State
 
@@ -186,7 +186,7 @@ RNEA_DERIVATIVES = Function(
         ),
         in_loops(
             "one_frame, with degrees of freedom as SIMD lanes",
-            rnea_derivatives_vectors,
+            by_freedoms(OUTPUTS, *derivatives(by_own_motion=True)),
             "vectors",
             compact=False,
             over="tree",

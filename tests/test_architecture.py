@@ -188,7 +188,7 @@ def test_files_are_short_and_named_for_what_they_hold(path: Path) -> None:
 TESTS = sorted(Path(__file__).parent.rglob("*.py"))
 
 
-def tests_imported(text: str) -> list[str]:
+def modules_of_tests(text: str) -> list[str]:
     """The modules of tests that a text imports."""
     modules = []
     for node in ast.walk(ast.parse(text)):
@@ -202,11 +202,11 @@ def tests_imported(text: str) -> list[str]:
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.relative_to(Path(__file__).parent).as_posix())
 def test_no_test_imports_another(path: Path) -> None:
     """What tests share stands in tests/support."""
-    assert tests_imported(path.read_text(encoding="utf-8")) == []
+    assert modules_of_tests(path.read_text(encoding="utf-8")) == []
 
 
 def test_an_import_of_a_test_is_seen() -> None:
     """The test above can fail."""
-    assert tests_imported("from functions.test_rows import SHAPES")
-    assert tests_imported("from functions import test_rows")
-    assert tests_imported("def f():\n    import functions.test_rows")
+    assert modules_of_tests("from functions.test_rows import SHAPES")
+    assert modules_of_tests("from functions import test_rows")
+    assert modules_of_tests("def f():\n    import functions.test_rows")

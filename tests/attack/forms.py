@@ -304,7 +304,7 @@ class Attempt:
     def _effects(self, inputs: dict[str, Array], right: Sequence[Array]) -> list[Array]:
         """What small changes of the inputs change, by output and state."""
         rng = np.random.default_rng(0)
-        near = {name: x * (1 + 1e-13 * rng.normal(size=x.shape)) for name, x in inputs.items()}
+        near = {name: x + 1e-13 * rng.normal(size=x.shape) * (1 + abs(x)) for name, x in inputs.items()}
         changed = self.subject.right(self.row, near)
         return [
             ALLOWED * abs(a - b).reshape(STATES, -1).max(axis=1, initial=0)

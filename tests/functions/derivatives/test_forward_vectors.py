@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from support.limbs import with_limbs
 from support.rationals import Rationals
 from support.robots import robot
 from support.states import random_inputs
@@ -18,8 +19,10 @@ from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.verify import verify_program
 from rbdgen.machine import lanes
 from rbdgen.model.reduce import reduce
+from rbdgen.options import Options
 from rbdgen.pipeline import design
 from rbdgen.pipeline.design import batch_program
+from rbdgen.pipeline.request import Request
 from rbdgen.selection import choose
 from rbdgen.selection.trace import trace_program
 from rbdgen.sweeps.inputs import State
@@ -48,6 +51,18 @@ def test_only_a_base_is_a_program(name: str) -> None:
     assert all(
         np.isfinite(x).all() for x in run(program, random_inputs(model, function.signature, 2)).values()
     )
+
+
+def test_joints_on_the_world_alone() -> None:
+    """Chains that carry nothing: neither the program nor its batch reads an array that nobody writes."""
+    limbs = with_limbs([("revolute",)] * 3, "fixed")
+    options = Options(functions=("aba_derivatives",), variants={"aba_derivatives": "vectors"}, engine="graph")
+    source = design.design_function((Request(limbs, options), None, None))
+    assert source.batch is not None
+    inputs = random_inputs(limbs.model, FUNCTION.signature, 2)
+    results = run(source.batch, inputs)
+    for output, values in run(source.program, inputs).items():
+        np.testing.assert_array_equal(values, results[output])
 
 
 @pytest.mark.parametrize("name", ["quadruped12", "humanoid30"])

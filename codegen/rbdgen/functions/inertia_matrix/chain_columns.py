@@ -154,14 +154,15 @@ class ChainColumns:
             f"force_{i}": self._slot("passed", runs, [own[i] for own in below]) for i in range(len(below[0]))
         }
 
-    def _of_chain(self, runs: Sequence[Run]) -> dict[str, Access]:
-        chains = self.chains
-        size = chains.chains[runs[0].chain].size
-        firsts = [(chains.chains[run.chain].joints[0], 0) for run in runs]
-        return {
-            "inverse": chains.inverse.entries(square(size), [run.chain for run in runs]),
-            "K": chains.K.block(range(size), range(BASE), firsts),
-        }
+    def _inverse(self, runs: Sequence[Run]) -> Access:
+        size = self.chains.chains[runs[0].chain].size
+        return self.chains.inverse.entries(square(size), [run.chain for run in runs])
+
+    def _gains(self, runs: Sequence[Run]) -> Access:
+        """The rows of K of the joints of a chain."""
+        chains = self.chains.chains
+        firsts = [(chains[run.chain].joints[0], 0) for run in runs]
+        return self.chains.K.block(range(chains[runs[0].chain].size), range(BASE), firsts)
 
     def _subspaces(self, runs: Sequence[Run]) -> Access:
         chains = self.chains.chains
@@ -199,7 +200,8 @@ class ChainColumns:
             trace,
             {"new_solved": self._solved(runs), **({"new_passed": passed} if passes else {})},
             {
-                **self._of_chain(runs),
+                "inverse": self._inverse(runs),
+                **({"K": self._gains(runs)} if passes else {}),
                 **({"S": self._subspaces(runs)} if forces else {}),
                 "b": self._rows(self.right, runs),
                 **forces,
@@ -261,7 +263,7 @@ class ChainColumns:
         writes = {"new_x": self._rows(self.result, runs)}
         reads = {"own": self._solved(runs)} if related else {}
         if moves:
-            reads |= {"K": self._of_chain(runs)["K"], "moved": self._slot("moved", runs, carriers)}
+            reads |= {"K": self._gains(runs), "moved": self._slot("moved", runs, carriers)}
         if inner:
             writes["new_moved"] = self._slot("moved", runs, [run.chain for run in runs])
             reads["S"] = self._subspaces(runs)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attack import directions, emitted, forms, parameters, sanitized
+from attack import directions, emitted, forms, parameters, pytorch, sanitized
 from attack.__main__ import FOLDER, campaigns, main
 from attack.judge import GOOD, Judge, difference
 from attack.page import coverage, page
@@ -20,6 +20,7 @@ from attack.reference import FUNCTIONS
 from attack.robots import KINDS, case_of, run_case
 from attack.tally import Tally, total
 from attack.trouble import plan
+from support.complex_step import Derivatives
 from support.forms import forms_of
 from support.pinocchio_oracle import PinocchioOracle, model_of_urdf
 
@@ -28,6 +29,7 @@ from rbdgen.functions.differentiated import MODES
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Robot
 from rbdgen.pipeline.robot import load_robot
+from rbdgen.signature import BAR
 from rbdgen.spatial.ops import Vector
 
 SEED = 20
@@ -41,6 +43,8 @@ OTHERS = tuple(name for name in campaigns() if name != "robots")
 @pytest.mark.parametrize("name", OTHERS)
 def test_campaign(name: str) -> None:
     module = campaigns()[name]
+    if name == "pytorch":
+        pytest.importorskip("torch")
     tally = Tally.of(module.run(SEED, getattr(module, "SMALL", SMALL)))
     assert tally.tried > 0
     assert tally.failed == 0, "\n".join(tally.notes)
@@ -155,6 +159,27 @@ def test_the_sanitizers_condemn(subject: forms.Subject, monkeypatch: pytest.Monk
     [verdict] = sanitized.Sanitized(code, ["crba"]).verdicts()
     assert verdict.wrong
     assert "not the interpreter's" in verdict.words
+
+
+def test_the_judge_of_gradients_condemns(subject: forms.Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gradients off by 1e-7 of their size, and words about the values."""
+    row, model = lookup("rnea"), subject.robot.model
+    exact: list[Any] = []
+
+    def right(robot: Robot, name: str, arrays: Any, weights: Any, places: Any) -> Any:
+        made = lookup(f"{name}_vjp", model).differentiated
+        assert made is not None
+        inputs = {x.name: y.reshape(len(y), -1) for x, y in zip(row.sized(model).inputs, arrays, strict=True)}
+        bars = {y.name + BAR: w for y, w in zip(row.sized(model).outputs, weights, strict=True)}
+        exact[:] = Derivatives(model, made.of, made.by, coordinates=True).gradients({**inputs, **bars})
+        return None, exact
+
+    monkeypatch.setattr(pytorch, "gradients", right)
+    assert not pytorch.verdict(subject, row).failed
+    monkeypatch.setattr(pytorch, "gradients", lambda *given: (None, [x * (1 + 1e-7) for x in exact]))
+    assert pytorch.verdict(subject, row).wrong
+    monkeypatch.setattr(pytorch, "gradients", lambda *given: ("no", []))
+    assert pytorch.verdict(subject, row).wrong
 
 
 def test_what_a_campaign_covers() -> None:

@@ -1,98 +1,160 @@
-"""Computes torques for a million states of the quadruped, out of core, on two worker processes.
+"""Torques by inverse dynamics of a million random states of the quadruped, or of a hundred million.
 
-The states are on disk. Each worker reads a block of them, calls the batch function, and writes the torques
-back. The function is sent to the workers as sources; a worker compiles them once for its machine, or finds
-the result in its cache. It needs the extra `dask`: pip install 'rbdgen[dask]'.
+States are made block by block where they are needed; of their torques only the mean square and the largest
+are kept, or with --to all of them, in a file. So memory does not grow with the number of states. The library
+travels to each worker process once, by its sources: a worker compiles it for its processor, or finds it in
+its cache. Needs the extra `dask`: pip install 'rbdgen[dask]'.
 
-    python examples/million_states.py [COUNT] [FOLDER]
+    python examples/million_states.py                                two worker processes
+    python examples/million_states.py 100_000_000 --workers 1
+    python examples/million_states.py --threads 2                    threads of this process, no workers
+    python examples/million_states.py --direct                       no Dask: a loop that calls the library
+    python examples/million_states.py --to tau.npy                   all torques into a file
 """
 
 from __future__ import annotations
 
-import sys
-import tempfile
+import argparse
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from resource import RUSAGE_SELF, getrusage
+from typing import Any, NamedTuple
 
+import dask
 import dask.array as da
 import numpy as np
-from dask import delayed
+from dask.diagnostics import ProgressBar
 from dask.distributed import Client, LocalCluster, progress
 from numpy.lib.format import open_memmap
 
 import rbdgen
-from rbdgen.resources import robot_root
 from rbdgen.runtime import Library
 
 BLOCK = 50_000
+"""States of one task: 30 MB with all that is computed of them."""
+
+Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
 class OnDisk:
-    """An array in a file, which every process opens itself; only the rows that are read are in memory."""
+    """An array in a file of NumPy's that every process opens for itself, to write its rows."""
 
     path: str
-    shape: tuple[int, int]
-    dtype: np.dtype[np.float64] = field(default_factory=lambda: np.dtype(np.float64))
-    ndim: int = 2
 
-    def __post_init__(self) -> None:
-        open_memmap(self.path, mode="w+", dtype=self.dtype, shape=self.shape)
-
-    def __getitem__(self, index: Any) -> np.ndarray[Any, Any]:
-        return np.array(np.load(self.path, mmap_mode="r")[index])
-
-    def __setitem__(self, index: Any, rows: np.ndarray[Any, Any]) -> None:
+    def __setitem__(self, index: Any, rows: Array) -> None:
         np.load(self.path, mmap_mode="r+")[index] = rows
 
 
-def random_states(lib: Library, count: int, seed: int = 0) -> tuple[da.Array, da.Array, da.Array]:
-    """q, v and a of `count` random states as lazy arrays in blocks."""
-    nq, nv = lib.nq, lib.nv
-    lengths = [min(BLOCK, count - first) for first in range(0, count, BLOCK)]
-    configurations = delayed(lib.random)
-    blocks = [
-        da.from_delayed(configurations(seed + k, (length,)), (length, nq), float)
-        for k, length in enumerate(lengths)
-    ]
-    q = da.concatenate(blocks)
-    random = da.random.default_rng(seed)
-    v, a = (random.standard_normal((count, nv), chunks=(BLOCK, nv)) for _ in range(2))
-    return q, v, a
+def normal(block: Array, stream: int, block_id: tuple[int, ...]) -> Array:
+    """Random numbers instead of a block; other ones in every block and stream, the same ones every time."""
+    return np.random.default_rng([stream, *block_id]).standard_normal(block.shape)
 
 
-def main(count: int, folder: Path) -> None:
-    """Writes `count` states and then their torques to `folder`, and prints the time that the torques took."""
-    robot = rbdgen.load_robot(robot_root() / "quadruped12.urdf", base="floating")
-    lib = rbdgen.build(robot, functions=["rnea"])
-    nq, nv = lib.nq, lib.nv
-    names = ("q", "v", "a", "tau")
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
-        files = [
-            OnDisk(str(folder / f"{name}.npy"), (count, width))
-            for name, width in zip(names, (nq, nv, nv, nv), strict=True)
-        ]
-        da.store(random_states(lib, count), files[:3], lock=False)
-        q, v, a = (da.from_array(file, chunks=(BLOCK, file.shape[1])) for file in files[:3])
-        start = time.perf_counter()
-        tau = da.map_blocks(lib.rnea, q, v, a, dtype=np.float64, chunks=(q.chunks[0], (nv,)))
-        stored = da.store(tau, files[3], lock=False, compute=False).persist()
-        progress(stored)
-        stored.compute()
-        print(f"\n{count} states in {time.perf_counter() - start:.1f} s, disk and all")
-    k = count // 2
-    inputs = [file[k] for file in files[:3]]
-    print(
-        f"state {k}: tau differs by {np.abs(lib.rnea(*inputs) - files[3][k]).max():.1e} from a single call's"
+def torques(lib: Library, count: int) -> da.Array:
+    """The torques (count, nv) of random states, in blocks; nothing is computed yet."""
+    numbers, v, a = (
+        da.empty((count, width), chunks=(BLOCK, width)).map_blocks(normal, stream, dtype=float)
+        for stream, width in enumerate((lib.nq, lib.nv, lib.nv))
     )
+    return lib.rnea(lib.normalize(numbers), v, a)
+
+
+def figures(tau: Array) -> Array:
+    """Of a block the sum of squares and the largest torque of every joint, (1, 2, nv)."""
+    return np.stack([np.sum(tau**2, axis=0), np.max(np.abs(tau), axis=0)])[None]
+
+
+def all_figures(tau: da.Array) -> da.Array:
+    """Those of all blocks, (blocks, 2, nv)."""
+    chunks = ((1,) * tau.numblocks[0], 2, tau.shape[1])
+    return tau.map_blocks(figures, chunks=chunks, new_axis=1, dtype=float)
+
+
+class Cost(NamedTuple):
+    """Of a computation: seconds by the clock, and of processors; GB of the largest process at its largest."""
+
+    seconds: float
+    busy: float
+    memory: float
+
+
+def on_workers(lib: Library, later: Any, workers: int) -> tuple[Any, Cost]:
+    """What is computed later, by worker processes."""
+    with LocalCluster(n_workers=workers, threads_per_worker=1) as cluster, Client(cluster) as client:
+        client.run(repr, lib)  # workers open the library before the clock starts
+        begun, busy = time.perf_counter(), sum(client.run(time.process_time).values()) + time.process_time()
+        found = client.compute(later)
+        progress(found, notebook=False)
+        results = client.gather(found)
+        seconds = time.perf_counter() - begun
+        busy = sum(client.run(time.process_time).values()) + time.process_time() - busy
+        return results, Cost(seconds, busy, max(peak(), *client.run(peak).values()))
+
+
+def on_threads(later: Any, threads: int) -> tuple[Any, Cost]:
+    """The same by threads of this process."""
+    begun, busy = time.perf_counter(), time.process_time()
+    with ProgressBar():
+        results = dask.compute(*later, scheduler="threads", num_workers=threads)
+    return results, Cost(time.perf_counter() - begun, time.process_time() - busy, peak())
+
+
+def directly(lib: Library, count: int) -> tuple[Any, Cost]:
+    """The same figures by a loop over blocks, without Dask."""
+    found, begun, busy = [], time.perf_counter(), time.process_time()
+    for k, first in enumerate(range(0, count, BLOCK)):
+        length = min(BLOCK, count - first)
+        q, v, a = (
+            normal(np.empty((length, width)), stream, (k, 0))
+            for stream, width in enumerate((lib.nq, lib.nv, lib.nv))
+        )
+        found.append(figures(lib.rnea(lib.normalize(q), v, a)))
+        print(f"\r{first + length:12,} states", end="", flush=True)
+    cost = Cost(time.perf_counter() - begun, time.process_time() - busy, peak())
+    return [np.concatenate(found)], cost
+
+
+def peak() -> float:
+    """The most memory that this process had so far, in GB."""
+    return getrusage(RUSAGE_SELF).ru_maxrss / 1e6
+
+
+def main() -> None:
+    """Compute what the arguments say; print the figures, states a second and the memory it took."""
+    arguments = parsed()
+    count = arguments.count
+    lib = rbdgen.build(rbdgen.load_robot("quadruped12", base="floating"), ["rnea"])
+    if arguments.direct:
+        results, cost = directly(lib, count)
+    else:
+        tau = torques(lib, count)
+        later = [all_figures(tau)]
+        if arguments.to is not None:
+            open_memmap(arguments.to, mode="w+", dtype=tau.dtype, shape=tau.shape)
+            later.append(da.store(tau, OnDisk(str(arguments.to)), lock=False, compute=False))
+        if arguments.threads:
+            results, cost = on_threads(later, arguments.threads)
+        else:
+            results, cost = on_workers(lib, later, arguments.workers)
+    print(f"\n{count:,} states in {cost.seconds:.1f} s, {count / cost.seconds:,.0f} a second")
+    print(f"{cost.busy / count * 1e6:.2f} us of a processor for each, at most {cost.memory:.2f} GB a process")
+    squares, largest = results[0][:, 0].sum(0), results[0][:, 1].max(0)
+    for name, of_all in (("root mean square", np.sqrt(squares / count)), ("largest", largest)):
+        print(f"{name} of joint torques, N m: {' '.join(f'{x:.2f}' for x in of_all[6:])}")
+
+
+def parsed() -> argparse.Namespace:
+    """The arguments of the command line."""
+    parser = argparse.ArgumentParser(description="Torques of many random states of the quadruped.")
+    parser.add_argument("count", type=int, nargs="?", default=1_000_000, help="how many states")
+    parser.add_argument("--workers", type=int, default=2, help="worker processes")
+    parser.add_argument("--threads", type=int, default=0, help="threads of this process instead")
+    parser.add_argument("--direct", action="store_true", help="call the library in a loop, without Dask")
+    parser.add_argument("--to", type=Path, help="a file of NumPy's, for all torques")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
-    states = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    if len(sys.argv) > 2:
-        main(states, Path(sys.argv[2]))
-    else:
-        with tempfile.TemporaryDirectory() as temporary:
-            main(states, Path(temporary))
+    main()

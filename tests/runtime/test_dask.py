@@ -6,12 +6,15 @@ import json
 import os
 import pickle
 import platform
+import runpy
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -130,6 +133,11 @@ CALLS: dict[str, Callable[[Library, Any, Any, Any], Any]] = {
     "one state for all": lambda lib, q, v, a: lib.rnea(q, v[0], a[:1]),
     "one state": lambda lib, q, v, a: lib.rnea(q[0], v[0], a[0]),
     "no state": lambda lib, q, v, a: lib.crba(q[:0]),
+    "one state in one chunk for all": lambda lib, q, v, a: (
+        lib.rnea(q[:1].rechunk(-1), v.rechunk(-1), a[0])
+        if isinstance(q, da.Array)
+        else lib.rnea(q[:1], v, a[0])
+    ),
     "two leading axes": lambda lib, q, v, a: lib.rnea(q.reshape(10, 10, 2), v[:10], a[0]),
     "a number of dt": lambda lib, q, v, a: lib.step(q, v, a, 0.01),
     "a rollout": lambda lib, q, v, a: lib.rollout(q, v, a[:, None] * np.ones((7, 1)), 0.01),
@@ -259,6 +267,13 @@ def test_checks_look_at_blocks_where_they_are_computed(arm: Library) -> None:
         degrees.compute(scheduler="synchronous")
 
 
+def test_calls_one_after_the_other_are_one_task_for_each_block(arm: Library) -> None:
+    """Beside the one that is the library."""
+    q = da.ones((100, 2), chunks=(10, 2))
+    chain = arm.rnea(arm.normalize(q), q, arm.rnea(q, 2 * q, q)) + 1
+    assert len(dask.optimize(chain)[0].__dask_graph__()) == 11
+
+
 def test_the_same_call_has_the_same_name(arm: Library) -> None:
     q = da.ones((10, 2), chunks=5)
     assert arm.crba(q).name == arm.crba(q).name
@@ -361,6 +376,22 @@ def test_a_generated_package_does_the_same(arm: Library, vectors: list[np.ndarra
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert done.stdout == "same\n"
+
+
+def test_the_example_of_many_states(arm: Library, tmp_path: Path) -> None:
+    """By way of Dask the figures are those of a loop, and a file holds the torques that they are of."""
+    path = Path(__file__).resolve().parents[2] / "examples" / "million_states.py"
+    example = SimpleNamespace(**runpy.run_path(str(path)))
+    count = 2 * example.BLOCK + 7
+    (direct,), _ = example.directly(arm, count)
+    tau, file = example.torques(arm, count), tmp_path / "tau.npy"
+    np.lib.format.open_memmap(file, mode="w+", dtype=tau.dtype, shape=tau.shape)
+    stored = da.store(tau, example.OnDisk(str(file)), lock=False, compute=False)
+    (found, _), cost = example.on_threads([example.all_figures(tau), stored], 2)
+    np.testing.assert_array_equal(found, direct)
+    squares = np.sum(np.load(file) ** 2, axis=0)
+    np.testing.assert_allclose(squares, direct[:, 0].sum(0), rtol=1e-12)
+    assert min(cost) > 0
 
 
 def misses() -> int:

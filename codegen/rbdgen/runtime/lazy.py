@@ -6,7 +6,7 @@ This module does not import Dask unless the caller has, since whoever passes a D
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from math import isnan
@@ -18,6 +18,12 @@ from ..errors import ArrayTypeError, ArrayValueError
 from ..signature import SizedArgument, SizedSignature
 from .arrays import as_real, check_real, leading_axes
 from .pickled import Content
+
+Chunks = Mapping[int, tuple[int, ...]]
+"""Of leading axes, whose indices are -1, -2, ... from the last one."""
+
+Indexed = Sequence[tuple[Any, tuple[int, ...]]]
+"""Arrays with the indices of their axes: those of a state are 0, 1, ..., each one chunk of any length."""
 
 
 @dataclass(frozen=True)
@@ -45,44 +51,101 @@ class LazyCall:
             ArrayTypeError: an array is not of real numbers, or its blocks are not NumPy's.
             ArrayValueError: a shape does not fit, or is not known before it is computed.
         """
-        import dask.array as da  # noqa: PLC0415
-        from dask import delayed  # noqa: PLC0415
-
         if out is not None:
             raise ArrayTypeError(
                 f"{signature.name}: out cannot be given with Dask arrays; leave it out, and write results "
                 "with dask.array.store"
             )
         pairs = zip(signature.inputs, arrays, strict=True)
-        blocks = [in_whole_states(signature.name, argument, array) for argument, array in pairs]
-        leading_axes(signature.name, signature, blocks)
-        results = da.apply_gufunc(
+        whole = [in_whole_states(signature.name, argument, array) for argument, array in pairs]
+        leading_axes(signature.name, signature, whole)
+        leading, indexed = _alike(signature, whole)
+        one, *others = (output.shape for output in signature.outputs)
+        results = self._blocks(signature, leading, () if others else one, indexed, options)
+        if not others:
+            return [results]
+        places = [(results, tuple(leading))]
+        return [
+            _made(signature.name, _part, leading, shape, places, self.dtype, part=k)
+            for k, shape in enumerate((one, *others))
+        ]
+
+    def _blocks(
+        self,
+        signature: SizedSignature,
+        leading: Chunks,
+        shape: tuple[int, ...],
+        indexed: Indexed,
+        options: Mapping[str, Any],
+    ) -> Any:
+        """The results of every block, each of this shape a state; of several outputs, all together."""
+        from dask import delayed  # noqa: PLC0415
+
+        return _made(
+            signature.name,
             _block,
-            _axes(signature),
-            *_alike(signature, blocks),
-            output_dtypes=[self.dtype] * len(signature.outputs),
-            output_sizes={
-                f"o{k}_{axis}": length
-                for k, x in enumerate(signature.outputs)
-                for axis, length in enumerate(x.shape)
-            },
+            leading,
+            shape,
+            indexed,
+            self.dtype,
             content=delayed(self.content, name=f"rbdgen-{self.digest}", pure=True),
             path=self.path,
             named=tuple(x.name for x in signature.inputs if x.name in self.named),
             options={**self.options, **options},
         )
-        return [results] if len(signature.outputs) == 1 else list(results)
+
+
+def _made(
+    name: str,
+    function: Callable[..., Any],
+    leading: Chunks,
+    shape: tuple[int, ...],
+    indexed: Indexed,
+    dtype: np.dtype[Any],
+    **named: Any,
+) -> Any:
+    """A Dask array, (*leading, *shape), of what a function makes of the blocks of arrays.
+
+    Dask fuses such layers: calls one after the other are one task for each block.
+    """
+    import dask.array as da  # noqa: PLC0415
+
+    own, known = dict(enumerate(shape)), {k for _, indices in indexed for k in indices}
+    return da.blockwise(
+        function,
+        (*leading, *own),
+        *(part for pair in indexed for part in pair),
+        new_axes={k: length for k, length in own.items() if k not in known},
+        adjust_chunks={**leading, **{k: length for k, length in own.items() if k in known}},
+        token=name,
+        concatenate=False,
+        align_arrays=False,
+        dtype=dtype,
+        meta=np.empty((0,) * (len(leading) + len(shape)), dtype),
+        **named,
+    )
 
 
 def _block(
-    *arrays: Any, content: Any, path: tuple[str, ...], named: tuple[str, ...], options: Mapping[str, Any]
+    *blocks: Any, content: Any, path: tuple[str, ...], named: tuple[str, ...], options: Mapping[str, Any]
 ) -> Any:
     """The results of one block; Dask calls this where it computes the block."""
-    call = reduce(getattr, path, content.library)
+    arrays = [_only(block) for block in blocks]
     first = len(arrays) - len(named)
     others = {sys.intern(name): array for name, array in zip(named, arrays[first:], strict=True)}
-    results = call(*arrays[:first], **others, **options)
-    return tuple(results) if isinstance(results, tuple) else results
+    return reduce(getattr, path, content.library)(*arrays[:first], **others, **options)
+
+
+def _part(results: Any, part: int) -> Any:
+    """One of several outputs."""
+    return results[part]
+
+
+def _only(block: Any) -> Any:
+    """The array of a block: Dask has it in a list for each axis that ends here, all of them in one chunk."""
+    while isinstance(block, list):
+        (block,) = block
+    return block
 
 
 def in_whole_states(caller: str, argument: SizedArgument, array: Any) -> Any:
@@ -111,27 +174,17 @@ def in_whole_states(caller: str, argument: SizedArgument, array: Any) -> Any:
     return array.rechunk(dict.fromkeys(own, -1))
 
 
-def _alike(signature: SizedSignature, blocks: Sequence[Any]) -> list[Any]:
-    """The arrays with the same chunks along the leading axes that they share."""
+def _alike(signature: SizedSignature, arrays: Sequence[Any]) -> tuple[Chunks, Indexed]:
+    """The chunks of the leading axes, and the arrays with chunks that agree with them."""
     from dask.array.core import unify_chunks  # noqa: PLC0415
 
+    ranks = [len(argument.shape) for argument in signature.inputs]
     indexed: list[Any] = []
-    for k, (argument, array) in enumerate(zip(signature.inputs, blocks, strict=True)):
-        leading = array.ndim - len(argument.shape)
-        own = [(k, axis) for axis in range(len(argument.shape))]
-        indexed += [array, (*range(-leading, 0), *own)]
-    _, arrays = unify_chunks(*indexed)
-    return list(arrays)
-
-
-def _axes(signature: SizedSignature) -> str:
-    """Dask's signature of the last axes of inputs and outputs, with a name for each:
-    (i0_0),(i1_0)->(o0_0,o0_1)."""
-    inputs, outputs = (
-        ",".join(
-            f"({','.join(f'{side}{k}_{axis}' for axis in range(len(x.shape)))})"
-            for k, x in enumerate(arguments)
-        )
-        for side, arguments in (("i", signature.inputs), ("o", signature.outputs))
-    )
-    return f"{inputs}->{outputs}"
+    for k, (rank, array) in enumerate(zip(ranks, arrays, strict=True)):
+        indexed += [array, (*range(rank - array.ndim, 0), *((k, axis) for axis in range(rank)))]
+    chunks, alike = unify_chunks(*indexed)
+    most = max(array.ndim - rank for rank, array in zip(ranks, arrays, strict=True))
+    return {k: chunks[k] for k in range(-most, 0)}, [
+        (array, (*range(rank - array.ndim, 0), *range(rank)))
+        for rank, array in zip(ranks, alike, strict=True)
+    ]

@@ -68,6 +68,21 @@ def test_functions_of_casadi(capsys: pytest.CaptureFixture[str]) -> None:
     assert names["aba"].size_in("q") == (2, 1)
 
 
+def test_a_lifted_problem_of_optimal_control(capsys: pytest.CaptureFixture[str]) -> None:
+    """Both ways come to the cost that is told; iterations may differ by a few where rounding does."""
+    code, told = re.findall(
+        r"```(?:python)?\n(.*?)```", page("frameworks.md").partition("### ")[2], re.DOTALL
+    )[:2]
+    exec(code, {})
+    number = r" (\d+) iterations"
+    found = capsys.readouterr().out
+    assert re.sub(number, "", found) == re.sub(number, "", told)
+    pairs = zip(re.findall(number, found), re.findall(number, told), strict=True)
+    assert all(abs(int(one) - int(other)) <= 5 for one, other in pairs)
+    shooting, lifted = map(int, re.findall(number, found))
+    assert lifted < shooting
+
+
 def test_rollouts_have_the_shapes_that_are_told() -> None:
     names: dict[str, Any] = {}
     exec(example("trajectories.md"), names)

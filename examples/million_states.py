@@ -1,8 +1,8 @@
 """Torques by inverse dynamics of a million random states of the quadruped, or of a hundred million.
 
-States are made block by block where they are needed; of their torques only the mean square and the largest
-are kept, or with --to all of them, in a file. So memory does not grow with the number of states. The library
-travels to each worker process once, by its sources: a worker compiles it for its processor, or finds it in
+Every block of states is made where it is needed. Only the mean square and the largest value of the torques
+are kept, or with --to all torques, in a file: the memory does not grow with the number of states. The sources
+of the library travel to each worker process once; a worker compiles them for its processor, or finds them in
 its cache. Needs the extra `dask`: pip install 'rbdgen[dask]'.
 
     python examples/million_states.py                                two worker processes
@@ -48,7 +48,7 @@ class OnDisk:
 
 
 def normal(block: Array, stream: int, block_id: tuple[int, ...]) -> Array:
-    """Random numbers instead of a block; other ones in every block and stream, the same ones every time."""
+    """Random numbers in the shape of a block. They depend on the block and the stream alone."""
     return np.random.default_rng([stream, *block_id]).standard_normal(block.shape)
 
 
@@ -62,18 +62,20 @@ def torques(lib: Library, count: int) -> da.Array:
 
 
 def figures(tau: Array) -> Array:
-    """Of a block the sum of squares and the largest torque of every joint, (1, 2, nv)."""
+    """The sum of squares and the largest torque of every joint in a block, (1, 2, nv)."""
     return np.stack([np.sum(tau**2, axis=0), np.max(np.abs(tau), axis=0)])[None]
 
 
 def all_figures(tau: da.Array) -> da.Array:
-    """Those of all blocks, (blocks, 2, nv)."""
+    """The figures of all blocks, (blocks, 2, nv)."""
     chunks = ((1,) * tau.numblocks[0], 2, tau.shape[1])
     return tau.map_blocks(figures, chunks=chunks, new_axis=1, dtype=float)
 
 
 class Cost(NamedTuple):
-    """Of a computation: seconds by the clock, and of processors; GB of the largest process at its largest."""
+    """What a computation took: seconds by the clock, seconds of processors, and GB at the peak of the largest
+    process.
+    """
 
     seconds: float
     busy: float
@@ -81,7 +83,7 @@ class Cost(NamedTuple):
 
 
 def on_workers(lib: Library, later: Any, workers: int) -> tuple[Any, Cost]:
-    """What is computed later, by worker processes."""
+    """Compute lazy arrays by worker processes."""
     with LocalCluster(n_workers=workers, threads_per_worker=1) as cluster, Client(cluster) as client:
         client.run(repr, lib)  # workers open the library before the clock starts
         begun, busy = time.perf_counter(), sum(client.run(time.process_time).values()) + time.process_time()
@@ -94,7 +96,7 @@ def on_workers(lib: Library, later: Any, workers: int) -> tuple[Any, Cost]:
 
 
 def on_threads(later: Any, threads: int) -> tuple[Any, Cost]:
-    """The same by threads of this process."""
+    """Compute lazy arrays by threads of this process."""
     begun, busy = time.perf_counter(), time.process_time()
     with ProgressBar():
         results = dask.compute(*later, scheduler="threads", num_workers=threads)

@@ -86,7 +86,7 @@ def test_folders_tell_it_and_pass_their_checks(
         f"shoulder: d = {first['damping']!r}, f = {first['friction']!r}, e = 0.05, A = 1.0"
         in (folder / "double_pendulum.h").read_text()
     )
-    assert "what joints set against their motion" in (folder / "README.md").read_text()
+    assert "Every function includes joint resistance" in (folder / "README.md").read_text()
     assert manifest["warnings"] == []
     findings = check(folder)
     assert any("Pinocchio" in finding.what for finding in findings)

@@ -78,7 +78,9 @@ _GLOBAL: Final = frozenset(
 _MACROS: Final = frozenset({"EOF", "FILE", "HUGE_VAL", "INFINITY", "NAN", "NULL"})
 """Well-known macros of the C library, which are in capitals."""
 
-_BINDING: Final = frozenset(f"rbdgen_{word}" for word in ("buffer", "dispatch", "lines", "stream", "threads"))
+_BINDING: Final = frozenset(
+    f"rbdgen_{word}" for word in ("bodies", "buffer", "dispatch", "lines", "stream", "threads")
+)
 """The beginnings of macros in the C that binds a robot to Python."""
 
 _BEGINNINGS: Final = frozenset({"kinetic", "potential"})

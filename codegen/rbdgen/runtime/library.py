@@ -130,16 +130,16 @@ class Library:
         pose. Leading axes broadcast. If the function `integrate` was generated, it replaces this method; it
         runs in C and does not check quaternions.
         """
-        given = {"q": (q, self.manifold.nq), "v": (v, self.manifold.nv)}
-        return self._computed("integrate", self.manifold.nq, **given)
+        space = self.manifold
+        return self._computed("integrate", space.nq, q=(q, space.nq), v=(v, space.nv))
 
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> Array:
         """The velocity (..., nv) that leads from q0 to q1 in one second: the inverse of `integrate`.
 
         If the function `difference` was generated, it replaces this method.
         """
-        given = {"q0": (q0, self.manifold.nq), "q1": (q1, self.manifold.nq)}
-        return self._computed("difference", self.manifold.nv, **given)
+        space = self.manifold
+        return self._computed("difference", space.nv, q0=(q0, space.nq), q1=(q1, space.nq))
 
     def check_states(self) -> None:
         """Makes later calls warn of configurations that look like a mistake: see `build(..., checks=True)`.

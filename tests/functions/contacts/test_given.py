@@ -239,7 +239,7 @@ def test_what_a_folder_tells(tmp_path: Path) -> None:
     assert header.count("*/") == header.count("/*")
     page = (folder / "README.md").read_text()
     assert "| sole | 0 | 0 to 5 | frame of left_sole |" in page
-    assert "Functions that end in `_air` are of ha-nd, " in page
+    assert "Functions whose name ends in `_air` only include the contacts ha-nd, " in page
 
 
 def test_a_folder_is_checked(tmp_path: Path) -> None:

@@ -39,9 +39,9 @@ robots: .venv/develop
 	$(BIN)/pip download --quiet --disable-pip-version-check --no-deps -d build/models dm_control gymnasium
 	PYTHONPATH=tests $(BIN)/python -m agreement build/models/*.whl
 
-# Campaigns of difficult inputs, see tests/attack/README.md: ATTACK="--only robots --seed 7 --size 500".
+# Campaigns of difficult inputs, see campaigns/README.md: ATTACK="--only robots --seed 7 --size 500".
 attack: .venv/develop
-	PYTHONPATH=tests $(BIN)/python -m attack $(ATTACK)
+	PYTHONPATH=tests $(BIN)/python -m campaigns $(ATTACK)
 
 # Runs a 1 kHz controller on an emulated Cortex-M7, and plots its log in build/embedded.
 example-embedded: .venv/run

@@ -1,0 +1,1 @@
+"""Campaigns: many hostile cases that are made from a seed, tried and counted; `make attack` runs them."""

@@ -1,0 +1,127 @@
+"""Verdicts on cases, and campaigns of random robots whose cases share a robot and what is traced of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from campaigns.tally import Tally, total
+
+ALLOWED = 100.0
+"""An error is excused up to this many times the effect of a small change of the inputs."""
+
+Array = NDArray[np.float64]
+Inputs = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on a case; `words` say what is wrong, with its size.
+
+    `ill_conditioned`: what is right could not be told; `covers`: what the case has tried, for campaigns that
+    tell how much of all that there is they have covered.
+    """
+
+    words: str = ""
+    wrong: bool = False
+    crashed: bool = False
+    ill_conditioned: bool = False
+    covers: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        return self.wrong or self.crashed
+
+
+Verdicts = Callable[[int], Sequence[Verdict]]
+"""Gives the verdicts on a trace, one for every state; a trace without verdicts is no case."""
+
+
+@dataclass(frozen=True)
+class ByRobots:
+    """A campaign that takes all cases of a robot, then those of the next one.
+
+    A trace is one program of a robot, which is tried at some states; every state is a case.
+    """
+
+    name: str
+    """The name of the campaign on the command line."""
+    kinds: Mapping[str, str]
+    """The kinds of robots, which take turns."""
+    traces: int
+    """The largest number of traces of a robot."""
+    states: int
+    """The number of states of a trace."""
+    of_robot: Callable[[int, int, Collection[int]], Verdicts]
+    """Gives verdicts from the seed, the number of the robot, and the numbers of the requested traces."""
+
+    def run(self, seed: int, size: int) -> Tally:
+        """Runs this number of cases; even a few cases include every kind of robot."""
+        each = min(self.traces * self.states, max(1, size // len(self.kinds)))
+        tally = Tally()
+        for number in range(size):  # most robots have all their cases, so that far fewer robots do
+            if tally.tried == size:
+                break
+            tally += self.of_cases(seed, number, range(min(each, size - tally.tried)))
+        return tally
+
+    def run_case(self, seed: int, number: int) -> Tally:
+        """Runs the case of this number, as a note names it."""
+        robot, case = divmod(number, self.traces * self.states)
+        return self.of_cases(seed, robot, [case])
+
+    def of_cases(self, seed: int, number: int, cases: Sequence[int]) -> Tally:
+        """Runs these cases of a robot, by their numbers among all of its cases."""
+        traces: dict[int, list[int]] = {}
+        for case in cases:
+            trace, state = divmod(case, self.states)
+            traces.setdefault(trace, []).append(state)
+        name = f"--only {self.name} --seed {seed} --case"
+        first = number * self.traces * self.states
+        try:
+            verdicts = self.of_robot(seed, number, traces)
+        except Exception as error:
+            return Tally(len(cases), crashed=len(cases), notes=(f"{name} {first + cases[0]}: {error!r}",))
+        return total(
+            _of_trace(name, first + trace * self.states, states, trace, verdicts)
+            for trace, states in traces.items()
+        )
+
+
+def _of_trace(name: str, first: int, states: Sequence[int], trace: int, verdicts: Verdicts) -> Tally:
+    try:
+        found = verdicts(trace)
+    except Exception as error:
+        return Tally(len(states), crashed=len(states), notes=(f"{name} {first}: {error!r}",))
+    return tally_of((f"{name} {first + state}", found[state]) for state in states if found)
+
+
+def tally_of(verdicts: Iterable[tuple[str, Verdict]]) -> Tally:
+    """The tally of cases and the verdicts on them."""
+    chosen = list(verdicts)
+    return Tally(
+        len(chosen),
+        wrong=sum(verdict.wrong for _, verdict in chosen),
+        crashed=sum(verdict.crashed for _, verdict in chosen),
+        ill_conditioned=sum(verdict.ill_conditioned for _, verdict in chosen),
+        notes=tuple(f"{case}: {verdict.words}" for case, verdict in chosen if verdict.failed),
+        covered=frozenset(what for _, verdict in chosen for what in verdict.covers),
+    )
+
+
+def largest(x: Array) -> float:
+    """The largest magnitude; infinite if an element is not a finite number."""
+    return float(np.abs(x).max(initial=0.0)) if np.isfinite(x).all() else np.inf
+
+
+def perturb(inputs: Inputs, rng: np.random.Generator) -> dict[str, Array]:
+    """Changes the inputs by about 1e-13 of their size; the effect excuses errors of ill-conditioned cases."""
+    return {name: x * (1 + 1e-13 * rng.normal(size=x.shape)) for name, x in inputs.items()}
+
+
+def excuse_of(changed: Sequence[Array], right: Sequence[Array]) -> float:
+    """The largest error that the effect of a small change of the inputs excuses."""
+    return ALLOWED * max(largest(x - y) for x, y in zip(changed, right, strict=True))

@@ -1,0 +1,50 @@
+"""Patches that hold for a whole run of tests, also in processes that tests start."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from rbdgen.emit.c.loops import LoopPrinter
+from rbdgen.emit.c.printer import Printer
+from rbdgen.graph.node import Graph
+from rbdgen.graph.programs.verify import verify_program
+from rbdgen.graph.verify import verify
+from rbdgen.machine import available_cores
+
+
+@contextmanager
+def verified_printers() -> Iterator[None]:
+    """Verifies every graph and program when it is printed, after all reordering."""
+    graphs, programs = Printer.__init__, LoopPrinter.printed
+
+    def printer(self: Printer, graph: Graph, *rest: Any) -> None:
+        verify(graph)
+        graphs(self, graph, *rest)
+
+    def printed(self: LoopPrinter) -> Any:
+        verify_program(self.program)
+        return programs(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Printer, "__init__", printer)
+        patch.setattr(LoopPrinter, "printed", printed)
+        yield
+
+
+@contextmanager
+def shared_cores() -> Iterator[None]:
+    """Each of several workers of a test run designs and compiles on its part of the cores.
+
+    A design on several cores starts as many processes, each of which imports all of rbdgen first.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    share = max(1, available_cores() // workers)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("compilation", "rebuild", "workers"):
+            patch.setattr(f"rbdgen.pipeline.{module}.available_cores", lambda: share)
+        yield

@@ -1,4 +1,4 @@
-"""The hash in the emitted self-test: the interpreter has the bits of C, and a changed last bit shows."""
+"""The hash in the emitted self-test equals that of the interpreter, and shows a changed last bit."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from rbdgen.graph.programs.program import straight_line
 from rbdgen.graph.programs.run import run
 from rbdgen.machine import Real
 from rbdgen.model.build import Base, build_robot
+from rbdgen.model.joints import Floating, Revolute, Spherical
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.options import Options, Trig
@@ -37,8 +38,9 @@ from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.resources import robot_root
 from rbdgen.runtime.configuration import Manifold
+from rbdgen.runtime.space import JointCoordinates
 from rbdgen.selection.limbs import InLimbs, cheapest_in_limbs
-from rbdgen.signature import JointCoordinates, SizedArgument, SizedSignature
+from rbdgen.signature import SizedArgument, SizedSignature
 
 FUNCTIONS = ("rnea", "aba", "crba", "minv")
 
@@ -61,8 +63,8 @@ def test_the_bits_of_looped_forms(real: Real, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("real", ["float", "double"])
 def test_the_bits_of_limbs_as_lanes(real: Real, tmp_path: Path) -> None:
-    """Whether registers hold all lanes or a part of them. One limb has a 0 where others have a number: limb
-    by limb, zeros of `nle` have other signs, which batches are told to take for the same."""
+    """The bits are equal, whether a register holds all lanes or a part of them. One limb has a 0 where others
+    have a number, which changes signs of zeros in `nle`; batches are told to ignore these signs."""
     robot = with_limbs([("revolute", "prismatic")] * 4)
     joints = [
         replace(x, origin=replace(x.origin, xyz=(0.0, 0.0, 0.0))) if x.name == "limb0_1_joint" else x
@@ -83,7 +85,7 @@ def test_the_bits_of_limbs_as_lanes(real: Real, tmp_path: Path) -> None:
 
 
 def test_the_bits_of_loops_one_of_which_has_limbs_as_lanes(tmp_path: Path) -> None:
-    """Vectors of neighbours and vectors of limbs in one file; squares of the matrix that mirror others."""
+    """One file has vectors of neighbours and of limbs, and mirrors squares of a symmetric matrix."""
     robot = with_limbs([("revolute", "prismatic")] * 6)
     source = as_source(lookup("minv"), robot.model, loops_in_limbs("minv", robot.model))
     options = EmitOptions(trig="builtin")
@@ -149,7 +151,7 @@ def test_the_bits_of_c(robot: str, base: Base, real: Real, trig: Trig, tmp_path:
 
 
 def one_bit_off(sources: Sources, function: str, real: Real) -> tuple[Sources, str, str]:
-    """One constant of the function's source, that of most digits, moved to the neighbouring number."""
+    """Replaces the constant with most digits in the function's source by the next larger number."""
     name = dict(sources.c_sources())[function]
     suffix = "f" if real == "float" else ""
     body = sources.files[name].partition("\n{\n")[2]
@@ -224,9 +226,9 @@ def test_the_states() -> None:
 @pytest.mark.parametrize("real", ["float", "double"])
 def test_the_states_are_such_as_functions_are_called_with(real: Real) -> None:
     joints = [
-        JointCoordinates("base", "floating", 0, 7, 0, 6),
-        JointCoordinates("elbow", "angle", 7, 1, 6, 1),
-        JointCoordinates("wrist", "spherical", 8, 4, 7, 3),
+        JointCoordinates("base", Floating().space, 0, 0),
+        JointCoordinates("elbow", Revolute().space, 7, 6),
+        JointCoordinates("wrist", Spherical().space, 8, 7),
     ]
     arguments = [
         SizedArgument("q", (12,), "", "", "configuration"),
@@ -272,7 +274,7 @@ def test_the_hash() -> None:
 
 
 def quotients(name: str, size: int) -> FunctionSource:
-    """The reciprocals of all numbers but the last one, and that: not finite where one of them is 0."""
+    """Returns the reciprocals of all numbers but the last one, which may be infinite, and the last number."""
     builder = Builder()
     *x, last = builder.input("v", size)
     graph = builder.graph([("y", (size - 1,), [1 / element for element in x]), ("copy", (1,), [last])])

@@ -1,4 +1,4 @@
-"""The C of every form of every function: its own self-test passes, and compilers have nothing to say."""
+"""The C of every form of every function passes its own self-test and compiles without a warning."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ class Case:
 
 
 OF_EVERY_KIND = ("rnea", "aba_derivatives", "kinetic_energy")
-"""Vectors, several matrices, numbers; forms in loops of all kinds."""
+"""Their outputs are vectors, several matrices, and single numbers; their forms have loops of all kinds."""
 
 SMALL = [
     Case("double_pendulum", "fixed", Options()),
     Case("double_pendulum", "floating", Options(real="float", target="portable"), OF_EVERY_KIND),
 ]
 LARGE = Case("arm7", "fixed", Options(real="float"))
-"""Seven bodies fill vectors of loops; to design and compile it takes long, so one compiler must do."""
+"""Seven bodies fill the vectors of loops. Only one compiler is tried, because compiling takes long."""
 
 
 def forms_of(case: Case) -> list[FunctionForm]:
-    """The forms that are compiled; for the large robot only those in loops."""
+    """The forms that are compiled; for the large robot, only the forms in loops."""
     forms = [form for form in FORMS if form.function.name in case.functions]
     return [form for form in forms if case != LARGE or form.form.loops]
 
 
 @dataclass(frozen=True)
 class Folders:
-    """A robot's folders, all its forms among them: a folder has one form of a function."""
+    """The folders of a robot. A folder has one form of each function, and together they have all forms."""
 
     case: Case
     folders: tuple[Path, ...]
@@ -68,7 +68,7 @@ class Folders:
 @pytest.fixture(scope="module", params=[*SMALL, LARGE], ids=str)
 def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Folders:
     case: Case = request.param
-    # all workers of a test run share its cache: one designs, the others wait for it
+    # all workers of a test run share this cache: one worker designs, and the others wait for it
     store, robot = user_cache(), load_robot(robot_root() / f"{case.robot}.urdf", case.base)
     made = []
     left = forms_of(case)
@@ -88,7 +88,7 @@ def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def sources(folder: Path, which: str) -> list[Path]:
-    """The sources of the self-test of single calls, or of batches; one of them has a main function."""
+    """The sources of the self-test of single calls or of batches; the last source has the main function."""
     name = next(folder.glob("*.hpp")).stem
     twins = sorted(folder.glob("*_batch.c"))
     singles = sorted({*folder.glob("*.c")} - {*twins} - {*folder.glob("*selftest.c")})
@@ -97,7 +97,7 @@ def sources(folder: Path, which: str) -> list[Path]:
 
 
 def report(folder: Path, which: str, *command: str) -> dict[str, str]:
-    """Function -> what its self-test says."""
+    """The line that the self-test prints for each function."""
     program = folder / f"{which}{''.join(command)}"
     subprocess.run(
         [*command, "-std=c99", "-ffp-contract=off", *sources(folder, which), "-lm", "-o", program], check=True
@@ -123,7 +123,7 @@ def test_the_folders_have_every_form(folders: Folders) -> None:
 
 
 def test_the_expected_bits(folders: Folders) -> None:
-    """The C gives the bits of the generator's own arithmetic."""
+    """The C computes the same bits as the generator's own arithmetic."""
     for folder in folders.folders:
         assert_passed(folder, "gcc", "-O1")
 
@@ -138,13 +138,15 @@ CLANG, GCC = "clang -O2 -march=native", "gcc -O3 -march=native -fno-tree-slp-vec
     ids=str,
 )
 def test_the_expected_bits_of_other_compilers(folders: Folders, command: str) -> None:
-    """gcc 12 fuses neighbours that it joins to vectors, even where it is told not to fuse."""
+    """gcc 12 fuses products and sums that it joins into vectors, even with -ffp-contract=off. The option
+    -fno-tree-slp-vectorize prevents it.
+    """
     for folder in folders.folders:
         assert_passed(folder, *command.split())
 
 
 def test_no_warning_of_gcc(folders: Folders) -> None:
-    """Batches and self-tests too."""
+    """The sources include batches and self-tests."""
     assert_no_warning("gcc", folders)
 
 

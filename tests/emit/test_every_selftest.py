@@ -69,7 +69,7 @@ def contacts() -> Robot:
 
 
 def loops() -> Robot:
-    """Four bars in a plane."""
+    """A planar four-bar linkage."""
     bar: dict[str, Any] = {"type": "revolute", "axis": (0, 1, 0), **SOLID}
     built = trunk("loops").add_body("coupler", parent="thigh", xyz=(0, 0, -0.3), **bar)
     built.add_body("rocker", parent="trunk", xyz=(0.4, 0.1, -0.1), **bar)
@@ -91,8 +91,8 @@ def robot_of(name: str) -> Robot:
 
 
 def functions_of(robot: Robot, params: tuple[str, ...], directions: bool) -> tuple[str, ...]:
-    """All that this robot has, those of parameters only where there are some; of contacts and loops
-    what no other robot has."""
+    """The names of the functions that this robot has. Robots with contacts or loops only have those that the
+    floating robot lacks."""
     names = list(ALL)
     if robot.model.contacts or robot.model.loops:
         names = [name for name in names if not _has(robot_of("floating"), name, ())]
@@ -112,7 +112,7 @@ def _has(robot: Robot, name: str, params: tuple[str, ...]) -> bool:
 
 
 def designs_of(robot: Robot, options: Options) -> list[FunctionSource]:
-    """The designs that are not refused; a direction along which nothing changes is refused."""
+    """Designs the functions, without derivatives that are refused because they are 0 at all states."""
     names = list(options.functions)
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The folder in the hands of somebody with a C or C++ compiler: Makefile, C++ header, Eigen."""
+"""A folder needs no more than a C or C++ compiler: its Makefile, its C++ header, and Eigen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a robot is called, its C means what it says: names of every kind, proved and built."""
+"""The C of a robot is right for any name of the robot: checks of all words, and builds for special names."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FOLDERS: tuple[tuple[Base, Options, int], ...] = (
     ("floating", OWN, 1),
     ("fixed", Options(), 2),
 )
-"""With the number of the form; the third one of the most functions is the looped one."""
+"""Base, options and number of the form; form 2 of most functions has loops over bodies."""
 
 C_FILES = (".c", ".h", ".hpp")
 
@@ -64,7 +64,7 @@ def folders() -> list[dict[str, Mapping[str, str]]]:
 
 
 def words(text: str) -> set[str]:
-    """The identifiers and keywords of a C file, those of comments and strings left out."""
+    """The identifiers and keywords of a C file, without those in comments and strings."""
     code = re.sub(r'/\*.*?\*/|"(\\.|[^"\\\n])*"|//[^\n]*', " ", text, flags=re.DOTALL)
     return set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", code))
 
@@ -92,7 +92,7 @@ def test_the_name_is_a_prefix_and_nothing_else(folders: list[dict[str, Mapping[s
 
 
 def test_no_name_makes_a_word_of_another(folders: list[dict[str, Mapping[str, str]]]) -> None:
-    """A word of the C that ends as a symbol does: the robot named as its beginning has that symbol."""
+    """The beginning of a word that ends like a symbol is no legal name: the symbol would be that word."""
     found = words_of(folders)
     symbols = {word.removeprefix(NAME) for word in found if word.startswith(f"{NAME}_")}
     macros = {word.removeprefix(NAME.upper()) for word in found if word.startswith(f"{NAME.upper()}_")}
@@ -126,7 +126,7 @@ def host(folders: list[dict[str, Mapping[str, str]]], tmp_path_factory: pytest.T
 
 
 def test_no_name_hides_a_header(host: Path) -> None:
-    """No file hides a header of `#include <...>`, for which the folder is searched first."""
+    """No generated file has the name of a system header, as `#include <...>` searches the folder first."""
     python = [f"-I{sysconfig.get_paths()['include']}", f"-I{np.get_include()}"]
     sources = [path for path in host.rglob("*.c") if not path.name.endswith(("_v2.c", "_v3.c"))]
     command = ["gcc", "-M", "-march=x86-64-v4", *python, f"-I{host}", *sources]
@@ -144,7 +144,7 @@ def test_no_name_hides_a_header(host: Path) -> None:
 
 
 def test_no_name_is_a_word_of_the_system_in_cpp(host: Path) -> None:
-    """The robot's name is a namespace beside all that the C++ header includes."""
+    """The name of a robot is a namespace in C++, and clashes with no name that the C++ header includes."""
     header = (host / f"{NAME}.hpp").read_text()
     includes = "".join(line for line in header.splitlines(keepends=True) if line.startswith("#include <"))
     text = subprocess.run(
@@ -186,10 +186,10 @@ KINDS = {
     "y" * 58 + "intrin": "y" * 58 + "in",
     "z" * 54 + "intrin": "z" * 54 + "_robot",
 }
-"""Names that robots have, and the identifiers made of them."""
+"""Names of robots, and the identifiers that are made from them."""
 
 BUILT = ["q", "stream", "test", "stdint", "class"]
-"""Of these the Python package too."""
+"""The names of robots whose Python packages are built as well."""
 
 
 def described(name: str, folder: Path) -> Path:
@@ -210,7 +210,7 @@ def test_identifiers_of_any_name() -> None:
 def test_robots_of_any_name(
     name: str, rnea: tuple[Robot, Options, list[FunctionSource]], tmp_path: Path
 ) -> None:
-    """gcc finds nothing to say, the self-test passes, a C++ compiler takes the header."""
+    """gcc gives no warning, the self-test passes, and a C++ compiler accepts the header."""
     robot, options, functions = rnea
     sources = emit(Request(robot, replace(options, name=robot_identifier(name))), functions)
     write(sources.files, tmp_path)
@@ -256,7 +256,7 @@ def write(files: Mapping[str, str], folder: Path) -> None:
 def test_a_changed_name_is_told(
     name: str, why: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Both commands say so in one line, unless the user has chosen the name."""
+    """Both commands print one line about a changed name, unless the user has chosen the name."""
     urdf = str(described(name, tmp_path))
     generation = [urdf, "-f", "gravity", "--no-compile", "-o", str(tmp_path / "out")]
     for command, told in (
@@ -313,12 +313,12 @@ TEMPLATES = (
     *("c/ROBOT_FUNCTION.c", "c/ROBOT_selftest.c", "c/draws", "c/parts", "project/ROBOT.hpp"),
     *("batch/ROBOT_FUNCTION_batch.c", "batch/ROBOT_batch_selftest.c", "python/binding.c"),
 )
-"""In these arguments stand beside other names."""
+"""The templates of C functions in which arguments share a scope with other names."""
 
 
 def words_of_the_templates() -> set[str]:
-    """All whole words of the templates, without those such as `many_{{ argument.name }}`, and `run` of
-    loops."""
+    """The words of the templates without composed ones such as `many_{{ argument.name }}`, and `run`, the
+    counter of loops."""
     found = {"run"}
     for name in TEMPLATES:
         text = (template_root() / f"{name}.jinja").read_text()
@@ -338,7 +338,7 @@ def is_legal_argument(name: str) -> bool:
 
 
 def test_arguments_hide_no_name_of_the_c(tmp_path: Path) -> None:
-    """Words of the templates are refused as arguments, or they are no harm: a function that has them all."""
+    """Words of the templates are refused as arguments, or harmless: a function with all others compiles."""
     found = words_of_the_templates()
     assert found >= LOCAL
     legal = sorted(name for name in found if is_legal_argument(name))
@@ -349,7 +349,7 @@ def test_arguments_hide_no_name_of_the_c(tmp_path: Path) -> None:
 
 
 def adder(inputs: Sequence[str], outputs: Sequence[str]) -> FunctionSource:
-    """A function whose outputs are the sum of all inputs."""
+    """Returns a function each of whose outputs is the sum of all inputs."""
     nodes = [Node("input", value=float(k)) for k in range(len(inputs))]
     total = 0
     for k in range(1, len(inputs)):
@@ -366,7 +366,7 @@ def adder(inputs: Sequence[str], outputs: Sequence[str]) -> FunctionSource:
 
 
 def assert_sound(source: FunctionSource, folder: Path) -> None:
-    """No compiler says a word, and both self-tests pass."""
+    """Asserts that compilers give no warning, and that both self-tests pass."""
     write(render(facts(), [source]).files, folder)
     command = ["make", "-s", "-C", folder, "CFLAGS=-O0 -Wshadow -Werror", "check", "check-batch"]
     subprocess.run(command, check=True, capture_output=True)

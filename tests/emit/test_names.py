@@ -1,4 +1,4 @@
-"""Names and texts of a description can become identifiers and comments only."""
+"""Names and texts of a description only become identifiers and comments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of a function: the bits of one piece, no value overwritten too early, small workspaces, plain C."""
+"""Functions in parts have the bits of those in one piece, overwrite no value too early, and are plain C."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_no_slot_is_taken_while_its_value_is_needed(graph: Graph, longest: int, 
     computed: set[int] = set()
     for nodes in segments:
         here = set(nodes)
-        for index in nodes:  # all at once before anything is read: the worst that nested statements can do
+        for index in nodes:  # nested statements may write all values before reading any
             if index in slots:
                 workspace[slots[index]] = index
         for index in nodes:
@@ -147,7 +147,7 @@ def test_slots_are_taken_again() -> None:
     builder = Builder()
     x = builder.input("x", 8)
     state = x[0]
-    for _ in range(40):  # forty bulges of eight values that meet in one
+    for _ in range(40):  # forty groups of eight values, each summed to one
         state = sum((state * element for element in x[1:]), state)
     graph = builder.graph([("y", (1,), [state])])
     trigonometry = trigonometry_of(graph, builtin=False)
@@ -156,11 +156,11 @@ def test_slots_are_taken_again() -> None:
     assert len(boundaries) > 10
     assert max_live(graph) == 3
     size, _ = workspace_slots(graph, segments, readable(graph, trigonometry))
-    assert size == 2  # what comes in, and what goes out
+    assert size == 2  # the value from the part before, and the value for the next
 
 
 def wrapped(name: str, body: Body, graph: Graph) -> str:
-    """C of `void name(inputs, outputs)`, parts before it."""
+    """Prints the C of `void name(inputs, outputs)`, after that of its parts."""
     texts = [
         f"static void {part.name}({', '.join(part.parameters)})\n{{\n{chr(10).join(part.statements)}\n}}"
         for part in body.parts
@@ -179,7 +179,7 @@ def prototypes(names: Sequence[str], graph: Graph) -> str:
 
 
 def compiled(folder: Path, texts: Mapping[str, str], graph: Graph) -> ctypes.CDLL:
-    """The functions as C99, and as C++ to the letter too."""
+    """Compiles the functions as C99, and as strict C++ as well."""
     source = (
         f"#include <math.h>\n#if defined(__cplusplus)\n#define RESTRICT\n#else\n#define RESTRICT restrict\n"
         f"#endif\n{prototypes(list(texts), graph)}\n{SINCOS}\nvoid use(double *p);\n"
@@ -204,7 +204,7 @@ def called(
 
 
 def bits(values: npt.NDArray[np.float64]) -> bytes:
-    """The bits that must be equal; all NaN are equal."""
+    """Returns the bits that must be equal; all NaNs have the same bits."""
     return np.where(np.isnan(values), np.nan, values).tobytes()
 
 
@@ -259,7 +259,7 @@ STYLES = {
 
 
 def wound(columns: int, turns: int = 1300) -> Graph:
-    """Eight numbers a column, each mixed with its neighbour over and over: some 3900 operations."""
+    """Mixes eight numbers of the first column with their neighbours repeatedly, in some 3900 operations."""
     builder = Builder()
     x, factor = builder.input("x", 8 * columns), list(builder.input("factor", 4))
     if columns > 1:
@@ -274,14 +274,14 @@ def wound(columns: int, turns: int = 1300) -> Graph:
 
 
 def padded() -> Graph:
-    """A number and nine zeros."""
+    """A graph whose output is one number and nine zeros."""
     builder = Builder()
     (x,), factor = builder.input("x", 1), builder.input("factor", 4)
     return builder.graph([("y", (10,), [x * factor[0], *[0.0] * 9])])
 
 
 def programs() -> list[FunctionSource]:
-    """A straight line that is too long for one piece, a loop over such a line, a loop that writes zeros."""
+    """Programs of a straight line too long for one piece, of a loop over such a line, and of zeros."""
     rows = tuple(range(0, 80, 10))
     each = {"x": Access("x", (0,), rows), "factor": whole("factor", 4)}
     zeros = Loop("rows", padded(), each, {"y": Access("y", tuple(range(10)), rows)}, 8)

@@ -1,4 +1,4 @@
-"""Statements say what the graph says: the same bits as the interpreter, whatever the nesting."""
+"""Printed statements compute the same bits as the interpreter, whatever the nesting."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_neighbouring_zeros_are_written_at_once() -> None:
         address=lambda array, position: 20 - 2 * position if array == "y" else 9 - position,
     )
     first, *others = print_statements(graph, backwards)
-    assert first == "memset(&z[7], 0, 3 * sizeof z[0]);"  # those of y are not neighbours
+    assert first == "memset(&z[7], 0, 3 * sizeof z[0]);"  # the elements of y are not neighbours
     assert {"z[6] = x[9];", "y[20] = 0.0;", "y[4] = 0.0;"} < set(others)
 
 
@@ -205,7 +205,7 @@ def test_compiled_statements_give_the_bits_of_the_interpreter(
 
 
 def test_what_is_printed_is_verified_under_tests() -> None:
-    """The fixture of `conftest.py` is at work: a node may not read one that comes after it."""
+    """The fixture of `conftest.py` verifies graphs: it finds a node that reads a later one."""
     nodes = (Node("input"), Node("neg", (2,)), Node("sq", (0,)))
     crossed = Graph((Input("x", 1),), nodes, (Output("y", (1,), (1,)),))
     with pytest.raises(GraphError):

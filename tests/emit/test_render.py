@@ -1,4 +1,4 @@
-"""The files of a folder: their text against golden files, and what compilers say of them."""
+"""The files of a folder equal golden files, and compile without warnings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ HOSTILE = ('a"; system("x', "*/ #error ??/\n \\")
 
 
 def laid_out(style: str) -> Sources:
-    """The folder of both toys in a style."""
+    """Renders the folder of both toy functions in a style."""
     options = STYLES[style]
     return render(facts(), with_angles_given(toys()) if options.trig == "input" else toys(), options)
 
@@ -70,7 +70,7 @@ def test_golden_text(golden: Callable[[str, str], None], style: str) -> None:
     sources = laid_out(style)
     carried = {f"{PRIVATE}/{file}" for file in (*LOADER, *BINDING)}
     for name, text in sources.files.items():
-        if name not in carried and not name.endswith("_selftest.c"):  # its numbers are the C library's
+        if name not in carried and not name.endswith("_selftest.c"):  # its numbers are those of libm
             golden(f"emit/{style}/{name}", text)
 
 
@@ -142,7 +142,7 @@ def test_selftest_finds_a_fault(kind: str, tmp_path: Path) -> None:
 
 
 def test_nothing_from_a_description_reaches_the_code(tmp_path: Path) -> None:
-    """The same statements as for a harmless robot; what was hostile stands escaped in comments."""
+    """The statements equal those of a harmless robot; hostile texts are escaped in comments."""
     hostile = facts(robot_name=HOSTILE[0] + HOSTILE[1], joints=HOSTILE)
     sources = render(hostile, toys(), PORTABLE)
     folder = written(tmp_path, sources.files)
@@ -166,7 +166,9 @@ def test_joints_that_sanitise_alike_have_macros_of_their_own() -> None:
 
 
 def test_a_small_machine_gets_no_python_package() -> None:
-    """Nothing but C, what builds it, a page and the manifest: no module of Python, no C that needs Python."""
+    """The folder has only C, its build files, a page and the manifest: no module of Python, no C that needs
+    Python.
+    """
     small = replace(PORTABLE, prefix="arm-none-eabi-")
     files = render(facts(), toys(), small).files
     assert not [name for name in files if "/" in name or name.endswith((".py", ".pyi", ".typed"))]

@@ -1,4 +1,4 @@
-"""The emitted sine and cosine: errors against mpmath, one result in every form, and what is out of range."""
+"""The emitted sine and cosine: errors against mpmath, equal bits of all forms, and arguments out of range."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ DTYPE: dict[str, Any] = {"double": np.float64, "float": np.float32}
 BITS: dict[str, Any] = {"double": np.uint64, "float": np.uint32}
 RANGE = {"double": 1e5, "float": 1e4}
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wdouble-promotion", "-Wshadow", "-Wundef", "-Werror"]
-COUNT = 7  # values of the _n form
-VECTORS = 3  # vectors of the _v form
-STEP = COUNT * VECTORS * 16  # whole calls of either
+COUNT = 7  # values in a call of the _n form
+VECTORS = 3  # vectors in a call of the _v form
+STEP = COUNT * VECTORS * 16  # a multiple of the values in a call of either form
 
 CALLER = """
 #include "sincos.h"
@@ -121,7 +121,7 @@ def _form(function: Any, real: str) -> Form:
 
 
 def worst(bits: int, limit: float) -> list[float]:
-    """In each binade up to `limit` numbers of `bits` bits unusually close to multiples of pi/2.
+    """Finds, in each binade up to `limit`, numbers of `bits` bits unusually close to multiples of pi/2.
 
     m 2^e = n pi/2 nearly where n / m is a convergent of 2^e / (pi/2) or lies between two of them.
     """
@@ -135,7 +135,7 @@ def worst(bits: int, limit: float) -> list[float]:
                 rest = 1 / (rest - int(rest))
                 for k in range(min(int(rest), 100) + 1):
                     n, m = n0 + k * n1, m0 + k * m1
-                    factor = -(-(2 ** (bits - 1)) // max(m, 1))  # the smallest that fills all bits
+                    factor = -(-(2 ** (bits - 1)) // max(m, 1))  # the smallest factor that fills all bits
                     if n and m and m * factor < 2**bits and math.ldexp(m * factor, e) <= limit:
                         close[abs(factor * (m * mpf(2) ** e - n * pi / 2))] = math.ldexp(m * factor, e)
                 n0, m0, n1, m1 = n1, m1, n0 + int(rest) * n1, m0 + int(rest) * m1

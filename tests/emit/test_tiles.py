@@ -1,4 +1,4 @@
-"""Tiles: every element of a result is stored once it is computed, waits undisturbed and leaves once."""
+"""Tiles: each element of a result is stored when it is computed, is not overwritten, and leaves once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from rbdgen.emit.package import EmitOptions, FunctionSource
 from rbdgen.emit.real import REALS
 from rbdgen.emit.render import render
 from rbdgen.errors import EmitError
-from rbdgen.graph.node import ARITY, Graph, Input, Node, Output
+from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.graph.ops import ARITY
 from rbdgen.machine import lanes
 from rbdgen.runtime.arrays import aligned
 from rbdgen.signature import SizedArgument
@@ -44,7 +45,7 @@ def style(trig: str) -> Style:
 
 
 def outputs(random: Random, nodes: Sequence[Node], sizes: Sequence[int]) -> tuple[Output, ...]:
-    """Outputs in runs: of one node, of zeros, of any nodes, of nodes one after the other."""
+    """Draws outputs made of runs of one node, of zeros, of any nodes, or of consecutive nodes."""
     zero, minus_zero = (next(k for k, x in enumerate(nodes) if repr(x.value) == z) for z in ("0.0", "-0.0"))
     found = []
     for number, size in enumerate(sizes):
@@ -66,7 +67,7 @@ def outputs(random: Random, nodes: Sequence[Node], sizes: Sequence[int]) -> tupl
 
 
 def with_outputs(graph: Graph, seed: int, sizes: Sequence[int]) -> Graph:
-    """The graph with outputs of these sizes for its own, of any nodes."""
+    """Replaces the outputs of the graph by outputs of any nodes, of these sizes."""
     nodes = (*graph.nodes, Node("const", (), 0.0), Node("const", (), -0.0))
     return Graph(graph.inputs, nodes, outputs(Random(seed), nodes, sizes), graph.labels)
 
@@ -130,7 +131,7 @@ def test_elements_wait_undisturbed_and_leave_once(
         Element(tile.array, tile.first + k): z for tile in tiling.zeros for k, z in enumerate(tile.elements)
     }
     for nodes, stores, leaving in zip(cut.segments, tiling.stores, tiling.leaving, strict=True):
-        here: set[Element] = set()  # in whatever order a segment stores, nothing is written over
+        here: set[Element] = set()  # no element is overwritten, whatever the order of stores
         for node, places in stores.items():
             assert node in nodes or not graph.nodes[node].args
             for place in places:
@@ -155,7 +156,7 @@ def test_elements_wait_undisturbed_and_leave_once(
     longest=st.integers(1, 12),
 )
 def test_places_are_taken_again(graph: Graph, seed: int, sizes: list[int], longest: int) -> None:
-    """There are as many places as tiles that wait at once; no order of places needs fewer."""
+    """There are as many places as tiles that wait at the same time, which is the least possible number."""
     graph = with_outputs(graph, seed, sizes)
     cut = cut_up(graph, style("libm"), longest)
     tiling = tiled(graph, cut.segments, list(tiles_of(graph, 8)))
@@ -173,7 +174,7 @@ def test_places_are_taken_again(graph: Graph, seed: int, sizes: list[int], longe
 
 
 def test_what_is_printed() -> None:
-    """Ten elements of y: zeros, an input, a product; a tile of zeros and one that overlaps it."""
+    """The ten elements of y are zeros, an input and a product; they fill a tile of zeros and one over it."""
     nodes = (Node("input"), Node("input", value=1.0), Node("const", value=0.0), Node("mul", (0, 1)))
     y = Output("y", (10,), (2,) * 8 + (0, 3))
     graph = Graph((Input("x", 2),), nodes, (y, Output("z", (2,), (3, 2))))
@@ -215,14 +216,14 @@ def random_graph(seed: int, sizes: Sequence[int]) -> Graph:
             "sq": nodes[a].op in ("sin", "cos", "input", "neg"),
         }
         op = random.choice([op for op in ALL if allowed.get(op, True)])
-        args = (a, b)[: ARITY[op]]
+        args = (a, b, b, a)[: ARITY[op]]
         nodes.append(Node(op, args))
         plain.append(op not in ("sin", "cos") and all(plain[k] for k in args))
     return Graph((Input("x", 3), Input("u", 2)), tuple(nodes), outputs(random, nodes, sizes))
 
 
 GROUPS = ((1, 7), (8,), (9, 15, 2), (16, 17), (32, 64, 16), (324, 3), (33,), (128,))
-"""Sizes of the outputs of a function each; of some every state is whole cache lines."""
+"""The sizes of the outputs of each function; the states of some fill whole cache lines."""
 
 
 def sources() -> list[FunctionSource]:
@@ -237,7 +238,7 @@ def sources() -> list[FunctionSource]:
 
 
 class Compiled:
-    """Functions and their batch functions in a shared object of their own."""
+    """Functions and their batch functions, compiled into a separate shared object."""
 
     def __init__(self, folder: Path, options: EmitOptions, *command: str) -> None:
         self.dtype = np.dtype(np.float32 if options.real == "float" else np.float64)

@@ -1,4 +1,4 @@
-"""Transposition of squares of lanes: the stages that the headers hold, played on a square of names."""
+"""Transposition of squares of lanes: the stages of the headers, applied to a square of names."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def test_stages_transpose(real: Any, widths: list[int]) -> None:
             square = exchanged(square, stage)
         assert square == [[(lane, row) for lane in lanes] for row in lanes]
         distances = [stage.distance for stage in width.stages]
-        assert sorted(distances) == [2**k for k in range(len(distances))]  # each names its macros
+        assert sorted(distances) == [2**k for k in range(len(distances))]  # each width names its macros
         assert 2 ** len(distances) == width.lanes
 
 
 @pytest.mark.parametrize("real", ["double", "float"])
 def test_stages_are_instructions_that_x86_has(real: Any) -> None:
-    """Within 16 bytes `unpcklps` and its kin: all groups alike; across them whole groups move."""
+    """Stages within 16 bytes are instructions such as `unpcklps`, alike in all groups; others move groups."""
     group = 2 if real == "double" else 4
     for width in lanes_context(EmitOptions(real=real)).widths:
         for stage in width.stages:
@@ -52,7 +52,7 @@ def test_stages_are_instructions_that_x86_has(real: Any) -> None:
                     first = groups[0]
                     alike = [[k + group * place for k in first] for place in range(len(groups))]
                     assert groups == alike
-                    half = first[::2]  # neighbours, each followed by the other row's
+                    half = first[::2]  # every second lane; the lanes between are the other row's
                     assert half in (list(range(group // 2)), list(range(group // 2, group)))
                     assert first[1::2] == [k + width.lanes for k in half]
                 else:

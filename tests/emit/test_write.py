@@ -1,4 +1,4 @@
-"""Folders appear whole, replace only what rbdgen wrote, and leave the rest alone."""
+"""Folders appear whole, and replace only files that rbdgen wrote."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from attack import kills
 
+from campaigns import kills
 from rbdgen.emit import write
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import EmitError
@@ -138,7 +138,7 @@ def test_what_was_there_comes_back_when_the_new_one_cannot_take_its_place(
 def test_once_the_new_folder_stands_nothing_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
 ) -> None:
-    """The next run removes what could not be removed."""
+    """The next run removes files that this run could not remove."""
     folder = tmp_path / "toy"
     write_folder(folder, files("old"))
     with monkeypatch.context() as broken:
@@ -177,7 +177,7 @@ def test_once_the_new_folder_stands_leavings_that_cannot_be_listed_are_no_error(
 def test_the_folder_is_there_while_it_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool
 ) -> None:
-    """Seen before every renaming; a missing one comes back with the next run."""
+    """The old folder is there before every renaming; if it is missing, the next run restores it."""
     if exchange and write._renameat2() is None:
         pytest.skip("this system cannot exchange two names")
     if not exchange:
@@ -197,7 +197,7 @@ def test_the_folder_is_there_while_it_is_replaced(
 
 
 def test_leavings_of_killed_runs(tmp_path: Path) -> None:
-    """Half-written folders go, an old one comes back, what is the user's stays."""
+    """Half-written folders are removed, an old one comes back, and the user's files stay."""
     token = "0123456789ab"
     for name, text in (("back", "old"), ("toy", "older")):
         write_folder(tmp_path / name, files(text))
@@ -227,7 +227,7 @@ def test_a_file_put_into_a_folder_being_removed_stays(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("where", ["__pycache__", "sub/__pycache__", "sub/d", "a.c"])
 def test_links_are_the_users(tmp_path: Path, where: str) -> None:
-    """Neither removed nor followed, also where the manifest lists what lies behind them."""
+    """Links are neither removed nor followed, even if the manifest lists files behind them."""
     folder, mine = tmp_path / "toy", tmp_path / "mine"
     write_folder(folder, files("old", "sub/d/x"))
     mine.mkdir()
@@ -274,7 +274,7 @@ def test_a_manifest_nested_too_deep(tmp_path: Path) -> None:
 
 
 def test_kills() -> None:
-    """The next run finds the old folder or the new one whole, and leaves nothing else."""
+    """After a kill, the next run finds the old folder or the new one whole, and leaves nothing else."""
     counts = kills.run(seed=1, size=60)
     assert counts == {"tried": 60, "killed": counts["killed"], "wrong": 0, "crashed": 0}
     assert counts["killed"] > 20

@@ -12,9 +12,10 @@ import pytest
 
 from rbdgen.errors import GraphError
 from rbdgen.graph.builder import Builder
-from rbdgen.graph.evaluate import _columns, evaluate, operations
+from rbdgen.graph.evaluate import COMPUTED, _columns, evaluate
 from rbdgen.graph.expression import Expr
-from rbdgen.graph.node import ARITY, Graph
+from rbdgen.graph.node import Graph
+from rbdgen.graph.ops import ARITY, OPS
 
 
 def sample() -> Graph:
@@ -85,19 +86,21 @@ def test_every_operation_keeps_its_type(op: str, shape: tuple[int, ...]) -> None
     if op in ("join", "turn") and not shape:
         pytest.skip("a value with lanes has an axis")
     for dtype in map(np.dtype, FLOATS):
-        function = operations(dtype)[op]
+        function = COMPUTED[op]
         value = np.full(shape, 0.5, dtype)[()]  # a scalar where there is no axis
         constant = dtype.type(0.25)
-        for operands in [(value, value), (value, constant), (constant, value)][: 3 if ARITY[op] == 2 else 1]:
-            assert function(*operands[: ARITY[op]]).dtype == dtype, (op, dtype)
+        if op == "abs" and dtype.kind == "c":
+            continue  # that of a complex number is real
+        for operands in [(value, value), (value, constant), (constant, value)][: 3 if ARITY[op] > 1 else 1]:
+            assert function(*(2 * operands)[: ARITY[op]]).dtype == dtype, (op, dtype)
 
 
-EXACT = ("add", "sub", "mul", "div", "neg", "sq", "sign", "join", "turn")
+EXACT = [op for op, row in OPS.items() if row.rational or row.of_lanes]
 
 
 @pytest.mark.parametrize("op", sorted(set(ARITY) - {"const", "input"}))
 def test_every_operation_keeps_the_type_of_objects(op: str) -> None:
-    function = operations(np.dtype(object))[op]
+    function = COMPUTED[op]
     samples: list[object] = [mpmath.mpf(0.5), Builder().input("x", 1)[0], *([Fraction(1, 2)] * (op in EXACT))]
     for sample in samples:
         for shape in SHAPES[1:]:

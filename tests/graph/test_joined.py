@@ -59,7 +59,7 @@ def program() -> Program:
                 {"A": whole("A", 3), "b": column("B", 3, 5, COLUMNS)},
                 {"x": Access("solved", (0,), slots)},
                 6,
-                alone=once,
+                distinct_runs=once,
             ),
             Loop(
                 "scale",
@@ -67,12 +67,12 @@ def program() -> Program:
                 {"s": whole("s", 1), "x": Access("solved", (0,), slots)},
                 {"y": Access("Y", (0, 5), COLUMNS)},
                 6,
-                alone=once,
+                distinct_runs=once,
             ),
         ),
         {"A": 3, "solved": 6},
         {"B": B},
-        by_freedom=True,
+        lanes_are_freedoms=True,
     )
 
 
@@ -109,7 +109,7 @@ REWRITTEN = Loop(
     {"A": Access("B", (0, 1, 2)), "b": column("B", 3, 5, (0, 1, 2))},
     {"x": Access("A", (0,), (0, 1, 2))},
     3,
-    alone=(0, 1, 2),
+    distinct_runs=(0, 1, 2),
 )
 """Columns that are written over what all columns before them read."""
 

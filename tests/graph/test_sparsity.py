@@ -1,4 +1,4 @@
-"""Which elements of outputs are always 0, and programs that give the others alone."""
+"""Elements of outputs that are always 0, and programs that only compute the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verifier refuses each way of breaking the grammar, and says where and how."""
+"""The verifier refuses every violation of the grammar, and names its place and kind."""
 
 from __future__ import annotations
 

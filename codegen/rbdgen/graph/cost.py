@@ -7,43 +7,54 @@ operations. 1 / x is one division.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections import Counter
+from typing import Final, get_args
 
 from rbdgen.graph.node import Graph
+from rbdgen.graph.ops import OPS, Column
 
-DIVISION_WORK = 4
-"""Work of a division or square root in additions. Its throughput on current processors is at least so much
-lower, so that one shared reciprocal for two quotients pays although it is one operation more.
-"""
+OPERATIONS: Final = tuple(OPS)
+"""The operations that compute: all but `const` and `input`."""
 
-SIGN_WORK = 5
-"""Work of a sign in additions: two comparisons, two sums and a product."""
+COLUMNS: Final[tuple[Column, ...]] = tuple(column for column in get_args(Column) if column)
+"""The columns of tables of counts."""
 
-TRIGONOMETRY_WORK = 20
-"""Work of a sine or cosine in additions: the operations of a short polynomial and its reduction."""
+_NAMED: Final = {
+    op
+    for op, row in OPS.items()
+    if row.column and op not in ("add", "sub", "mul", "sq", "div", "neg", "sqrt", "sin", "cos")
+}
+"""The operations that the text of a cost names only if there are any."""
 
 
-@dataclass(frozen=True)
 class Cost:
-    """Operations of a graph, by kind."""
+    """Operations of a graph: the count of each kind is an attribute of its name, such as `cost.add`."""
 
-    add: int = 0
-    sub: int = 0
-    mul: int = 0
-    div: int = 0
-    neg: int = 0
-    sq: int = 0
-    sqrt: int = 0
-    sin: int = 0
-    cos: int = 0
-    sign: int = 0
-    join: int = 0
-    turn: int = 0
+    __slots__ = ("counts",)
+
+    def __init__(self, **counts: int) -> None:
+        self.counts = {op: counts.pop(op, 0) for op in OPERATIONS}
+        if counts:
+            raise TypeError(f"no such operations: {', '.join(counts)}")
+
+    def __getattr__(self, op: str) -> int:
+        if op not in OPS:  # also while the counts themselves are unpickled
+            raise AttributeError(op)
+        return self.counts[op]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cost) and self.counts == other.counts
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.counts.values()))
+
+    def __repr__(self) -> str:
+        return f"Cost({', '.join(f'{op}={count}' for op, count in self.counts.items() if count)})"
 
     @property
     def total(self) -> int:
         """All operations, each counted once."""
-        return sum(getattr(self, kind) for kind in OPERATIONS)
+        return sum(self.counts.values())
 
     @property
     def additions(self) -> int:
@@ -63,37 +74,30 @@ class Cost:
     @property
     def work(self) -> int:
         """Operations weighted by the time that they take. Passes must not increase this measure."""
-        return (
-            self.total
-            + (DIVISION_WORK - 1) * (self.div + self.sqrt)
-            + (SIGN_WORK - 1) * self.sign
-            + (TRIGONOMETRY_WORK - 1) * self.trigonometric
-        )
+        return sum(count * OPS[op].work for op, count in self.counts.items() if count)
+
+    def in_column(self, column: Column) -> int:
+        """The number of operations that tables show in a column."""
+        return sum(count for op, count in self.counts.items() if OPS[op].column == column)
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(*(getattr(self, kind.name) + getattr(other, kind.name) for kind in fields(self)))
+        return Cost(**{op: count + other.counts[op] for op, count in self.counts.items()})
 
     def __mul__(self, times: int) -> Cost:
-        return Cost(*(getattr(self, kind.name) * times for kind in fields(self)))
+        return Cost(**{op: count * times for op, count in self.counts.items()})
 
     def __str__(self) -> str:
+        others = (f" + {count} {op}" for op, count in self.counts.items() if count and op in _NAMED)
         return (
             f"{self.total} = {self.multiplications} mul + {self.additions} add + {self.div} div"
-            f" + {self.neg} neg + {self.sqrt} sqrt + {self.trigonometric} trig"
-            + (f" + {self.sign} sign" if self.sign else "")
+            f" + {self.neg} neg + {self.sqrt} sqrt + {self.trigonometric} trig{''.join(others)}"
         )
-
-
-OPERATIONS: tuple[str, ...] = tuple(kind.name for kind in fields(Cost))
-"""The operations that compute, in the order of `Cost`'s fields: all but `const` and `input`."""
 
 
 def cost(graph: Graph) -> Cost:
     """Counts of all nodes of the graph, including those that no output needs."""
-    counts = dict.fromkeys(("const", "input", *OPERATIONS), 0)
-    for node in graph.nodes:
-        counts[node.op] += 1
-    return Cost(*(counts[op] for op in OPERATIONS))
+    counts = Counter(node.op for node in graph.nodes)
+    return Cost(**{op: counts[op] for op in OPERATIONS})
 
 
 def readers_in_order(graph: Graph) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""Edges of a `Builder`, 2 node + sign: the constants, and what cancels in a sum or a product of two edges."""
+"""Edges of a `Builder`, 2 node + sign: the constants 0 and 1, and cancellation in sums and products."""
 
 from __future__ import annotations
 
@@ -11,14 +11,19 @@ ZERO: Final = 0
 ONE: Final = 2
 """The edge of the constant 1."""
 
+SELECTS: Final = ("select", "select_le")
+
 Nodes = Sequence[tuple[Any, ...]]
+
+Chosen = tuple[str, int, int, int, int]
+"""A node that selects: its operation and its arguments."""
 
 
 def uncancelled(nodes: Nodes, a: int, b: int) -> tuple[int, int] | None:
     """The two terms that remain of a + b: x and 0 for (x + y) - y, and x and z for (x + y) + (z - y).
 
-    None if nothing cancels. An example is the trace of a rotated matrix: what one diagonal entry gains,
-    another one loses.
+    None if nothing cancels. An example is the trace of a rotated matrix, where terms that are added to one
+    diagonal entry are subtracted from another one.
     """
     left, right = nodes[a >> 1], nodes[b >> 1]
     if left[0] == "add":
@@ -63,3 +68,17 @@ def _undivided(nodes: Nodes, a: int, b: int) -> int | None:
             if nodes[factor >> 1] == ("inv", a):
                 return int(other)
     return None
+
+
+def chosen_sum(nodes: Nodes, a: int, b: int) -> Chosen | None:
+    """select(c, x, 0) + select(c, 0, y) as select(c, x, y), in either order; None for other sums."""
+    left, right = nodes[a >> 1], nodes[b >> 1]
+    if left[0] not in SELECTS or left[:3] != right[:3]:
+        return None
+    (x, y), (z, w) = (
+        [value if value == ZERO else value ^ (edge & 1) for value in node[3:]]
+        for node, edge in ((left, a), (right, b))
+    )
+    if y == z == ZERO:
+        return (*left[:3], x, w)
+    return (*left[:3], z, y) if x == w == ZERO else None

@@ -1,8 +1,8 @@
 """The expression engines with which an algorithm can be traced; all of them end in the same `Graph`.
 
-An engine makes symbols, knows their sine, cosine, square root and sign, is told the names of intermediate
-quantities, and turns the results into a graph. `casadi` is the default. `sympy` gives readable formulas.
-`graph` traces directly into the intermediate representation, and searches count operations with it.
+An engine makes symbols, computes functions of them, records the names of intermediate quantities, and turns
+the results into a graph. `casadi` is the default. `sympy` gives readable formulas. `graph` traces directly
+into the intermediate representation, and searches count operations with it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from rbdgen.graph.expression import Expr
 from rbdgen.graph.from_casadi import from_casadi
 from rbdgen.graph.from_sympy import from_sympy
 from rbdgen.graph.node import Graph
+from rbdgen.graph.values import absolute, largest, least, select, select_le
 
 Scalar = Any
 Results = Sequence[tuple[str, tuple[int, ...], Sequence[Scalar]]]
@@ -31,7 +32,7 @@ def rows_and_columns(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 class Engine(Protocol):
-    """What tracing needs of an expression library."""
+    """The operations of an expression library that tracing needs."""
 
     def symbols(self, name: str, size: int) -> Sequence[Scalar]:
         """The elements of a new input array."""
@@ -44,8 +45,20 @@ class Engine(Protocol):
 
     def sign(self, x: Scalar) -> Scalar: ...
 
+    def abs(self, x: Scalar) -> Scalar: ...
+
+    def max(self, x: Scalar, y: Scalar) -> Scalar: ...
+
+    def min(self, x: Scalar, y: Scalar) -> Scalar: ...
+
+    def select(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+        """x if a < b, else y."""
+
+    def select_le(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+        """x if a <= b, else y."""
+
     def named(self, label: str, value: Scalar) -> Scalar:
-        """Tell the name of an intermediate quantity. The result is the value to continue with."""
+        """Record the name of an intermediate quantity, and return the value with which to continue."""
 
     def expression(self, outputs: Results, name: str = "f") -> Any:
         """The traced outputs in the engine's own terms, for a user's own work."""
@@ -81,13 +94,29 @@ class CasadiEngine:
     def sign(self, x: Scalar) -> Scalar:
         return self._casadi.sign(x)
 
+    def abs(self, x: Scalar) -> Scalar:
+        return self._casadi.fabs(x)
+
+    def max(self, x: Scalar, y: Scalar) -> Scalar:
+        return self._casadi.fmax(x, y)
+
+    def min(self, x: Scalar, y: Scalar) -> Scalar:
+        return self._casadi.fmin(x, y)
+
+    def select(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+        return self._casadi.if_else(a < b, x, y)
+
+    def select_le(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+        return self._casadi.if_else(a <= b, x, y)
+
     def named(self, label: str, value: Scalar) -> Scalar:
         if isinstance(value, self._casadi.SX):
             self._labels.append((value, label))
         return value
 
     def expression(self, outputs: Results, name: str = "f") -> Any:
-        """A `casadi.Function` of this name with the signature's inputs and outputs; matrices are matrices.
+        """A `casadi.Function` of this name with the signature's inputs and outputs. Outputs with two axes are
+        matrices.
 
         An output with more than two axes becomes one matrix, with the rows of all its matrices in order.
         Elements that are always 0 are not in the sparsity pattern.
@@ -134,6 +163,21 @@ class SympyEngine:
     def sign(self, x: Scalar) -> Scalar:
         return self._sympy.sign(x)
 
+    def abs(self, x: Scalar) -> Scalar:
+        return self._sympy.Abs(x)
+
+    def max(self, x: Scalar, y: Scalar) -> Scalar:
+        return self._sympy.Max(x, y)
+
+    def min(self, x: Scalar, y: Scalar) -> Scalar:
+        return self._sympy.Min(x, y)
+
+    def select(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+        return self._sympy.Piecewise((x, a < b), (y, True))
+
+    def select_le(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+        return self._sympy.Piecewise((x, a <= b), (y, True))
+
     def named(self, label: str, value: Scalar) -> Scalar:
         if not isinstance(value, self._sympy.Expr) or value.is_Atom:
             return value
@@ -167,7 +211,7 @@ class GraphEngine:
         return x.join() if isinstance(x, Expr) else self._builder.lanes * x
 
     def turn(self, x: Scalar) -> Scalar:
-        """In each lane, the value of the next lane."""
+        """The value of the next lane in each lane."""
         return x.turn() if isinstance(x, Expr) else x
 
     def cos(self, x: Scalar) -> Scalar:
@@ -181,6 +225,21 @@ class GraphEngine:
 
     def sign(self, x: Scalar) -> Scalar:
         return x.sign()
+
+    def abs(self, x: Scalar) -> Scalar:
+        return absolute(x)
+
+    def max(self, x: Scalar, y: Scalar) -> Scalar:
+        return largest(x, y)
+
+    def min(self, x: Scalar, y: Scalar) -> Scalar:
+        return least(x, y)
+
+    def select(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+        return select(a, b, x, y)
+
+    def select_le(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+        return select_le(a, b, x, y)
 
     def named(self, label: str, value: Scalar) -> Scalar:
         self._builder.label(value, label)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from numbers import Rational
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,57 +15,10 @@ import numpy.typing as npt
 from rbdgen.errors import GraphError
 from rbdgen.graph.cost import last_uses
 from rbdgen.graph.node import Graph
+from rbdgen.graph.ops import OPS
 
-
-def _sign_of_object(x: Any) -> Any:
-    return x.sign() if hasattr(x, "sign") else (x > 0) - (x < 0) + 0 * x
-
-
-_signs_of_objects: Callable[[Any], Any] = np.frompyfunc(_sign_of_object, 1, 1)
-
-
-def _sign(a: Any) -> Any:
-    """In the type of its argument: the difference of two comparisons is an integer, and the sum of an integer
-    and a float32 is a float64."""
-    dtype = getattr(a, "dtype", None)
-    if dtype is None or dtype.kind == "O":
-        return _signs_of_objects(a)
-    return np.subtract(a > 0, a < 0, dtype=dtype) + (a - a)
-
-
-ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "neg": lambda a: -a,
-    "sq": lambda a: a * a,
-    "sign": _sign,
-    "turn": lambda a: np.roll(a, -1, axis=-1),
-}
-
-
-T = TypeVar("T")
-
-
-def halved(lanes: Sequence[T], add: Callable[[T, T], T]) -> T:
-    """The sum over lanes, in the order of `join`: of the halves, as long as there are two; of an odd number
-    the last lane waits."""
-    while len(lanes) > 1:
-        half = len(lanes) // 2
-        pairs = zip(lanes[:half], lanes[half : 2 * half], strict=True)
-        lanes = [*(add(a, b) for a, b in pairs), *lanes[2 * half :]]
-    return lanes[0]
-
-
-def _over_lanes(a: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """`join` of a value whose last axis is that of lanes."""
-    return halved([a[..., k : k + 1] for k in range(a.shape[-1])], operator.add)
-
-
-ARITHMETIC["join"] = _over_lanes
-"""Every operation gives a result of the type of its operands, so that a graph is computed in one type."""
-
+COMPUTED: Final = MappingProxyType({row.name: row.evaluate for row in OPS.values()})
+"""The functions that compute the operations of a graph."""
 
 Elementary = Mapping[str, Callable[[Any], Any]]
 """Functions that stand in for sqrt, sin or cos, by the name of the operation."""
@@ -75,27 +27,27 @@ Elementary = Mapping[str, Callable[[Any], Any]]
 def evaluate(
     graph: Graph, inputs: Mapping[str, npt.ArrayLike | Sequence[object]], elementary: Elementary | None = None
 ) -> dict[str, npt.NDArray[Any]]:
-    """Values of the outputs.
+    """Evaluate the outputs of a graph.
 
     Args:
         graph: a legal graph.
-        inputs: for every input an array (..., size); the leading axes broadcast against each other. They
-            are computed in their common dtype, float64 for integers. Arrays of objects hold any type
-            with arithmetic: `Fraction` (constants are then exact too), mpmath's mpf, `Expr`; for a sine,
-            cosine or root the object needs a method of that name or, as mpf, a context with one.
+        inputs: for every input an array (..., size); the leading axes broadcast against each other. They are
+            computed in their common dtype, float64 for integers. Arrays of objects hold any type with
+            arithmetic: `Fraction` (constants are then exact too), mpmath's mpf, `Expr`; for a sine, cosine or
+            root the object needs a method of that name or, as mpf, a context with one.
         elementary: computes these functions in place of NumPy.
 
-        Lanes are the last of the leading axes, of 1 where an array has none.
+    Lanes are the last of the leading axes, which has the length 1 for an array without lanes.
 
     Returns:
-        For every output an array (..., *shape). Division by zero and overflow give what IEEE 754 says.
+        For every output an array (..., *shape). Division by zero and overflow follow IEEE 754.
 
     Raises:
         GraphError: for a missing or misshapen input, or objects without the elementary function asked for.
     """
     columns, dtype, leading = _columns(graph, inputs)
     convert = lift(columns, dtype)
-    functions = operations(dtype) | dict(elementary or {})
+    functions = {**COMPUTED, **(elementary or {})}
     outputs = {output.name: np.empty((*leading, output.size), dtype) for output in graph.outputs}
     places: dict[int, list[npt.NDArray[Any]]] = {}
     for output in graph.outputs:
@@ -121,15 +73,12 @@ def evaluate(
     return {output.name: outputs[output.name].reshape((*leading, *output.shape)) for output in graph.outputs}
 
 
-def operations(dtype: np.dtype[Any]) -> dict[str, Callable[..., Any]]:
-    """What computes each operation of a graph in this type, on arrays and on scalars."""
-    return ARITHMETIC | {op: _elementary(op, dtype) for op in ("sqrt", "sin", "cos")}
-
-
 def _columns(
     graph: Graph, inputs: Mapping[str, npt.ArrayLike | Sequence[object]]
 ) -> tuple[list[Any], np.dtype[Any], tuple[int, ...]]:
-    """Every input element over its array's leading axes, the common dtype, the common leading axes."""
+    """The values of every input element over its array's leading axes, the common dtype and the common
+    leading axes.
+    """
     arrays = []
     for argument in graph.inputs:
         if argument.name not in inputs:
@@ -154,9 +103,9 @@ def _columns(
 
 
 def lift(columns: Sequence[Any], dtype: np.dtype[Any]) -> Callable[[float], Any]:
-    """From the float of a constant to the type that is computed in.
+    """The conversion of a constant from float to the type in which a graph is evaluated.
 
-    Of objects this is the type of the first element that is not an int or a float, if there is one.
+    For objects, this is the type of the first element that is not an int or a float, if there is one.
     """
     if dtype.kind != "O":
         return dtype.type
@@ -170,23 +119,4 @@ def lift(columns: Sequence[Any], dtype: np.dtype[Any]) -> Callable[[float], Any]
 
 
 _rational = np.frompyfunc(Fraction, 1, 1)
-"""Integers among fractions as fractions, so that their quotients stay exact."""
-
-
-def _elementary(op: str, dtype: np.dtype[Any]) -> Callable[[Any], Any]:
-    """sqrt, sin or cos of an array or a scalar of the dtype."""
-    if dtype.kind != "O":
-        function: Callable[[Any], Any] = getattr(np, op)
-        return function
-
-    def of_object(x: Any) -> Any:
-        if hasattr(x, op):
-            return getattr(x, op)()
-        if hasattr(x, "context"):
-            return getattr(x.context, op)(x)
-        if isinstance(x, float):
-            return getattr(math, op)(x)
-        raise GraphError(f"{op} of a {type(x).__name__}: it has no such method; evaluate in another type")
-
-    each: Callable[[Any], Any] = np.frompyfunc(of_object, 1, 1)
-    return each
+"""Converts integers among fractions to fractions, so that their quotients stay exact."""

@@ -1,27 +1,32 @@
-"""A scalar under construction, with which algorithms compute while they are traced."""
+"""Scalar expressions, with which algorithms compute while they are traced."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Final, TypeAlias
 
-if TYPE_CHECKING:
-    from rbdgen.graph.builder import Builder
+import numpy as np
+
+from rbdgen.errors import GraphError
+from rbdgen.graph.edge_builder import EdgeBuilder
 
 Number: TypeAlias = int | float | Fraction
 """Numbers that expressions can be combined with; NumPy's scalars are accepted, too."""
 
 
 class Expr:
-    """A scalar under construction: arithmetic with expressions of the same builder and with numbers.
+    """A scalar expression, for arithmetic with expressions of the same builder and with numbers.
 
-    It is immutable. `+ - * /` and unary minus build new expressions; `sin`, `cos`, `sqrt` and `sign` are
-    methods. NumPy's functions find the first three on arrays of expressions.
+    It is immutable. `+ - * /`, unary minus, `abs` and powers build new expressions; `sin`, `cos`, `sqrt` and
+    `sign` are methods. NumPy's functions find the first three on arrays of expressions. `< <= > >=` give a
+    `Condition`.
     """
 
     __slots__ = ("builder", "edge")
 
-    def __init__(self, builder: Builder, edge: int) -> None:
+    def __init__(self, builder: EdgeBuilder, edge: int) -> None:
         self.builder = builder
         self.edge = edge
 
@@ -45,7 +50,7 @@ class Expr:
         builder = self.builder
         if isinstance(other, Expr) and other.builder is builder:
             return Expr(builder, builder.sum(self.edge, other.edge))
-        edge = builder.edge_of(other)
+        edge = edge_of(builder, other)
         return NotImplemented if edge is None else Expr(builder, builder.sum(self.edge, edge))
 
     __radd__ = __add__
@@ -54,56 +59,131 @@ class Expr:
         builder = self.builder
         if isinstance(other, Expr) and other.builder is builder:
             return Expr(builder, builder.sum(self.edge, other.edge ^ 1))
-        edge = builder.edge_of(other)
+        edge = edge_of(builder, other)
         return NotImplemented if edge is None else Expr(builder, builder.sum(self.edge, edge ^ 1))
 
     def __rsub__(self, other: Number) -> Expr:
-        edge = self.builder.edge_of(other)
+        edge = edge_of(self.builder, other)
         return NotImplemented if edge is None else Expr(self.builder, self.builder.sum(edge, self.edge ^ 1))
 
     def __mul__(self, other: Expr | Number) -> Expr:
         builder = self.builder
         if isinstance(other, Expr) and other.builder is builder:
             return Expr(builder, builder.product(self.edge, other.edge))
-        edge = builder.edge_of(other)
+        edge = edge_of(builder, other)
         return NotImplemented if edge is None else Expr(builder, builder.product(self.edge, edge))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Expr | Number) -> Expr:
         builder = self.builder
-        edge = builder.edge_of(other)
+        edge = edge_of(builder, other)
         if edge is None:
             return NotImplemented
         return Expr(builder, builder.product(self.edge, builder.reciprocal(edge)))
 
     def __rtruediv__(self, other: Number) -> Expr:
         builder = self.builder
-        edge = builder.edge_of(other)
+        edge = edge_of(builder, other)
         if edge is None:
             return NotImplemented
         return Expr(builder, builder.product(edge, builder.reciprocal(self.edge)))
 
     def sin(self) -> Expr:
         """Sine of an angle in rad."""
-        return Expr(self.builder, self.builder.sine(self.edge))
+        return Expr(self.builder, self.builder.apply("sin", self.edge))
 
     def cos(self) -> Expr:
         """Cosine of an angle in rad."""
-        return Expr(self.builder, self.builder.cosine(self.edge))
+        return Expr(self.builder, self.builder.apply("cos", self.edge))
 
     def sqrt(self) -> Expr:
         """Square root."""
-        return Expr(self.builder, self.builder.square_root(self.edge))
+        return Expr(self.builder, self.builder.apply("sqrt", self.edge))
 
     def sign(self) -> Expr:
-        """1, 0 or -1."""
-        return Expr(self.builder, self.builder.signum(self.edge))
+        """The sign: 1, 0 or -1."""
+        return Expr(self.builder, self.builder.apply("sign", self.edge))
+
+    def __abs__(self) -> Expr:
+        return Expr(self.builder, self.builder.apply("abs", self.edge))
+
+    def __pow__(self, exponent: Number) -> Expr:
+        known = isinstance(exponent, (int, float, Fraction, np.number)) and math.isfinite(exponent)
+        doubled = 2 * Fraction(exponent) if known else None
+        if doubled is None or doubled.denominator > 1:
+            raise GraphError(f"x**{exponent}: give an integer or a half as exponent")
+        return Expr(self.builder, self.builder.power(self.edge, int(doubled)))
+
+    def __lt__(self, other: Expr | Number) -> Condition:
+        return Condition("select", *self._compared(other))
+
+    def __gt__(self, other: Expr | Number) -> Condition:
+        return Condition("select", *self._compared(other)[::-1])
+
+    def __le__(self, other: Expr | Number) -> Condition:
+        return Condition("select_le", *self._compared(other))
+
+    def __ge__(self, other: Expr | Number) -> Condition:
+        return Condition("select_le", *self._compared(other)[::-1])
+
+    def _compared(self, other: Expr | Number) -> tuple[Expr, Expr]:
+        edge = edge_of(self.builder, other)
+        if edge is None:
+            raise GraphError(f"a comparison with a {type(other).__name__}; give an expression or a number")
+        return self, Expr(self.builder, edge)
+
+    def __bool__(self) -> bool:
+        raise GraphError(f"an expression is neither true nor false while it is traced; {_SELECT}")
+
+    def applied(self, op: str, *operands: Expr | Number) -> Expr:
+        """An operation of `graph/ops.py` on expressions of this builder and numbers."""
+        edges = [edge_of(self.builder, operand) for operand in operands]
+        if None in edges:
+            raise GraphError(f"{op}: give expressions or numbers")
+        return Expr(self.builder, self.builder.apply(op, *(edge for edge in edges if edge is not None)))
 
     def join(self) -> Expr:
         """The sum over the lanes."""
-        return Expr(self.builder, self.builder.joined(self.edge))
+        return Expr(self.builder, self.builder.apply("join", self.edge))
 
     def turn(self) -> Expr:
-        """In each lane, the value of the next lane."""
-        return Expr(self.builder, self.builder.turned(self.edge))
+        """The value of the next lane in each lane."""
+        return Expr(self.builder, self.builder.apply("turn", self.edge))
+
+
+_SELECT: Final = "give a comparison to its method `select(x, y)`"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A comparison of two expressions, with which `select` chooses a value. A comparison with NaN does not
+    hold.
+    """
+
+    op: str
+    """The operation that chooses by the comparison."""
+    a: Expr
+    b: Expr
+
+    def select(self, x: Expr | Number, y: Expr | Number) -> Expr:
+        """x where the condition holds, else y. Both are computed."""
+        return self.a.applied(self.op, self.a, self.b, x, y)
+
+    def __bool__(self) -> bool:
+        raise GraphError(f"a comparison is neither true nor false while it is traced; {_SELECT}")
+
+
+def edge_of(builder: EdgeBuilder, operand: object) -> int | None:
+    """The edge of an expression of this builder or of a number; None for any other type.
+
+    Raises:
+        GraphError: for an expression of another builder.
+    """
+    if isinstance(operand, Expr):
+        if operand.builder is not builder:
+            raise GraphError("expressions of two builders cannot be combined; trace with one builder")
+        return operand.edge
+    if isinstance(operand, (float, int, Fraction, np.floating, np.integer)):
+        return builder.number(float(operand))
+    return None

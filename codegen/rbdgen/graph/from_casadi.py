@@ -7,30 +7,41 @@ serves all quotients by d.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from rbdgen.errors import GraphError
 from rbdgen.graph.builder import Builder
+from rbdgen.graph.edges import ONE, ZERO
 from rbdgen.graph.node import Graph
+from rbdgen.graph.ops import FUNCTIONS, OPS
 
-_RULES: dict[str, Callable[..., int]] = {
+_OPERATIONS: Final = {row.casadi: row.name for row in OPS.values() if row.casadi}
+"""CasADi's operations that the graph has, too."""
+
+
+def _equal(builder: Builder, a: int, b: int, x: int, y: int) -> int:
+    """The edge of x if a = b, else y."""
+    return builder.apply("select_le", a, b, builder.apply("select_le", b, a, x, y), y)
+
+
+_RULES: Final[Mapping[str, Callable[..., int]]] = {
     "OP_ASSIGN": lambda _, a: a,
-    "OP_ADD": lambda builder, a, b: builder.sum(a, b),
-    "OP_SUB": lambda builder, a, b: builder.sum(a, b ^ 1),
-    "OP_MUL": lambda builder, a, b: builder.product(a, b),
-    "OP_DIV": lambda builder, a, b: builder.product(a, builder.reciprocal(b)),
-    "OP_NEG": lambda _, a: a ^ 1,
-    "OP_SQ": lambda builder, a: builder.product(a, a),
     "OP_TWICE": lambda builder, a: builder.sum(a, a),
     "OP_INV": lambda builder, a: builder.reciprocal(a),
-    "OP_SQRT": lambda builder, a: builder.square_root(a),
-    "OP_SIN": lambda builder, a: builder.sine(a),
-    "OP_COS": lambda builder, a: builder.cosine(a),
-    "OP_SIGN": lambda builder, a: builder.signum(a),
+    "OP_LT": lambda builder, a, b: builder.apply("select", a, b, ONE, ZERO),
+    "OP_LE": lambda builder, a, b: builder.apply("select_le", a, b, ONE, ZERO),
+    "OP_EQ": lambda builder, a, b: _equal(builder, a, b, ONE, ZERO),
+    "OP_NE": lambda builder, a, b: _equal(builder, a, b, ZERO, ONE),
+    "OP_NOT": lambda builder, a: builder.where(a, ZERO, ONE),
+    "OP_AND": lambda builder, a, b: builder.where(a, builder.where(b, ONE, ZERO), ZERO),
+    "OP_OR": lambda builder, a, b: builder.where(a, ONE, builder.where(b, ONE, ZERO)),
+    "OP_IF_ELSE_ZERO": lambda builder, a, x: builder.where(a, x, ZERO),
 }
-"""CasADi's operations on edges of a builder."""
+"""CasADi's other operations, on edges of a builder."""
+
+_ON_VALUES: Final = _OPERATIONS.keys() | _RULES.keys()
 
 
 def from_casadi(
@@ -87,8 +98,10 @@ def _replay(
     work = [0] * function.sz_w()
     for k in range(function.n_instructions()):
         name = names[function.instruction_id(k)]
-        if name in _RULES:
-            operands = (work[place] for place in function.instruction_input(k))
+        operands = [work[place] for place in function.instruction_input(k)] if name in _ON_VALUES else []
+        if name in _OPERATIONS:
+            work[function.instruction_output(k)[0]] = builder.apply(_OPERATIONS[name], *operands)
+        elif name in _RULES:
             work[function.instruction_output(k)[0]] = _RULES[name](builder, *operands)
         elif name == "OP_CONST":
             work[function.instruction_output(k)[0]] = builder.number(function.instruction_constant(k))
@@ -100,6 +113,6 @@ def _replay(
             results[result][element] = work[function.instruction_input(k)[0]]
         else:
             raise GraphError(
-                f"CasADi's {name} is outside the graph's grammar; trace with + - * / sin cos sqrt sign"
+                f"CasADi's {name} is outside the graph's grammar; trace with + - * / {' '.join(FUNCTIONS)}"
             )
     return results

@@ -7,12 +7,25 @@ arrive as symbols with assignments, and each assigned expression is visited once
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import reduce
+from typing import Any, Final
 
 from rbdgen.errors import GraphError
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.edges import ONE, ZERO
 from rbdgen.graph.node import Graph
+from rbdgen.graph.ops import FUNCTIONS, OPS
+
+_FUNCTIONS: Final = {row.sympy: row.name for row in OPS.values() if row.sympy}
+"""SymPy's functions that the graph has, too."""
+
+_COMPARISONS: Final = {
+    "StrictLessThan": ("select", 1),
+    "StrictGreaterThan": ("select", -1),
+    "LessThan": ("select_le", 1),
+    "GreaterThan": ("select_le", -1),
+}
+"""The operation for each of SymPy's comparisons; -1 if its two arguments are exchanged."""
 
 
 def from_sympy(
@@ -47,7 +60,7 @@ def from_sympy(
 
 
 class _Translation:
-    """The edges of the expressions found so far."""
+    """Translates expressions to edges, each one once."""
 
     def __init__(self) -> None:
         import sympy  # noqa: PLC0415  (heavy: loaded when used)
@@ -57,7 +70,7 @@ class _Translation:
         self.known: dict[Any, int] = {}
 
     def edge(self, expression: Any) -> int:
-        """Edge of an expression or a number."""
+        """The edge of an expression or a number."""
         expression = self.sympy.sympify(expression)
         edge = self.known.get(expression)
         if edge is None:
@@ -77,21 +90,21 @@ class _Translation:
             return self._product(expression)
         if expression.is_Pow:
             return self._power(expression.base, expression.exp)
-        if expression.func == self.sympy.sin:
-            return builder.sine(self.edge(expression.args[0]))
-        if expression.func == self.sympy.cos:
-            return builder.cosine(self.edge(expression.args[0]))
-        if expression.func == self.sympy.sign:
-            return builder.signum(self.edge(expression.args[0]))
+        name = expression.func.__name__
+        if name in ("Max", "Min"):
+            return self._folded(name.lower(), expression.args)
+        if name == "Piecewise":
+            return self._piecewise(expression.args)
+        if name in _FUNCTIONS:
+            return builder.apply(_FUNCTIONS[name], *map(self.edge, expression.args))
         if expression.is_Symbol:
             raise GraphError(f"the outputs depend on {expression}, which no input or assignment declares")
-        name = type(expression).__name__
         raise GraphError(
-            f"SymPy's {name} is outside the graph's grammar; trace with + - * / sin cos sqrt sign"
+            f"SymPy's {name} is outside the graph's grammar; trace with + - * / {' '.join(FUNCTIONS)}"
         )
 
     def _product(self, expression: Any) -> int:
-        """Constants last: a product of the variables alone may occur elsewhere too."""
+        """Multiply by constants last, because the product of the variables alone may occur elsewhere too."""
         edge = ONE
         coefficient = 1.0
         for factor in expression.args:
@@ -102,21 +115,27 @@ class _Translation:
         return self.builder.product(self.builder.number(coefficient), edge)
 
     def _power(self, base: Any, exponent: Any) -> int:
-        """Powers with integer or half-integer exponents, by repeated squaring."""
-        if exponent.is_negative:
-            return self.builder.reciprocal(self.edge(base**-exponent))
+        """The edge of a power with an integer or half-integer exponent."""
         doubled = 2 * exponent
         if not doubled.is_Integer:
             raise GraphError(f"SymPy's power {base}**{exponent} is outside the graph's grammar")
-        root = self.edge(base)
-        if exponent.is_Integer:
-            count = int(exponent)
-        else:
-            root, count = self.builder.square_root(root), int(doubled)
-        edge = ONE
-        while count:
-            if count & 1:
-                edge = self.builder.product(edge, root)
-            root = self.builder.product(root, root)
-            count >>= 1
-        return edge
+        return self.builder.power(self.edge(base), int(doubled))
+
+    def _folded(self, op: str, arguments: Sequence[Any]) -> int:
+        """The edge of a function of any number of arguments, applied from the first to the last."""
+        return reduce(lambda a, b: self.builder.apply(op, a, b), map(self.edge, arguments))
+
+    def _piecewise(self, pieces: Sequence[Any]) -> int:
+        """The edge of the value of the first piece whose condition holds; the last piece must always hold."""
+        (value, condition), *others = pieces
+        if condition == self.sympy.true:
+            return self.edge(value)
+        if not others:
+            raise GraphError("SymPy's Piecewise: its last piece has a condition; add (value, True)")
+        if condition.func.__name__ not in _COMPARISONS:
+            raise GraphError(
+                f"SymPy's condition {condition} is outside the graph's grammar; give < <= > or >="
+            )
+        op, step = _COMPARISONS[condition.func.__name__]
+        compared = [self.edge(x) for x in condition.args][::step]
+        return self.builder.apply(op, *compared, self.edge(value), self._piecewise(others))

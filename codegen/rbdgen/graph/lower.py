@@ -1,58 +1,72 @@
-"""From a builder's signed edges to an unsigned graph: liveness, signs, quotients, emission of nodes."""
+"""Lowering of a builder's signed edges to an unsigned graph: liveness, signs, quotients, emission of
+nodes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rbdgen.graph.cost import OPERATIONS, Cost
-from rbdgen.graph.node import Graph, Node, Output
+from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.graph.ops import OPS, named
 from rbdgen.graph.signs import choose_flips
 
-if TYPE_CHECKING:
-    from rbdgen.graph.builder import Builder
+_FIXED = named("fixed")
+_TOGETHER = named("together")
+
+
+@dataclass(frozen=True)
+class Built:
+    """The operations of a `Builder`, see `graph/edge_builder.py`."""
+
+    inputs: Sequence[Input]
+    nodes: Sequence[tuple[Any, ...]]
+    constants: Mapping[int, float]  # magnitudes
+    positions: Mapping[int, int]  # of inputs, in all their arrays
+    labels: Mapping[int, str]
+    written_negative: Set[int]  # nodes first written with the opposite sign
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """What will be computed and how."""
+    """The operations to compute, with their signs and quotients."""
 
     order: list[int]  # live nodes, operands first
     flipped: set[int]  # nodes computed with the opposite sign
-    demands: list[int]  # edges whose sign matters: outputs and arguments of square roots
+    demands: list[int]  # edges whose sign matters: outputs and arguments of "fixed" functions
     quotients: dict[int, tuple[int, int]]  # products that become divisions: numerator, node of the reciprocal
     joined: set[int]  # the reciprocals of these quotients
 
 
-def lower(builder: Builder, outputs: Sequence[tuple[str, tuple[int, ...], Sequence[int]]]) -> Graph:
+def lower(built: Built, outputs: Sequence[tuple[str, tuple[int, ...], Sequence[int]]]) -> Graph:
     """The graph that computes the outputs (name, shape, edges), with live operations only, in builder
     order.
     """
     edges = [edge for _, _, elements in outputs for edge in elements]
-    emission = _Emission(builder, _plan(builder, edges))
+    emission = _Emission(built, _plan(built, edges))
     emission.run()
     placed = tuple(
         Output(name, tuple(shape), tuple(emission.demanded(edge) for edge in elements))
         for name, shape, elements in outputs
     )
-    return Graph(tuple(builder.inputs), tuple(emission.out), placed, emission.labels)
+    return Graph(tuple(built.inputs), tuple(emission.out), placed, emission.labels)
 
 
-def operations(builder: Builder, edges: Sequence[int]) -> int:
-    """`lowered_cost(...).total` without negations, which need no choice of signs. This takes half the
-    time.
-    """
-    nodes = builder.nodes
+def operations(built: Built, edges: Sequence[int]) -> int:
+    """The total of `lowered_cost` without negations. It needs no choice of signs and takes half the time."""
+    nodes = built.nodes
     order, _, reciprocals = _live(nodes, edges)
     free = sum(nodes[index][0] in ("const", "input") for index in order)
     return len(order) - free - len(_quotients(nodes, order, reciprocals))
 
 
-def lowered_cost(builder: Builder, edges: Sequence[int]) -> Cost:
+def lowered_cost(built: Built, edges: Sequence[int]) -> Cost:
     """The cost of the graph that `lower` would make of the edges."""
-    plan = _plan(builder, edges)
-    nodes, constants, flipped = builder.nodes, builder.constants, plan.flipped
+    plan = _plan(built, edges)
+    nodes, constants, flipped = built.nodes, built.constants, plan.flipped
+    demands = list(plan.demands)
     counts = dict.fromkeys(("const", "input", "inv", *OPERATIONS), 0)
     for index in plan.order:
         node = nodes[index]
@@ -61,11 +75,14 @@ def lowered_cost(builder: Builder, edges: Sequence[int]) -> Cost:
             op = "sub" if _is_difference(node, index, constants, flipped) else "add"
         elif op == "mul" and index in plan.quotients:
             continue  # counted as the division at its reciprocal
+        elif op in _TOGETHER:
+            op, edges_as_written = _as_written(built, flipped, index)
+            demands += edges_as_written
         counts[op] += 1
     counts["div"] = counts["inv"]
-    negated = {edge for edge in plan.demands if (edge & 1) != (edge >> 1 in flipped)}
+    negated = {edge for edge in demands if (edge & 1) != (edge >> 1 in flipped)}
     counts["neg"] = sum(edge >> 1 not in constants for edge in negated)
-    return Cost(*(counts[op] for op in OPERATIONS))
+    return Cost(**{op: counts[op] for op in OPERATIONS})
 
 
 def negated_label(text: str) -> str:
@@ -73,21 +90,22 @@ def negated_label(text: str) -> str:
     return text[1:] if text.startswith("-") else f"-{text}"
 
 
-def _plan(builder: Builder, edges: Sequence[int]) -> _Plan:
-    nodes = builder.nodes
-    order, roots, reciprocals = _live(nodes, edges)
-    demands = [*edges, *roots]
+def _plan(built: Built, edges: Sequence[int]) -> _Plan:
+    nodes = built.nodes
+    order, fixed, reciprocals = _live(nodes, edges)
+    demands = [*edges, *fixed]
     quotients = _quotients(nodes, order, reciprocals)
     joined = {reciprocal for _, reciprocal in quotients.values()}
-    flipped = choose_flips(nodes, builder.constants, builder.written_negative, order, joined, demands)
+    flipped = choose_flips(nodes, built.constants, built.written_negative, order, joined, demands)
     return _Plan(order, flipped, demands, quotients, joined)
 
 
 def _live(nodes: Sequence[tuple[Any, ...]], edges: Sequence[int]) -> tuple[list[int], list[int], set[int]]:
-    """The needed nodes, operands first; the arguments of square roots; the reciprocals that are used once."""
+    """The needed nodes, operands first; the arguments whose sign is fixed; the reciprocals that are used
+    once."""
     top = max(edges, default=-1) >> 1
     uses = [0] * (top + 1)
-    roots = []
+    fixed: list[int] = []
     for edge in edges:
         uses[edge >> 1] += 1
     order = []
@@ -96,25 +114,21 @@ def _live(nodes: Sequence[tuple[Any, ...]], edges: Sequence[int]) -> tuple[list[
         if uses[index]:
             order.append(index)
             node = nodes[index]
-            size = len(node)
-            if size == 3:
-                uses[node[1] >> 1] += 1
-                uses[node[2] >> 1] += 1
-            elif size == 2:
-                uses[node[1] >> 1] += 1
-                if node[0] == "sqrt":
-                    roots.append(node[1])
-                elif node[0] == "inv" and uses[index] == 1:
-                    reciprocals.add(index)
+            for edge in node[1:]:
+                uses[edge >> 1] += 1
+            if node[0] in _FIXED:
+                fixed += node[1:]
+            elif node[0] == "inv" and uses[index] == 1:
+                reciprocals.add(index)
     order.reverse()
-    return order, roots, reciprocals
+    return order, fixed, reciprocals
 
 
 def _is_difference(
     node: tuple[Any, ...], index: int, constants: Mapping[int, float], flipped: set[int]
 ) -> bool:
-    """Whether a sum is emitted as `sub`. A constant operand carries its own sign, unless it is subtracted
-    from.
+    """Whether a sum is emitted as `sub`. With a constant operand, one minus sign suffices: the constant
+    carries its own sign only if the other operand is subtracted from it.
     """
     a, b = node[1] >> 1, node[2] >> 1
     sign = index in flipped
@@ -123,6 +137,27 @@ def _is_difference(
     if a in constants or b in constants:
         return minus_a or minus_b
     return minus_a != minus_b
+
+
+def _as_written(built: Built, flipped: set[int], index: int) -> tuple[str, list[int]]:
+    """The operation that computes a node with its sign, and its arguments, each with the sign of its edge."""
+    op, *edges = built.nodes[index]
+    if op in _FIXED:
+        return op, edges
+    row, opposite = OPS[op], index in flipped
+    compared = edges[: row.compared]
+    if compared:  # -b < -a is a < b
+        swapped = [edge ^ 1 for edge in reversed(compared)]
+        compared = min(compared, swapped, key=lambda pair: _negations(built, flipped, pair))
+    values = [edge ^ opposite for edge in edges[row.compared :]]
+    return (row.opposite or op) if opposite else op, [*compared, *values]
+
+
+def _negations(built: Built, flipped: set[int], edges: Sequence[int]) -> int:
+    """Counts the values that are computed with another sign than that of their edge."""
+    return sum(
+        edge >> 1 not in built.constants and bool(edge & 1) != (edge >> 1 in flipped) for edge in edges
+    )
 
 
 def _quotients(
@@ -143,8 +178,8 @@ def _quotients(
 class _Emission:
     """Writes the nodes of a plan; `_place` maps a builder's node to its index in the graph."""
 
-    def __init__(self, builder: Builder, plan: _Plan) -> None:
-        self.builder = builder
+    def __init__(self, built: Built, plan: _Plan) -> None:
+        self.built = built
         self.plan = plan
         self.out: list[Node] = []
         self.labels: dict[int, str] = {}
@@ -153,8 +188,8 @@ class _Emission:
         self._negated: dict[int, int] = {}
 
     def run(self) -> None:
-        nodes, constants = self.builder.nodes, self.builder.constants
-        names, flipped = self.builder.labels, self.plan.flipped
+        nodes, constants = self.built.nodes, self.built.constants
+        names, flipped = self.built.labels, self.plan.flipped
         for index in self.plan.order:
             if index in constants or index in self.plan.joined:
                 continue
@@ -167,11 +202,12 @@ class _Emission:
             elif op == "inv":
                 place = self._division(index, 2, node[1])
             elif op == "input":
-                place = self._put("input", (), float(self.builder.positions[index]))
-            elif op == "sqrt":
-                place = self._put("sqrt", (self.demanded(node[1]),))
+                place = self._put("input", (), float(self.built.positions[index]))
+            elif op in _FIXED or op in _TOGETHER:
+                op, edges = _as_written(self.built, flipped, index)
+                place = self._put(op, tuple([self.demanded(edge) for edge in edges]))
             else:
-                place = self._put(op, (self._place[node[1] >> 1],))
+                place = self._put(op, tuple([self._place[edge >> 1] for edge in node[1:]]))
             self._place[index] = place
             if index in names:
                 text = names[index]
@@ -180,8 +216,8 @@ class _Emission:
     def demanded(self, edge: int) -> int:
         """The index of the node that holds an edge's value with its sign. A negation is added if needed."""
         node = edge >> 1
-        if node in self.builder.constants:
-            return self._constant(self.builder.constants[node], bool(edge & 1))
+        if node in self.built.constants:
+            return self._constant(self.built.constants[node], bool(edge & 1))
         place = self._place[node]
         if bool(edge & 1) == (node in self.plan.flipped):
             return place
@@ -190,7 +226,7 @@ class _Emission:
         return self._negated[place]
 
     def _sum(self, index: int, node: tuple[Any, ...]) -> int:
-        constants, flipped = self.builder.constants, self.plan.flipped
+        constants, flipped = self.built.constants, self.plan.flipped
         a, b = node[1] >> 1, node[2] >> 1
         minus_a = (index in flipped) ^ (a in flipped)
         minus_b = (index in flipped) ^ (b in flipped) ^ bool(node[2] & 1)
@@ -207,10 +243,10 @@ class _Emission:
         return self._put("sub" if minus_b else "add", (self._place[a], self._place[b]))
 
     def _product(self, index: int, node: tuple[Any, ...]) -> int:
-        constants, flipped = self.builder.constants, self.plan.flipped
+        constants, flipped = self.built.constants, self.plan.flipped
         if index in self.plan.quotients:
             numerator, reciprocal = self.plan.quotients[index]
-            return self._division(index, numerator, self.builder.nodes[reciprocal][1])
+            return self._division(index, numerator, self.built.nodes[reciprocal][1])
         a, b = node[1] >> 1, node[2] >> 1
         if a in constants:
             negative = (index in flipped) ^ (b in flipped)
@@ -218,7 +254,7 @@ class _Emission:
         return self._put("mul", (self._place[a], self._place[b]))
 
     def _division(self, index: int, numerator: int, denominator: int) -> int:
-        constants, flipped = self.builder.constants, self.plan.flipped
+        constants, flipped = self.built.constants, self.plan.flipped
         top, bottom = numerator >> 1, denominator >> 1
         if top in constants:
             above = self._constant(constants[top], (index in flipped) ^ (bottom in flipped))

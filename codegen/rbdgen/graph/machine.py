@@ -1,4 +1,4 @@
-"""An estimate of the time that a processor takes for a graph in its order; `schedule` chooses by it.
+"""An estimate of the time that a processor takes for a graph in its order, by which `schedule` chooses.
 
 Three things limit straight-line code on a current processor: the latency of dependent operations, as far as
 the window of operations in flight does not hide it; the execution units; and the bytes of instructions, which
@@ -15,11 +15,12 @@ from typing import Final
 
 from rbdgen.graph.cost import readers_in_order
 from rbdgen.graph.node import Graph
+from rbdgen.graph.ops import OPS
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Latencies in cycles, sizes in bytes."""
+    """A model of a processor, with latencies in cycles and sizes in bytes."""
 
     registers: int = 16
     window: int = 320  # operations in flight
@@ -66,7 +67,7 @@ def estimated_cycles(graph: Graph, machine: Machine = HOST) -> float:
             delay = machine.reload_latency if argument in reloads[index] else 0
             start = max(start, ready[argument] + delay)
         cycle = -int(-start // 1)
-        unit = busy[op not in ("add", "sub", "neg")]
+        unit = busy[OPS[op].unit != "add"]
         while unit.get(cycle, 0) >= machine.units:
             cycle += 1
         unit[cycle] = unit.get(cycle, 0) + 1
@@ -78,7 +79,7 @@ def estimated_cycles(graph: Graph, machine: Machine = HOST) -> float:
 
 
 def spills(graph: Graph, registers: int) -> tuple[list[tuple[int, ...]], list[int]]:
-    """Memory traffic if the value that is needed furthest ahead always leaves its register (Belady).
+    """The memory traffic if the value whose next use is furthest ahead always leaves its register (Belady).
 
     Returns:
         For every node, the arguments it must reload, and the number of values stored to make room for it.
@@ -138,6 +139,9 @@ def _code_bytes(
 
 
 def _latency(machine: Machine, op: str) -> int:
-    if op in ("add", "sub", "neg"):
-        return machine.add_latency
-    return machine.divide_latency if op in ("div", "sqrt") else machine.multiply_latency
+    latency = {
+        "add": machine.add_latency,
+        "multiply": machine.multiply_latency,
+        "divide": machine.divide_latency,
+    }
+    return latency[OPS[op].unit]

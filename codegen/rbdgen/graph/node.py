@@ -9,17 +9,21 @@ The grammar is
              | add sub mul div       2 arguments
              | neg sq sqrt sin cos   1 argument   (sq(x) = x * x)
              | join turn             1 argument   of a value with lanes: see below
+             | abs                   1 argument
+             | max min               2 arguments  max(x, y) is x if x > y or if x is NaN, else y; min likewise
+             | select select_le      4 arguments  a b x y: x if a < b, or if a <= b, else y
              | sign                  1 argument   (x > 0) - (x < 0) + 0 x: 0 at 0, NaN of NaN and infinity
     output ::= name, shape, one node index per element, row-major
 
 Elements of an input may have `lanes`: one number for each of several alike limbs. A value that is computed
 from such elements has as many lanes, and each lane is computed on its own. All other values are one number,
-the same for all lanes. `join` is the sum of a value over its lanes, one number. `turn` has in each lane the
-value of the next lane, and in the last lane that of the first.
+the same for all lanes. `join` is the sum of a value over its lanes, which is one number. `turn` has in each
+lane the value of the next lane, and in the last lane that of the first.
 
-A graph has no width, no number type and no language; the printer of a target adds them. Two nodes with the
-same (op, arguments, value) are the same quantity, and a `Builder` makes them one. `labels` gives some nodes
-the name of the physical quantity that they hold ("omega[3].x"); labels never change a value.
+`graph/ops.py` has a row for each operation. A graph has no width, no number type and no language; the printer
+of a target adds them. Two nodes with the same (op, arguments, value) are the same quantity, and a `Builder`
+makes them one. `labels` gives some nodes the name of the physical quantity that they hold ("omega[3].x");
+labels never change a value.
 """
 
 from __future__ import annotations
@@ -27,27 +31,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
-from types import MappingProxyType
-from typing import Final, NamedTuple
-
-ARITY: Final[Mapping[str, int]] = MappingProxyType(
-    {
-        "const": 0,
-        "input": 0,
-        "add": 2,
-        "sub": 2,
-        "mul": 2,
-        "div": 2,
-        "neg": 1,
-        "sq": 1,
-        "sqrt": 1,
-        "sin": 1,
-        "cos": 1,
-        "sign": 1,
-        "join": 1,
-        "turn": 1,
-    }
-)
+from typing import NamedTuple
 
 
 class Node(NamedTuple):

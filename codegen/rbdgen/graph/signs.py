@@ -13,13 +13,15 @@ negation than before.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from heapq import heappop, heappush
 from itertools import cycle
 from typing import Any, Final
 
-ODD: Final = ("sin", "sign", "join", "turn")
-"""Functions with f(-x) = -f(x)."""
+from rbdgen.graph.ops import OPS, named
+
+_ODD: Final = named("odd")
+_TOGETHER: Final = named("together")
 
 MAX_PATHS: Final = 12
 """The number of ways to flip an output that are tried."""
@@ -31,7 +33,7 @@ MAX_REACH: Final = 60
 def choose_flips(
     nodes: Sequence[tuple[Any, ...]],
     constants: Mapping[int, float],
-    written_negative: set[int],
+    written_negative: Set[int],
     live: Sequence[int],
     joined: set[int],
     demands: Iterable[int],
@@ -42,7 +44,7 @@ def choose_flips(
         nodes, constants, written_negative: those of a `Builder`.
         live: the needed nodes, operands first.
         joined: reciprocals that become the division of the only product that reads them.
-        demands: edges whose sign is fixed: outputs and arguments of square roots.
+        demands: edges whose sign is fixed: outputs and arguments of functions such as roots.
     """
     signs = _Signs(nodes, constants, joined)
     if written_negative:
@@ -57,7 +59,9 @@ def choose_flips(
 
 
 class _Signs:
-    """The nodes that are computed negated. Every node is valid between two flips."""
+    """The nodes that are computed negated. Between two flips, every node has a sign that its operands
+    allow.
+    """
 
     def __init__(
         self, nodes: Sequence[tuple[Any, ...]], constants: Mapping[int, float], joined: set[int]
@@ -69,7 +73,7 @@ class _Signs:
         self._readers: Mapping[int, Sequence[int]] = {}
         self._too_far: set[int] = set()  # free nodes whose flip currently propagates through too many nodes
 
-    def start(self, live: Sequence[int], written_negative: set[int]) -> None:
+    def start(self, live: Sequence[int], written_negative: Set[int]) -> None:
         """Give each free node the sign it was first written with."""
         for node in live:
             forced = self._forced(node)
@@ -107,7 +111,13 @@ class _Signs:
                 return None
             minus_a, minus_b = a >> 1 in flipped, (b >> 1 in flipped) != (b & 1)
             return minus_a if minus_a == minus_b else None
-        if op in ODD or node in self.joined:
+        if op in _TOGETHER:
+            values = definition[1 + OPS[op].compared :]
+            minus = {
+                (edge >> 1 in flipped) != (edge & 1) for edge in values if edge >> 1 not in self.constants
+            }
+            return minus == {True} if minus else None
+        if op in _ODD or node in self.joined:
             return definition[1] >> 1 in flipped
         return None if op == "inv" else False
 
@@ -127,7 +137,7 @@ class _Signs:
         seen = {node}
         for path in paths:
             candidate = path[0]
-            if self.nodes[candidate][0] in ("add", "mul", "inv", *ODD) and not self._is_free(candidate):
+            if self.nodes[candidate][0] in ("add", "mul", "inv", *_ODD) and not self._is_free(candidate):
                 operands = dict.fromkeys(edge >> 1 for edge in self.nodes[candidate][1:])
                 paths += [[operand, *path] for operand in operands if operand not in seen]
                 seen.update(operands)

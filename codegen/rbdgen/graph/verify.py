@@ -6,7 +6,8 @@ import math
 from typing import NoReturn
 
 from rbdgen.errors import GraphError
-from rbdgen.graph.node import ARITY, Graph
+from rbdgen.graph.node import Graph
+from rbdgen.graph.ops import ARITY
 
 
 def verify(graph: Graph) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from rbdgen.emit.c.headers import calls_sincos, most_angles
+from rbdgen.emit.c.headers import calls_sincos, most_angles, needs_of
+from rbdgen.emit.c.lane_printer import limbs_file, print_limbs
 from rbdgen.emit.c.lanes import lanes_file, vectors_of
-from rbdgen.emit.c.limbs import limbs_file, print_limbs
 from rbdgen.emit.c.loops import Vectors, print_loops
-from rbdgen.emit.c.needs import needs_of
 from rbdgen.emit.c.parts import Body, print_parts
 from rbdgen.emit.c.printer import Sincos, Style, scalar_style
 from rbdgen.emit.contexts import restrict_macro
@@ -60,7 +59,7 @@ def _sincos(folder: Folder) -> str:
 
 
 def _style(folder: Folder) -> Style:
-    """How the statements of this robot look."""
+    """The style of the statements of this robot."""
     options = folder.options
     sincos = None
     if options.trig == "builtin":

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rbdgen.emit.c.choices import CHOICES
 from rbdgen.emit.c.loops import Vectors
 from rbdgen.emit.c.printer import Sincos, Style
 from rbdgen.emit.folder import Folder
@@ -57,6 +58,10 @@ class CWidth:
     """One bit for each lane: 1, 2, 4 and so on."""
 
 
+CHOSEN: Final = ("abs", *CHOICES)
+"""The operations that vectors compute from masks."""
+
+
 @dataclass(frozen=True)
 class CLaneFunction:
     """A function of the C library that is called lane by lane: its name here and its name in C."""
@@ -67,7 +72,7 @@ class CLaneFunction:
 
 @dataclass(frozen=True)
 class CLanes:
-    """What the template of the vector type's header needs."""
+    """The context of the template of the vector type's header."""
 
     widths: tuple[CWidth, ...]
     """The widths that the preprocessor chooses from."""
@@ -83,6 +88,8 @@ class CLanes:
     """The bytes of a row of a tile."""
     sign: bool
     """Whether a function computes signs."""
+    chosen: tuple[str, ...]
+    """The operations that choose, or take absolute values, in some function."""
     loops: bool
     """Whether a function has loops."""
     rolls: bool
@@ -90,7 +97,12 @@ class CLanes:
 
 
 def lanes_context(
-    options: EmitOptions, *, sign: bool = False, loops: bool = False, rolls: bool = False
+    options: EmitOptions,
+    *,
+    sign: bool = False,
+    chosen: tuple[str, ...] = (),
+    loops: bool = False,
+    rolls: bool = False,
 ) -> CLanes:
     """The widths and functions of the vector type."""
     size = REAL_BYTES[options.real]
@@ -101,7 +113,7 @@ def lanes_context(
     widths = tuple(_width(condition, register // size, 16 // size) for condition, register in _REGISTERS)
     index, suffix = ("long long", "d") if size == 8 else ("int", "s")
     tile = vector_lanes(options.real)
-    return CLanes(widths, tuple(functions), index, suffix, tile, VECTOR_BYTES, sign, loops, rolls)
+    return CLanes(widths, tuple(functions), index, suffix, tile, VECTOR_BYTES, sign, chosen, loops, rolls)
 
 
 def _width(condition: str, width: int, group: int) -> CWidth:
@@ -152,7 +164,9 @@ def lanes_file(folder: Folder) -> dict[str, str]:
     sign = any(function.source.program.cost.sign for function in folder.functions)
     loops = any(len(function.source.program.loops) > 1 for function in folder.functions)
     rolls = any(function.shown.rolls for function in folder.functions)
-    lanes = lanes_context(folder.options, sign=sign, loops=loops, rolls=rolls)
+    costs = [function.source.program.cost for function in folder.functions]
+    chosen = tuple(op for op in CHOSEN if any(cost.counts[op] for cost in costs))
+    lanes = lanes_context(folder.options, sign=sign, chosen=chosen, loops=loops, rolls=rolls)
     return {f"{folder.name}_lanes.h": filled("c/ROBOT_lanes.h.jinja", robot=folder.robot, lanes=lanes)}
 
 
@@ -164,9 +178,9 @@ def vectors_of(folder: Folder) -> Vectors | None:
 
 
 def lanes_style(folder: Folder) -> Style:
-    """How statements on vectors look."""
+    """The style of statements on vectors."""
     kind, options = f"{folder.name}_lanes", folder.options
-    functions = {name: f"{kind}_{name}" for name in ("sqrt", "sin", "cos", "sign")}
+    functions = {name: f"{kind}_{name}" for name in ("sqrt", "sin", "cos", "sign", *CHOSEN)}
     sincos = Sincos(kind, None, lanes=True) if options.trig == "builtin" else None
     constant = f"{folder.robot.macro}_ALL({{}})"
     return Style(real_type(options.real), kind, functions, sincos, options.nesting, constant)

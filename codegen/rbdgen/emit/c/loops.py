@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from rbdgen.access import Access, Row, held
-from rbdgen.emit.c.early import early_name, read_early
-from rbdgen.emit.c.limbs import print_limbs
-from rbdgen.emit.c.memory import shared_memory
+from rbdgen.access import Access, Row, rows_share_places
+from rbdgen.emit.c.arrays import early_name, read_early, shared_memory
+from rbdgen.emit.c.lane_printer import print_limbs
 from rbdgen.emit.c.parts import Body, CArrayOfNumbers, Part, print_parts, rows_of_numbers
 from rbdgen.emit.c.printer import WORKSPACE, Style
 from rbdgen.emit.c.trigonometry import live_nodes
@@ -23,7 +22,7 @@ from rbdgen.emit.names import check_argument_name, check_identifier
 from rbdgen.emit.numbers import literal
 from rbdgen.errors import EmitError
 from rbdgen.graph.node import Graph
-from rbdgen.graph.programs.limbs import TABLE
+from rbdgen.graph.programs.lanes import LIMB_CONSTANTS
 from rbdgen.graph.programs.program import Loop, Program, Square
 from rbdgen.machine import VECTOR_BYTES
 
@@ -38,7 +37,7 @@ class Vectors:
     """The vector type of c/ROBOT_lanes.h that neighbouring runs may share."""
 
     style: Style
-    """How statements on these vectors look."""
+    """The style of statements on these vectors."""
     macro: str
     """The prefix of the type's macros."""
     most: int
@@ -161,7 +160,7 @@ class LoopPrinter:
     def _call_of_limbs(self, loop: Loop) -> str:
         """Call a body with lanes. It receives whole arrays and finds its elements in them itself."""
         written = dict.fromkeys(access.array for access in loop.writes.values())
-        read = dict.fromkeys(access.array for access in loop.reads.values() if access.array != TABLE)
+        read = dict.fromkeys(access.array for access in loop.reads.values() if access.array != LIMB_CONSTANTS)
         kind = self.style.value_type
         parameters = tuple(
             f"{'' if array in written else 'const '}{kind} *{self.restrict} {array}"
@@ -219,8 +218,8 @@ class LoopPrinter:
         return self.vectors is not None and loop.vectorised(self.vectors.most)
 
     def _line(self, loop: Loop, accesses: Mapping[str, Access], vector: bool) -> str:
-        """The name of the static function of a loop's body; an equal one that is already printed is
-        reused.
+        """Print a loop's body as a static function, unless an equal one exists, and return the function's
+        name.
         """
         early = sorted(read_early(loop))
         style = (
@@ -318,7 +317,7 @@ class LoopPrinter:
             access = reads.get(array) or loop.writes[array]
             at = access.elements[position]
             if array in reads:
-                shared = held(access, rows) if rows else access.shared
+                shared = rows_share_places(access, rows) if rows else access.shared
                 return f"{macro}_EVERY({array}[{at}])" if shared else f"{macro}_FROM({array} + {at})"
             if idle:
                 return f"{array} + {at}"
@@ -346,14 +345,14 @@ class LoopPrinter:
         return f"{array} + {self._table_of(access.offsets).name}[{counter}]"
 
     def _argument_of_row(self, access: Access, rows: Sequence[Row]) -> str:
-        """The pointer at which an array begins for the lanes from k on, if rows have as many lanes as
-        registers.
+        """The pointer to the elements of an array for the lanes from k on. Every row takes as many lanes as
+        the widest registers have.
         """
         assert self.vectors is not None
         most = self.vectors.most
         if access.shared or (access.consecutive and not _idle(rows, most)):
             return self._argument(access, "k")
-        shared = held(access, rows)
+        shared = rows_share_places(access, rows)
         firsts = tuple(access.offsets[row.first] - (0 if shared else row.before) for row in rows)
         array = f"{access.array}{_TABLE}" if self._is_table(access) else access.array
         start = f"{array} + {self._table_of(firsts).name}[k / {most}]"

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Final
 
+from rbdgen.emit.c.arrays import Zeros
 from rbdgen.emit.c.printer import (
     COSINES,
     SINES,
@@ -30,7 +31,6 @@ from rbdgen.emit.c.printer import (
     written,
 )
 from rbdgen.emit.c.trigonometry import Trigonometry, other_nodes, trigonometry_of
-from rbdgen.emit.c.zeros import Zeros
 from rbdgen.emit.names import comment_text
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes.split import split
@@ -55,13 +55,13 @@ class Part:
     """A function that is local to its file."""
 
     name: str
-    """Its name in C."""
+    """The name of the function in C."""
     comment: str
     """One line that says what it computes, or an empty string."""
     parameters: tuple[str, ...]
-    """Its parameters as printed in C."""
+    """The parameters of the function as printed in C."""
     statements: tuple[str, ...]
-    """Its statements."""
+    """The statements of the function."""
     apart: bool = True
     """Whether a compiler must not inline it."""
 

@@ -19,8 +19,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from rbdgen.emit.c.arrays import Address, Zeros, zeros_of
+from rbdgen.emit.c.choices import CHOICES, REPEATED, choice, pair_of
 from rbdgen.emit.c.trigonometry import TRIGONOMETRY, Trigonometry, other_nodes, trigonometry_of
-from rbdgen.emit.c.zeros import Address, Zeros, zeros_of
 from rbdgen.emit.names import check_identifier, comment_text
 from rbdgen.emit.numbers import literal
 from rbdgen.emit.real import Real
@@ -55,22 +56,22 @@ class Sincos:
 
 @dataclass(frozen=True)
 class Style:
-    """How statements look."""
+    """The style of statements."""
 
     real: Real
     """The type of numbers."""
     value_type: str
     """The C type of one value."""
     functions: Mapping[str, str]
-    """The C functions of sqrt, sin and cos, and for vectors also of sign."""
+    """The C functions of sqrt, sin, cos and abs, and for vectors also of sign and choices."""
     sincos: Sincos | None = None
     """The built-in sine and cosine, called instead of sin and cos."""
     nesting: int = 1
-    """How many levels of operations that are used once may stand inside one statement."""
+    """The largest number of levels, inside one statement, of operations that are used once."""
     constant: str = "{}"
-    """The format that makes a value of a literal."""
+    """The format that turns a literal into a value."""
     element: Callable[[str, int], str] = "{}[{}]".format
-    """How an element of an input or output is read and written."""
+    """The C that reads and writes an element of an input or output."""
     store: str = "{} = {};"
     """The format that writes a value to a place."""
     memset: bool = False
@@ -108,7 +109,7 @@ def scalar_style(
     real: Real, sincos: Sincos | None = None, nesting: int = 1, *, memset: bool = False
 ) -> Style:
     """Plain C with values of type `real`."""
-    functions = {"sqrt": real.sqrt, "sin": real.sin, "cos": real.cos}
+    functions = {"sqrt": real.sqrt, "sin": real.sin, "cos": real.cos, "abs": real.fabs}
     return Style(real, real.name, functions, sincos, nesting, memset=memset)
 
 
@@ -281,24 +282,32 @@ class Printer:
         if op in _INFIX:
             sign, precedence = _INFIX[op]
             return Expression(_infix(operands[0], sign, operands[1], precedence), precedence, depth)
-        (operand,) = operands
+        if op in CHOICES and op not in self._style.functions:
+            return self._choice(index, [operand.text for operand in operands], depth)
+        operand = operands[0]
         if op == "neg":
             return Expression(f"-{_within(operand, _UNARY, signed=False)}", _UNARY, depth)
         if op == "sign" and op not in self._style.functions and not self._is_vector(index):
             return self._sign(operand)
         if op == "sq":  # its operand counts as used twice, so it is never nested and its text is short
             return Expression(_infix(operand, "*", operand, 2), 2, depth)
-        return Expression(self._function(op, index, operand), ATOM, depth)
+        return Expression(self._function(op, index, operands), ATOM, depth)
 
-    def _function(self, op: str, index: int, operand: Expression) -> str:
-        """The call of a function of one operand."""
+    def _choice(self, index: int, operands: Sequence[str], depth: int) -> Expression:
+        """A choice between two numbers, which are put into an array of their own first."""
+        pair = f"pair{index}"
+        self._put(pair_of(pair, self._style.real.name, operands), None)
+        return Expression(choice(self._graph.nodes[index].op, pair, operands), ATOM, depth)
+
+    def _function(self, op: str, index: int, operands: Sequence[Expression]) -> str:
+        """The call of a function."""
         del index
-        return f"{self._style.functions[op]}({operand.text})"
+        return f"{self._style.functions[op]}({', '.join(operand.text for operand in operands)})"
 
     def _sign(self, x: Expression) -> Expression:
         """Print (x > 0) - (x < 0), which takes no branch, plus 0 x, which is NaN where x is NaN or infinite.
 
-        The operand is a leaf, as that of `sq`.
+        The operand counts as used twice, as for `sq`, so its text is short.
         """
         real, zero = self._style.real.name, literal(0.0, self._style.real.name)
         text = _within(x, 2)
@@ -344,11 +353,13 @@ def _within(operand: Expression, precedence: int, *, signed: bool = True) -> str
 
 
 def _uses(graph: Graph, nodes: Iterable[int], stores: Mapping[int, Sequence[Element]]) -> Counter[int]:
-    """How often `nodes` read and store each node. `sq` and `sign` count as two reads of their argument."""
+    """Count the reads and stores of each node by `nodes`. An argument that the text of an operation repeats
+    counts as read twice.
+    """
     uses: Counter[int] = Counter()
     for index in nodes:
         op, args, _ = graph.nodes[index]
         uses[index] += len(stores.get(index, ()))
         for argument in args:
-            uses[argument] += 2 if op in ("sq", "sign") else 1
+            uses[argument] += 2 if op in REPEATED else 1
     return uses

@@ -72,7 +72,9 @@ def _angle_places(graph: Graph, angles: Iterable[int]) -> dict[int, int]:
 
 
 def angle_count(graph: Graph) -> int:
-    """How many numbers the angles consist of whose sine or cosine an output needs."""
+    """Count the numbers in the angles whose sine or cosine an output needs: one per lane for an angle with
+    lanes.
+    """
     with_lanes = graph.with_lanes()
     return sum(graph.lanes if with_lanes[angle] else 1 for angle in angle_nodes(graph))
 

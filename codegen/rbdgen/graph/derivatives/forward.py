@@ -20,7 +20,9 @@ Scalar = Any
 
 
 def jvp(graph: Graph, by: Sequence[Moving], told: Told = AS_THEY_ARE) -> Graph:
-    """y_dot = sum of dy/dx x_dot over all x in `by`, as a graph of the graph's inputs and these x_dot."""
+    """The graph of y_dot, the sum of dy/dx x_dot over all x in `by`. Its inputs are those of the given graph
+    and these x_dot.
+    """
     builder = Builder()
     arrays = declared(builder, graph)
     values = replay(builder, graph, arrays)
@@ -41,7 +43,7 @@ def rates_of(
     numbers: Mapping[str, Sequence[Scalar]],
     by: Sequence[Moving],
 ) -> list[Scalar]:
-    """The rates of values when these numbers move the arrays."""
+    """The rates of `values` if `numbers` move the arrays in `by`."""
     moved = [element for x in by for element in arrays[x.name]]
     rates = [
         rate

@@ -18,8 +18,9 @@ from rbdgen.signature import BAR, DOT
 
 
 def vjp_by_inverse(graph: Graph, adjoint: Graph, by: Sequence[Moving], z: str) -> Graph:
-    """The same result as `vjp`: z_bar = (dy/dz)^T y_bar and x_bar = -(dg/dx)^T z_bar. `adjoint` is the `vjp`
-    of g.
+    """Compute the result of `vjp` from the inverse: z_bar = (dy/dz)^T y_bar and x_bar = -(dg/dx)^T z_bar.
+
+    `adjoint` is the `vjp` of g.
     """
     (y,) = graph.outputs
     builder = Builder()
@@ -32,7 +33,10 @@ def vjp_by_inverse(graph: Graph, adjoint: Graph, by: Sequence[Moving], z: str) -
 
 
 def jvp_by_inverse(graph: Graph, change: Graph, by: Sequence[Moving], z: str) -> Graph:
-    """The same result as `jvp`: y_dot = (dy/dz) (z_dot - (dg/dx) x_dot). `change` is the `jvp` of g."""
+    """Compute the result of `jvp` from the inverse: y_dot = (dy/dz) (z_dot - (dg/dx) x_dot).
+
+    `change` is the `jvp` of g.
+    """
     (y,) = graph.outputs
     builder = Builder()
     arrays = declared(builder, graph)

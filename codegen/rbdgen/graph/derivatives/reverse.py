@@ -21,8 +21,8 @@ Scalar = Any
 
 
 def vjp(graph: Graph, by: Sequence[Moving], told: Told = AS_THEY_ARE) -> Graph:
-    """x_bar = (dy/dx)^T y_bar for every x in `by`, as a graph of the graph's inputs and one y_bar per output
-    y.
+    """The graph of x_bar = (dy/dx)^T y_bar for every x in `by`. Its inputs are those of the given graph and
+    one y_bar for every output y.
     """
     builder = Builder()
     arrays = declared(builder, graph)
@@ -40,7 +40,7 @@ def vjp(graph: Graph, by: Sequence[Moving], told: Told = AS_THEY_ARE) -> Graph:
 
 
 def transposed(graph: Graph, by: Sequence[Moving]) -> Graph:
-    """The same result as `vjp`, from the graph of `jvp`, which is linear in the rates of `by`."""
+    """Compute the result of `vjp` from the graph of `jvp`, which is linear in the rates of `by`."""
     builder = Builder()
     moving = {x.name + DOT for x in by}
     arrays = {
@@ -95,7 +95,10 @@ def pullback(values: Sequence[Scalar], weights: Sequence[Scalar], inputs: Sequen
 
     for value, weight in zip(values, weights, strict=True):
         if isinstance(value, Expr) and value.edge >> 1 in active:
-            gather(value.edge, weight if isinstance(weight, Expr) else builder.constant(weight))
+            gather(
+                value.edge,
+                weight if isinstance(weight, Expr) else Expr(builder, builder.number(float(weight))),
+            )
     for node in sorted(active, reverse=True):
         if node in adjoint and builder.nodes[node][0] != "input":
             for edge, factors in slopes(builder, node):

@@ -1,4 +1,4 @@
-"""What both modes of differentiation share: the partial derivatives of an operation."""
+"""The partial derivatives of operations, which both modes of differentiation use."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from rbdgen.graph.builder import Builder
-from rbdgen.graph.expression import Expr, Number
+from rbdgen.graph.edge_builder import EdgeBuilder
+from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
-
-Factors = tuple[Expr | Number, ...]
+from rbdgen.graph.ops import OPS, Factors
 
 
 class Rates(Protocol):
@@ -50,7 +50,7 @@ def declared(builder: Builder, graph: Graph) -> dict[str, list[Expr]]:
     return {array.name: builder.input(array.name, array.size) for array in graph.inputs}
 
 
-def dependent(builder: Builder, wanted: Iterable[Expr]) -> set[int]:
+def dependent(builder: EdgeBuilder, wanted: Iterable[Expr]) -> set[int]:
     """The nodes that depend on these expressions, including their own nodes. Nodes come after their
     arguments.
     """
@@ -61,43 +61,38 @@ def dependent(builder: Builder, wanted: Iterable[Expr]) -> set[int]:
     return active
 
 
-def slopes(builder: Builder, node: int) -> Iterator[tuple[int, Factors]]:
+def slopes(builder: EdgeBuilder, node: int) -> Iterator[tuple[int, Factors]]:
     """Edges that the node reads, each with the factors of the node's partial derivative; none for a sign.
 
-    If it takes fewer operations, an edge is one that an argument reads instead: the divisor of a quotient, or
-    the angle of a sine in a product.
+    Where this takes fewer operations, an edge that an argument reads takes the place of the argument itself:
+    the divisor of a quotient, or the angle of a sine in a product.
     """
     op, *edges = builder.nodes[node]
-    first, own = Expr(builder, edges[0]), Expr(builder, 2 * node)
-    if op == "add":
-        yield from ((edge, ()) for edge in edges)
-    elif op == "mul":
+    own = Expr(builder, 2 * node)
+    if op == "mul":
         yield _of_factor(builder, node, edges[0], edges[1])
         yield _of_factor(builder, node, edges[1], edges[0])
-    elif op == "sq":
-        yield edges[0], (first, 2)
     elif op == "inv":
         yield edges[0], (-own, own)
-    elif op == "sqrt":
-        yield edges[0], (0.5 / own,)
-    elif op == "sin":
-        yield edges[0], (first.cos(),)
-    elif op == "cos":
-        yield edges[0], (-first.sin(),)
+    elif of_operation := OPS[op].slopes:
+        found = of_operation(own, *(Expr(builder, edge) for edge in edges))
+        yield from (
+            (edge, factors) for edge, factors in zip(edges, found, strict=True) if factors is not None
+        )
 
 
-def _of_factor(builder: Builder, node: int, this: int, other: int) -> tuple[int, Factors]:
+def _of_factor(builder: EdgeBuilder, node: int, this: int, other: int) -> tuple[int, Factors]:
     """The derivative of a product with respect to one of its factors.
 
-    d(x / y) with respect to y is -(x / y) / y. Where a vector is rotated, both s x and c x exist, and d(s x)
-    with respect to the angle is c x. Then no derivative with respect to s is gathered, and the derivatives of
-    a rotation are sums that exist, too.
+    d(x / y) with respect to y is -(x / y) / y. If a vector is rotated, both s x and c x exist, and the
+    derivative of s x with respect to the angle is c x. Then no derivative with respect to s is needed, and
+    the derivatives of the rotation are sums that exist already.
     """
     op, *edges = builder.nodes[this >> 1]
     if op == "inv":
         return edges[0], (-Expr(builder, this), Expr(builder, 2 * node))
     if op in ("sin", "cos"):
-        quarter_on = builder.cosine(edges[0]) if op == "sin" else builder.sine(edges[0]) ^ 1
+        quarter_on = builder.apply("cos", edges[0]) if op == "sin" else builder.apply("sin", edges[0]) ^ 1
         if builder.has_product(quarter_on, other):
             return edges[0], (Expr(builder, builder.product(quarter_on, other)),)
     return this, (Expr(builder, other),)

@@ -34,8 +34,8 @@ __all__ = [
 ]
 
 MAX_ROUNDS: Final = 4
-"""Rounds of factoring and pair extraction: each round makes another one possible, but later ones find
-little.
+"""The greatest number of rounds of factoring and pair extraction. Each round makes another one possible, but
+later rounds find little.
 """
 
 

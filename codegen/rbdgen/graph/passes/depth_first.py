@@ -9,7 +9,7 @@ from rbdgen.graph.passes.schedule import reordered
 
 
 def depth_first(graph: Graph, *, backwards: bool = False) -> Graph:
-    """The same nodes in the order in which outputs need them. Nodes that no output needs come last.
+    """Put the nodes into the order in which outputs need them. Nodes that no output needs come last.
 
     All outputs are processed in step, from their first elements to their last ones, so that neighbours are
     computed close to each other and no output waits long for the others. With `backwards` they are processed

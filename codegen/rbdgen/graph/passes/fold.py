@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Mapping
 
 from rbdgen.graph.node import Graph, Node
+from rbdgen.graph.ops import OPS
 from rbdgen.graph.passes.rewrite import Rewriting, rewrite
-
-_FUNCTIONS: Mapping[str, Callable[..., float]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "neg": operator.neg,
-    "sq": lambda x: x * x,
-    "sqrt": math.sqrt,
-    "sin": math.sin,
-    "cos": math.cos,
-    "sign": lambda x: float(x > 0) - float(x < 0),
-}
 
 
 def fold(graph: Graph) -> Graph:
@@ -32,8 +18,8 @@ def fold(graph: Graph) -> Graph:
 
 
 def without_zeros(graph: Graph) -> Graph:
-    """The same, without evaluation of operations on constants, which would be rounded to double here and to
-    the number type of the C code there.
+    """Simplify as `fold` does, but do not evaluate operations on constants. Their results would be rounded to
+    double here, but to the number type of C in the printed code.
     """
     return rewrite(graph, _simpler_node)
 
@@ -55,7 +41,7 @@ def _fold_node(out: Rewriting, _: int, node: Node) -> int:
         return out.constant(value)
     operands = [out.constant_value(argument) for argument in args]
     known = [operand for operand in operands if operand is not None]
-    if args and len(known) == len(args):
+    if args and len(known) == len(args) and not OPS[op].of_lanes:
         result = _value(op, known)
         if result is not None:
             return out.constant(result)
@@ -71,7 +57,7 @@ def _fold_node(out: Rewriting, _: int, node: Node) -> int:
 def _value(op: str, operands: list[float]) -> float | None:
     """The operation on numbers; None if the value is not finite."""
     try:
-        result = _FUNCTIONS[op](*operands)
+        result = float(OPS[op].evaluate(*operands))
     except (ArithmeticError, ValueError):
         return None
     return result if math.isfinite(result) else None

@@ -58,24 +58,13 @@ class Forest:
         return 2 * self._next - 2
 
     def close(self) -> Graph:
-        """The forest as a graph, unless it takes more work than the graph from which it was opened; then that
-        one.
-        """
+        """Return the forest as a graph, or the graph from which it was opened if that takes no more work."""
         builder = Builder()
         inputs = [
             x.edge
             for argument in self._graph.inputs
             for x in builder.input(argument.name, argument.size, argument.lanes)
         ]
-        function = {
-            "inv": builder.reciprocal,
-            "sin": builder.sine,
-            "cos": builder.cosine,
-            "sqrt": builder.square_root,
-            "sign": builder.signum,
-            "join": builder.joined,
-            "turn": builder.turned,
-        }
         edges: dict[int, int] = {}
         for node in self._in_order():
             if node in self.sums:
@@ -87,8 +76,8 @@ class Forest:
             elif node in self._source.constants:
                 edge = builder.number(self._source.constants[node])
             else:
-                op, operand = self._source.nodes[node]
-                edge = function[op](edges[operand >> 1] ^ (operand & 1))
+                op, *operands = self._source.nodes[node]
+                edge = builder.apply(op, *[edges[edge >> 1] ^ (edge & 1) for edge in operands])
             edges[node] = edge
         for node, text in self._source.labels.items():
             if node in edges:
@@ -102,7 +91,7 @@ class Forest:
         return cheaper(closed, self._graph)
 
     def _dissolve(self) -> None:
-        """Fill `sums` and `products`."""
+        """Fill `sums` and `products` from the operations of the graph."""
         nodes = self._source.nodes
         uses = self._binary_uses()
         for node, count in enumerate(uses):
@@ -123,8 +112,8 @@ class Forest:
                 self.products[node] = [operands[0], operands[0]]
 
     def _take(self, kind: dict[int, list[int]], edge: int, uses: Sequence[int]) -> list[int]:
-        """The operands of a node of this kind without another use, which is removed; otherwise the edge
-        itself.
+        """Remove a node of this kind that has no other use, and return its operands; otherwise return its
+        positive edge.
         """
         if uses[edge >> 1] == 1 and edge >> 1 in kind:
             return kind.pop(edge >> 1)
@@ -185,7 +174,7 @@ class Forest:
         return total
 
     def _close_product(self, factors: Sequence[int], builder: Builder, edges: dict[int, int]) -> int:
-        """Constants are multiplied last, as one: the product of the other factors may exist already."""
+        """Multiply by all constants at once and last, because the product of the other factors may exist."""
         constants = builder.constants
         constant = ONE
         product = ONE

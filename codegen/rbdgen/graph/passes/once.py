@@ -16,7 +16,7 @@ def once(graph: Graph) -> Graph:
 
 
 class _Once:
-    """The operations written so far."""
+    """Writes each operation once."""
 
     def __init__(self) -> None:
         self._known: dict[Node, int] = {}

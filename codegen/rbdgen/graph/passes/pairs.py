@@ -13,7 +13,7 @@ from rbdgen.graph.node import Graph
 from rbdgen.graph.passes.nary import Forest
 
 MAX_NODES: Final = 50_000
-"""Larger graphs are left alone: the gain is small, and the time is not."""
+"""Larger graphs are left unchanged, because the gain is small and the time is long."""
 
 MAX_OPERANDS: Final = 40
 """Longer sums and products do not take part, because they have too many pairs."""
@@ -22,7 +22,8 @@ Pair: TypeAlias = tuple[int, int]
 
 
 def pairs(graph: Graph) -> Graph:
-    """Compute the pair that most sums (then products) contain once for all of them, and repeat.
+    """Extract the pair that most sums contain, so that it is computed once, and repeat; then do so for
+    products.
 
     A pair of terms is the same up to its sign: a - b serves in b - a + c. Each reader of a pair beyond the
     first saves one operation.

@@ -1,4 +1,4 @@
-"""The frame of passes that work node by node: a rule says what each node becomes."""
+"""The framework of passes that work node by node: a rule replaces each node."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Rule: TypeAlias = "Callable[[Rewriting, int, Node], int]"
 
 
 class Rewriting:
-    """The nodes written so far."""
+    """Collects the nodes that rules write."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []

@@ -1,4 +1,4 @@
-"""Which elements of results depend on which elements of an input."""
+"""The dependence of elements of outputs on elements of inputs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,19 @@ from operator import or_
 from rbdgen.graph.node import Graph
 
 Dependence = dict[str, dict[str, tuple[int, ...]]]
-"""By output and input: pairs of an element of the one and one of the other, as `element * size + other`."""
+"""Pairs of an element of an output and an element of an input on which it depends, by output and input.
+
+A pair is the number `element * size + k`, where k is the element of the input and `size` the size of the
+input.
+"""
 
 
 def dependence(graph: Graph, inputs: Collection[str]) -> Dependence:
-    """That of all outputs on these inputs, by the operations: an element that none leads to is none."""
+    """The dependence of all outputs on these inputs.
+
+    An element of an output depends on an element of an input if a path of operations leads from one to the
+    other.
+    """
     marks: list[int] = []
     places: dict[int, int] = {}
     spans: dict[str, tuple[int, int]] = {}
@@ -34,7 +42,7 @@ def dependence(graph: Graph, inputs: Collection[str]) -> Dependence:
 
 
 def _pairs(marks: list[int], start: int, size: int) -> tuple[int, ...]:
-    """Those of one input, whose bits begin at `start`."""
+    """The pairs of one input, whose bits in the marks begin at `start`."""
     return tuple(
         element * size + k
         for element, mark in enumerate(marks)

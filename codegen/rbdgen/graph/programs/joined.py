@@ -1,8 +1,9 @@
 """Joined loops over columns: all that the runs of several loops do for one column becomes one straight line.
 
-If runs come one by one, a column otherwise goes through memory between loops. Two runs belong to the same
-column if one reads what the other writes; columns with equal lines are the runs of a new loop. Runs that only
-copy earlier values stay in loops of their own: they take almost no time, and would make columns different.
+Without this pass, runs that come one by one store every column and read it again between loops. Two runs
+belong to the same column if one reads what the other writes; columns with equal lines are the runs of a new
+loop. Runs that only copy earlier values stay in loops of their own: they take almost no time, and would make
+columns different.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def joined(program: Program) -> Program:
     """The program with neighbouring loops over columns joined, as far as they do not overwrite each other's
     data.
     """
-    if not any(loop.alone for loop in program.loops):
+    if not any(loop.distinct_runs for loop in program.loops):
         return program
     outputs = {output.name for output in program.outputs}
     kernels: Kernels = {}
@@ -84,7 +85,7 @@ def _groups(loops: Sequence[Loop]) -> Iterator[tuple[bool, list[Loop]]]:
     for loop in loops:
         runs = list(_runs(loop))
         written = [at for run in runs for at in run.written]
-        columns = bool(loop.alone) and loop.independent and len(set(written)) == len(written)
+        columns = bool(loop.distinct_runs) and loop.independent and len(set(written)) == len(written)
         if group and not (were_columns and columns and touched.isdisjoint(written)):
             yield were_columns, group
             group, touched = [], set()
@@ -141,13 +142,13 @@ def _in_order(runs: Sequence[Run], kernels: Kernels) -> list[Run]:
 
 
 Source = tuple[str, int, int]
-"""What a run reads: an element of an earlier run's output, as (output name, run, element); or of a place that
-is read, as ("", place, element).
+"""A value that a run reads: an element of an earlier run's output, as (output name, run, element), or an
+element of a place in memory, as ("", place, element).
 """
 
 Line = tuple[tuple[int, ...], tuple[tuple[Source, ...], ...], tuple[int, ...], tuple[tuple[Source, ...], ...]]
-"""The kernels of the runs, what each of them reads, the sizes of the places that are read, and what is
-written.
+"""The kernels of the runs, the sources that each of them reads, the sizes of the places that are read, and
+the sources of the values that are written.
 """
 
 Shape = tuple[Line, tuple[tuple[str, tuple[int, ...]], ...]]
@@ -155,7 +156,7 @@ Shape = tuple[Line, tuple[tuple[str, tuple[int, ...]], ...]]
 
 
 class _Column:
-    """What all loops do for one column."""
+    """The runs of all loops for one column."""
 
     def __init__(self, runs: Sequence[Run], kernels: Kernels, later: set[Address], outputs: set[str]) -> None:
         self.kernels = [run.loop.kernel for run in runs]
@@ -195,8 +196,8 @@ class _Column:
 
 
 def _neighbours(columns: Sequence[_Column]) -> list[list[_Column]]:
-    """Alike columns that are next to each other, in the order of the results, so that tiles of these fill one
-    by one.
+    """Group alike columns that are next to each other, in the order of the results, so that the tiles of
+    results fill one by one.
     """
     found: list[list[_Column]] = []
     for column in sorted(columns, key=lambda column: max(at for places in column.writes for _, at in places)):
@@ -237,7 +238,7 @@ def _loop(columns: Sequence[_Column], lines: dict[Line, Graph]) -> Loop:
 
 
 def _graph(column: _Column) -> Graph:
-    """What the runs of a column compute, one after the other."""
+    """The graph of the runs of a column, one after the other."""
     _, wiring, sizes, left = column.line
     inputs = tuple(Input(f"given{k}", size) for k, size in enumerate(sizes))
     nodes = [Node("input", value=float(k)) for k in range(sum(sizes))]

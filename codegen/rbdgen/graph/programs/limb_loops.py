@@ -50,9 +50,9 @@ class _Step:
         """Whether it is a sum over limbs, which is known after the loop."""
         return self.op == "join"
 
-    def behind(self, read: _Step, further: int) -> int:
-        """The least number of segments by which it comes after what it reads."""
-        if self.many and (read.sums or further):
+    def behind(self, read: _Step, lanes_ahead: int) -> int:
+        """The least number of segments by which it comes after the step that it reads."""
+        if self.many and (read.sums or lanes_ahead):
             return 2
         return int(self.many != read.many)
 
@@ -61,8 +61,8 @@ def _sources(graph: Graph) -> list[tuple[int, int]]:
     """For every node, the node that has its value, and the number of limbs by which it is ahead."""
     found: list[tuple[int, int]] = []
     for index, (op, args, _) in enumerate(graph.nodes):
-        source, further = found[args[0]] if op == "turn" else (index, -1)
-        found.append((source, (further + 1) % graph.lanes))
+        source, lanes_ahead = found[args[0]] if op == "turn" else (index, -1)
+        found.append((source, (lanes_ahead + 1) % graph.lanes))
     return found
 
 
@@ -86,7 +86,7 @@ def _soonest(steps: Mapping[int, _Step]) -> dict[int, int]:
     """
     at: dict[int, int] = {}
     for index, step in steps.items():
-        read = [at[k] + step.behind(steps[k], further) for k, further in step.operands if k in steps]
+        read = [at[k] + step.behind(steps[k], lanes_ahead) for k, lanes_ahead in step.operands if k in steps]
         at[index] = max(read, default=int(step.many))
     return at
 
@@ -98,7 +98,7 @@ class _Store(NamedTuple):
     position: int
     source: int
     """The node that has its value."""
-    further: int
+    lanes_ahead: int
     """The number of limbs by which this value is ahead."""
     many: bool
     """Whether there is one element for each limb."""
@@ -131,8 +131,8 @@ class _Cut:
         for store in self.stores:
             self.written[store.source].append(store)
         for index, step in self.steps.items():
-            for k, further in step.operands:
-                self.readers[k].append((index, further))
+            for k, lanes_ahead in step.operands:
+                self.readers[k].append((index, lanes_ahead))
         self.segments = _soonest(self.steps)
         self._delay()
         self.slots: dict[int, tuple[str, int]] = {}
@@ -158,15 +158,15 @@ class _Cut:
             for index in free:
                 own, waiting = self.segments[index], self._waiting(index)
                 self.segments[index] = min(
-                    self.segments[k] - self.steps[k].behind(self.steps[index], further)
-                    for k, further in self.readers[index]
+                    self.segments[k] - self.steps[k].behind(self.steps[index], lanes_ahead)
+                    for k, lanes_ahead in self.readers[index]
                 )
                 if self._waiting(index) > waiting:
                     self.segments[index] = own
                 moved = moved or self.segments[index] > own
 
     def _waiting(self, index: int) -> int:
-        """How many of a step and its operands wait for a later segment."""
+        """The number of values, of a step and its operands, that wait for a later segment."""
         around = {index, *(k for k, _ in self.steps[index].operands if k in self.steps)}
         return sum(map(self._waits, around))
 
@@ -181,7 +181,7 @@ class _Cut:
         if store.source not in self.steps:
             return int(store.many)
         own = _Step("", (), store.many)
-        return self.segments[store.source] + own.behind(self.steps[store.source], store.further)
+        return self.segments[store.source] + own.behind(self.steps[store.source], store.lanes_ahead)
 
     def loops(self) -> Program:
         """The program of all segments that write something."""
@@ -193,7 +193,7 @@ class _Cut:
         )
 
     def _line(self, segment: int) -> _Line:
-        """What a segment computes, stores, leaves for later segments, and adds to sums."""
+        """The line of a segment: its operations, and the results, waiting values and sums that it writes."""
         line = _Line(self, segment)
         own = {index: step for index, step in self.steps.items() if self.segments[index] == segment}
         for index, step in own.items():
@@ -203,7 +203,7 @@ class _Cut:
                     line.write(*self.slots[index], line.value(index))
         for store in self.stores:
             if self.written_in(store) == segment:
-                line.write(store.output, store.position, line.value(store.source, store.further))
+                line.write(store.output, store.position, line.value(store.source, store.lanes_ahead))
         for index, step in self.steps.items():
             if step.sums and self.segments[index] == segment + 1:
                 line.write(*self.slots[index], line.put("const"))
@@ -238,7 +238,7 @@ class _Line:
         if index in self.cut.graph.labels:
             self._labels[self._places[index]] = self.cut.graph.labels[index]
 
-    def value(self, index: int, further: int = 0) -> int:
+    def value(self, index: int, lanes_ahead: int = 0) -> int:
         """The index of a value that was computed here, or is read."""
         if index in self._places:
             return self._places[index]
@@ -247,12 +247,12 @@ class _Line:
             self._places[index] = self.put("const", value=value)
             return self._places[index]
         slot = self.cut.graph.input_element(int(value)) if op == "input" else self.cut.slots[index]
-        return self.read(*slot, further)
+        return self.read(*slot, lanes_ahead)
 
-    def read(self, array: str, k: int, further: int = 0) -> int:
-        """Read an element of an array, of a limb that is `further` ahead."""
-        name = array if not further else f"{array}_next{further}"
-        self._turned[name] = (array, further)
+    def read(self, array: str, k: int, lanes_ahead: int = 0) -> int:
+        """Read an element of an array for the limb that is `lanes_ahead` ahead."""
+        name = array if not lanes_ahead else f"{array}_next{lanes_ahead}"
+        self._turned[name] = (array, lanes_ahead)
         if k not in self._reads[name]:
             self._reads[name][k] = self.put("input")
         return self._reads[name][k]
@@ -287,8 +287,8 @@ class _Line:
             self.cut.graph.lanes if many else 1,
         )
 
-    def _access(self, array: str, further: int, elements: Iterable[int]) -> Access:
-        """Where these elements lie."""
+    def _access(self, array: str, lanes_ahead: int, elements: Iterable[int]) -> Access:
+        """The access to these elements of an array."""
         whole = self.cut.accesses[array]
-        offsets = (*whole.offsets[further:], *whole.offsets[:further])
+        offsets = (*whole.offsets[lanes_ahead:], *whole.offsets[:lanes_ahead])
         return Access(whole.array, tuple(whole.elements[k] for k in elements), offsets)

@@ -32,7 +32,7 @@ def narrowed(program: Program, array: str, kept: Sequence[int]) -> Program:
 
 
 def _narrowed_loop(loop: Loop, array: str, places: Mapping[int, int]) -> Loop:
-    """A straight line among several. Its body numbers what it reads by itself, so only addresses change."""
+    """Narrow one straight line among several. It numbers its inputs by itself, so only addresses change."""
     assert loop.count == 1
 
     def moved(access: Access) -> Access:

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from rbdgen.graph import passes
 from rbdgen.graph.cost import cost
 from rbdgen.graph.node import Graph
-from rbdgen.graph.programs.alone import one_by_one
+from rbdgen.graph.programs.distinct_runs import one_by_one
 from rbdgen.graph.programs.joined import joined
 from rbdgen.graph.programs.program import Program, straight_line, with_kernels
 from rbdgen.graph.programs.specialised import specialised
@@ -21,16 +21,16 @@ from rbdgen.graph.programs.unrolled import begun_with, unrolled
 Pass: TypeAlias = Callable[[Program], Program]
 
 LONGEST_ORDERED: Final = 20_000
-"""Longer programs are not scheduled: it takes seconds and gained nothing."""
+"""Longer kernels are not scheduled, because this takes seconds and gained nothing."""
 
 
 def cheapest(program: Program) -> Program:
-    """Fewer operations in every kernel, from other forms of sums and products."""
+    """Reduce the operations of every kernel by other forms of sums and products."""
     return with_kernels(program, passes.cheapest)
 
 
 def scheduled(program: Program) -> Program:
-    """Every kernel in an order with few live values and overlapping chains of operations."""
+    """Reorder every kernel so that few values are live and chains of operations overlap."""
     return with_kernels(program, _scheduled)
 
 
@@ -45,25 +45,25 @@ ORDER: Final[tuple[Pass, ...]] = (scheduled,)
 """Runs on the chosen program, after all passes that change its nodes."""
 
 TO_C: Final[tuple[Pass, ...]] = (*SIMPLIFY, *ORDER)
-"""All that a program goes through before it is printed.
+"""The passes that run on a program before it is printed.
 
 If sines and cosines are inputs, `angles_given` follows.
 """
 
 
 def straightened(program: Program) -> Program:
-    """Loops for vectors in one call as a straight line of the same operations, for batches, whose lanes are
-    states.
+    """Replace loops for vectors in one call by a straight line of the same operations, for batches, whose
+    lanes are states.
 
     Operations with zeros are left out, and so are those that overlapping vectors repeat. Loops over columns
     stay loops, without columns that are zero or repeated, because their straight lines would be long.
     """
-    if not program.by_freedom:
+    if not program.lanes_are_freedoms:
         return program
-    first = next((k for k, loop in enumerate(program.loops) if loop.alone), None)
+    first = next((k for k, loop in enumerate(program.loops) if loop.distinct_runs), None)
     if first is None:
         return straight_line(_once(unrolled(program)))
-    return one_by_one(replace(begun_with(program, first, _once), by_freedom=False))
+    return one_by_one(replace(begun_with(program, first, _once), lanes_are_freedoms=False))
 
 
 def _once(graph: Graph) -> Graph:

@@ -54,7 +54,7 @@ class Loop:
     count: int = 1
     zeros: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     """For each array read, the elements that are known to be 0 in each run."""
-    alone: tuple[int, ...] = ()
+    distinct_runs: tuple[int, ...] = ()
     """The runs that are needed when runs come one by one; the others only fill vectors. Batches keep such a
     loop.
     """
@@ -109,16 +109,16 @@ class Loop:
 
     @property
     def moves(self) -> int:
-        """How many numbers a run reads and writes."""
+        """The count of numbers that a run reads and writes."""
         read = sum(node.op == "input" for node in self.kernel.nodes)
         return read + sum(len(access.elements) for access in self.writes.values())
 
     def vectorised(self, lanes: int) -> bool:
-        """Whether its runs share vectors of so many lanes."""
+        """Whether its runs share vectors with this number of lanes."""
         return self.vectors(lanes) is not None
 
     def vectors(self, lanes: int) -> int | None:
-        """The number of vectors of so many lanes for all runs; None if runs come one by one.
+        """The number of vectors with this number of lanes for all runs; None if runs come one by one.
 
         Runs come one by one if they may not be lanes, do not fill a vector, or take sines.
         """
@@ -137,9 +137,9 @@ class Program:
     scratch: Mapping[str, int] = field(default_factory=dict)
     """The size of each scratch array."""
     tables: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    by_freedom: bool = False
-    """Whether its loops are for vectors in one call. A batch runs the loops before the first one with runs
-    `alone` as one straight line.
+    lanes_are_freedoms: bool = False
+    """Whether the lanes of its loops are degrees of freedom, for vectors in one call. A batch runs the loops
+    before the first one with `distinct_runs` as one straight line.
     """
 
     @property

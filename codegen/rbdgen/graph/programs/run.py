@@ -1,4 +1,4 @@
-"""Values of a program's outputs: the interpreter, for numbers of any type."""
+"""The interpreter of programs, for numbers of any type."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def run(
     inputs: Mapping[str, npt.ArrayLike | Sequence[object]],
     elementary: Elementary | None = None,
 ) -> dict[str, npt.NDArray[Any]]:
-    """Values of the outputs; arguments and errors as of `evaluate`, to which every straight line is given.
+    """Evaluate the outputs of a program. Arguments and errors are those of `evaluate`, which runs each
+    kernel.
 
     Runs of a vectorisable loop are evaluated all at once, along an axis of their own.
     """
@@ -68,7 +69,7 @@ def _run_loop(loop: Loop, arrays: dict[str, npt.NDArray[Any]], elementary: Eleme
 
 
 def _run_lanes(loop: Loop, arrays: dict[str, npt.NDArray[Any]], elementary: Elementary | None) -> None:
-    """All lanes at once, along an axis of their own."""
+    """Evaluate all lanes at once, along an axis of their own."""
     every = slice(None)
     values = {
         name: arrays[access.array][..., positions(access, every)] for name, access in loop.reads.items()

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from rbdgen.access import Access
 from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.graph.ops import OPS
 from rbdgen.graph.passes.dead import dead
 from rbdgen.graph.programs.program import Loop, Program, Result, straight_line
 from rbdgen.signature import SizedArgument, SizedSignature
@@ -82,8 +83,8 @@ def _marks_of(kernel: Graph, given: Sequence[bool]) -> list[bool]:
             found.append(value != 0)
         elif op == "cos":
             found.append(True)
-        elif op in ("add", "sub"):
-            found.append(found[args[0]] or found[args[1]])
+        elif op in ("add", "sub", "max", "min", "select", "select_le"):
+            found.append(any(found[k] for k in args[OPS[op].compared :]))
         else:
             # a quotient is 0 if its dividend is 0
             found.append(found[args[0]] and (op != "mul" or found[args[1]]))

@@ -65,7 +65,7 @@ def _parts(loop: Loop, bodies: dict[tuple[int, Zeros], tuple[Graph, Elements]]) 
             writes=of_runs(loop.writes, segment),
             count=len(segment),
             zeros={},
-            alone=tuple(range(len(segment))) if loop.alone else (),
+            distinct_runs=tuple(range(len(segment))) if loop.distinct_runs else (),
         )
 
 

@@ -11,7 +11,7 @@ from rbdgen.graph.programs.program import Loop, Program, Result
 
 
 def unrolled(program: Program) -> Graph:
-    """The same operations as one straight line."""
+    """Write all runs of the loops as one straight line."""
     if (graph := program.straight) is not None:
         return graph
     nodes: list[Node] = []

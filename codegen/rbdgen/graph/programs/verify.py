@@ -51,7 +51,7 @@ def verify_program(program: Program) -> None:
 def _verify_runs(
     loop: Loop, runs: _Integers, written: Mapping[str, _Integers], targets: Mapping[str, int]
 ) -> None:
-    """Every run reads only what earlier runs wrote, and writes inside scratch arrays and outputs.
+    """Check that every run reads only what earlier runs wrote, and writes inside scratch arrays and outputs.
 
     `runs` are their numbers in the whole program. `written` has for every element of an array the number of
     the run that follows its first write: 0 for given elements, and _NEVER if there is no write. A last entry
@@ -70,7 +70,7 @@ def _verify_runs(
 
 
 def _verify_once(loop: Loop) -> None:
-    """No element gets two different values if no order says which one is the last.
+    """Check that no element gets two different values if no order says which one is the last.
 
     The outputs of a run have no order, and neither do the runs of a vectorisable loop.
     """
@@ -101,7 +101,7 @@ def _verify_once(loop: Loop) -> None:
 
 
 def _verify_once_in_lanes(loop: Loop) -> None:
-    """Lanes write to different elements."""
+    """Check that lanes write to different elements."""
     written = [
         (access.array, int(at))
         for access in loop.writes.values()
@@ -118,7 +118,9 @@ def _refuse_run(loop: Loop, wrong: npt.NDArray[np.bool_], fault: str) -> None:
 
 
 def _verify_lanes(loop: Loop, name: str, access: Access) -> None:
-    """An array has a place for each lane or is shared by all, and values with lanes have a place for each."""
+    """Check that an array has a place for each lane or is shared by all lanes, and that values with lanes
+    have a place for each.
+    """
     lanes, graph = loop.kernel.lanes, loop.kernel
     read = {array.name: array.lanes for array in graph.inputs}
     written = [element for array in graph.outputs if array.name == name for element in array.elements]
@@ -129,7 +131,7 @@ def _verify_lanes(loop: Loop, name: str, access: Access) -> None:
 
 
 def _verify_arrays(loop: Loop) -> None:
-    """The kernel's arrays are those of `reads` and `writes`, with the same sizes."""
+    """Check that the kernel's arrays are those of `reads` and `writes`, with the same sizes."""
     for kind, arrays, accesses in (
         ("reads", loop.kernel.inputs, loop.reads),
         ("writes", loop.kernel.outputs, loop.writes),

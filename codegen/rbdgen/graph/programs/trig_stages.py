@@ -1,4 +1,4 @@
-"""A straight line in stages, such that no angle of a stage depends on a sine of the same stage.
+"""Splits straight-line code into stages, such that no angle depends on a sine of its own stage.
 
 The built-in sine and cosine process all angles of a straight line at once. An angle that depends on sines,
 such as one after an integration step, has to wait for a later stage. Values of earlier stages that a stage
@@ -22,8 +22,8 @@ _EARLIER, _LATER = "earlier", "later"
 """The names of this array in a stage that reads it, and in a stage that writes it."""
 
 
-def staged(program: Program) -> Program:
-    """The program with a straight line for every stage, or the same program if there is only one stage."""
+def in_trig_stages(program: Program) -> Program:
+    """The program with one loop for every stage, which runs once; the same program if one stage suffices."""
     if program.straight is None:
         return program
     graph = dead(program.straight)
@@ -33,8 +33,8 @@ def staged(program: Program) -> Program:
 
 
 def _stages(graph: Graph) -> list[int]:
-    """For every node, the first stage that can compute it. A node that takes no sine is placed in the first
-    stage that reads it.
+    """The stage of every node: the first one that can compute it. A node that depends on no sine is placed
+    in the first stage that reads it.
     """
     depths: list[int] = []
     for node in graph.nodes:
@@ -114,8 +114,8 @@ class _Cut:
     def _results(
         self, computed: frozenset[int], *, first: bool
     ) -> Iterable[tuple[str, tuple[int, ...], list[int]]]:
-        """The positions that a stage writes and their nodes, by array. Constants and inputs are written by
-        the first stage.
+        """The positions that a stage writes and their nodes, by array. The first stage writes the constants
+        and inputs.
         """
         for output in self.graph.outputs:
             taken = [

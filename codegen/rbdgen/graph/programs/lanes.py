@@ -1,4 +1,5 @@
-"""Programs with one straight line that has lanes: folding of known tables, and lanes one by one.
+"""Passes for programs with one straight line that has lanes: `known` folds tables, and `limb_by_limb` writes
+the lanes one by one.
 
 Both passes preserve every rounding. A batch function, whose lanes are states, runs the line limb by limb and
 gives the same bits as the single call, except for the sign of zeros if a number is 0 in some limbs.
@@ -13,14 +14,14 @@ from typing import Final
 import numpy as np
 
 from rbdgen.access import Access, whole
-from rbdgen.graph.cost import DIVISION_WORK, SIGN_WORK
-from rbdgen.graph.evaluate import ARITHMETIC, halved
 from rbdgen.graph.machine import HOST
 from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.graph.ops import OPS
 from rbdgen.graph.passes.dead import dead
 from rbdgen.graph.programs.program import Loop, Program
+from rbdgen.graph.values import halved
 
-TABLE: Final = "limbs"
+LIMB_CONSTANTS: Final = "limbs"
 """The table of the numbers in which limbs differ, with one row per lane."""
 
 
@@ -37,8 +38,8 @@ def known(program: Program) -> Program:
     """
     loop = line_of_limbs(program)
     graph, lanes = loop.kernel, loop.kernel.lanes
-    first = _position(graph, TABLE)
-    old = np.array(program.tables[TABLE]).reshape(lanes, -1)
+    first = _position(graph, LIMB_CONSTANTS)
+    old = np.array(program.tables[LIMB_CONSTANTS]).reshape(lanes, -1)
     entries: dict[tuple[float, ...], int] = {}
     values: list[tuple[float, ...] | None] = []
 
@@ -51,9 +52,9 @@ def known(program: Program) -> Program:
             values.append((value,) * lanes)
         elif op == "input" and first <= value < first + old.shape[1]:
             values.append(tuple(old[:, int(value) - first].tolist()))
-        elif op in ARITHMETIC and op not in ("join", "turn") and args and None not in operands:
+        elif args and OPS[op].rational and None not in operands:
             columns = zip(*(x for x in operands if x), strict=True)
-            values.append(tuple(float(ARITHMETIC[op](*column)) for column in columns))
+            values.append(tuple(float(OPS[op].evaluate(*column)) for column in columns))
         else:
             values.append(None)
     read = [k for node, own in zip(graph.nodes, values, strict=True) if own is None for k in node.args]
@@ -64,13 +65,16 @@ def known(program: Program) -> Program:
         if own is not None:
             nodes[k] = Node("const", value=own[0]) if len(set(own)) == 1 else entry(own)
     # the table is the last input, so the positions of others do not change
-    inputs = (*graph.inputs[:-1], Input(TABLE, len(entries), lanes))
+    inputs = (*graph.inputs[:-1], Input(LIMB_CONSTANTS, len(entries), lanes))
     kernel = dead(replace(graph, inputs=inputs, nodes=tuple(nodes)))
     n = len(entries)
-    reads = {**loop.reads, TABLE: Access(TABLE, tuple(range(n)), tuple(n * k for k in range(lanes)))}
+    reads = {
+        **loop.reads,
+        LIMB_CONSTANTS: Access(LIMB_CONSTANTS, tuple(range(n)), tuple(n * k for k in range(lanes))),
+    }
     rows = tuple(row[k] for k in range(lanes) for row in entries)
     line = replace(loop, kernel=kernel, reads=reads)
-    return replace(_instead(program, loop, line), tables={**program.tables, TABLE: rows})
+    return replace(_instead(program, loop, line), tables={**program.tables, LIMB_CONSTANTS: rows})
 
 
 def _instead(program: Program, before: Loop, after: Loop) -> Program:
@@ -86,7 +90,7 @@ def _position(graph: Graph, name: str) -> int:
 
 
 def limb_by_limb(program: Program) -> Program:
-    """The same operations on plain numbers, one limb after the other, simplified for zeros and ones."""
+    """Compute one limb after the other, on plain numbers, simplified for zeros and ones."""
     loop = line_of_limbs(program)
     line = _Line()
     arrays: dict[str, list[int]] = {}
@@ -118,7 +122,9 @@ def limb_by_limb(program: Program) -> Program:
     graph = dead(Graph(program.inputs, tuple(line.nodes), tuple(outputs), labels))
     reads = {array.name: whole(array.name, array.size) for array in program.inputs}
     apart = _instead(program, loop, Loop(loop.name, graph, reads, writes))
-    return replace(apart, tables={name: own for name, own in program.tables.items() if name != TABLE})
+    return replace(
+        apart, tables={name: own for name, own in program.tables.items() if name != LIMB_CONSTANTS}
+    )
 
 
 def _replayed(loop: Loop, arrays: Mapping[str, Sequence[int]], line: _Line) -> list[list[int]]:
@@ -185,7 +191,7 @@ class _Line:
         return self.constant(-value) if op == "const" else self.put("neg", a)
 
     def add(self, a: int, b: int) -> int:
-        """a + b."""
+        """Write a + b."""
         x, y = self._number(a), self._number(b)
         if x == 0 or y == 0:
             return b if x == 0 else a
@@ -198,7 +204,7 @@ class _Line:
         return self.put("add", *sorted((a, b)))
 
     def _scaled(self, op: str, a: int, b: int) -> int:
-        """a b or a / b."""
+        """Write a b or a / b."""
         (a, minus), (b, other) = self._magnitude(a), self._magnitude(b)
         x, y = self._number(a), self._number(b)
         if x == 0 or (y == 0 and op != "div"):
@@ -234,7 +240,7 @@ def counted(program: Program) -> str:
 
 
 VECTOR_WORK: Final = 1.2
-"""Work of a vector operation in additions: as long as an addition, but fewer of them run in parallel."""
+"""Work of a vector operation in additions. It takes as long as an addition, but fewer run in parallel."""
 
 GATHER_WORK: Final = 1.5
 """Work for each lane that is read from a place of its own: a load, and most of a shuffle."""
@@ -253,12 +259,11 @@ ADDITION_CYCLES: Final = 0.44
 
 
 def work(loop: Loop, registers: float) -> float:
-    """The execution time of a straight line, in additions. `registers` is the number that hold all lanes of a
-    value.
+    """The execution time of a straight line, in additions. `registers` is the number of registers that hold
+    all lanes of a value.
 
-    A line that exceeds the first-level cache (such as ABA of a humanoid) takes as long as its code takes to
-    be fetched. `python -m benchmarks.forms` compares the ratio of two lines with that of their measured
-    times.
+    A line that exceeds the first-level cache (such as ABA of a humanoid) takes as long as the fetch of its
+    code. `python -m benchmarks.forms` compares the ratio of two lines with that of their measured times.
     """
     graph, vector = loop.kernel, max(1.0, registers) * VECTOR_WORK
     with_lanes, lanes, total = graph.with_lanes(), graph.lanes, 0.0
@@ -269,12 +274,9 @@ def work(loop: Loop, registers: float) -> float:
             total += JOINED_WORK * lanes
         elif op == "input":
             array, _ = graph.input_element(int(value))
-            total += GATHER_WORK * lanes if with_lanes[index] and array != TABLE else 0
+            total += GATHER_WORK * lanes if with_lanes[index] and array != LIMB_CONSTANTS else 0
         elif op != "const":
-            total += (vector if with_lanes[index] else 1) * _WEIGHTS.get(op, 1)
+            total += (vector if with_lanes[index] else 1) * OPS[op].work
     total += sum(len(access.elements) * len(access.offsets) for access in loop.writes.values())
     code = ADDITION_BYTES * sum(bool(node.args) for node in graph.nodes)
     return max(total, code / HOST.fetch_rate(code) / ADDITION_CYCLES)
-
-
-_WEIGHTS: Final = {"div": DIVISION_WORK, "sqrt": DIVISION_WORK, "sign": SIGN_WORK}

@@ -1,4 +1,4 @@
-"""Runs one by one, without the runs that only fill vectors, and with the known zeros that the others read.
+"""A pass for runs that come one by one: it leaves out those that only fill vectors, and finds known zeros.
 
 Vectors of neighbouring columns include columns that are 0 where their neighbours are not, and the last vector
 overlaps the previous one. The remaining operations are the same and in the same order, so results keep their
@@ -25,7 +25,7 @@ class Run(NamedTuple):
     """A run of a loop."""
 
     number: int
-    """Its number in the loop."""
+    """The number of the run in the loop."""
     zeros: Zeros
     """The zeros that it reads."""
     reads: set[Address]
@@ -39,7 +39,10 @@ def one_by_one(program: Program) -> Program:
     """
     zero = {(name, k) for name, table in program.tables.items() for k, x in enumerate(table) if x == 0}
     bodies: Bodies = {}
-    every = [[_run(loop, k, zero, bodies) for k in loop.alone or range(loop.count)] for loop in program.loops]
+    every = [
+        [_run(loop, k, zero, bodies) for k in loop.distinct_runs or range(loop.count)]
+        for loop in program.loops
+    ]
     needed = {(output.name, k) for output in program.outputs for k in range(output.size)}
     loops = []
     for loop, runs in zip(reversed(program.loops), reversed(every), strict=True):
@@ -55,7 +58,7 @@ def one_by_one(program: Program) -> Program:
 
 
 def _run(loop: Loop, number: int, zero: set[Address], bodies: Bodies) -> Run:
-    """What a run reads and writes. `zero` has the addresses of zeros, which are updated for the run's
+    """The elements that a run reads and writes. `zero` has the addresses of zeros, updated for the run's
     results.
     """
     read = {name: list(addresses(access, number)) for name, access in loop.reads.items()}
@@ -83,5 +86,5 @@ def _of_runs(loop: Loop, runs: Sequence[Run]) -> Loop:
         writes=of_runs(loop.writes, numbers),
         count=len(runs),
         zeros={name: own for name, own in zeros.items() if any(own)},
-        alone=tuple(range(len(runs))) if loop.alone else (),
+        distinct_runs=tuple(range(len(runs))) if loop.distinct_runs else (),
     )

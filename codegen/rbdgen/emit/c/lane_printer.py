@@ -33,10 +33,10 @@ from rbdgen.emit.numbers import literal
 from rbdgen.emit.package import EmitOptions
 from rbdgen.emit.real import Real, real_type
 from rbdgen.emit.text import filled
-from rbdgen.graph.evaluate import halved
 from rbdgen.graph.node import Graph
-from rbdgen.graph.programs.limbs import line_of_limbs
+from rbdgen.graph.programs.lanes import line_of_limbs
 from rbdgen.graph.programs.program import Loop
+from rbdgen.graph.values import halved
 
 
 def print_limbs(loop: Loop, tables: Mapping[str, Sequence[float]], style: Style, name: str) -> Body:
@@ -58,7 +58,7 @@ def print_limbs(loop: Loop, tables: Mapping[str, Sequence[float]], style: Style,
     )
     printer = LanePrinter(graph, style, nodes, written(graph, zeros), readable(graph, trigonometry), name)
     printer.at(places, tables)
-    printer.together(pairs_of(loop))
+    printer.in_pairs(pairs_of(loop))
     printer.print_first(zeros, trigonometry)
     printer.print(rest)
     return Body((), tuple(printer.text), bool(zeros), limbs=True)
@@ -102,7 +102,7 @@ class CLimbs:
     even: str
     """The lanes of two vectors, alternating, for the limbs 0, 2, 4 and so on."""
     odd: str
-    """The same for the limbs 1, 3, 5 and so on."""
+    """The lanes of two vectors, alternating, for the limbs 1, 3, 5 and so on."""
 
 
 def limbs_file(folder: Folder) -> dict[str, str]:
@@ -173,7 +173,7 @@ class LanePrinter(Printer):
         """Set where the graph's arrays lie, and the contents of those that are tables."""
         self._accesses, self._tables = accesses, tables
 
-    def together(self, pairs: Sequence[tuple[Stored, Stored]]) -> None:
+    def in_pairs(self, pairs: Sequence[tuple[Stored, Stored]]) -> None:
         """Set the pairs of values that are written together, as soon as both are known."""
         left = {node: list(elements) for node, elements in self._stores.items()}
         for pair in pairs:
@@ -253,7 +253,7 @@ class LanePrinter(Printer):
         text = self._operand(index).text
         return [f"({text})[{lane}]" for lane in range(self._lanes)]
 
-    def _function(self, op: str, index: int, operand: Expression) -> str:
+    def _function(self, op: str, index: int, operands: Sequence[Expression]) -> str:
         if op in ("join", "turn") or self._with_lanes[index]:
-            return f"{self._vector.upper()}_{op.upper()}({operand.text})"
-        return super()._function(op, index, operand)
+            return f"{self._vector.upper()}_{op.upper()}({', '.join(operand.text for operand in operands)})"
+        return super()._function(op, index, operands)

@@ -1,4 +1,4 @@
-"""The cheap forms against the textbook ones: equal in rationals and to rounding in floats, any saving off."""
+"""Cheap forms are equal to textbook ones in rationals and up to rounding in floats, with any saving off."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ Result = list[Any]
 
 
 class Pair(NamedTuple):
-    """A cheap form and the textbook's."""
+    """A cheap form and the textbook form of the same function."""
 
     cheap: Callable[[ReducedModel, State], Result]
     textbook: Callable[[Model, State], Result]
@@ -125,7 +125,7 @@ PAIRS = {
         lambda m, x: flat(*aba_derivatives(m, x.q, x.v, x.a, x.fext)),
     ),
     "coriolis": Pair(
-        lambda r, x: flat(straight(r, Inputs(x.q, x.v)).run(*CORIOLIS_MATRIX)["C"]),
+        lambda r, x: flat(straight(r, Inputs(x.q, x.v)).run(*CORIOLIS_MATRIX)["dtau_dv"]),
         lambda m, x: flat(coriolis(m, x.q, x.v)),
     ),
     "com": Pair(lambda r, x: subtrees.com(r, x.q), lambda m, x: in_the_world.com(m, x.q)),
@@ -242,12 +242,12 @@ def test_random_robots(base: Any, text: str, seed: int, base_parameters: bool) -
     x = float_state(model, rng)
     for name, (cheap, textbook) in PAIRS.items():
         ours, theirs = (np.array([result], float) for result in (cheap(reduced, x), textbook(model, x)))
-        # a body that nearly nothing resists makes M^-1 large, and with it the rounding of both
+        # a joint that moves little inertia makes M^-1 large, and with it the rounding of both
         amplification = max(1.0, np.abs(np.array(minv_factored(model, x.q), float)).max() / 1e2)
         assert relative_error(ours, theirs, floor=1e-3) < 1e-11 * amplification, name
 
 
-# ---- what it saves
+# ---- savings
 
 
 def symbols(model: Model) -> tuple[Builder, State]:
@@ -266,7 +266,7 @@ def cost(form: Callable[[Any, State], Result], model: Any, source: Model) -> Cos
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 @pytest.mark.parametrize("which", ["arm7", "quadruped12"])
 def test_fewer_operations_than_the_textbook(which: str, base: Any, name: str) -> None:
-    """Before any choice of frames; base parameters alone never cost anything."""
+    """This holds before any choice of frames; base parameters alone never add operations."""
     if name == "minv hybrid" and base == "fixed":
         pytest.skip("a form for long branches")
     model = robot(which, base).model

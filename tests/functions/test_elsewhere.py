@@ -1,4 +1,4 @@
-"""Names of other libraries: all of them are theirs, all that they mean is ours, and the page lists them."""
+"""The names that the page of names lists exist in the other libraries, and stand for functions of rbdgen."""
 
 from __future__ import annotations
 

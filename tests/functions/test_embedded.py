@@ -1,4 +1,4 @@
-"""Forward dynamics and Minv with followers by articulated bodies: shapes of every kind, and what it costs."""
+"""Forward dynamics and Minv with followers by articulated bodies, on trees of many shapes; their costs."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.selection.axes import operations
 from rbdgen.selection.choose import choose
+from rbdgen.selection.limits import Limits
 
 Followers = Mapping[int, tuple[int, float]]
 
@@ -56,15 +57,15 @@ SHAPES: dict[str, tuple[Sequence[int], Followers, Base, dict[int, str]]] = {
         {2: "link_2", 4: "link_4", 6: "link_6", 8: "link_8"},
     ),
 }
-"""The parents of links; followers, whom they follow and how many times as fast; the base; the link that
-carries all joints of a leader."""
+"""The parents of the links; the leader and multiplier of each follower; the base; and the link that carries
+all joints of each leader."""
 
 ROOT = """<link name="root"><inertial><mass value="2"/>
 <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.2"/></inertial></link>"""
 
 
 def with_followers(description: Description, followers: Mapping[str, tuple[str, float]]) -> Description:
-    """The robot with some joints that follow others, that many times as fast."""
+    """Makes some joints follow others, with these multipliers."""
     joints = [
         replace(joint, mimic=Mimic(*followers[joint.name], 0.2)) if joint.name in followers else joint
         for joint in description.joints
@@ -74,7 +75,7 @@ def with_followers(description: Description, followers: Mapping[str, tuple[str, 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_shapes(name: str) -> None:
-    """Against G^T M G and G^T nle of the robot with all joints free, by NumPy."""
+    """The references are G^T M G and G^T nle of the robot with all joints independent, by NumPy."""
     parents, followers, base, carriers = SHAPES[name]
     plain = parse_urdf(urdf(parents, seed=3).replace('<link name="root"/>', ROOT))
     names = [joint.name for joint in plain.joints]
@@ -104,7 +105,7 @@ def test_shapes(name: str) -> None:
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("name", [name for name in BUNDLED if name != "humanoid30"])
 def test_without_followers_it_is_the_articulated_body_algorithm(name: str, base: Base) -> None:
-    """To the operation, rotors or none; the inverse to some that a base's own rows take or save."""
+    """The operations are equal, with or without rotors; those of the inverse differ by rows of a base."""
     aba, minv = lookup("aba"), lookup("minv")
     plain = robot(name, base).model
     for model in (plain, with_rotors(plain)):
@@ -137,7 +138,7 @@ def coupled(name: str) -> Model:
 
 
 def test_pinned(golden: Callable[[str, str], None]) -> None:
-    """Operations of the plain traces in frames as given; with all joints free for comparison."""
+    """Operations as traced, in the given frames, compared with those where all joints are independent."""
     lines = []
     forms = {"aba": ("composite_moments", "embedded", "bias"), "minv": ("moments", "embedded", "hybrid")}
     for name, (path, base, _) in COUPLED.items():
@@ -154,5 +155,5 @@ def test_pinned(golden: Callable[[str, str], None]) -> None:
     ("name", "form"), [("panda", "composite_moments"), ("humanoid, a wrist", "embedded")]
 )
 def test_the_cheaper_form_is_chosen(name: str, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rbdgen.selection.choose.REFINEMENT", 0)
+    monkeypatch.setattr("rbdgen.selection.choose.LIMITS", Limits(refinement=0))
     assert choose(lookup("aba"), coupled(name), None, engine="graph").form == form

@@ -58,7 +58,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def run(form: Form, model: Model, state: State) -> list[list[Any]]:
-    """Every output as it is: flat."""
+    """Returns every output as a flat list."""
     return [list(output) for output in form.trace(model, state)]
 
 
@@ -68,14 +68,14 @@ def vector(form: Form, model: Model, state: State) -> list[Any]:
 
 
 def square(form: Form, model: Model, state: State, output: int = 0) -> Rows:
-    """An output by rows, one a degree of freedom."""
+    """Returns an output as rows, one for each degree of freedom."""
     flat = run(form, model, state)[output]
     n = len(flat) // model.nv
     return [flat[k : k + n] for k in range(0, len(flat), n)]
 
 
 def textbook(function: str) -> Form:
-    """The first form of the catalogue, with which others are compared."""
+    """The first form of a function, with which other forms are compared."""
     return forms_of(function)[0]
 
 
@@ -98,18 +98,18 @@ def difference(a: list[Any], b: list[Any]) -> list[Any]:
 
 
 def plain(state: State) -> State:
-    """Inputs without external forces, for functions that take none."""
+    """Returns the inputs without external forces, for functions that take none."""
     return replace(state, fext=None)
 
 
 def given(form: Form, state: State) -> State:
-    """Inputs with external forces if the function takes any."""
+    """Returns the inputs, with external forces only if the function takes them."""
     takes = any(x.kind == "external_forces" for x in form.function.signature.inputs)
     return state if takes else plain(state)
 
 
 def differentiated(form: Form) -> Form:
-    """The textbook form of what it has the derivatives of."""
+    """The textbook form of the function that this form differentiates."""
     assert form.function.derivative_of is not None
     return textbook(form.function.derivative_of)
 
@@ -152,7 +152,7 @@ def test_forward_dynamics_inverts_inverse_dynamics_under_external_forces(form: F
 
 @parametrize("rnea_fext", "aba_fext", "rnea_fext_derivatives", "aba_fext_derivatives")
 def test_no_external_force_is_none(form: Form, case: Case) -> None:
-    """But for derivatives by it, which come last."""
+    """Zero forces give the results of the function without forces, except the derivatives by them."""
     model, state = case
     without = textbook(form.function.name.replace("_fext", ""))
     idle = replace(state, fext=[NO_FORCE for _ in model.bodies])
@@ -239,7 +239,7 @@ def test_derivative_along_the_velocity(form: Form, case: Case) -> None:
 
 @parametrize("rnea_fext_derivatives")
 def test_derivative_along_external_forces(form: Form, case: Case) -> None:
-    """Torques are linear in them, and joints feel the bodies that they carry alone."""
+    """Torques are linear in external forces; a joint only feels the forces on bodies that it carries."""
     (model, state), torques = case, differentiated(form)
     assert state.fext is not None
     columns = []
@@ -270,11 +270,11 @@ def test_derivative_along_the_configuration(form: Form, case: Case) -> None:
 
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
-"""Tangents of a quarter of the two turns h."""
+"""tan(h / 4) of the two turns h."""
 
 
 def turn_of(t: Fraction) -> tuple[Angle, Angle]:
-    """The angles h / 2 and h with tan(h / 4) = t."""
+    """Returns the angles h / 2 and h for tan(h / 4) = t."""
     half = Angle((1 - t * t) / (1 + t * t), 2 * t / (1 + t * t))
     return half, half + half
 
@@ -293,7 +293,7 @@ def turns(q: Coordinate, dof: int) -> bool:
 
 
 def half_change(form: Form, model: Model, state: State, body: int, dof: int, t: Fraction) -> list[Any]:
-    """(tau(h) - tau(-h)) / 2 along one degree of freedom, a slide being of length 1."""
+    """Computes (tau(h) - tau(-h)) / 2 along one degree of freedom; slides have length 1."""
     torques = []
     for sign in (1, -1):
         q = list(state.q)
@@ -303,7 +303,7 @@ def half_change(form: Form, model: Model, state: State, body: int, dof: int, t: 
 
 
 def displaced(q: Coordinate, dof: int, t: Fraction, slide: int) -> Coordinate:
-    """Turned by h or slid, along the degree of freedom; that of a base in its own axes."""
+    """Rotates by h or slides along the degree of freedom; a floating base moves in its own axes."""
     half, full = turn_of(t)
     if isinstance(q, Angle):
         return q + full
@@ -339,14 +339,14 @@ def test_derivatives_of_forward_dynamics(form: Form, case: Case) -> None:
 
 
 BESIDE_A_BASE = draw((WORLD, 0, WORLD, 2), "FRRP", seed=9)
-"""An arm that stands on the world beside a floating robot: no URDF says so, a model may."""
+"""A model of an arm on the world beside a floating robot, which no URDF can describe."""
 
 OVER_BODIES = [form for form in FORMS if over_bodies(form.form)]
 
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form not in OVER_BODIES], ids=str)
 def test_beside_a_floating_base(form: Form) -> None:
-    """The textbook forms of derivatives against differences, the others against textbook forms."""
+    """Textbook forms of derivatives are compared with differences, other forms with textbook forms."""
     model, state = BESIDE_A_BASE
     x = given(form, state)
     assert run(form, model, x) == run(textbook(form.function.name), model, x)
@@ -366,7 +366,7 @@ def test_loops_beside_a_floating_base(form: Form) -> None:
 
 @parametrize("minv")
 def test_massless_bodies_inside_a_chain(form: Form) -> None:
-    """Allowed where what hangs on them resists their joint."""
+    """A body may be massless if the bodies that it carries give its joint inertia."""
     model, state = draw((WORLD, 0, 1), "RRR", seed=5)
     first, second, third = model.bodies
     model = replace(model, bodies=(first, replace(second, inertia=NO_INERTIA), third))

@@ -41,7 +41,7 @@ FORMS_COUNTED = {"rnea": "classical", "aba": "bias", "crba": "moments", "rnea_de
 
 
 def test_pinned_counts(golden: Any) -> None:
-    """Operations of the cheap forms as traced, nothing turned or slid."""
+    """Pins the operations of the cheap forms as traced, in unchanged axes."""
     lines = [f"{'joint':>10}" + "".join(f"{name:>18}" for name in FORMS_COUNTED)]
     for letter, kind in LETTERS.items():
         reduced = reduce(between_revolutes(letter))

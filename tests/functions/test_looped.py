@@ -1,6 +1,6 @@
-"""Forms that loop over bodies: legal programs, the bits of their unrolled operations, their size.
+"""Forms that loop over bodies are legal programs with the bits of their unrolled operations; their size.
 
-That they compute what every other form does is tested with all of them in test_pinocchio and test_identities.
+test_pinocchio and test_identities compare their results with those of all other forms.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from rbdgen.model.build import Base, build_robot
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.selection.trace import trace_program
-from rbdgen.sweeps.tables import looped_bodies
+from rbdgen.sweeps.looped_bodies import looped_bodies
 
-LOOPED = [form for form in FORMS if form.form.compact]
+LOOPED = [form for form in FORMS if form.form.for_size]
 
 each_form = pytest.mark.parametrize("form", LOOPED, ids=str)
 
@@ -38,7 +38,7 @@ def program(form: Form, model: Model) -> Program:
 
 
 def assert_sound(form: Form, model: Model) -> None:
-    """A legal program whose loops give the bits of its operations in one line."""
+    """Asserts that the program is legal, and that its loops give the bits of the unrolled operations."""
     made = program(form, model)
     verify_program(made)
     for loop in made.loops:
@@ -78,7 +78,7 @@ WITHOUT = {
     "rnea_fext_derivatives",
     "aba_fext_derivatives",
 }
-"""Sums over the robot in world axes, and columns of every body at every joint: no sweep gives them."""
+"""Functions without such a form, as they need sums in world axes, or columns of each body at each joint."""
 
 
 def test_every_other_function_has_one() -> None:
@@ -99,7 +99,7 @@ def rows() -> Iterator[tuple[str, ...]]:
 
 
 def test_pinned(golden: Callable[[str, str], None]) -> None:
-    """Operations executed, written down, in the longest line; loops; numbers in tables. As traced."""
+    """Pins the traced operations as executed, in the code and in the longest line; loops; sizes of tables."""
     table = list(rows())
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in table]
@@ -108,15 +108,15 @@ def test_pinned(golden: Callable[[str, str], None]) -> None:
 
 @pytest.mark.parametrize("function", ["rnea", "aba"])
 def test_code_does_not_grow_with_the_robot(function: str) -> None:
-    """A chain of thirty is written down in as many operations as one of ten."""
-    (form,) = (form for form in forms_of(function) if form.form.compact)
+    """The code for a chain of thirty joints has as many operations as that for ten."""
+    (form,) = (form for form in forms_of(function) if form.form.for_size)
     short, long = (program(form, chain(count)) for count in (10, 30))
     assert long.cost.total > 2.8 * short.cost.total
     assert long.length == short.length
 
 
 def chain(count: int) -> Model:
-    """Revolute joints in a row, all in general accesses."""
+    """A chain of revolute joints with general axes and placements."""
     links = "".join(
         f"<link name='l{k}'><inertial><origin xyz='0.1 0.2 {0.1 * (k + 1)}'/><mass value='{1 + k}'/>"
         "<inertia ixx='0.3' iyy='0.3' izz='0.3' ixy='0.01' ixz='0.02' iyz='0.03'/></inertial></link>"

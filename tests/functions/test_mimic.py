@@ -27,7 +27,7 @@ STATES = 3
 
 
 def check(projection: Projection, seed: int, *, programs: bool = False) -> None:
-    """Every form that can do the robot; `programs`: also the loops of those in loops, as C runs them."""
+    """Compares every form that can handle the robot; `programs`: also the programs with loops that C runs."""
     model = projection.coupled.model
     arguments = {x.name: x for row in TABLE.values() for x in row.signature.sized(model.sizes).inputs}
     inputs = model.manifold.random_inputs(arguments.values(), np.random.default_rng(seed), (STATES,))
@@ -36,7 +36,7 @@ def check(projection: Projection, seed: int, *, programs: bool = False) -> None:
     same_mass = mass(model) == mass(projection.free.model)
     for row in TABLE.values():
         if row.name.startswith(("com", "centroidal")) and not same_mass:
-            continue  # a body on the world whose joint stands still does not move with the others
+            continue  # a constant joint on the world fixes its body in one robot only
         expected = projection.outputs(row, inputs)
         scale = TOLERANCE * (condition if row.projected else 1.0)
         for form in row.forms:
@@ -50,7 +50,7 @@ def check(projection: Projection, seed: int, *, programs: bool = False) -> None:
             for outputs in results:
                 for output, wanted in zip(outputs, expected, strict=True):
                     ours, theirs = output.reshape(wanted.shape), wanted
-                    if row.name == "potential_energy":  # what stands still in the world adds a constant
+                    if row.name == "potential_energy":  # bodies that do not move in the world add a constant
                         ours, theirs = ours - ours[0], theirs - theirs[0]
                     assert relative_error(ours, theirs, floor=1.0) < scale, (row.name, form.name)
 
@@ -61,7 +61,7 @@ def mass(model: Model) -> float:
 
 
 def in_loops(model: Model) -> bool:
-    """Whether forms in loops over bodies can do the tree."""
+    """Whether forms that loop over bodies can handle the tree."""
     first = 1 if model.is_floating else 0
     beside = any(body.parent == WORLD for body in model.bodies[first:])
     return all(body.joint.type.one_axis for body in model.bodies[first:]) and not (first and beside)

@@ -1,4 +1,4 @@
-"""Every function in every form on joints of any two types, with followers and resistance, by those below."""
+"""All forms of all functions for two joints of any types, against more basic functions (`support.below`)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from rbdgen.model.model import Model
 STATES = 2
 
 SAME = 1e-11
-"""Of two forms, relative, times the condition of M where it is inverted."""
+"""The tolerance between two forms, relative, times the condition of M if it is inverted."""
 
 BELOW = 2e-7
-"""Of differences, the same."""
+"""The relative tolerance for comparisons with more basic functions, which use finite differences."""
 
 FOLLOWING = [(False, False), (True, False), (False, True), (True, True)]
-"""Whether a joint follows another, whether all resist."""
+"""Whether one joint follows another, and whether all joints have resistance."""
 
 Case = tuple[JointType, JointType, Base, bool, bool]
 
@@ -60,7 +60,7 @@ def test_every_function(
 
 
 def at_random_states(robot: Robot) -> tuple[Below, list[Function]]:
-    """The functions of a robot, and all their inputs: at velocities not near 0, where friction bends."""
+    """Draws inputs of all functions of a robot, with velocities away from 0, where friction is not smooth."""
     rows = [*rows_of(robot.model).values(), *SECOND.values(), *OF_CONFIGURATIONS.values()]
     rows += OF_TRAJECTORIES.values()
     taken = {x.name: x for row in rows for x in row.sized(robot.model).inputs}
@@ -72,7 +72,7 @@ def at_random_states(robot: Robot) -> tuple[Below, list[Function]]:
 
 
 def check(below: Below, row: Function) -> None:
-    """The textbook's form against functions below, all others against it, and identities."""
+    """Compares the textbook form with more basic functions, and all others with it; checks identities."""
     model, textbook = below.model, below.all(row.name)
     condition = float(np.linalg.cond(below("crba")).max())
     others = {
@@ -99,6 +99,6 @@ def as_tuple(side: Any) -> tuple[Any, ...]:
 
 
 def in_loops(model: Model) -> bool:
-    """Whether forms in loops over bodies can do the chain."""
+    """Whether forms that loop over bodies can handle the chain."""
     first = 1 if model.is_floating else 0
     return all(body.joint.type.one_axis for body in model.bodies[first:])

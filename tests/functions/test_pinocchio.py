@@ -24,7 +24,7 @@ from rbdgen.model.build import DEFAULT_SNAP, Base, build_robot
 STATES = 100
 
 ARMS = ("arm7", "double_pendulum", "planar3r", "puma560", "ur5", "panda")
-"""What stands on a base, of the robots of tests."""
+"""The robots of the tests on a fixed base."""
 
 OWN_BASES = [(name, "fixed" if name in ARMS else "floating") for name in PATHS]
 
@@ -32,10 +32,10 @@ BY_DEFAULT = [("arm7", "fixed"), ("planar3r", "floating"), ("quadruped12", "floa
 """An arm, parallel axes and branches."""
 
 AS_WRITTEN = [("panda", "fixed"), ("ur5", "fixed")]
-"""Turned by odd angles, with a gripper that slides, and by right angles that are written in a few digits."""
+"""An arm with odd angles and a sliding gripper, and one whose right angles are written in a few digits."""
 
 INVERTED = ("aba", "minv")
-"""How names of functions begin that invert a matrix; of others only rounding is left of any difference."""
+"""The beginnings of names of functions that invert a matrix; others differ only by rounding."""
 
 
 @cache
@@ -66,7 +66,7 @@ def test_by_default(form: Form, name: str, base: Base) -> None:
 @pytest.mark.parametrize(("name", "base"), few(AS_WRITTEN, OWN_BASES))
 @every_form
 def test_as_written(form: Form, name: str, base: Base) -> None:
-    """`--snap 0`, traced straight into the graph."""
+    """The functions with `--snap 0`, traced straight into the graph."""
     tolerance = 1e-10 if form.function.name.startswith(INVERTED) else 1e-12
     assert_agreement(form, name, base, 0.0, "graph", tolerance)
 

@@ -1,4 +1,4 @@
-"""A row of the catalogue is the whole function: nothing else knows a function or an argument by its name."""
+"""The row of a function is all that the package knows of it: no other code compares names of functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from support.robots import robot
 from support.states import random_inputs
 
 from rbdgen.errors import OptionError
-from rbdgen.functions.function import LIMB_LOOPS, LIMBS, Function
+from rbdgen.functions.form import LIMB_LOOPS, LIMBS
+from rbdgen.functions.function import Function
 from rbdgen.functions.resistance import Added, torque
 from rbdgen.functions.resisting import resisting
 from rbdgen.functions.table import ALL, TABLE, lookup, rows_of
@@ -77,7 +78,7 @@ def test_identities_are_told_by_the_last_that_takes_part(row: Function) -> None:
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 @each_row
 def test_estimate_and_oracle(row: Function, base: str) -> None:
-    """Both work on any robot; other tests check their values for all rows."""
+    """The estimate and the oracle work for every row; other tests check their values."""
     model = robot("double_pendulum", base).model  # type: ignore[arg-type]
     assert row.operations(tree_size(model)) > 0
     outputs = PinocchioOracle(model_of_numbers(model), model)(
@@ -126,7 +127,7 @@ def central(
 
 
 def compared(text: str) -> Iterator[tuple[str, int]]:
-    """Strings that a value is compared with, or looked up by in a table that is written there."""
+    """Yields the string literals in comparisons, subscripts, patterns and keys of dictionaries."""
     for node in ast.walk(ast.parse(text)):
         found: list[ast.expr | None] = []
         if isinstance(node, ast.Compare):
@@ -172,7 +173,7 @@ def test_nothing_else_knows_them_by_name(path: Path) -> None:
     ],
 )
 def test_a_name_is_seen(line: str) -> None:
-    """The test above can fail."""
+    """The test above finds names in each of these lines."""
     assert known_by_name(line)
 
 
@@ -220,8 +221,8 @@ def test_rows_are_taken_by_name() -> None:
 
 @pytest.mark.parametrize("place", ["first", "last"])
 def test_a_new_function_is_one_file(place: str) -> None:
-    """A row that is put anywhere in its family is built in all its forms; nothing else has to change. In a
-    process of its own, whose table has the row from the beginning."""
+    """A row that is put anywhere in its family is built in all its forms; nothing else has to change. The
+    test runs in a separate process, whose table has the row from the beginning."""
     program = [sys.executable, "-W", "error", "-m", "support.added_function", place]
     path = os.pathsep.join([str(package_root().parent), str(Path(__file__).parents[1])])
     environment = {**os.environ, "PYTHONPATH": path}
@@ -231,7 +232,7 @@ def test_a_new_function_is_one_file(place: str) -> None:
 
 
 def test_what_is_missing_is_told_at_once() -> None:
-    """A function with several needs says all that a robot lacks, and no more."""
+    """The error for a function with several needs names all that the robot lacks, and nothing else."""
     for base, lacking in (("fixed", "a floating base with joints and contacts"), ("floating", "contacts")):
         model = robot("double_pendulum", base).model  # type: ignore[arg-type]
         with pytest.raises(OptionError, match=f"'contact_rnea' needs {lacking}, which 'double_pendulum'"):
@@ -245,10 +246,16 @@ def test_rows_of_a_robot_are_those_whose_needs_it_meets() -> None:
 
 
 def test_forms_in_loops_keep_their_fields() -> None:
-    """Resistance changes what a form computes, and nothing of when it is tried."""
+    """Resistance changes the results of a form, but not the conditions under which it is tried."""
     for row in ALL.values():
         for form in row.forms:
-            changed = replace(row, forms=(replace(form, swept=True, compact=True),), resistance=RESISTANCE)
+            changed = replace(
+                row, forms=(replace(form, can_use_limbs=True, for_size=True),), resistance=RESISTANCE
+            )
             (resisted,) = resisting(changed).forms
-            assert (resisted.swept, resisted.compact, resisted.reduced) == (True, True, form.reduced)
-            assert (resisted.name, resisted.source, resisted.over) == (form.name, form.source, form.over)
+            assert (resisted.can_use_limbs, resisted.for_size, resisted.reduced) == (True, True, form.reduced)
+            assert (resisted.name, resisted.source, resisted.degrees) == (
+                form.name,
+                form.source,
+                form.degrees,
+            )

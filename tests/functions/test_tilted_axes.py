@@ -1,4 +1,4 @@
-"""Axes tilted a little from a coordinate axis, against forty digits: no tilt is taken for none."""
+"""Axes that are slightly tilted from a coordinate axis, against 40 digits: no tilt is ignored."""
 
 from __future__ import annotations
 

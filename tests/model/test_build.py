@@ -1,51 +1,16 @@
-"""What the model builder makes of a description: merging, order, snapping, warnings, refusals."""
+"""The model builder: the order of bodies, merged links, and the robot in words."""
 
 from __future__ import annotations
 
 from math import pi
 
 import numpy as np
-import pytest
+from support.urdf_parts import build, joint, link
 
 from rbdgen.description.schema import Limit
-from rbdgen.description.urdf import parse_urdf
-from rbdgen.errors import ModelError
-from rbdgen.model.build import Base, Robot, build_robot
 from rbdgen.model.joints import Floating, Prismatic, Resistance, Revolute
 from rbdgen.model.model import WORLD
 from rbdgen.spatial.ops import NO_TRANSFORM, Matrix, Transform, Vector
-
-BODY = '<inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
-"""Centred on the link's frame."""
-
-
-def link(name: str, inside: str = BODY) -> str:
-    return f'<link name="{name}">{inside}</link>'
-
-
-def joint(name: str, kind: str, parent: str, child: str, inside: str = '<axis xyz="0 0 1"/>') -> str:
-    limit = (
-        '<limit lower="-1" upper="1" effort="5" velocity="3"/>' if kind in ("revolute", "prismatic") else ""
-    )
-    return (
-        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        f"{inside}{limit}</joint>"
-    )
-
-
-def build(*parts: str, base: Base = "fixed", snap: float = 1e-9) -> Robot:
-    """One element a line: line 1 is <robot>."""
-    text = "\n".join(['<robot name="r">', *parts, "</robot>"])
-    return build_robot(parse_urdf(text, "r.urdf"), base=base, snap=snap)
-
-
-def refusal(*parts: str, base: Base = "fixed") -> str:
-    with pytest.raises(ModelError) as error:
-        build(*parts, base=base)
-    message = str(error.value)
-    assert "\n" not in message
-    return message
-
 
 # ---- tree and order
 
@@ -234,148 +199,6 @@ def test_inertia_turned_by_the_inertials_own_rpy() -> None:
     turned = f'<inertial><origin xyz="0 0 0" rpy="0 0 {pi / 2!r}"/>{moments}</inertial>'
     robot = build(link("root"), link("a", turned), joint("j", "revolute", "root", "a"))
     assert robot.model.bodies[0].inertia.rotational == Matrix.diagonal(2, 1, 3)
-
-
-# ---- snapping
-
-ALMOST = '<origin xyz="0 0 1" rpy="1.57079632679 0 0"/><axis xyz="0 0 1"/>'
-CRUDE = '<origin xyz="0 0 1" rpy="1.5708 0 0"/><axis xyz="0 0 1"/>'
-
-
-def test_snapped_joints_are_reported() -> None:
-    parts = [link("root"), link("a"), link("b")]
-    robot = build(*parts, joint("j", "revolute", "root", "a", ALMOST), joint("k", "revolute", "a", "b"))
-    (snapped,) = robot.snapped
-    assert snapped.joint == "j"
-    assert snapped.change == pytest.approx(4.9e-12, rel=1e-2)
-    assert robot.model.bodies[0].placement.rotation == Matrix(
-        Vector(1, 0, 0), Vector(0, 0, -1), Vector(0, 1, 0)
-    )
-    assert robot.warnings == ()
-
-
-def test_without_snapping_the_file_is_used_as_written() -> None:
-    robot = build(link("root"), link("a"), joint("j", "revolute", "root", "a", ALMOST), snap=0.0)
-    assert robot.snapped == ()
-    assert robot.warnings == ()
-    assert robot.model.bodies[0].placement.rotation[1].y == pytest.approx(4.9e-12, rel=1e-2)
-
-
-def test_the_rounding_of_right_angles_is_no_news() -> None:
-    exact = f'<origin xyz="0 0 1" rpy="{pi / 2!r} 0 0"/><axis xyz="0 0 1"/>'
-    robot = build(link("root"), link("a"), joint("j", "revolute", "root", "a", exact))
-    assert robot.snapped == ()
-    assert robot.model.bodies[0].placement.rotation[1].y == 0
-
-
-def test_almost_right_angles_are_warned_of() -> None:
-    parts = link("root"), link("a"), joint("j", "revolute", "root", "a", CRUDE)
-    (warning,) = build(*parts).warnings
-    assert warning.startswith("r.urdf:4: joint 'j' is 3.7e-06 off a right angle")
-    assert "pass snap=7e-06 (--snap 7e-06)" in warning
-    robot = build(*parts, snap=7.4e-6)
-    assert robot.warnings == ()
-    assert [snapped.joint for snapped in robot.snapped] == ["j"]
-
-
-def test_chains_of_fixed_rotations_stay_exact() -> None:
-    """Twelve turns by 30 degrees: rounding must not refill the zeros."""
-    turn = f'<origin rpy="0 0 {pi / 6!r}"/>'
-    robot = build(
-        *(link(f"l{k}", "") for k in range(12)),
-        link("l12"),
-        *(joint(f"f{k}", "fixed", f"l{k}", f"l{k + 1}", turn) for k in range(11)),
-        joint("j", "revolute", "l11", "l12", turn + '<axis xyz="0 0 1"/>'),
-    )
-    rotation = robot.model.bodies[0].placement.rotation
-    np.testing.assert_array_equal([list(row) for row in rotation], np.eye(3))
-
-
-# ---- refusals
-
-
-def test_nothing_moves() -> None:
-    message = refusal(link("root"), link("a"), joint("j", "fixed", "root", "a"))
-    assert message.startswith("r.urdf: the robot has no moving joint")
-    assert "base='floating'" in message
-
-
-def test_massless_leaf() -> None:
-    message = refusal(
-        link("root"),
-        link("a"),
-        link("tip", ""),
-        joint("j", "revolute", "root", "a"),
-        joint("wrist", "revolute", "a", "tip"),
-    )
-    assert message.startswith("r.urdf:6: nothing resists joint 'wrist' in any position")
-    assert "give its links mass and inertia, or make the joint fixed" in message
-
-
-def test_a_point_mass_on_the_axis_resists_no_turn() -> None:
-    """Mass there is, but none away from the axis."""
-    moments = '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>'
-    point = f'<inertial><origin xyz="0 0 0.7"/><mass value="1"/>{moments}</inertial>'
-    parts = link("root"), link("a", point)
-    assert "'j'" in refusal(*parts, joint("j", "revolute", "root", "a"))
-    assert build(*parts, joint("j", "prismatic", "root", "a")).model.nv == 1
-    assert build(*parts, joint("j", "revolute", "root", "a", '<axis xyz="1 0 0"/>')).model.nv == 1
-
-
-def test_two_joints_about_one_axis_with_nothing_between() -> None:
-    joints = joint("j", "revolute", "root", "a"), joint("k", "revolute", "a", "b")
-    assert "r.urdf:5: nothing resists joint 'j'" in refusal(link("root"), link("a", ""), link("b"), *joints)
-    assert build(link("root"), link("a"), link("b"), *joints).model.nv == 2
-
-
-def test_a_massless_base_that_floats_alone() -> None:
-    message = refusal(link("root", ""), base="floating")
-    assert message.startswith("r.urdf:2: nothing resists joint 'root_joint' in any position")
-    assert message.endswith("give link 'root' mass and inertia, or pass base='fixed'")
-
-
-def test_a_massless_base_with_one_limb() -> None:
-    """The limb stays where it is while the base turns about their joint."""
-    parts = link("root", ""), link("a"), joint("j", "revolute", "root", "a")
-    assert "'root_joint'" in refusal(*parts, base="floating")
-    assert build(*parts).model.nv == 1
-
-
-def test_a_massless_base_is_carried_by_its_limbs() -> None:
-    parts = link("root", ""), link("a"), link("b"), joint("j", "revolute", "root", "a")
-    aside = '<origin xyz="1 0 0"/><axis xyz="0 0 1"/>'
-    assert build(*parts, joint("k", "revolute", "root", "b", aside), base="floating").model.nv == 8
-    assert "'root_joint'" in refusal(*parts, joint("k", "revolute", "root", "b"), base="floating")
-
-
-def test_rotational_inertia_without_mass_is_used_as_it_stands() -> None:
-    """No body has it, but real files do, for links that are merged."""
-    only = '<inertial><mass value="0"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
-    robot = build(
-        link("root"),
-        link("a"),
-        link("rotor", only),
-        joint("j", "revolute", "root", "a"),
-        joint("mount", "fixed", "a", "rotor"),
-    )
-    (warning,) = robot.warnings
-    assert warning.startswith("r.urdf:4: link 'rotor' has rotational inertia but no mass")
-    assert robot.model.bodies[0].inertia.rotational == Matrix.diagonal(2, 2, 2)
-    assert robot.model.bodies[0].inertia.mass == 2
-
-
-def test_all_zero_inertial_is_no_body() -> None:
-    nothing = (
-        '<inertial><mass value="0"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>'
-    )
-    robot = build(
-        link("root"),
-        link("a", nothing),
-        link("b"),
-        joint("j", "revolute", "root", "a"),
-        joint("k", "revolute", "a", "b", '<origin xyz="1 0 0"/><axis xyz="0 0 1"/>'),
-    )
-    assert robot.model.bodies[0].inertia.mass == 0
 
 
 # ---- what people see of a robot

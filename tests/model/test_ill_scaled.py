@@ -1,4 +1,4 @@
-"""Numbers near the ends of their range: refused in one line that names the joint, or computed with."""
+"""Numbers near the ends of their range are used, or refused in one line that names the joint."""
 
 from __future__ import annotations
 

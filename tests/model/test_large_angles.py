@@ -1,4 +1,4 @@
-"""Large angles: what is lost is what a change of q by half an ulp would lose, and no more."""
+"""The error at large angles is at most the effect of a change of q by half an ulp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joints that follow others: whom, how, and which files are refused."""
+"""Joints that follow others: their leaders, their multipliers, and refused files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which robots have an inertia matrix that is singular everywhere, against exact determinants."""
+"""Robots whose inertia matrix is singular everywhere, against exact determinants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a description's resistance enters the model, and what is told or refused."""
+"""The resistance of a description in the model, with its warnings and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixed rotations and what snapping makes of them."""
+"""Fixed rotations, and the effect of snapping on them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from support.rationals import Rationals
 from rbdgen.errors import GraphError
 from rbdgen.functions.coriolis.one_frame import coriolis_sweeps
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives
-from rbdgen.functions.function import swept
+from rbdgen.functions.form import swept
 from rbdgen.functions.inertia_matrix.moments import INERTIA_MATRIX
 from rbdgen.functions.momentum.energy import KINETIC
 from rbdgen.functions.table import lookup
@@ -82,12 +82,12 @@ def test_lanes_give_what_the_straight_line_gives(tree: str, name: str) -> None:
     x = random_state(model, 5)
     outputs, sweeps = SWEEPS[name]
     line = swept("in one line", "", outputs, sweeps).trace(reduce(model), x)
-    assert by_freedoms(outputs, *sweeps)(reduce(model)).run(x) == [list(output) for output in line]
+    assert by_freedoms(reduce(model), outputs, *sweeps).run(x) == [list(output) for output in line]
 
 
 def form_of(name: str, *sweeps: Sweep) -> LoopedForm:
     model = Rationals(7).model((WORLD, 0, 1, 1, 0), "RRRRR")
-    return by_freedoms(SWEEPS[name][0], *(sweeps or SWEEPS[name][1]))(reduce(model))
+    return by_freedoms(reduce(model), SWEEPS[name][0], *(sweeps or SWEEPS[name][1]))
 
 
 def rows(form: LoopedForm, array: str) -> int:
@@ -146,6 +146,6 @@ REFUSED: dict[str, tuple[Sequence[Sweep], str]] = {
 def test_what_it_cannot_do_is_told_in_one_line(what: str) -> None:
     sweeps, message = REFUSED[what]
     with pytest.raises(GraphError) as caught:
-        by_freedoms(("M",), *sweeps)(reduce(Rationals(2).model((WORLD, 0), "RR")))
+        by_freedoms(reduce(Rationals(2).model((WORLD, 0), "RR")), ("M",), *sweeps)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)

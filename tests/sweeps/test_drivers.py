@@ -1,4 +1,4 @@
-"""One text, two drivers: what sweeps give in a straight line they give in loops, exactly."""
+"""The two drivers run the same sweeps: straight lines and loops give exactly equal results."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pytest
 from support.rationals import Rationals
 from support.trees import some
 
+from rbdgen.errors import GraphError
 from rbdgen.functions.articulated.step import forward_dynamics
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives
-from rbdgen.functions.function import swept
+from rbdgen.functions.form import swept
 from rbdgen.functions.inertia_matrix.moments import INERTIA_MATRIX
 from rbdgen.functions.inverse_dynamics.classical import inverse_dynamics
 from rbdgen.model.model import WORLD
@@ -83,6 +84,20 @@ def test_a_sum_starts_with_what_a_body_has() -> None:
     expected = [sum(masses), masses[1] + masses[2], masses[2], masses[3]]
     assert straight(reduce(model), x).run(weigh)["tau"] == expected
     assert looped(reduce(model), ("tau",), weigh).run(x) == [expected]
+
+
+def test_loops_refuse_to_read_a_sum_that_they_do_not_store() -> None:
+    """`composite` starts with what a body has; `weight` is the same sum by another name."""
+    model = reduce(Rationals(3).model((WORLD, 0, 1, 0), "RRPR"))
+    reading = replace(CLIMB, reads=("composite",))
+    with pytest.raises(GraphError) as caught:
+        looped(model, ("M",), COMPOSITES, reading)
+    assert str(caught.value) == (
+        "sweep 'ancestors' reads 'composite', a sum with a start of its own, which loops do not store; "
+        "let the sweep that sums it give it by another name"
+    )
+    looped(model, ("M",), WEIGHTED[0], replace(CLIMB, reads=("weight",)))
+    looped(model, ("M",), COMPOSITES, *INERTIA_MATRIX)
 
 
 @pytest.mark.parametrize("tree", TREES)

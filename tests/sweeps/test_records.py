@@ -1,4 +1,4 @@
-"""Records know the numbers they are made of, in order, and how these turn."""
+"""Records list the numbers of which they are made, in order, and how these are rotated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.rationals import Rationals
 
-from rbdgen.functions.derivatives.one_frame import Composite, Direction, Moving
+from rbdgen.functions.derivatives.one_frame import Accelerated, Composite, Direction
 from rbdgen.functions.inverse_dynamics.classical import BodyMotion
 from rbdgen.model.articulated import ArticulatedInertia
 from rbdgen.model.moments import MassMoments
@@ -29,7 +29,7 @@ WIDTHS = {
     BodyMotion: 9,
     MassMoments: 10,
     ArticulatedInertia: 21,
-    Moving: 24,
+    Accelerated: 24,
     Direction: 24,
     Composite: 28,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdgen.sweeps.tables import Rows
+from rbdgen.sweeps.looped_bodies import Rows
 
 
 def test_rows_keep_what_differs() -> None:

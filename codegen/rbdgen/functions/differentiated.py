@@ -4,10 +4,10 @@
                         y_dot = (dy/dx) x_dot       NAME_jvp(x, x_dot) -> y_dot
                         d(x_bar)/dx x_dot           NAME_hvp(x, y_bar, x_dot) -> x_bar_dot
 
-An example is `rnea_vjp(q, v, a, tau_bar) -> (q_bar, v_bar, a_bar)`. Their rows are derived from the
-function's own row; only the form of NAME_jvp that some rows name as `along` is written by hand. There are no
-derivatives by inputs of kind "nonnegative" (which contacts are closed, gains) nor, by default, by parameters
-of the robot.
+An example is `rnea_vjp(q, v, a, tau_bar) -> (q_bar, v_bar, a_bar)`. The rows of these derivatives are derived
+from the row of the function. Only a form of NAME_jvp that a row may give as `along` is written by hand. No
+derivatives are taken with respect to inputs of kind "nonnegative", such as gains and the flags of closed
+contacts. By default none are taken with respect to parameters of the robot either.
 """
 
 from __future__ import annotations
@@ -21,25 +21,26 @@ from typing import Any, Final
 import numpy as np
 
 from rbdgen.errors import OptionError
-from rbdgen.functions.function import Call, Differentiated, Form, Function, Identity
+from rbdgen.functions.form import Form
+from rbdgen.functions.function import Call, Differentiated, Function, Identity
 from rbdgen.model.tree_size import TreeSize
 from rbdgen.signature import BAR, DOT, Argument, Kind, Signature
 
 HELD: Final[frozenset[Kind]] = frozenset({"nonnegative", "parameters", "table"})
-"""The kinds of inputs by which nothing is differentiated."""
+"""The kinds of inputs with respect to which functions are not differentiated."""
 
 
 @dataclass(frozen=True)
 class Mode:
     """One of the three derivatives along directions."""
 
-    seeded: bool  # whether its inputs include the weights of the function's outputs (_bar)
-    moved: bool  # whether its inputs include the rates of the function's inputs (_dot)
+    seeded: bool  # whether the inputs include weights of the function's outputs (_bar)
+    moved: bool  # whether the inputs include rates of the function's inputs (_dot)
     summary: str
     form: tuple[str, str]  # the name and the source of the form that exists for every function
     by_inverse: str  # the source of the form for functions that have an inverse
-    by_along: str  # the source of the form that uses the function's form `along`, and has the same name
-    times: int  # about how many times as many operations as the function it takes
+    by_along: str  # the source of the form that uses the function's form `along` and has its name
+    times: int  # the approximate ratio of its operations to those of the function
 
 
 BY_INVERSE: Final = "by_inverse"
@@ -81,13 +82,13 @@ MODES: Final[Mapping[str, Mode]] = MappingProxyType(
 
 
 def mode_of(name: str) -> tuple[str, str] | None:
-    """The name of the function and the mode, from the name of a derivative; None for other names."""
+    """Split the name of a derivative into the name of the function and the mode. None for other names."""
     base, _, mode = name.rpartition("_")
     return (base, mode) if base and mode in MODES else None
 
 
 def differentiated(function: Function, mode: str, inverse: Function | None = None) -> Function:
-    """The row of a derivative of a function. Raises OptionError if the function has no such derivative."""
+    """Make the row of a derivative of a function. Raises OptionError if there is no such derivative."""
     name, made = f"{function.name}_{mode}", MODES[mode]
     _check_depth(name, function, made)
     if any(x.packed for x in function.signature.outputs):
@@ -102,7 +103,7 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
     traced = [Form(form, source, _of_a_graph(name, function.name)) for form, source in forms]
     if (along := function.along) is not None:
         source = made.by_along.format(along.source)
-        traced.append(Form(along.name, source, _of_a_graph(name, function.name), over=along.over))
+        traced.append(Form(along.name, source, _of_a_graph(name, function.name), degrees=along.degrees))
     return replace(
         function,
         signature=_signature(function.signature, name, made, by, coordinates=False),
@@ -135,8 +136,8 @@ def _check_depth(name: str, function: Function, mode: Mode) -> None:
 
 
 def in_coordinates(function: Function, table: Argument | None = None) -> Function:
-    """The row of a derivative along directions, with derivatives by the nq elements of q, and by the
-    parameters in `table` if it is given; other rows are returned unchanged."""
+    """The row of a derivative along directions that is taken with respect to the nq elements of q and, if
+    `table` is given, with respect to its parameters. Other rows are returned unchanged."""
     made = function.differentiated
     if made is None:
         return function
@@ -150,11 +151,11 @@ def in_coordinates(function: Function, table: Argument | None = None) -> Functio
 def _signature(
     of: Signature, name: str, mode: Mode, by: Iterable[Argument], *, coordinates: bool
 ) -> Signature:
-    """The signature of a derivative: the inputs of the function, then the weights, then the rates, each in
-    order."""
+    """The signature of a derivative. Its inputs are those of the function, then the weights, then the rates,
+    each in the order of the function."""
 
     def moving(x: Argument, suffix: str, unit: str, meaning: str) -> Argument:
-        """The argument for the weights, rates or gradient of an input or output of the function."""
+        """Make the argument for the weights, the rates or the gradient of an input or output."""
         if x.kind != "configuration":
             return Argument(x.name + suffix, "values", x.shape, unit, meaning)
         space = "in coordinates" if coordinates else "in the tangent space"
@@ -181,7 +182,9 @@ def _operations(function: Function, times: int, size: TreeSize) -> int:
 
 
 def _of_a_graph(name: str, of: str) -> Callable[..., Any]:
-    """A trace that raises OptionError: these forms differentiate a graph, so they cannot run on scalars."""
+    """Make a trace that raises OptionError, since these forms differentiate a graph and cannot run on
+    scalars.
+    """
 
     def trace(*_: object) -> Any:
         raise OptionError(

@@ -1,4 +1,7 @@
-"""What other libraries call the functions: for who knows theirs, in errors and in docs/names.md."""
+"""The names of functions in other libraries. Errors about unknown names and docs/names.md read them.
+
+This is a dictionary by their names: a name may stand for several functions, and a function for several names.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from typing import Final, NamedTuple
 class Names(NamedTuple):
     """Functions of another library that do the same.
 
-    `theirs`: their names there; `ours`: functions, `frame_jacobian_x` for its three conventions, or with a
-    dot what else is called, such as `lib.random`; `remark`: what differs.
+    `theirs` are their names there. `ours` are functions of rbdgen, where `frame_jacobian_x` stands for its
+    three conventions, or names with a dot of other calls, such as `lib.random`. `remark` states differences.
     """
 
     theirs: tuple[str, ...]
@@ -117,13 +120,13 @@ WORDS: Final = (
     Names(("rollout",), ("step",), "then `lib.rollout`"),
     Names(("energy",), ("kinetic_energy", "potential_energy")),
 )
-"""What books and other people say."""
+"""Common words for functions, in books and in conversation."""
 
 _LIBRARIES: Final = (("Pinocchio", PINOCCHIO), ("MuJoCo", MUJOCO), ("", WORDS))
 
 
 def elsewhere(name: str) -> str | None:
-    """What does the same as a function of another library, in words; None for a name that is not known."""
+    """A hint with the functions that do the same as one of another library; None for an unknown name."""
     for library, rows in _LIBRARIES:
         for row in rows:
             if name in row.theirs:
@@ -133,7 +136,7 @@ def elsewhere(name: str) -> str | None:
 
 
 def page() -> str:
-    """docs/names.md."""
+    """The text of docs/names.md."""
     lines = [
         "# Names in Pinocchio and MuJoCo",
         "",
@@ -153,7 +156,7 @@ def _line(row: Names) -> str:
 
 
 def meant(row: Names) -> Iterator[str]:
-    """What a row means, each by its whole name."""
+    """The functions of a row, by their whole names."""
     for name in row.ours:
         if name.endswith("_x"):
             yield from (name[:-1] + x for x in ("local", "aligned", "world"))

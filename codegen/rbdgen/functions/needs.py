@@ -1,4 +1,4 @@
-"""What functions need of a robot, and what a user can do about a robot that lacks it."""
+"""The features of robots that functions need, and the options that give a robot these features."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rbdgen.wording import option
 
 @dataclass(frozen=True)
 class Need:
-    """Something that a robot must have before a function makes sense for it."""
+    """A feature that a robot must have for a function to make sense."""
 
     has: Callable[[Model], bool]
-    """Whether a robot has it."""
+    """Tells whether a robot has the feature."""
     of: str
-    """What it is, in words that can follow "needs"."""
+    """Names the feature in words that can follow "needs"."""
     otherwise: str
-    """The options that give it to a robot."""
+    """The options that give the feature to a robot."""
 
 
 def _moves_joints(model: Model) -> bool:

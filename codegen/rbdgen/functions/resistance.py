@@ -1,9 +1,9 @@
 """Damping, friction, springs and rotors, which are added to the outputs of functions.
 
-Every term acts on one degree of freedom and reads only its own q, v and a. It can therefore be added to the
-outputs of a form, or subtracted from its input torques, whatever the algorithm. Rotors also enter factors of
-M, through `body.armature`. The terms are those of `model/joints/resistance.py`; the row of a function names
-the terms that it needs.
+Every term acts on one degree of freedom and reads only the q, v and a of this degree of freedom. It can
+therefore be added to the outputs of a form, or subtracted from the input torques, for any algorithm. Rotors
+also enter the factors of M, through `body.armature`. The terms are those of `model/joints/resistance.py`. The
+row of a function lists the terms that the function needs.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from rbdgen.access import Access, element
+from rbdgen.access import element
 from rbdgen.model.joints import Resistance
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.scalar import Scalar, add, is_zero, mul, neg, sub
 from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.looped_bodies import Rows
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.sweeps.tables import Rows
 
 
 class Motion(NamedTuple):
@@ -34,28 +34,30 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True)
 class Term:
-    """A term of the resistance at one degree of freedom. A call gives its value, which is a plain 0 if it is
-    absent.
+    """A term of the resistance at one degree of freedom. Calling it returns the value of the term, which is a
+    plain 0 if the term is absent.
     """
 
     name: str
-    """The name of its table in loops."""
+    """The name of the table of its constants in loops."""
     value: Callable[[Resistance, Motion], Scalar]
     fields: tuple[str, ...]
-    """The fields of `Resistance` that it needs. It is absent if all of them but those in `SHAPES` are 0."""
+    """The fields of `Resistance` that the term needs. The term is absent if all of them except those in
+    `SHAPES` are 0.
+    """
     reads: str = ""
-    """Which of q, v and a it may need."""
+    """The letters of those of q, v and a that the term may need."""
 
     def __call__(self, joint: Resistance, x: Motion) -> Scalar:
         return self.value(joint, x)
 
     def acts(self, joint: Resistance) -> bool:
-        """Whether it is present at this joint."""
+        """Whether the term is present at this joint."""
         return not all(is_zero(getattr(joint, name)) for name in self.fields if name not in SHAPES)
 
 
 SHAPES = ("smoothing", "reference")
-"""Fields that shape the effect of other fields and have none of their own."""
+"""Fields that only change the effect of other fields and have no effect of their own."""
 
 
 def _torque(joint: Resistance, x: Motion) -> Scalar:
@@ -137,12 +139,10 @@ spring_energy = Term("springs", _spring_energy, ("stiffness", "reference"), "q")
 
 @dataclass(frozen=True)
 class Added:
-    """A term that is added to an array: to an element of a vector for each degree of freedom, to the diagonal
-    of a matrix, or to a single number.
-    """
+    """A term that is added to the elements of a vector, to the diagonal of a matrix or to a single number."""
 
     array: str
-    """An output; or `tau`, from which the term is subtracted."""
+    """The name of an output, or `tau`, from which the term is subtracted."""
     term: Term
 
     def place(self, size: int, nv: int, k: int) -> int:
@@ -151,7 +151,9 @@ class Added:
 
 
 class Freedom(NamedTuple):
-    """A degree of freedom: its index in q (if its joint has only one), its index in v, and its resistance."""
+    """A degree of freedom: its index in q (valid only if the joint has no other), its index in v, and the
+    resistance of the joint.
+    """
 
     q: int
     v: int
@@ -168,7 +170,7 @@ def freedoms(model: Model) -> Iterator[Freedom]:
 
 
 def terms_of(model: Model, term: Term, x: State) -> list[Scalar]:
-    """The term for every degree of freedom, 0 where there is no resistance."""
+    """The term for every degree of freedom. It is 0 without resistance."""
     found: list[Scalar] = [0] * model.nv
     for at, k, joint in freedoms(model):
         v, a = (values[k] if values else 0 for values in (x.v, x.a))
@@ -191,12 +193,12 @@ class Slopes(NamedTuple):
 
 
 def slopes(model: Model, x: State) -> Slopes:
-    """The slopes at a state; 0 where there is no resistance."""
+    """The slopes at a state. They are 0 for degrees of freedom without resistance."""
     return Slopes(terms_of(model, by_position, x), terms_of(model, by_velocity, x))
 
 
 def add_to_diagonal(matrix: Sequence[list[Scalar]], values: Sequence[Scalar]) -> None:
-    """M + diag(values), in place."""
+    """Add diag(values) to a matrix, in place."""
     for k, value in enumerate(values):
         matrix[k][k] = add(matrix[k][k], value)
 
@@ -205,7 +207,7 @@ def add_to_diagonal(matrix: Sequence[list[Scalar]], values: Sequence[Scalar]) ->
 
 
 def with_added(model: Model, parts: Sequence[Added], outputs: Mapping[str, list[Scalar]], x: State) -> None:
-    """Add the terms to the elements of outputs, in place."""
+    """Add the terms to the outputs, in place."""
     for part in parts:
         elements = outputs[part.array]
         for k, value in enumerate(terms_of(model, part.term, x)):
@@ -214,7 +216,7 @@ def with_added(model: Model, parts: Sequence[Added], outputs: Mapping[str, list[
 
 
 def loops_with_added(reduced: ReducedModel, form: LoopedForm, parts: Sequence[Added]) -> LoopedForm:
-    """The loops of a form, followed by those that add every term."""
+    """The loops of a form, followed by the loops that add the terms."""
     for part in parts:
         chosen = [freedom for freedom in freedoms(reduced.model) if part.term.acts(freedom.joint)]
         loops = list(
@@ -225,8 +227,8 @@ def loops_with_added(reduced: ReducedModel, form: LoopedForm, parts: Sequence[Ad
 
 
 def loops_with_less(reduced: ReducedModel, form: LoopedForm) -> LoopedForm:
-    """The form with tau minus the resisting torques in place of tau. They are computed first, in a scratch
-    array.
+    """The form with tau replaced by tau minus the resisting torques. Added loops compute this difference
+    first, in a scratch array.
     """
     nv, chosen = reduced.nv, {freedom.v: freedom for freedom in freedoms(reduced.model)}
     if not any(torque.acts(freedom.joint) for freedom in chosen.values()):
@@ -234,16 +236,9 @@ def loops_with_less(reduced: ReducedModel, form: LoopedForm) -> LoopedForm:
     every = [chosen.get(k, Freedom(0, k, Resistance())) for k in range(nv)]
     minus = replace(torque, value=lambda joint, x: neg(torque(joint, x)))
     loops = list(_loops(Added("tau", minus), every, nv, nv, "applied"))
-
-    def moved(reads: Mapping[str, Access]) -> dict[str, Access]:
-        return {k: replace(at, array="applied") if at.array == "tau" else at for k, at in reads.items()}
-
     return replace(
         form,
-        loops=(
-            *(loop for loop, _ in loops),
-            *(replace(loop, reads=moved(loop.reads)) for loop in form.loops),
-        ),
+        loops=(*(loop for loop, _ in loops), *form.renamed({"tau": "applied"}).loops),
         scratch={**form.scratch, "applied": nv},
         tables=_tables(form, loops),
     )
@@ -257,7 +252,8 @@ def _tables(form: LoopedForm, loops: Sequence[tuple[FormLoop, Rows]]) -> dict[st
 def _loops(
     part: Added, chosen: Sequence[Freedom], nv: int, size: int, to: str
 ) -> Iterator[tuple[FormLoop, Rows]]:
-    """Loops over degrees of freedom that add a term and write the sum, each with the table that it reads.
+    """Loops over degrees of freedom that add a term and write the sum. Each comes with the table that it
+    reads.
 
     Smooth friction and the sign take different operations, so each has its own loop.
     """

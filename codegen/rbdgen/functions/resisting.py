@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from rbdgen.functions.function import Form, Function, Outputs, in_loops
+from rbdgen.functions.form import Form, Outputs, in_loops
+from rbdgen.functions.function import Function
 from rbdgen.functions.resistance import (
     freedoms,
     less,
@@ -22,7 +23,7 @@ from rbdgen.sweeps.loops import LoopedForm
 
 @cache
 def resisting(function: Function) -> Function:
-    """The function, with forms that include joint resistance; the same object whoever asks for it."""
+    """The function, with forms that include joint resistance; every call returns the same object."""
     inputs = {x.name for x in function.signature.inputs}
     taken = any(part.array in inputs for part in function.resistance)
     added = [part for part in function.resistance if part.array not in inputs]

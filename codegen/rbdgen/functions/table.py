@@ -1,5 +1,5 @@
-"""The table of functions, one row each. The command line, templates, loader, docs and tests iterate over
-it.
+"""The table of functions, which has one row for each function. The command line, templates, loader,
+documentation and tests iterate over it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rbdgen.errors import OptionError, either
+from rbdgen.functions.closed_loops import rows as loops
 from rbdgen.functions.configurations import rows as configurations
 from rbdgen.functions.contacts import derivative_rows as contact_derivatives
 from rbdgen.functions.contacts import forward_rows as contact_forward
@@ -26,7 +27,6 @@ from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.kinematics import rows as kinematics
-from rbdgen.functions.loops import rows as loops
 from rbdgen.functions.momentum import rows as momentum
 from rbdgen.functions.regressors import rows as regressors
 from rbdgen.functions.resisting import resisting
@@ -64,7 +64,9 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
         for row in family.ROWS
     }
 )
-"""All functions. A function is added to `ROWS` of its family, and a family here."""
+"""All functions by name. To add a function, add its row to `ROWS` of its family; to add a family, add it
+here.
+"""
 
 
 def _of_every_robot(row: Function) -> bool:
@@ -72,7 +74,7 @@ def _of_every_robot(row: Function) -> bool:
 
 
 TABLE: Final = MappingProxyType({name: row for name, row in ALL.items() if _of_every_robot(row)})
-"""Functions of the dynamics of every robot, whose outputs have sizes that only its tree determines."""
+"""The functions that every robot has and whose outputs have sizes that depend on the tree alone."""
 
 _HELD: Final = [name for name, row in ALL.items() if row.of_contacts]
 """All functions that depend on contacts, and therefore exist for every set of them."""
@@ -81,12 +83,12 @@ _HELD: Final = [name for name, row in ALL.items() if row.of_contacts]
 _BEHIND: Final = re.compile(
     r"_(batch(_v[0-9]+)?|call|fails|lanes|part|result|rollout|states|x[0-9]+(_\w+)?)$"
 )
-"""What emission puts behind the name of a function to name a part of its code."""
+"""The suffixes with which emitted code names parts of the code of a function."""
 
 
 def rows_of(model: Model) -> Mapping[str, Function]:
-    """The functions that fit a robot, without those that must be asked for by name: second derivatives,
-    functions of configurations and trajectories, and those of parameters that are inputs.
+    """The functions that fit a robot, without those that must be requested by name. The latter are second
+    derivatives, functions of configurations and trajectories, and functions of parameters that are inputs.
     """
     own = {name: row for name, row in ALL.items() if not (row.on_request or row.missing(model))}
     for chosen in model.contact_sets:
@@ -97,7 +99,7 @@ def rows_of(model: Model) -> Mapping[str, Function]:
 
 
 def of_set(function: Function, chosen: ContactSet) -> Function:
-    """A function of contacts, restricted to the contacts of a set."""
+    """Restrict a function of contacts to the contacts of a set."""
 
     def named(name: str) -> str:
         return f"{name}_{chosen.name}" if name in _HELD else name
@@ -126,7 +128,7 @@ def sets_of(manifest: Mapping[str, Any]) -> list[ContactSet]:
 
 
 def check_sets(sets: Iterable[ContactSet]) -> None:
-    """OptionError if the functions of a set would have the names of other functions."""
+    """Raises OptionError if the functions of a set would have the names of other functions."""
     taken = {name: name for name in ALL}
     for chosen in sets:
         lower, what = chosen.name.lower(), f"contact set '{chosen.name}'"
@@ -143,9 +145,9 @@ def check_sets(sets: Iterable[ContactSet]) -> None:
 
 
 def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = ()) -> Function:
-    """The row of this name; OptionError if there is none, or if it does not fit this robot.
+    """The row of this name. Raises OptionError if there is none, or if it does not fit this robot.
 
-    `sets` are the contact sets if no model is given.
+    If no model is given, `sets` are the contact sets.
     """
     if not isinstance(name, str):
         raise OptionError(f"function {name!r} is not a name; give one from the catalogue, such as 'rnea'")
@@ -182,7 +184,7 @@ def is_differentiable(name: str, model: Model | None = None, sets: Sequence[Cont
 
 
 def _instead(name: str) -> str:
-    """A hint with the names that the user may have meant; otherwise with all names."""
+    """A hint with the names that the user may have meant or, if there are none, with some known names."""
     directions = [f"{function}_{mode}" for function in ALL for mode in MODES]
     if known := elsewhere(name):
         return known

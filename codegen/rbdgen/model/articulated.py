@@ -139,9 +139,7 @@ class JointFactor:
 
 
 def coordinate_components(S: Sequence[Motion]) -> list[int] | None:
-    """For every column of S, its only nonzero component (angular, linear) if that is +-1; None in other
-    cases.
-    """
+    """The only nonzero component (angular, linear) of each column of S if it is +-1; None in other cases."""
     found = []
     for column in S:
         known = [k for k, value in enumerate((*column.angular, *column.linear)) if not is_zero(value)]

@@ -1,4 +1,4 @@
-"""Where every link of a description is placed: the body that carries it, and the pose on that body.
+"""The place of every link of a description: the body that carries it, and the pose on that body.
 
 A link that moves on its own is a body. A link after a fixed joint, such as a tool or a foot, is a part of the
 body that carries it, and its frame can still be referred to by its name.

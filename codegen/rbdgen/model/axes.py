@@ -190,10 +190,7 @@ def _less_residue(translation: Vector, slide: Vector, parent_slide: Scalar) -> V
 
 def cleared(value: Scalar, scale: Scalar) -> Scalar:
     """The value, or 0 if it is a number that is only rounding of terms of this scale."""
-    try:
-        return 0 if abs(value) <= RESIDUE * scale else value
-    except TypeError:  # a symbol
-        return value
+    return 0 if is_number(value) and abs(value) <= RESIDUE * scale else value
 
 
 def magnitude(value: Scalar) -> Scalar:
@@ -203,18 +200,12 @@ def magnitude(value: Scalar) -> Scalar:
 
 def largest_magnitude(values: Iterable[Scalar]) -> Scalar:
     """The largest magnitude of numbers, which may include symbols."""
-    try:
-        return max(map(abs, values))
-    except TypeError:
-        return max(map(magnitude, values))
+    return max(map(magnitude, values))
 
 
 def total_magnitude(*terms: Scalar) -> Scalar:
     """The sum of the magnitudes of numbers, which may include symbols."""
-    try:
-        return sum(map(abs, terms))
-    except TypeError:  # symbols among them
-        return sum(map(magnitude, terms))
+    return sum(map(magnitude, terms))
 
 
 def _slid(moments: MassMoments, d: Scalar) -> MassMoments:

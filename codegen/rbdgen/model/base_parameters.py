@@ -1,4 +1,4 @@
-"""Base parameters: inertia whose effect a joint cannot tell from its parent's is moved there, leaves to root.
+"""Base parameters: inertia that a joint does not feel is moved to its parent, from the leaves to the root.
 
 Khalil and Dombre, Modeling, Identification and Control of Robots, 2002, ch. 9. For a revolute joint about z,
 the part (m, h_z, Sigma_zz) is a rod on the axis. For a prismatic joint, Sigma is felt only as if it were the
@@ -51,10 +51,10 @@ def regrouped(bodies: Sequence[AlignedBody]) -> tuple[list[MassMoments], Vector]
     return rounded, Vector(*(cleared(x, largest) for x in still))
 
 
-def felt(
+def drop_unfelt_moments(
     bodies: Sequence[AlignedBody], moments: Sequence[MassMoments], parallel: Collection[int] = ()
 ) -> list[MassMoments]:
-    """The moments of all bodies as far as joints feel them. The robot's angular momentum depends on more.
+    """Drops the part of all bodies' moments that no joint feels, which only matters for angular momentum.
 
     `parallel` are bodies that rotate relative to the axes of their equations, see `ReducedModel`.
     """
@@ -65,7 +65,7 @@ def felt(
 
 
 def on_fixed_axis(bodies: Sequence[AlignedBody]) -> list[bool]:
-    """For each body, whether it can only rotate about a direction that is fixed in the world."""
+    """Whether each body can only rotate about a direction that is fixed in the world."""
     fixed: list[bool] = []
     for body in bodies:
         parallel = body.parent == WORLD or (fixed[body.parent] and body.alpha.sin == 0)
@@ -86,7 +86,7 @@ def _about_fixed_axis(own: MassMoments, even: bool) -> MassMoments:
 
 
 def in_parent(body: AlignedBody, own: MassMoments) -> MassMoments:
-    """What a joint does not feel, in the parent's frame."""
+    """Expresses moments of mass that have no effect on the joint in the parent's frame."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = (tuple(row) for row in own.second)
     if xx == xy == xz == yy == yz == 0:
         return _rod(own.mass, own.first.z, zz, body.axis, body.translation)

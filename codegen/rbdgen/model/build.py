@@ -1,4 +1,4 @@
-"""From a description to a model: fixed links are merged, and bodies are numbered depth first as in
+"""Builds a model from a description: fixed links are merged, and bodies are numbered depth first as in
 Pinocchio.
 """
 
@@ -17,6 +17,7 @@ from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
 from rbdgen.model.angles import constant_angle
 from rbdgen.model.attachments import Attachment
+from rbdgen.model.closed_loops import model_loops
 from rbdgen.model.contacts import model_contacts, model_sets, overdetermined
 from rbdgen.model.frames import chosen_frames, known_frames
 from rbdgen.model.inertia import NO_INERTIA, Inertia
@@ -30,8 +31,7 @@ from rbdgen.model.joints import (
     Resistance,
     Revolute,
 )
-from rbdgen.model.loops import model_loops
-from rbdgen.model.mimic import Follower, Mimics, followers_of, told
+from rbdgen.model.mimic import Follower, Mimics, describe_mimics, followers_of
 from rbdgen.model.model import STANDARD_GRAVITY, WORLD, Body, Model
 from rbdgen.model.regularity import unresisted
 from rbdgen.model.resistance import LOSSLESS, Dissipation, left_out, resistance_of
@@ -98,7 +98,7 @@ def build_robot(
         tuple(builder.snapped),
         (
             *description.warnings,
-            *told(description, mimic),
+            *describe_mimics(description, mimic),
             *builder.warnings,
             *still,
             *left_out(description, dissipation),
@@ -325,7 +325,9 @@ class _Builder:
         return bodies
 
     def follower(self, body: Body) -> Follower | None:
-        """How the body's joint follows another one; None for independent joints and for a floating base."""
+        """The law by which the body's joint follows another one; None for independent joints and for a
+        floating base.
+        """
         return None if body.floats else self.followers.get(body.joint.name)
 
 
@@ -368,7 +370,7 @@ def _check_resisted(model: Model, description: Description) -> None:
 
 
 def _place(body: Body, description: Description) -> str:
-    """The file and line of a body's joint, or of the link that floats."""
+    """The file and line of a body's joint, or those of the link if it floats."""
     joint = next((joint for joint in description.joints if joint.child == body.name), None)
     line = next(link.line for link in description.links if link.name == body.name)
     line = line if joint is None else joint.line

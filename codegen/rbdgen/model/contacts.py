@@ -17,7 +17,7 @@ from rbdgen.wording import choose, option
 ContactSet = given.ContactSet
 
 ContactKind = Literal["point", "frame"]
-"""What a contact constrains: a point, or a frame, which is a point and axes."""
+"""The thing that a contact constrains: a point, or a frame, which is a point and axes."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class Contact:
         return self.kind == "point" or self.second is None
 
     def renumbered(self, number: Mapping[int, int]) -> Contact:
-        """The same contact after its bodies got other indices."""
+        """Give the bodies of the contact other indices."""
         first, *others = (replace(end, body=number[end.body]) for end in self.ends)
         return replace(self, first=first, second=others[0] if others else None)
 
     @property
     def ends(self) -> tuple[Frame, ...]:
-        """Its places on bodies: two for a closed loop, otherwise one."""
+        """The places of the contact on bodies: two for a closed loop, otherwise one."""
         return (self.first,) if self.second is None else (self.first, self.second)
 
 
@@ -76,8 +76,7 @@ def model_contacts(
 def _on_links(
     one: given.Contact, known: Mapping[str, Frame], description: Description
 ) -> list[given.Contact]:
-    """A contact for every link that it names by a pattern, or by the contact's name; the contact itself where
-    it names its link."""
+    """The contact itself if it gives its link; otherwise a contact for every link that its name matches."""
     if isinstance(one, given.Loop):
         return [one]
     links = matching(one.link or one.name, known, description)

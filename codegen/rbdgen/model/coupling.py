@@ -12,14 +12,11 @@ Dynamics, 2011.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from rbdgen.model.joints import Joint
 from rbdgen.spatial.scalar import Scalar, add, mul
-
-if TYPE_CHECKING:
-    from rbdgen.model.model import Model
 
 Matrix = Sequence[Sequence[Scalar]]
 Member = tuple[int, Scalar]
@@ -103,12 +100,11 @@ class Elimination:
     ancestors: tuple[tuple[int, ...], ...]
 
 
-def coupling_of(model: Model) -> Coupling:
-    """The groups of a model."""
+def coupling_of(joints: Iterable[Joint]) -> Coupling:
+    """The groups of a robot's joints."""
     groups: dict[int, list[Member]] = {}
     followers: list[tuple[int, int, float]] = []
-    for body in model.bodies:
-        joint = body.joint
+    for joint in joints:
         if joint.follows is None:
             for k in range(joint.idx_v, joint.idx_v + joint.nv):
                 groups[k] = [(k, 1)]
@@ -119,18 +115,18 @@ def coupling_of(model: Model) -> Coupling:
     return Coupling(tuple(tuple(groups[k]) for k in range(len(groups))))
 
 
-def elimination_of(model: Model, coupling: Coupling) -> Elimination:
+def elimination_of(above: Sequence[Sequence[int]], coupling: Coupling) -> Elimination:
     """An order with little fill-in, and the elimination tree that it leads to.
 
     Without followers, it is the tree of the robot (Featherstone 2008, section 6.5). A group is placed
     directly below the lowest body that is an ancestor of all its members. There is no fill-in with one group,
     or with several groups whose paths to that body do not cross. Otherwise there may be, so the pattern is
     found by elimination.
+
+    `above[k]` has the degrees of freedom from the parent of k up to the root, nearest first.
     """
-    nv = model.nv
-    above = [model.ancestor_dofs(k) for k in range(nv)]
     if coupling.is_trivial:
-        return Elimination(tuple(range(nv)), tuple(map(tuple, above)))
+        return Elimination(tuple(range(len(above))), tuple(map(tuple, above)))
     lines = [frozenset((k, *chain)) for k, chain in enumerate(above)]
     owner = {i: g for g, members in enumerate(coupling.groups) for i, _ in members}
     depths = []

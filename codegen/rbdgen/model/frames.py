@@ -83,7 +83,7 @@ def matching(name: str, known: Mapping[str, Frame], description: Description) ->
 
 
 def nearest(name: str, known: Iterable[str], kind: str) -> str:
-    """What to do about an unknown name, as a part of an error message."""
+    """The advice about an unknown name, as a part of an error message."""
     meant = " or ".join(map(quoted, near(name, known)))
     return f"did you mean {meant}?" if meant else f"name {kind}, or the world; rbdgen inspect shows them"
 

@@ -23,21 +23,23 @@ class Inertia:
 
     @staticmethod
     def from_center_of_mass(mass: Scalar, center: Vector, about_center: Matrix) -> Inertia:
-        """From the inertia about the centre of mass, with axes parallel to the frame's (parallel axis
-        theorem).
+        """Computes the inertia from the rotational inertia about the centre of mass, in axes parallel to the
+        frame's (parallel axis theorem).
         """
         h = center * mass
         return Inertia(mass, h, about_center - Matrix.skew(h) @ Matrix.skew(center))
 
     @staticmethod
     def from_first_moment(mass: Scalar, first_moment: Vector, about_center: Matrix) -> Inertia:
-        """From the inertia about the centre of mass and h = m c; the inverse of `about_center`."""
+        """Computes the inertia from h = m c and the rotational inertia about the centre of mass; the inverse
+        of `about_center`.
+        """
         outer = Matrix.outer(first_moment, first_moment * reciprocal(mass))
         return Inertia(mass, first_moment, added_symmetric(about_center, from_second_moment(outer)))
 
     @staticmethod
     def from_second_moment(mass: Scalar, first_moment: Vector, second_moment: Matrix) -> Inertia:
-        """From Sigma = int r r^T dm: J = tr(Sigma) 1 - Sigma."""
+        """The inertia with the second moment Sigma = int r r^T dm, J = tr(Sigma) 1 - Sigma."""
         return Inertia(mass, first_moment, from_second_moment(second_moment))
 
     @property
@@ -60,7 +62,7 @@ class Inertia:
         return added_symmetric(self.rotational, -from_second_moment(outer))
 
     def __add__(self, other: Inertia) -> Inertia:
-        """The two bodies as one, both given in the same frame."""
+        """The inertia of both bodies together, given in the same frame."""
         return Inertia(
             add(self.mass, other.mass),
             self.first_moment + other.first_moment,
@@ -72,7 +74,9 @@ class Inertia:
         return Inertia(self.mass, rotation.apply(self.first_moment), rotation.congruence(self.rotational))
 
     def turned(self, rotation: Matrix) -> Inertia:
-        """As `rotated`, with fewer operations. Right angles are not exact, see `Matrix.turned`."""
+        """Rotates the inertia, as `rotated`, with fewer operations. Right angles are not exact, see
+        `Matrix.turned`.
+        """
         return Inertia(self.mass, rotation.apply(self.first_moment), rotation.turned(self.rotational))
 
     def translated(self, p: Vector) -> Inertia:
@@ -88,7 +92,9 @@ class Inertia:
         return Inertia(self.mass, shifted, self.rotational + mirrored(change))
 
     def __sub__(self, other: Inertia) -> Inertia:
-        """This body without the other one, which is a part of it; both given in the same frame."""
+        """The inertia that is left after the other body, which is a part of this one, is removed. Both are
+        given in the same frame.
+        """
         return Inertia(
             sub(self.mass, other.mass),
             self.first_moment - other.first_moment,

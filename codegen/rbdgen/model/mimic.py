@@ -1,4 +1,4 @@
-"""Mimic joints of a description: the joint that each one follows in the end, and how."""
+"""Mimic joints of a description: the independent joint that each one follows, and the linear law."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Description
 from rbdgen.description.schema import Joint as DescribedJoint
 from rbdgen.errors import ModelError
+from rbdgen.model.joints import JOINT_TYPES
 from rbdgen.wording import option
 
 Mimics: TypeAlias = Literal["eliminate", "independent"]
-"""What becomes of mimic joints: "eliminate" makes them followers without elements of q; "independent" makes
+"""The treatment of mimic joints: "eliminate" makes them followers without elements of q; "independent" makes
 them joints like all others.
 """
 
@@ -31,9 +32,9 @@ class Follower:
     primary: str
     """An independent joint, at the end of a chain of followers."""
     multiplier: float
-    """In rad/rad, m/rad and so on; 0 for a joint that does not move."""
+    """The ratio, in rad/rad, m/rad and so on; 0 for a joint that does not move."""
     offset: float
-    """In rad or m."""
+    """The offset, in rad or m."""
 
 
 def followers_of(description: Description) -> dict[str, Follower]:
@@ -60,9 +61,9 @@ def followers_of(description: Description) -> dict[str, Follower]:
 def _followed(
     description: Description, joint: DescribedJoint, joints: Mapping[str, DescribedJoint]
 ) -> DescribedJoint:
-    """The joint that a joint names in its <mimic>."""
+    """The joint that this joint names in its <mimic>."""
     assert joint.mimic is not None
-    if joint.type not in ("revolute", "continuous", "prismatic", "helical"):
+    if not _has_one_freedom(joint):
         what = f"but is {joint.type}: only a joint of one degree of freedom can follow"
         raise _refused(description, joint, what, "delete <mimic>")
     other = joints.get(joint.mimic.joint)
@@ -70,10 +71,15 @@ def _followed(
         raise _refused(description, joint, "which is no joint of this file", "correct the name")
     if other is joint:
         raise _refused(description, joint, "which is itself", "delete <mimic>")
-    if other.type not in ("revolute", "continuous", "prismatic", "helical"):
+    if not _has_one_freedom(other):
         what = f"which is {other.type}: only a joint of one degree of freedom can be followed"
         raise _refused(description, joint, what, "delete <mimic>, or make the joint fixed")
     return other
+
+
+def _has_one_freedom(joint: DescribedJoint) -> bool:
+    known = JOINT_TYPES.get(joint.type)
+    return joint.type == "helical" if known is None else known.nv == 1
 
 
 def _resolved(description: Description, joint: DescribedJoint, found: Mapping[str, Follower]) -> Follower:
@@ -98,7 +104,7 @@ def _refused(description: Description, joint: DescribedJoint, what: str, remedy:
     )
 
 
-def told(description: Description, mimics: Mimics) -> list[str]:
+def describe_mimics(description: Description, mimics: Mimics) -> list[str]:
     """A warning for every mimic joint that says how it is treated."""
     done = "it has no place of its own in q" if mimics == "eliminate" else "taken as an independent joint"
     return [

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from rbdgen.model.closed_loops import Loop
 from rbdgen.model.contacts import Contact, ContactSet
 from rbdgen.model.coupling import Coupling, Elimination, coupling_of, elimination_of
 from rbdgen.model.frames import WORLD_FRAME, Frame
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Coordinate, Joint
-from rbdgen.model.loops import Loop
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.spatial.ops import NO_TRANSFORM, Transform, Vector
 from rbdgen.spatial.scalar import is_zero
 
 WORLD = -1
-"""The parent of bodies that hang on the world."""
+"""The index that stands for the world, which has no body, as a parent."""
 
 STANDARD_GRAVITY = Vector(0, 0, -9.81)
 
@@ -57,7 +57,7 @@ class Model:
     name: str
     bodies: tuple[Body, ...]
     gravity: Vector = STANDARD_GRAVITY
-    """In m/s^2, in world axes."""
+    """The acceleration of gravity, in m/s^2, in world axes."""
     loops: tuple[Loop, ...] = ()
     independent: tuple[int, ...] = ()
     """The elements of v that determine all others in closed loops; empty if they were not asked for."""
@@ -111,16 +111,16 @@ class Model:
     @cached_property
     def coupling(self) -> Coupling:
         """The joints that follow others."""
-        return coupling_of(self)
+        return coupling_of(body.joint for body in self.bodies)
 
     @cached_property
     def elimination(self) -> Elimination:
         """The order in which M of the independent degrees of freedom is factored."""
-        return elimination_of(self, self.coupling)
+        return elimination_of([self.ancestor_dofs(k) for k in range(self.nv)], self.coupling)
 
     @cached_property
     def visible(self) -> tuple[int, ...]:
-        """The bodies that users see, in order: all that are not hidden."""
+        """The bodies that users see, in order: all but the hidden ones."""
         return tuple(i for i, body in enumerate(self.bodies) if not body.hidden)
 
     @property
@@ -143,7 +143,7 @@ class Model:
 
     @cached_property
     def subtree_end(self) -> tuple[int, ...]:
-        """For every body, one past the last body of its subtree, which is range(i, subtree_end[i])."""
+        """The end of each body's subtree, one past its last body: the subtree is range(i, subtree_end[i])."""
         ends = [i + 1 for i in range(self.nbodies)]
         for i in reversed(range(self.nbodies)):
             if (parent := self.bodies[i].parent) != WORLD:
@@ -152,7 +152,7 @@ class Model:
 
     @cached_property
     def subtree_dof_end(self) -> tuple[int, ...]:
-        """For every body, one past the last degree of freedom of its subtree."""
+        """The index one past the last degree of freedom of the subtree of every body."""
         last = (self.bodies[end - 1].joint for end in self.subtree_end)
         return tuple(joint.idx_v + joint.nv for joint in last)
 
@@ -193,7 +193,7 @@ class Model:
         return replace(self, contacts=tuple(own[name] for name in names if name in own), contact_sets=())
 
     def common(self, start: int, end: int) -> int:
-        """The last body that carries both, or the world."""
+        """The last body that carries both bodies, or WORLD."""
         up, down = self.path(start, end)
         top = up[-1:] or down[:1]
         return self.bodies[top[0]].parent if top else start
@@ -209,7 +209,7 @@ class Model:
 
     @property
     def stands(self) -> bool:
-        """Whether contacts with the world can hold a floating base, which needs a frame or three points."""
+        """Whether contacts with the world can hold a floating base: this takes a frame or three points."""
         held = [contact.kind for contact in self.contacts if self.seen_from(contact).body == WORLD]
         return "frame" in held or len(held) >= 3
 

@@ -38,7 +38,7 @@ class MassMoments:
         return from_second_moment(self.second)
 
     def __add__(self, other: MassMoments) -> MassMoments:
-        """The two bodies as one, both given in the same frame."""
+        """The moments of both bodies together, given in the same frame."""
         return MassMoments(
             add(self.mass, other.mass), self.first + other.first, added_symmetric(self.second, other.second)
         )

@@ -4,17 +4,15 @@ lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rbdgen.description.quoting import escaped
+from rbdgen.model.attachments import Attachment
 from rbdgen.model.joints import Joint, Resistance
 from rbdgen.model.model import WORLD, Model
-
-if TYPE_CHECKING:
-    from rbdgen.model.robot import Robot
 
 
 @dataclass(frozen=True)
@@ -57,20 +55,22 @@ class Line:
         return f"<ul>{''.join(found)}</ul>"
 
 
-def outline(robot: Robot) -> Line:
-    """The tree of bodies with their joints, indices and masses, and the frames that each of them carries."""
-    model = robot.model
+def outline(model: Model, base: str, merged: Iterable[Attachment], places: Iterable[tuple[str, int]]) -> Line:
+    """The tree of bodies with their joints, indices and masses, and the merged links and places on each body.
+
+    `places` has the name and the body of each place.
+    """
     sizes = "nq {nq}, nv {nv}, bodies {nbodies}".format_map(model.sizes)
-    tree = Line(f"{escaped(model.name)}: {robot.base} base, {sizes}")
-    known, carried = robot.known_frames, _Carried({}, {})
-    for link in robot.merged:
+    tree = Line(f"{escaped(model.name)}: {base} base, {sizes}")
+    carried = _Carried({}, {})
+    for link in merged:
         carried.links.setdefault(link.body, []).append(escaped(link.link))
-    for place in robot.description.places:
-        carried.places.setdefault(known[place.name].body, []).append(escaped(place.name))
-    branches = {WORLD: tree.add(carried.told("world", WORLD))}
-    for i, body in enumerate(model.bodies):
-        label = f"{escaped(body.name)}: {float(body.inertia.mass):.6g} kg; {_joint(body.joint)}"
-        branches[i] = branches[body.parent].add(carried.told(label, i))
+    for name, body in places:
+        carried.places.setdefault(body, []).append(escaped(name))
+    branches = {WORLD: tree.add(carried.describe("world", WORLD))}
+    for i, moving in enumerate(model.bodies):
+        label = f"{escaped(moving.name)}: {float(moving.inertia.mass):.6g} kg; {_joint(moving.joint)}"
+        branches[i] = branches[moving.parent].add(carried.describe(label, i))
     for k, frame in enumerate(model.frames):
         carrier = "the world" if frame.body == WORLD else escaped(model.bodies[frame.body].name)
         tree.add(f"frame {k}: {escaped(frame.name)}, on {carrier}")
@@ -82,13 +82,6 @@ def outline(robot: Robot) -> Line:
     if model.independent:
         tree.add(f"independent velocities: {', '.join(f'v[{k}]' for k in model.independent)}")
     return tree
-
-
-def summary(robot: Robot) -> str:
-    """A robot in one line."""
-    joints = f"{len(robot.joints)} joint{'' if len(robot.joints) == 1 else 's'}"
-    sizes = f"nq {robot.nq}, nv {robot.nv}, {robot.mass:.6g} kg"
-    return f"<Robot {escaped(robot.name)}: {robot.base} base, {joints}, {sizes}>"
 
 
 def position_limits(joints: Sequence[Joint]) -> tuple[list[float], list[float]]:
@@ -116,13 +109,13 @@ def _contacts(model: Model) -> Iterator[str]:
 
 
 class _Carried(NamedTuple):
-    """What bodies carry, by their index: links that are merged into them, and further frames."""
+    """The parts of bodies, by their index: links that are merged into them, and further frames."""
 
     links: dict[int, list[str]]
     places: dict[int, list[str]]
 
-    def told(self, label: str, body: int) -> str:
-        """A body's label, followed by what it carries."""
+    def describe(self, label: str, body: int) -> str:
+        """A body's label, followed by the links and frames that it carries."""
         for what, names in (("merged", self.links.get(body)), ("frames", self.places.get(body))):
             label += f"; {what}: {', '.join(names)}" if names else ""
         return label

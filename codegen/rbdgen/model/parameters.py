@@ -64,13 +64,13 @@ class Parameter:
     """One number."""
 
     group: str
-    """Its name without the component."""
+    """The name of the parameter without its component."""
     component: str
     """The component; "" if the group has only one."""
     default: float
     unit: str
     linear: Parameter | None = None
-    """Of a log-Cholesky parameter: the one of `ten:LINK` that functions have in its place."""
+    """The parameter of `ten:LINK` that functions have in place of a log-Cholesky parameter."""
     log_cholesky: bool = False
     """Whether functions have this one in place of a log-Cholesky parameter."""
 
@@ -110,7 +110,7 @@ def _of_links(robot: Robot) -> Iterator[Parameter]:
 
 
 def _logarithms(link: str, linear: Sequence[Parameter]) -> Iterator[Parameter]:
-    """The log-Cholesky parameters of a link, none where its inertia is not that of a body with a volume."""
+    """The log-Cholesky parameters of a link; none if its inertia is not that of a body with a volume."""
     ten = [parameter.default for parameter in linear]
     if ten[0] <= 0:
         return
@@ -149,7 +149,7 @@ def _components(
 
 
 def asked_parameters(robot: Robot, asked: Sequence[str]) -> tuple[Parameter, ...]:
-    """The parameters that names and patterns ask for, each once, in the order asked, as functions have them.
+    """The parameters that names and patterns ask for, each once and in this order, as functions have them.
 
     Raises OptionError for an unknown name, with the nearest ones, and for two that determine the same
     numbers.
@@ -196,7 +196,7 @@ def _matching(robot: Robot, known: Sequence[Parameter], pattern: str) -> list[Pa
 
 
 def _unknown(robot: Robot, known: Sequence[Parameter], pattern: str) -> str:
-    """Why there is no parameter of this name."""
+    """The reason why there is no parameter of this name, with the nearest names."""
     kind, _, name = pattern.partition(":")
     still = {attachment.link for attachment in robot.attachments if attachment.body == WORLD}
     if kind in (*OF_LINKS, LOGARITHMS) and name in still:
@@ -213,7 +213,7 @@ def _unknown(robot: Robot, known: Sequence[Parameter], pattern: str) -> str:
         return "directions cannot be inputs, lengths can: xyz:JOINT"
     names = dict.fromkeys(x for parameter in known for x in (parameter.group, parameter.name))
     owner, _, what = pattern.rpartition(".")
-    turned = [x for x in (f"{what}:{owner}",) if x in names]  # the words of another order
+    turned = [x for x in (f"{what}:{owner}",) if x in names]  # the pattern is OWNER.KIND
     near = " or ".join(map(quoted, turned or get_close_matches(pattern, names, n=3)))
     kinds = ", ".join(dict.fromkeys(parameter.kind for parameter in known))
     return f"no such parameter; did you mean {near}?" if near else f"no such parameter; there are {kinds}"
@@ -227,9 +227,9 @@ class ParametrisedLink:
     about_center: bool
     """Whether its ten numbers are those about the centre of mass, rather than the linear ones."""
     values: tuple[float, ...]
-    """Its ten numbers."""
+    """The ten numbers of the link."""
     places: tuple[int | None, ...]
-    """For each of them its index in p, or None if it is constant."""
+    """The index of each of them in p, or None if it is constant."""
 
 
 def parametrised_links(robot: Robot, chosen: Sequence[Parameter]) -> list[ParametrisedLink]:

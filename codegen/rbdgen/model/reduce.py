@@ -14,7 +14,7 @@ from functools import cached_property
 from rbdgen.errors import ModelError
 from rbdgen.model.angles import ZERO_ANGLE, constant_angle
 from rbdgen.model.axes import AlignedBody, AlignedFrame, align, align_frame
-from rbdgen.model.base_parameters import felt, regrouped, without_residue
+from rbdgen.model.base_parameters import drop_unfelt_moments, regrouped, without_residue
 from rbdgen.model.contacts import Contact
 from rbdgen.model.frames import Frame
 from rbdgen.model.joints import Angle, Coordinate, Joint
@@ -40,11 +40,11 @@ class ReducedBody:
     parent: int
     joint: Joint
     rotation: FactoredRotation
-    """From its axes to its parent's."""
+    """The rotation from the body's axes to its parent's."""
     translation: Vector
-    """Its origin, in its parent's axes."""
+    """The origin of the body, in its parent's axes."""
     axis: Vector
-    """Its z axis, in its parent's axes."""
+    """The z axis of the body, in its parent's axes."""
     subspace: tuple[Motion, ...]
     """The motion subspace S."""
     moments: MassMoments
@@ -57,8 +57,8 @@ class ReducedBody:
         return self.joint.armature
 
     def external_force(self, fext: Force, frame: Transform, unit_length: Scalar) -> Force:
-        """A force that is given in the joint's own frame, in the body's axes. `frame` is this body's pose in
-        the former.
+        """Expresses in the body's axes a force that is given in the joint's own frame. `frame` is the pose of
+        this body in the joint's own frame.
         """
         own = frame.force_to_child(fext)
         moment, force = own.moment, own.force * unit_length
@@ -68,7 +68,7 @@ class ReducedBody:
         return Force(turned.apply(moment), turned.apply(force))
 
     def in_joint_frame(self, motion: Motion, frame: Transform, unit_length: Scalar) -> Motion:
-        """A motion in its axes, expressed in the joint's own frame, in m; the transpose of
+        """Expresses a motion, given in the body's axes, in the joint's own frame and in m; the transpose of
         `external_force`.
         """
         w, v = motion.angular, motion.linear * unit_length
@@ -95,7 +95,7 @@ class PlacedContact:
     axes: PlacedFrame
     """The axes of its rows, on the body relative to which it is described."""
     ends: tuple[PlacedFrame, ...]
-    """Its places on bodies (two for a closed loop), in the axes of the links that were named."""
+    """The places of the contact (two for a closed loop), in the axes of the links that were named."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class ReducedModel:
 
     model: Model
     aligned: tuple[AlignedBody, ...]
-    """The bodies before any choice."""
+    """The bodies before any turn or slide was chosen."""
     turns: tuple[Angle, ...]
     """The chosen turns, one per body."""
     slides: tuple[Scalar, ...]
@@ -121,11 +121,11 @@ class ReducedModel:
     moments: tuple[MassMoments, ...]
     """The regrouped mass moments, as far as joints feel them."""
     still: Vector
-    """The first moment of what was moved to the world, in world axes."""
+    """The first moment of the mass that was moved to the world, in world axes."""
     gravity: Vector
-    """In units of length / s^2, in world axes."""
+    """The acceleration of gravity, in units of length / s^2, in world axes."""
     whole: tuple[MassMoments, ...]
-    """The mass moments, including what no joint feels of the robot's angular momentum."""
+    """The mass moments, including parts of the robot's angular momentum that no joint feels."""
     frames: tuple[AlignedFrame, ...] = ()
     """The model's frames on these bodies."""
     contacts: tuple[tuple[AlignedFrame, ...], ...] = ()
@@ -141,17 +141,17 @@ class ReducedModel:
 
     @cached_property
     def ancestors(self) -> tuple[tuple[int, ...], ...]:
-        """For every degree of freedom, its ancestors, nearest first."""
+        """The ancestors of every degree of freedom, nearest first."""
         return tuple(tuple(self.model.ancestor_dofs(k)) for k in range(self.nv))
 
     @property
     def of_momentum(self) -> ReducedModel:
-        """The same model with moments that give the robot's momentum in all directions."""
+        """The model with moments that give the robot's momentum in all directions."""
         return replace(self, moments=self.whole)
 
     @property
     def in_metres(self) -> ReducedModel:
-        """The same model with 1 m as the unit of length."""
+        """The model with 1 m as the unit of length."""
         if self.unit_length == 1:
             return self
         return self.with_axes(self.turns, self.slides, self.parallel)
@@ -169,7 +169,7 @@ class ReducedModel:
         return found
 
     def with_contacts(self, names: Sequence[str]) -> ReducedModel:
-        """The same model with only these of its contacts, in this order."""
+        """Keep only these contacts, in this order."""
         model = self.model.with_contacts(names)
         own = dict(zip(self.model.contacts, self.contacts, strict=True))
         return replace(self, model=model, contacts=tuple(own[contact] for contact in model.contacts))
@@ -181,7 +181,7 @@ class ReducedModel:
         parallel: Collection[int] = (),
         unit_length: Scalar = 1,
     ) -> ReducedModel:
-        """The same model in other frames; arguments as in `reduce`."""
+        """Reduce the model in other frames; for the arguments see `reduce`."""
         return _framed(self.model, self.aligned, turns, slides, self.base_parameters, parallel, unit_length)
 
     def at(self, q: Sequence[Coordinate]) -> list[ReducedBody]:
@@ -257,7 +257,7 @@ def _framed(
     whole, still = [without_residue(body.moments) for body in bodies], ZERO
     if base_parameters:
         whole, still = regrouped(bodies)
-    moments = felt(bodies, whole, parallel) if base_parameters else whole
+    moments = drop_unfelt_moments(bodies, whole, parallel) if base_parameters else whole
     if unit_length != 1:
         bodies = _scaled(model, bodies, unit_length)
         moments, whole = ([_in_units(own, unit_length) for own in some] for some in (moments, whole))
@@ -320,7 +320,7 @@ def _placed(
     translation = translation + _moved(shift, axis, gamma, body)
     theta = body.theta0 if turn is None else turn + body.theta0
     if turn is not None and body.alpha == ZERO_ANGLE:
-        # all rotations are about the same z: one rotation by the sum of the angles
+        # all rotations are about the same z axis, so they are one rotation by the sum of the angles
         gamma, theta = ZERO_ANGLE, theta if behind is None else behind + theta
     if stays:
         lag, rotation = theta, FactoredRotation()
@@ -342,7 +342,7 @@ def _frame_on(frame: AlignedFrame, placed: Sequence[ReducedBody]) -> PlacedFrame
 
 
 def _moved(shift: Vector, axis: Vector, gamma: Angle, body: AlignedBody) -> Vector:
-    """A shift in the body's axes at q = 0, in the parent's axes."""
+    """Expresses in the parent's axes a shift that is given in the body's axes at q = 0."""
     if is_zero(shift.x) and is_zero(shift.y):
         along: Vector = axis * shift.z
         return along

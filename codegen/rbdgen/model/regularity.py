@@ -64,8 +64,10 @@ def unresisted(model: Model) -> int | None:
 
 @np.errstate(all="ignore")
 def _unresisted_group(model: Model) -> int | None:
-    """The same for robots with followers: the columns of a group are added up, and nothing is local to a
-    body.
+    """Like `unresisted`, for robots with followers.
+
+    A column of the matrix belongs to a group: an independent degree of freedom and those that follow it. A
+    group may span several limbs, so the whole matrix is factored at once.
 
     A follower that nothing resists is no fault if something resists a joint that moves with it.
     """
@@ -98,7 +100,7 @@ def _unresisted_group(model: Model) -> int | None:
         sizes[joint.idx_v : joint.idx_v + joint.nv] *= sqrt(composite[i].diagonal().max())
         if parent != WORLD:
             composite[parent] = composite[parent] + steps[i].T @ composite[i] @ steps[i]
-    # on the diagonal of the triangle: what is left of each column without those of the groups before it
+    # a diagonal entry is the length of the part of a column that is orthogonal to all columns before it
     triangle = np.asarray(np.linalg.qr(np.concatenate(rows), mode="r"))
     for members, left in zip(groups, np.abs(triangle.diagonal()).tolist(), strict=True):
         if left <= SINGULAR * max(abs(k) * sizes[i] for i, k in members):
@@ -107,11 +109,11 @@ def _unresisted_group(model: Model) -> int | None:
 
 
 def _positions(model: Model, unit: float) -> list[Coordinate]:
-    """The positions of the joints; followers are where other joints lead them."""
+    """Generic positions of the joints; the positions of followers result from those that they follow."""
     q = [0.0] * model.nq
     for i, body in enumerate(model.bodies):
         if body.joint.nq == 1 and body.joint.follows is None:
-            q[body.joint.idx_q] = _some_value(i) * (unit if body.joint.type.kind == "slide" else 1)
+            q[body.joint.idx_q] = _some_value(i) * (unit if body.joint.type.elements == ("length",) else 1)
     return [
         _some_position(body.joint, i, unit)
         if body.joint.nq > 1

@@ -1,4 +1,4 @@
-"""Which resistance of a description's joints enters the model, and which is left out.
+"""The resistance of a description's joints: the part that enters the model, and the part that is left out.
 
 Rotors and springs store energy: they are always used if they are given, just as masses are. Damping and
 friction dissipate energy: they are used only on request, because many programs add their own torques for
@@ -30,8 +30,8 @@ class Dissipation:
 
     damping: bool = False
     friction: Friction | None = None
-    """None for none; "exact" for the sign of the velocity, 0 at rest; ("smooth", e) for v / sqrt(v^2 + e^2),
-    with e in rad/s or m/s.
+    """None for no friction; "exact" for the sign of the velocity, 0 at rest; ("smooth", e) for
+    v / sqrt(v^2 + e^2) with e in rad/s or m/s.
     """
 
     @property
@@ -76,7 +76,9 @@ def resistance_of(joint: DescribedJoint, dissipation: Dissipation, path: str) ->
 
 
 def left_out(description: Description, dissipation: Dissipation) -> Iterator[str]:
-    """What is given but not used: one line per joint, or one per kind where the description has no lines."""
+    """The resistance that is given but not used: one line per joint, or one per kind where the description
+    has no lines.
+    """
     alike: dict[str, list[str]] = {}
     for joint, given, remedy in _unused(description, dissipation):
         values = ", ".join(f"{what} {value:g}" for what, value in given.items())

@@ -9,13 +9,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from rbdgen.description.quoting import escaped
 from rbdgen.description.schema import Description
 from rbdgen.model.attachments import Attachment
 from rbdgen.model.frames import Frame, known_frames
 from rbdgen.model.joints import Joint
 from rbdgen.model.mimic import Follower
 from rbdgen.model.model import Model
-from rbdgen.model.outline import outline, position_limits, summary
+from rbdgen.model.outline import Line, outline, position_limits
 from rbdgen.model.resistance import LOSSLESS, Dissipation
 from rbdgen.model.rotations import Snapped
 
@@ -41,11 +42,13 @@ class Robot:
     """Rows of its closed loops that imply all others; None if they are not known."""
 
     def __repr__(self) -> str:
-        return summary(self)
+        joints = f"{len(self.joints)} joint{'' if len(self.joints) == 1 else 's'}"
+        sizes = f"nq {self.nq}, nv {self.nv}, {self.mass:.6g} kg"
+        return f"<Robot {escaped(self.name)}: {self.base} base, {joints}, {sizes}>"
 
     def _repr_html_(self) -> str:
         """The tree, as notebooks show it."""
-        return outline(self).html()
+        return self.outline().html()
 
     def tree(self) -> str:
         """The tree of bodies as text, as `rbdgen inspect` shows it.
@@ -53,7 +56,13 @@ class Robot:
         A body has its mass, its joint with the joint's elements of q and v, and the links and frames that it
         carries. The chosen frames, contacts and closed loops follow.
         """
-        return outline(self).drawn()
+        return self.outline().drawn()
+
+    def outline(self) -> Line:
+        """The tree of bodies as nested lines."""
+        known = self.known_frames
+        places = [(place.name, known[place.name].body) for place in self.description.places]
+        return outline(self.model, self.base, self.merged, places)
 
     @property
     def name(self) -> str:

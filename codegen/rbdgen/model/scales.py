@@ -1,4 +1,4 @@
-"""Whether a robot's numbers can be computed with, each by itself and compared with the others."""
+"""Finds masses, lengths and inertias that are too large or too small for the precision of a double."""
 
 from __future__ import annotations
 
@@ -10,19 +10,23 @@ from rbdgen.model.regularity import typical_length
 from rbdgen.spatial.scalar import Scalar
 
 LARGEST_MASS = 1e30
-"""In kg; its inverse is the smallest mass. Products with lengths, their squares and their inverses stay
-finite.
+"""The largest mass, in kg; its inverse is the smallest mass. Products with lengths, their squares and their
+inverses stay finite.
 """
 
 LARGEST_LENGTH = 1e30
-"""In m. There is no smallest length, because rounding of a right angle often leaves a tiny one."""
+"""The largest length, in m. There is no smallest length, because rounding of a right angle often leaves a
+tiny one.
+"""
 
 FARTHEST = 1e6
-"""In radii of gyration. For a joint that is farther away, m p^2 leaves few digits of the inertia."""
+"""The largest distance of a joint, in radii of gyration. For a joint that is farther away, m p^2 leaves few
+digits of the inertia.
+"""
 
 
 def out_of_scale(model: Model) -> tuple[int, str] | None:
-    """The first body whose numbers cannot be computed with, and what is wrong; None if there is none."""
+    """The first body with a number out of scale, and a text that explains it; None if there is none."""
     unit = typical_length(model)
     for i, body in enumerate(model.bodies):
         found = _own(body) or _beside(body, unit)
@@ -32,7 +36,7 @@ def out_of_scale(model: Model) -> tuple[int, str] | None:
 
 
 def _own(body: Body) -> str | None:
-    """What of the body is beyond any scale."""
+    """Describes a quantity of the body that is out of range in any robot; None if there is none."""
     inertia = body.inertia
     distance = _largest(body.placement.translation)
     if not distance <= LARGEST_LENGTH:
@@ -46,7 +50,7 @@ def _own(body: Body) -> str | None:
 
 
 def _beside(body: Body, unit: float) -> str | None:
-    """What of the body is beyond the scale of the robot."""
+    """Describes a quantity of the body that is too large for the size of the robot; None if there is none."""
     distance = _largest(body.placement.translation)
     if body.parent != WORLD and distance > FARTHEST * unit:
         return (
@@ -57,7 +61,7 @@ def _beside(body: Body, unit: float) -> str | None:
 
 
 def _within(size: float, largest: float) -> bool:
-    """Whether it is 0, or neither too large nor too small; False for infinity and NaN."""
+    """Whether a size is 0 or from 1 / largest to largest; False for infinity and NaN."""
     return size == 0 or 1 / largest <= size <= largest
 
 

@@ -36,7 +36,7 @@ class TreeSize:
     contacts: int
     """Bodies that move a contact, over all contacts."""
     rows: int
-    """The same, times the rows of the contact."""
+    """Bodies that move a contact, times the rows of the contact, over all contacts."""
     forces: int
     """The rows of all contacts."""
     carried: int
@@ -54,15 +54,15 @@ class _Position:
     """The position in the tree of a body or of a degree of freedom."""
 
     depth: int
-    """How many move it, counting itself."""
+    """The number of degrees of freedom that move it, counting itself."""
     subtree: int
-    """How many it moves, counting itself."""
+    """The number of degrees of freedom that it moves, counting itself."""
     branch: int
-    """How many are on its branch from the world."""
+    """The number of degrees of freedom on its branch from the world."""
 
 
 def tree_size(model: Model) -> TreeSize:
-    """The sums for a model."""
+    """Computes the sums for a model."""
     bodies = _positions(model, [1] * model.nbodies)
     last = _positions(model, [body.joint.nv for body in model.bodies])
     # a joint with several degrees of freedom counts as a chain of them

@@ -34,7 +34,7 @@ class Number(NamedTuple):
 
     record: str
     freedom: int
-    """For a record of a degree of freedom, which one; otherwise 0."""
+    """The number of the degree of freedom for a record of one; otherwise 0."""
     element: int
 
 
@@ -59,9 +59,9 @@ class Totals:
 
     kinds: dict[str, Kind] = field(default_factory=dict)
     known: dict[tuple[str, int], Scalar] = field(default_factory=dict)
-    """Those that are constants of the robot."""
+    """The sums that are constants of the robot."""
     places: dict[tuple[str, int], int] = field(default_factory=dict)
-    """Where the others lie; grows while loops are made."""
+    """The places of the other sums; it grows while loops are made."""
 
     def place(self, record: str, element: int) -> int:
         """Make room for a sum."""
@@ -106,8 +106,10 @@ class FloatingBase:
         """The nodes in the array `base`: a number, and how many times the node it is."""
 
     def root(self, record: str, element: int) -> Scalar | Home:
-        """What the sum of a number starts with: a constant, or an element of the array `base`, or of an input
-        that is not known when this array is computed.
+        """The start of the sum of a number.
+
+        It is a constant, or the place of an element of the array `base`, or of an input that is not known
+        when this array is computed.
         """
         node = self.nodes[Number(record, 0, element)]
         op, _, value = self.graph.nodes[node]

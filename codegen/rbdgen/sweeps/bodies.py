@@ -1,4 +1,4 @@
-"""What a sweep's step sees of a body, and how motions, forces and inertias go from a body to its parent."""
+"""The bodies that steps of sweeps see, and transforms of motions, forces and inertias to their parents."""
 
 from __future__ import annotations
 

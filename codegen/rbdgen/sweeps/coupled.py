@@ -7,16 +7,12 @@ scratch array, and a loop after them folds each output, G^T tau_all or G^T M_all
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-
-from rbdgen.access import Access
+from rbdgen.access import element
 from rbdgen.model.model import Model
 from rbdgen.signature import Kind, SizedSignature
 from rbdgen.spatial.scalar import add, mul
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.sweeps.tables import cleared
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm, cleared
 
 SPREAD: tuple[Kind, ...] = ("configuration", "velocity", "acceleration")
 """The kinds of inputs that have an element for every joint, and therefore are spread."""
@@ -32,12 +28,9 @@ def coupled(form: LoopedForm, model: Model, signature: SizedSignature) -> Looped
     multiples = {name: f"{name}_multiples" for name in spread}
     tables = {table: _multiples(model, spread[name]) for name, table in multiples.items()}
     tables |= {f"{name}_weights": _weights(model, kind) for name, kind in folded.items()}
+    spreads = [_spreading(name, longer[name], kind, model) for name, kind in spread.items()]
     return LoopedForm(
-        (
-            *(_spreading(name, longer[name], kind, model) for name, kind in spread.items()),
-            *(_renamed(loop, longer) for loop in form.loops),
-            *folds,
-        ),
+        (*spreads, *form.renamed(longer).loops, *folds),
         {x.name: x.size for x in signature.outputs},
         {
             **form.scratch,
@@ -49,15 +42,6 @@ def coupled(form: LoopedForm, model: Model, signature: SizedSignature) -> Looped
         },
         {**form.tables, **tables},
     )
-
-
-def _renamed(loop: FormLoop, names: Mapping[str, str]) -> FormLoop:
-    """The same loop with arrays replaced by the ones that `names` gives."""
-
-    def moved(accesses: Mapping[str, Access]) -> dict[str, Access]:
-        return {name: replace(at, array=names.get(at.array, at.array)) for name, at in accesses.items()}
-
-    return replace(loop, reads=moved(loop.reads), writes=moved(loop.writes))
 
 
 def _sources(model: Model, kind: Kind) -> list[tuple[int, float]]:
@@ -91,8 +75,8 @@ def _spreading(name: str, longer: str, kind: Kind, model: Model) -> FormLoop:
     return FormLoop(
         f"spread_{name}",
         trace,
-        {"spread": Access(longer, (0,), every)},
-        {"own": Access(name, (0,), tuple(k for k, _ in sources)), "multiple": Access(table, (0,), every)},
+        {"spread": element(longer, every)},
+        {"own": element(name, tuple(k for k, _ in sources)), "multiple": element(table, every)},
         count=len(sources),
     )
 
@@ -122,15 +106,15 @@ def _folding(name: str, longer: str, kind: Kind, model: Model) -> list[FormLoop]
         return {"sum": [add(before, mul(weight, own))]}
 
     return [
-        cleared(name, 1 + max(where)),
+        cleared(element(name, range(1 + max(where)))),
         FormLoop(
             f"fold_{name}",
             trace,
-            {"sum": Access(name, (0,), where)},
+            {"sum": element(name, where)},
             {
-                "before": Access(name, (0,), where),
-                "weight": Access(f"{name}_weights", (0,), every),
-                "own": Access(longer, (0,), every),
+                "before": element(name, where),
+                "weight": element(f"{name}_weights", every),
+                "own": element(longer, every),
             },
             count=len(places),
         ),

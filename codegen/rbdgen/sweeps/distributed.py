@@ -11,7 +11,7 @@ freedom and waits for no other one. The driver therefore traces every step once,
     outward    running sums from the root to the leaves, a run for each number (`running_sums.py`)
     inward     running sums from the leaves to the root, a run for each number
     ...        further stages, and the sums of what they computed
-    entries    of matrices: for degrees of freedom, and for pairs of them (`entry_loops.py`, `freedoms.py`)
+    entries    of matrices: for degrees of freedom, and for pairs of them (`entry_loops.py`)
 
 A number that two stages need is stored in a row of an array, with an element for every degree of freedom
 (`numbers.py`). Numbers are stored one by one. Fields of a record that nothing reads are therefore not
@@ -39,6 +39,7 @@ from rbdgen.sweeps.base_line import TOTAL, FloatingBase, Number, Totals
 from rbdgen.sweeps.entry_loops import EntryLoops
 from rbdgen.sweeps.freedoms import FreedomLanes
 from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.looped_bodies import screw
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 from rbdgen.sweeps.numbers import CONSTANTS, Home, Numbers, Rows
 from rbdgen.sweeps.one_freedom import (
@@ -55,7 +56,6 @@ from rbdgen.sweeps.running_sums import inward_loop, inward_sums, outward_loop, o
 from rbdgen.sweeps.stages import Schedule, Wait, inputs_of, schedule
 from rbdgen.sweeps.straight import of_world, straight
 from rbdgen.sweeps.sweep import BASE, INPUTS, Climb, Freedoms, Given, Inward, Outward, Pairs, Sweep
-from rbdgen.sweeps.tables import screw
 
 PLACED = "placed"
 """The array of numbers that are no sums."""
@@ -79,15 +79,11 @@ class Between:
 Step: TypeAlias = Sweep | Between
 
 
-def by_freedoms(outputs: Sequence[str], *sweeps: Sweep) -> Callable[[ReducedModel], LoopedForm]:
-    """A form of these sweeps, for `in_loops`. `outputs` names the matrices that the function returns."""
-
-    def form(reduced: ReducedModel) -> LoopedForm:
-        lanes = FreedomLanes(reduced)
-        Distributed(lanes, sweeps).run()
-        return lanes.form(dict.fromkeys(outputs, reduced.nv**2))
-
-    return form
+def by_freedoms(reduced: ReducedModel, outputs: Sequence[str], *sweeps: Sweep) -> LoopedForm:
+    """The loops of these sweeps. `outputs` names the matrices that the function returns."""
+    lanes = FreedomLanes(reduced)
+    Distributed(lanes, sweeps).run()
+    return lanes.form(dict.fromkeys(outputs, reduced.nv**2))
 
 
 class Distributed:
@@ -119,33 +115,27 @@ class Distributed:
         self._place_known()
         self.totals = Totals(self.one.kinds)
         self.sums = self._running(sums)
+        self.waiting: list[Sum | Between] = [*self.sums, *self.between]
         self.waits = self._waits()
         self.schedule = self._scheduled()
 
     def run(self) -> None:
         """Add all loops."""
-        lanes, ends = self.lanes, list(map(self.schedule.after, self.waits))
+        lanes = self.lanes
+        ends = list(zip(self.waiting, map(self.schedule.after, self.waits), strict=True))
         pairs = [(k, sweep) for k, sweep in enumerate(self.sweeps) if isinstance(sweep, Pairs)]
         lanes.sizes |= {name: lanes.reduced.nv**2 for _, sweep in pairs for name in sweep.gives}
-        self.roots = {
-            own: self._root(own) for own, end in zip(self.sums, ends, strict=False) if end is not None
-        }
+        self.roots = {x: self._root(x) for x, end in ends if isinstance(x, Sum) and end is not None}
         lanes.loops.append(self._placing())
         for stage in range(self.schedule.count):
-            now = [end == stage for end in ends]
-            sums = [own for own, ready in zip(self.sums, now, strict=False) if ready]
-            between = [
-                loops for loops, ready in zip(self.between, now[len(self.sums) :], strict=True) if ready
-            ]
-            self._stage(stage, sums, between)
+            self._stage(stage, [x for x, end in ends if end == stage])
         for k, sweep in pairs:
             entries = EntryLoops(sweep, lanes, self.numbers, self.parts, self.read, self.one.kinds)
-            lanes.clear(sweep.gives)
+            lanes.loops += entries.clear()
             if self.base:
                 lanes.loops += entries.beside_base()
                 lanes.loops += [self.base.block(self.sweeps[:k], sweep, self.totals)] if self.block else []
-            lanes.loops.append(entries.diagonal())
-            lanes.pairs(sweep, entries)
+            lanes.loops += [entries.diagonal(), *entries.of_pairs()]
         lanes.sizes[TOTAL] = len(self.totals.places)
         lanes.tables[CONSTANTS] = self.numbers.table
 
@@ -170,7 +160,7 @@ class Distributed:
                     one.beside(sweep, self._base_freedoms(sweep, self.base))
 
     def _base_freedoms(self, sweep: Pairs, base: FloatingBase) -> list[Given]:
-        """What entries read of each degree of freedom of a floating base, with symbols for its numbers."""
+        """The reads of entries at each degree of freedom of a floating base, with symbols for its numbers."""
         symbols = self.one.engine.symbols(BASE_NUMBERS, base.size)
         kinds = {name: self.one.kinds[name] for name in sweep.other_reads}
 
@@ -211,7 +201,7 @@ class Distributed:
         return left
 
     def _root(self, own: Sum) -> Scalar | Home:
-        """What a sum starts with at the root."""
+        """The start of a sum at the root."""
         if not own.outward:
             return 0
         if self.base:
@@ -220,7 +210,7 @@ class Distributed:
         return flat(sweep.gives[own.record], sweep.world(self.one.world))[own.element]
 
     def _waits(self) -> list[Wait]:
-        """What waits for all bodies: sums, then loops between sweeps."""
+        """The steps that wait for all bodies: sums, then loops between sweeps."""
         numbers = self.numbers
         waits = [Wait((own.term,), (own.own, own.above) if own.outward else (own.own,)) for own in self.sums]
         for loops in self.between:
@@ -272,9 +262,11 @@ class Distributed:
 
         return FormLoop("placing", trace, writes, inputs=inputs, count=1 if writes else 0)
 
-    def _stage(self, stage: int, sums: Sequence[Sum], between: Sequence[Between]) -> None:
-        """Add the loop of a stage, the loops of sums whose terms it computes, and other loops after it."""
+    def _stage(self, stage: int, ready: Sequence[Sum | Between]) -> None:
+        """Add the loop of a stage, and the loops that are ready after it: of sums, and between sweeps."""
         lanes, numbers = self.lanes, self.numbers
+        sums = [x for x in ready if isinstance(x, Sum)]
+        between = [x for x in ready if isinstance(x, Between)]
         groups = {record: list(group) for record, group in groupby(sums, lambda own: own.record)}
         arrays = {lanes.new(record, len(group)): group for record, group in groups.items()}
         terms = {array: dict(enumerate(own.term for own in group)) for array, group in arrays.items()}
@@ -352,7 +344,7 @@ class Distributed:
             lanes.loops.append(outward_loop(lanes, own, [self.roots[x] for x in alike], handed))
 
     def _total(self, sums: Sequence[Sum]) -> Access | None:
-        """Where the sums of a record over all joints go, if they are read at a floating base."""
+        """The place of the sums of a record over all joints, if they are read at a floating base."""
         read = {name for loops in self.between for name in loops.totals}
         if not self.base or not (self.block or sums[0].record in read):
             return None

@@ -45,14 +45,15 @@ def no_lanes(_: Scalar) -> Scalar:
 
 @dataclass(frozen=True)
 class Lanes:
-    """Which bodies stand for several alike ones, one SIMD lane for each; for example the bodies of one leg
-    for those of four equal legs.
+    """The bodies that stand for several alike ones, one SIMD lane for each.
+
+    For example, the bodies of one leg stand for those of four equal legs.
     """
 
     bodies: Collection[int] = ()
     """The bodies that stand for several."""
     count: int = 1
-    """How many bodies each of them stands for."""
+    """The number of bodies for which each of them stands."""
     join: Trigonometric = no_lanes
     """Gives the sum of a value over all lanes."""
     turn: Trigonometric = no_lanes
@@ -93,7 +94,7 @@ class State:
     p: Sequence[Scalar] = ()
     """The parameters of the robot that stay inputs."""
     lanes: Lanes = ALONE
-    """Which bodies stand for several alike ones."""
+    """The bodies that stand for several alike ones."""
     by_parameters: ByParameters = _without_parameters
     """Gives the derivatives of a value with respect to `p`."""
     smooth: bool = False
@@ -114,7 +115,7 @@ class State:
         return {"q": q, "v": list(self.v), "a": list(self.a), "tau": list(self.tau), "fext": fext}
 
     def of(self, names: Collection[str], arrays: Mapping[str, Sequence[Scalar]]) -> State:
-        """The same state with only the inputs that `names` lists, and with other `arrays`."""
+        """Keep only the inputs that `names` lists, and replace the arrays."""
         fext = self.fext if "fext" in names else None
         q, v, a, tau = (getattr(self, name) if name in names else () for name in ("q", "v", "a", "tau"))
         positions = self.positions if "q" in names else ()

@@ -1,10 +1,10 @@
-"""Where looped sweeps store their records: the arrays, and the elements that a run of a loop reads and
-writes.
+"""The memory of looped sweeps: the arrays of their records, and the elements that each run of a loop reads
+and writes.
 
 A record that only children read is stored by depth: a body reads the row of its parent's depth and writes the
 next row. Other records have a row for every body, with row 0 for the root, or a row for every degree of
-freedom. Row 0 is in axes that are turned about the root's z axis (see `tables.py`): what a floating base
-gives is rotated into these axes, and what it reads is rotated back.
+freedom. Row 0 is in axes that are turned about the root's z axis (see `looped_bodies.py`): what a floating
+base gives is rotated into these axes, and what it reads is rotated back.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rbdgen.access import Access, whole
+from rbdgen.access import Access, element, whole
 from rbdgen.spatial.ops import Force, Vector
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.loops import Arrays, FormLoop
-from rbdgen.sweeps.records import Entry, Kind, Total, by_freedom, flat, named, of, turned, width
+from rbdgen.sweeps.looped_bodies import LoopedBodies, Runs
+from rbdgen.sweeps.loops import Arrays, FormLoop, cleared
+from rbdgen.sweeps.records import Entry, Kind, Total, flat, named, of, per_freedom, turned, width
 from rbdgen.sweeps.straight import of_world
 from rbdgen.sweeps.sweep import BASE, INPUTS, Given, Gives, unread
-from rbdgen.sweeps.tables import LoopedBodies, Runs, cleared
 
 Accesses = dict[str, Access]
 
@@ -35,7 +35,7 @@ class Layout:
     kinds: dict[str, Kind] = field(default_factory=dict)
     """The kinds of all records that sweeps gave."""
     starts: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
-    """For each sum, what a body starts with; see `Sum.own`."""
+    """The start of each sum at a body; see `Sum.own`."""
     by_depth: set[str] = field(default_factory=set)
     """Records that only children read."""
     without_base: set[str] = field(default_factory=set)
@@ -46,26 +46,26 @@ class Layout:
         reads = {}
         for name in names:
             kind = self.kinds.get(name)
-            if kind is not None and not by_freedom(kind):
+            if kind is not None and not per_freedom(kind):
                 reads[name] = whole(name, width(kind))
             elif kind is not None or name in INPUTS or name == "fext":
                 reads[name] = whole(name, BASE * (1 if kind is None else width(kind)))
         return reads
 
     def base_given(self, x: State, names: Sequence[str], read: Sequence[str]) -> Given:
-        """What the step of a floating base sees of these names. Names that are not in `read` are 0."""
+        """The values of these names at the step of a floating base. Names that are not in `read` are 0."""
         bodies, given = self.bodies, unread(BASE)
         given.naming = x.naming
         vars(given).update(vars(of_world(bodies.reduced)))
         for name in names:
             kind, numbers = self.kinds.get(name), x.arrays.get(name) if name in read else None
             if kind is not None and numbers is None:
-                value: Any = [of(kind, [0] * width(kind))] * BASE if by_freedom(kind) else None
+                value: Any = [of(kind, [0] * width(kind))] * BASE if per_freedom(kind) else None
             elif numbers is None:
                 continue
             elif name == "fext":
                 value = Force(Vector(*numbers[3:]), Vector(*numbers[:3]))
-            elif kind is None or by_freedom(kind):
+            elif kind is None or per_freedom(kind):
                 value = list(numbers)
             else:
                 value = turned(kind, of(kind, numbers), bodies.root)
@@ -85,11 +85,11 @@ class Layout:
             if kind is Entry:
                 rows = nv * nv
                 if array not in self.sizes:
-                    loops.append(cleared(array, rows))
+                    loops.append(cleared(element(array, range(rows))))
             elif name in self.without_base:
                 rows = bodies.count
-            elif by_freedom(kind) or kind is Total or isinstance(kind, int):
-                rows = nv if by_freedom(kind) else 1
+            elif per_freedom(kind) or kind is Total or isinstance(kind, int):
+                rows = nv if per_freedom(kind) else 1
             elif name in self.by_depth:
                 rows = 1 + max(bodies.depths, default=0)
             self.sizes[array] = rows * width(kind)
@@ -115,7 +115,7 @@ class Layout:
         return reads
 
     def given(self, x: State, names: Sequence[str]) -> Given:
-        """What a body's step sees of these names."""
+        """The values of these names at the step of a body."""
         given = unread(1)
         given.naming = x.naming
         for name in names:
@@ -128,17 +128,17 @@ class Layout:
                 setattr(given, name, list(x.arrays[name]))
             else:
                 value = of(kind, x.arrays[name])
-                setattr(given, name, [value] if by_freedom(kind) else value)
+                setattr(given, name, [value] if per_freedom(kind) else value)
         return given
 
     def records(self, x: State, names: Sequence[str], prefix: str = "") -> Given:
-        """What a step of a degree of freedom sees of these names."""
+        """The values of these names at the step of a degree of freedom."""
         return Given(**{name: of(self.kinds[name], x.arrays[prefix + name]) for name in names})
 
     def of_freedoms(self, name: str, freedoms: Sequence[int]) -> Access:
-        """Where a record of these degrees of freedom, or of their bodies, lies."""
+        """The place of a record of these degrees of freedom, or of their bodies."""
         kind, rows = self.kinds[name], freedoms
-        if not by_freedom(kind):
+        if not per_freedom(kind):
             row = {freedom: k + 1 for k, freedom in enumerate(self.bodies.freedoms)}
             rows = [row.get(freedom, 0) for freedom in freedoms]
         return Access(name, tuple(range(width(kind))), tuple(width(kind) * row for row in rows))
@@ -158,7 +158,7 @@ class Layout:
             return bodies.entries(name, runs, runs)
         if kind is Total:
             rows: Sequence[int] = [0] * len(runs)
-        elif by_freedom(kind):
+        elif per_freedom(kind):
             first = BASE if name in self.without_base else 0
             rows = [bodies.freedoms[k] - first for k in runs]
         elif name in self.by_depth:

@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rbdgen.access import Access, whole
+from rbdgen.access import Access, element, whole
+from rbdgen.errors import GraphError
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.layout import Accesses, Layout
-from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
-from rbdgen.sweeps.records import Each, Entry, Kind, by_freedom, flat, of, turned, width
+from rbdgen.sweeps.looped_bodies import LoopedBodies, looped_bodies
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm, cleared
+from rbdgen.sweeps.records import Each, Entry, Kind, flat, of, per_freedom, turned, width
 from rbdgen.sweeps.straight import of_world
 from rbdgen.sweeps.sweep import (
     BASE,
@@ -29,7 +31,6 @@ from rbdgen.sweeps.sweep import (
     Sweep,
     names_read,
 )
-from rbdgen.sweeps.tables import LoopedBodies, cleared, looped_bodies
 
 Trace = Callable[[State], Arrays]
 
@@ -66,6 +67,7 @@ class Looped:
         self.read = set[str]().union(*map(names_read, sweeps))
         self.summed = {name for sweep in sweeps if isinstance(sweep, Inward) for name in sweep.sums}
         for sweep in sweeps:
+            self._check_starts(sweep)
             if isinstance(sweep, Outward):
                 self._outward(sweep)
             elif isinstance(sweep, Inward):
@@ -79,6 +81,17 @@ class Looped:
         outputs = {name: self.layout.sizes[name] for name in self.outputs}
         scratch = {name: size for name, size in self.layout.sizes.items() if name not in outputs}
         return self.bodies.loops(self.loops, outputs, scratch)
+
+    def _check_starts(self, sweep: Sweep) -> None:
+        """Refuse a sweep that reads an earlier sum to which each body added a start of its own: the array
+        holds what children handed on, without this start.
+        """
+        own = {name for name, total in sweep.sums.items() if total.own} if isinstance(sweep, Inward) else ()
+        for name in sorted(names_read(sweep).intersection(self.layout.starts).difference(own)):
+            raise GraphError(
+                f"sweep '{sweep.name}' reads '{name}', a sum with a start of its own, which loops do not "
+                "store; let the sweep that sums it give it by another name"
+            )
 
     # ---- the sweeps
 
@@ -126,7 +139,7 @@ class Looped:
             if total.own:
                 self.loops += self.layout.new({name: total.kind})
                 self.layout.starts[name] = total.own
-                self.loops.append(cleared(name, self.layout.sizes[name]))
+                self.loops.append(cleared(element(name, range(self.layout.sizes[name]))))
         if bodies.floating:
             self.layout.without_base |= {name for name in sweep.gives if isinstance(sweep.gives[name], Each)}
             self.layout.without_base -= {*sweep.base_gives}
@@ -167,16 +180,10 @@ class Looped:
         floating base.
         """
         self.loops += self.layout.new(dict.fromkeys(sweep.gives, Entry))
-        bodies, kind, (records, below, above) = (
-            self.bodies,
-            self.layout.kinds[sweep.carries],
-            self.bodies.steps,
-        )
+        bodies, (records, below, above) = self.bodies, self.bodies.steps
 
         def trace(x: State) -> Arrays:
-            record = sweep.carry(
-                bodies.placed(x), of(kind, x.arrays["record"]), self.layout.given(x, sweep.carry_reads)
-            )
+            record = self._carried(sweep, x)
             given, joint = self.layout.given(x, sweep.reads), bodies.joint(x, "above")
             setattr(given, sweep.carries, record)
             gives = sweep.step(joint, given)
@@ -202,16 +209,19 @@ class Looped:
             len(records),
         )
         if bodies.floating:
-            self._climb_to_base(sweep, kind)
+            self._climb_to_base(sweep)
 
-    def _climb_to_base(self, sweep: Climb, kind: Kind) -> None:
+    def _carried(self, sweep: Climb, x: State) -> Any:
+        """The record that was read, carried from a body to its parent."""
+        record = of(self.layout.kinds[sweep.carries], x.arrays["record"])
+        return sweep.carry(self.bodies.placed(x), record, self.layout.given(x, sweep.carry_reads))
+
+    def _climb_to_base(self, sweep: Climb) -> None:
         """The last step of a climb, in which every body's record arrives at the floating base."""
-        bodies, runs = self.bodies, self.bodies.outward
+        bodies, runs, kind = self.bodies, self.bodies.outward, self.layout.kinds[sweep.carries]
 
         def trace(x: State) -> Arrays:
-            record = sweep.carry(
-                bodies.placed(x), of(kind, x.arrays["record"]), self.layout.given(x, sweep.carry_reads)
-            )
+            record = self._carried(sweep, x)
             given = self.layout.base_given(x, sweep.reads, sweep.base_reads)
             setattr(given, sweep.carries, turned(kind.kind, record, bodies.root))
             return self.layout.flat(x, sweep.step(bodies.base(x.q), given))
@@ -331,7 +341,7 @@ class Looped:
         nv, six = bodies.reduced.nv, range(BASE)
         writes = {}
         for name, kind in kinds.items():
-            size = width(kind) * (BASE if by_freedom(kind) else 1)
+            size = width(kind) * (BASE if per_freedom(kind) else 1)
             block = Access(name, tuple(nv * i + k for i in six for k in six))
             writes[f"new_{name}"] = block if kind is Entry else whole(name, size)
         inputs = ("q",) if posed else ()

@@ -11,7 +11,7 @@ A form in loops is used in two ways: traced, its loops become those of a program
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rbdgen.access import Access
 from rbdgen.spatial.scalar import Scalar
@@ -30,18 +30,24 @@ class FormLoop:
     inputs that `inputs` names, and the arrays of `reads` in `State.arrays`.
     """
     writes: Mapping[str, Access]
-    """Where each array that `trace` gives is written."""
+    """The place to which each array that `trace` gives is written."""
     reads: Mapping[str, Access] = field(default_factory=dict)
-    """Where each array that `trace` reads is found."""
+    """The place from which each array that `trace` reads is read."""
     inputs: tuple[str, ...] = ()
     """The names of the function's inputs that `trace` reads directly."""
     count: int = 1
     zeros: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
-    """For each array read, the elements known to be 0 in each run. If runs are not lanes of a vector, no
-    operation is spent on them.
+    """The elements of each array read that are known to be 0 in each run.
+
+    If runs are not lanes of a vector, no operation is spent on them.
     """
-    alone: tuple[int, ...] = ()
-    """As in `Loop` of `graph/programs/program.py`."""
+    distinct_runs: tuple[int, ...] = ()
+    """The runs that are needed when runs come one by one, see `Loop` of `graph/programs/program.py`."""
+
+
+def cleared(zeros: Access) -> FormLoop:
+    """A loop that writes zeros, one in each run."""
+    return FormLoop("clear", lambda _: {"zero": [0]}, {"zero": zeros}, count=len(zeros.offsets))
 
 
 @dataclass(frozen=True)
@@ -55,8 +61,18 @@ class LoopedForm:
     """The size of each scratch array."""
     tables: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """The arrays of constants."""
-    by_freedom: bool = False
-    """As in `Program`: whether the lanes are the degrees of freedom of one state."""
+    lanes_are_freedoms: bool = False
+    """Whether the lanes are the degrees of freedom of one state, see `Program`."""
+
+    def renamed(self, names: Mapping[str, str]) -> LoopedForm:
+        """Replace arrays of the form by the ones that `names` gives."""
+
+        def at(accesses: Mapping[str, Access]) -> dict[str, Access]:
+            return {name: replace(x, array=names.get(x.array, x.array)) for name, x in accesses.items()}
+
+        loops = (replace(loop, reads=at(loop.reads), writes=at(loop.writes)) for loop in self.loops)
+        outputs = {names.get(name, name): size for name, size in self.outputs.items()}
+        return replace(self, loops=tuple(loops), outputs=outputs)
 
     def run(self, x: State) -> list[list[Scalar]]:
         """The outputs for these inputs, computed with whatever scalars the inputs are."""

@@ -1,4 +1,4 @@
-"""Where the numbers of a traced graph lie, and how a run of a loop gets them."""
+"""The numbers of a traced graph: the places where they are stored, and their values in a run of a loop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ARITHMETIC: Final[Mapping[str, Callable[..., Scalar]]] = {
     "sq": lambda x: mul(x, x),
     "div": lambda x, y: x / y,
 }
-"""The operations of a graph on any scalars."""
+"""The operations of a graph on any scalars, in which a 0 stays exact."""
 
 Rows = Mapping[str, Sequence[Sequence[Scalar]]]
 """Tables of constants by name, with a row for each body."""
@@ -32,7 +32,7 @@ CONSTANTS: Final = "constants"
 
 @dataclass(frozen=True)
 class Home:
-    """Where a number lies: in a row of an array, with an element for every degree of freedom."""
+    """The place of a number: a row of an array, with an element for every degree of freedom."""
 
     array: str
     row: int
@@ -44,10 +44,10 @@ class Home:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a run of a loop gets some numbers."""
+    """The accesses of a run of a loop to arrays, and the numbers that it computes from them."""
 
     accesses: Mapping[str, Access]
-    """What it reads."""
+    """The arrays that the run reads."""
     values: Callable[[Mapping[str, Sequence[Scalar]]], Mapping[int, Scalar]]
     """Computes the value of each node from the arrays that were read."""
 
@@ -61,7 +61,7 @@ class Numbers:
     rows: Rows
     """The constants for which input arrays of these names stand."""
     places: dict[int, Home] = field(default_factory=dict)
-    """Where nodes lie; grows while loops are made."""
+    """The places of stored nodes; it grows while loops are made."""
     constants: dict[int, list[Scalar]] = field(default_factory=dict)
     """The values of nodes that depend on no input, for each degree of freedom; grows by `spread`."""
     stored: dict[tuple[Scalar, ...], int] = field(default_factory=dict)
@@ -96,9 +96,9 @@ class Numbers:
                 self.constants[k] = [ARITHMETIC[op](*row) for row in rows]
 
     def read(self, nodes: Iterable[int], runs: Sequence[int] | None = None, prefix: str = "") -> Reading:
-        """How loops get these nodes for the degrees of freedom of their runs (all, if `runs` is None).
+        """Make a reading of these nodes for the degrees of freedom of the runs (all, if `runs` is None).
 
-        A node that lies nowhere is computed from others. `prefix` is put before the names of the arrays.
+        A node that is not stored is computed from others. `prefix` is put before the names of the arrays.
         """
         found: dict[int, Home | Scalar | None] = {}
         order: list[int] = []

@@ -1,4 +1,4 @@
-"""What sweeps compute at one degree of freedom: their steps, traced once on symbols.
+"""The steps of sweeps at one degree of freedom, traced once on symbols.
 
 A record that goes outward has numbers of two kinds. A number is a *running sum* if a body adds something to
 the number of its parent, as a velocity does in a common frame. What is added may depend on other running
@@ -20,10 +20,10 @@ from rbdgen.model.moments import MassMoments
 from rbdgen.spatial.ops import Vector
 from rbdgen.spatial.planar import FactoredRotation, PlanarRotation, X, Z
 from rbdgen.spatial.scalar import Scalar
+from rbdgen.sweeps.looped_bodies import LoopedBody, Screw
 from rbdgen.sweeps.numbers import Rows
-from rbdgen.sweeps.records import Kind, by_freedom, flat, of, width
+from rbdgen.sweeps.records import Kind, flat, of, per_freedom, width
 from rbdgen.sweeps.sweep import INPUTS, Freedoms, Given, Inward, Outward, Pairs, unread
-from rbdgen.sweeps.tables import LoopedBody, Screw
 
 PLACEMENT, KINDS, MOMENTS, BASE_NUMBERS = "placement", "kinds", "moments", "base"
 """The names of symbols: the placement of the body, two tables of constants, and the numbers of a floating
@@ -38,7 +38,7 @@ class Sum(NamedTuple):
     element: int
     outward: bool
     term: Any
-    """What a body adds."""
+    """The term that a body adds."""
     own: Any
     """The sum at the body: over its ancestors and itself, or over its subtree."""
     above: Any
@@ -52,10 +52,10 @@ class OneFreedom:
     rows: Rows
     """The constants of all bodies, by `KINDS` and `MOMENTS`."""
     world: Given
-    """What the world gives."""
+    """The values that the world gives to steps."""
     engine: GraphEngine = field(default_factory=GraphEngine)
     values: dict[str, Any] = field(default_factory=dict)
-    """What sweeps gave, by name: one value for the degree of freedom or its body."""
+    """The results of sweeps by name: one value for the degree of freedom or its body."""
     kinds: dict[str, Kind] = field(default_factory=dict)
     """The kinds of these values."""
     sums: list[Sum] = field(default_factory=list)
@@ -152,16 +152,16 @@ class OneFreedom:
     # ---- values
 
     def given(self, names: Sequence[str]) -> Given:
-        """What a step of a degree of freedom sees of these names."""
+        """The values of these names at the step of a degree of freedom."""
         return Given(**{name: self._value(name) for name in names})
 
     def _given_to_body(self, names: Sequence[str]) -> Given:
-        """What a step of a body sees of these names."""
+        """The values of these names at the step of a body."""
         x = unread(1)
         vars(x).update(vars(self.world), naming=lambda _, value: value)
         for name in names:
             if name in self.values or name in INPUTS:
-                listed = name in INPUTS or by_freedom(self.kinds[name])
+                listed = name in INPUTS or per_freedom(self.kinds[name])
                 setattr(x, name, [self._value(name)] if listed else self._value(name))
         return x
 
@@ -176,7 +176,7 @@ class OneFreedom:
         for name, kind in kinds.items():
             value = gives[name]
             self.kinds[name] = kind
-            self.values[name] = value[0] if isinstance(value, list) and by_freedom(kind) else value
+            self.values[name] = value[0] if isinstance(value, list) and per_freedom(kind) else value
 
     def numbers(self, name: str) -> list[Scalar]:
         """The numbers of what was given by this name."""

@@ -44,7 +44,7 @@ def fields(kind: Kind) -> tuple[tuple[str, Kind], ...]:
 
 @cache
 def width(kind: Kind) -> int:
-    """How many numbers a value of this kind has."""
+    """The number of numbers in a value of this kind."""
     if isinstance(kind, int):
         return kind
     if isinstance(kind, Each):
@@ -53,7 +53,7 @@ def width(kind: Kind) -> int:
     return plain[kind] if kind in plain else sum(width(part) for _, part in fields(kind))
 
 
-def by_freedom(kind: Kind) -> bool:
+def per_freedom(kind: Kind) -> bool:
     """Whether a body has a list of such values, one for each of its degrees of freedom."""
     return kind is Scalar or kind is Entry or isinstance(kind, Each)
 
@@ -62,7 +62,7 @@ def flat(kind: Kind, value: Any) -> list[Scalar]:
     """The numbers of a value or of a list of values. For a symmetric matrix it is the upper triangle, row by
     row.
     """
-    if isinstance(value, list) and by_freedom(kind):
+    if isinstance(value, list) and per_freedom(kind):
         return [number for one in value for number in flat(kind, one)]
     if isinstance(kind, Each):
         return flat(kind.kind, value)
@@ -109,7 +109,7 @@ def turned(kind: Kind, value: Any, rotation: FactoredRotation) -> Any:
         return rotation.general_to_parent(value)
     if kind is Symmetric:
         return rotation.symmetric_to_parent(value)
-    if by_freedom(kind) or kind is Total or isinstance(kind, int):
+    if per_freedom(kind) or kind is Total or isinstance(kind, int):
         return value
     if hasattr(kind, "turned"):
         return value.turned(rotation)
@@ -120,7 +120,7 @@ def named(kind: Kind, value: Any, naming: Naming, label: str) -> Any:
     """The value with a name for each of its numbers, such as `force[3].n.x`."""
     if naming is unnamed:
         return value
-    if isinstance(value, list) and by_freedom(kind):
+    if isinstance(value, list) and per_freedom(kind):
         return [named(kind, one, naming, f"{label}[{k}]") for k, one in enumerate(value)]
     if isinstance(kind, Each):
         return named(kind.kind, value, naming, label)

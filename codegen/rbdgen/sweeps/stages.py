@@ -26,7 +26,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Which stage computes each node of a graph."""
+    """The stage that computes each node of a graph."""
 
     stage: Mapping[int, int]
     """The stage of every node that is needed: the latest one that still serves everything that reads the

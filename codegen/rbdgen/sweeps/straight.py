@@ -11,7 +11,7 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Force
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 from rbdgen.sweeps.inputs import ALONE, Lanes, State
-from rbdgen.sweeps.records import Entry, Kind, Total, by_freedom, flat, named, of
+from rbdgen.sweeps.records import Entry, Kind, Total, flat, named, of, per_freedom
 from rbdgen.sweeps.sweep import INPUTS, Climb, Freedoms, Given, Inward, Outward, Pairs, Sweep, unread
 
 
@@ -23,14 +23,14 @@ class Straight:
     inputs: Mapping[str, Sequence[Scalar]]
     """The function's inputs as flat vectors, by name."""
     world: Given
-    """What the world gives to steps that read it, such as `upward`."""
+    """The values that the world gives to steps, such as `upward`."""
     fext: Sequence[Force] | None = None
     """External forces in the axes of the bodies."""
     naming: Naming = unnamed
     lanes: Lanes = ALONE
     """The bodies that stand for several; what these hand on to other bodies is the sum over all lanes."""
     values: dict[str, list[Any]] = field(default_factory=dict)
-    """What sweeps gave, by name: a list with a value per body or per degree of freedom, or a matrix."""
+    """The results of sweeps by name: a list with a value per body or per degree of freedom, or a matrix."""
     kinds: dict[str, Kind] = field(default_factory=dict)
     """The kind of each of these values."""
 
@@ -129,8 +129,8 @@ class Straight:
                 above = self.bodies[above].parent
 
     def _of_freedom(self, k: int, i: int, reads: Sequence[str]) -> Given:
-        """What was given for a degree of freedom, or for its body."""
-        at = {name: k if by_freedom(self.kinds[name]) else i for name in reads}
+        """The results for a degree of freedom, or for its body."""
+        at = {name: k if per_freedom(self.kinds[name]) else i for name in reads}
         return Given(**{name: self.values[name][at[name]] for name in reads})
 
     def _set(self, name: str, above: int, below: int, number: Scalar) -> None:
@@ -146,7 +146,7 @@ class Straight:
                 rows = [[0] * self.nv for _ in range(self.nv)]
                 self.values.setdefault(name.removesuffix("_below"), rows)
             else:
-                self.values.setdefault(name, [0] * (self.nv if by_freedom(kind) else len(self.bodies)))
+                self.values.setdefault(name, [0] * (self.nv if per_freedom(kind) else len(self.bodies)))
 
     def _given(self, i: int, reads: Sequence[str]) -> Given:
         joint = self.bodies[i].joint
@@ -157,7 +157,7 @@ class Straight:
         for name in reads:
             if name in self.values:
                 values = self.values[name]
-                own = by_freedom(self.kinds.get(name))
+                own = per_freedom(self.kinds.get(name))
                 setattr(x, name, list(joint.slice(values)) if own else values[i])
             elif name == "fext":
                 x.fext = None if self.fext is None else self.fext[i]
@@ -174,7 +174,7 @@ class Straight:
             self.values.setdefault(name, [None] * len(self.bodies))[i] = value
         elif kind is Entry:
             self._enter(i, range(joint.idx_v, joint.idx_v + joint.nv), {name: value})
-        elif by_freedom(kind):
+        elif per_freedom(kind):
             for k, one in enumerate(value, joint.idx_v):
                 self.values[name][k] = named(kind, one, self.naming, f"{name}[{k}]")
         else:
@@ -215,7 +215,8 @@ def straight(reduced: ReducedModel, x: State) -> Straight:
 
 
 def of_world(reduced: ReducedModel) -> Given:
-    """What the world gives to steps: `upward` is minus gravity, `still` is the first moment of all that never
-    moves.
+    """The values that the world gives to steps.
+
+    `upward` is minus gravity, and `still` is the first moment of all that never moves.
     """
     return Given(upward=-reduced.gravity, still=reduced.still)

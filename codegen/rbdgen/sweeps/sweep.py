@@ -21,15 +21,15 @@ ancestor, and entries named `M_below` in its columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 from rbdgen.spatial.ops import Force
 from rbdgen.spatial.scalar import Scalar, add
 from rbdgen.sweeps.bodies import Body, Placed, force_to_parent
-from rbdgen.sweeps.records import Kind, Total
+from rbdgen.sweeps.records import Entry, Kind, Total
 
 INPUTS = ("v", "a", "tau")
 """The inputs that have one number per degree of freedom."""
@@ -42,17 +42,17 @@ BASE_LOWER = tuple((i, j) for i in range(BASE) for j in range(i))
 
 
 Given: TypeAlias = SimpleNamespace
-"""What a step reads, as attributes. In an outward sweep `parent` is the parent's record."""
+"""The values that a step reads, as attributes. In an outward sweep `parent` is the parent's record."""
 
 Gives: TypeAlias = Mapping[str, Any]
-"""What a step gives, by name."""
+"""The results of a step by name."""
 
 Step: TypeAlias = Callable[[Any, Given], Gives]
 """The function that a sweep runs at a body."""
 
 
 def unread(nv: int) -> Given:
-    """What a step sees of inputs that it does not read."""
+    """The values of inputs at a step that does not read them."""
     return Given(fext=None, **{name: [0] * nv for name in INPUTS})
 
 
@@ -73,8 +73,9 @@ class Outward:
     base: Step | None = None
     """The step of a floating base, if it differs; its records are in the base's axes."""
     base_reads: Sequence[str] | None = None
-    """What the step of a floating base reads, if less than `reads`: the world does not move, so some terms
-    vanish.
+    """The names that the step of a floating base reads, if fewer than `reads`.
+
+    The world does not move, so some terms vanish.
     """
     totals: Mapping[str, Callable[[Given], Scalar]] = field(default_factory=dict)
     """Sums over all bodies of what steps give by these names, each with what the world adds to it."""
@@ -85,11 +86,11 @@ class Outward:
         return {**self.gives, **dict.fromkeys(self.totals, Total)}
 
     def of_world(self, world: Given) -> dict[str, Any]:
-        """What the world gives: its record and its part of the totals."""
+        """The results of the world: its record and its part of the totals."""
         return {self.carries: self.world(world), **{name: own(world) for name, own in self.totals.items()}}
 
     def added(self, gives: Gives, before: Mapping[str, Any]) -> Gives:
-        """What a step gives, with its part of the totals added to the sums `before` it."""
+        """Add the sums `before` a step to its part of the totals."""
         return {**gives, **{name: add(before[name], gives[name]) for name in self.totals}}
 
     @property
@@ -104,7 +105,7 @@ class Sum:
 
     kind: Kind
     own: Callable[[Body], Any] | None = None
-    """What a body starts the sum with. It is None if an earlier sweep gave the start."""
+    """The start of the sum at a body. It is None if an earlier sweep gave the start."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,9 @@ class Inward:
     gives: Mapping[str, Kind] = field(default_factory=dict)
     """The kind of each value that a step gives beside the sums."""
     base_gives: Mapping[str, Kind] = field(default_factory=dict)
-    """What later sweeps read of what a floating base gives here. If it is empty, only the next outward sweep
-    reads it.
+    """The results of a floating base that later sweeps read.
+
+    If it is empty, only the next outward sweep reads them.
     """
 
 
@@ -144,11 +146,11 @@ class Climb:
     gave.
     """
     reads: Sequence[str] = ()
-    """What is read at the ancestor."""
+    """The names that are read at the ancestor."""
     base_reads: Sequence[str] = ()
-    """What of this is read at a floating base."""
+    """The names among `reads` that are read at a floating base."""
     carry_reads: Sequence[str] = ()
-    """What `carry` reads of the body that the record leaves."""
+    """The names that `carry` reads at the body that the record leaves."""
 
 
 def carry_force(body: Placed, force: Force, _: Given) -> Force:
@@ -184,11 +186,11 @@ class Pairs:
     gives: Sequence[str]
     """The matrices to which the entries belong."""
     symmetric: Sequence[str] = ()
-    """Those of the matrices that are symmetric."""
+    """The names of the symmetric matrices."""
 
 
 Sweep: TypeAlias = Outward | Inward | Climb | Freedoms | Pairs
-"""One of the five kinds."""
+"""A sweep of one of the five kinds."""
 
 
 def names_read(sweep: Sweep) -> set[str]:
@@ -196,3 +198,29 @@ def names_read(sweep: Sweep) -> set[str]:
     fields = ("reads", "base_reads", "carry_reads", "other_reads", "sums")
     read = {name for field in fields for name in getattr(sweep, field, None) or ()}
     return read | {sweep.carries} if isinstance(sweep, Climb) else read
+
+
+def kinds_given(sweep: Sweep) -> Mapping[str, Kind]:
+    """The kinds of all that a sweep gives to later ones; of entries, those in the rows of ancestors."""
+    if isinstance(sweep, Outward):
+        return sweep.kinds
+    if isinstance(sweep, Inward):
+        sums = {name: total.kind for name, total in sweep.sums.items()}
+        return {**sums, **sweep.gives, **sweep.base_gives}
+    if isinstance(sweep, Freedoms):
+        return sweep.gives
+    return {name: Entry for name in sweep.gives if not name.endswith("_below")}
+
+
+def without(sweeps: Iterable[Sweep], *inputs: str) -> tuple[Sweep, ...]:
+    """The sweeps for a function that does not take these inputs, which are then 0."""
+
+    def left(names: Sequence[str]) -> list[str]:
+        return [name for name in names if name not in inputs]
+
+    def changed(sweep: Sweep) -> Sweep:
+        if isinstance(sweep, Outward) and sweep.base_reads is not None:
+            return replace(sweep, reads=left(sweep.reads), base_reads=left(sweep.base_reads))
+        return replace(sweep, reads=left(sweep.reads))
+
+    return tuple(map(changed, sweeps))

@@ -46,7 +46,7 @@ def programs() -> dict[str, Program]:
 
 
 def states(turn: float) -> tuple[Array, Array]:
-    """q, and velocities that turn every joint that turns freely, or in a plane, by this angle."""
+    """Draws q and v; v rotates every spherical, floating and planar joint by this angle in unit time."""
     generator = np.random.default_rng(7)
     q, v = (
         EVERY_KIND.manifold.random(generator, (STATES,)),
@@ -105,9 +105,9 @@ def test_no_digit_is_lost(programs: dict[str, Program], turn: float) -> None:
 
 @pytest.mark.parametrize("turn", [0.02, 0.9999, 1.0001])
 def test_what_is_differentiated_is_the_same(programs: dict[str, Program], turn: float) -> None:
-    """Below 1 rad there are series, whose error is that of rounding their coefficients."""
+    """Below 1 rad these forms use series, whose only error is the rounding of their coefficients."""
     smooth = {
-        name: straight_line(trace_graph(EVERY_KIND, row, row.forms[0].smooth))
+        name: straight_line(trace_graph(EVERY_KIND, row, row.forms[0].for_derivatives))
         for name, row in OF_CONFIGURATIONS.items()
     }
     q, v = (x[:1] for x in states(turn))
@@ -147,7 +147,7 @@ def test_more_than_half_a_turn(programs: dict[str, Program], turn: float) -> Non
 
 @pytest.mark.parametrize("turn", [1e-6, 0.3, 2.9])
 def test_both_derivatives_are_inverses(programs: dict[str, Program], turn: float) -> None:
-    """Each by a text of its own, for small angles too, where Pinocchio is no judge."""
+    """Separate code computes each derivative. Pinocchio is not accurate enough at the small angles."""
     q, v = states(turn)
     end = EVERY_KIND.manifold.integrate(q, v)
     forth = run(programs["integrate_derivatives"], {"q": q, "v": v})
@@ -173,7 +173,7 @@ def test_quaternions_of_any_length_and_sign(programs: dict[str, Program]) -> Non
 
 @pytest.mark.parametrize("real", ["double", "float"])
 def test_the_library_takes_the_c(real: str) -> None:
-    """For a floating base, with single calls and batches, and with states where formulas would be 0 / 0."""
+    """Calls and batches for a floating base agree with NumPy, also where a formula would divide 0 by 0."""
     lib = rbdgen.build(robot("double_pendulum", "floating"), ["integrate", "difference"], real=real)
     q, v = lib.random(0, (9, 1)), np.random.default_rng(1).uniform(-1, 1, (2, lib.manifest["nv"]))
     v[1] = 0

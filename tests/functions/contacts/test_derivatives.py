@@ -27,13 +27,13 @@ from rbdgen.sweeps.inputs import state_of
 Array = NDArray[np.float64]
 
 STEP = 2e-3
-"""Of differences of the sixth order."""
+"""The width of differences of the sixth order."""
 
 WEIGHTS = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}
 
 
 def following() -> Model:
-    """A tree with a joint that follows another one, on a sole, its hand held by its trunk."""
+    """A robot that stands on a sole; one joint follows another, and a loop connects its hand to its trunk."""
     built = rbdgen.RobotBuilder("leader").add_body("trunk", mass=9, com=(0, 0, 0.1), inertia=(0.4, 0.3, 0.2))
     chain = ("trunk", "thigh", "shank", "foot", "hand")
     for k, (parent, name) in enumerate(pairwise(chain)):
@@ -50,7 +50,7 @@ def tree() -> Model:
 
 
 def pulled() -> Model:
-    """The biped on a sole, a point of it on a knee, its hand to a thigh."""
+    """The biped with contacts at its left sole, at its right shank, and between its hand and a thigh."""
     held = [
         rbdgen.Frame("sole", "left_sole"),
         rbdgen.Point("knee", "right_shank", (0.02, 0, 0.1)),
@@ -76,7 +76,7 @@ def differences(model: Model, inputs: dict[str, Array], name: str, of: str) -> l
 
 
 def automatic(model: Model, inputs: dict[str, Array], of: str) -> list[Array]:
-    """CasADi's, of a by q, v and tau, then those of lambda."""
+    """Computes CasADi's derivatives of a by q, v and tau, then those of lambda."""
     row = ALL[of]
     traced = trace_expression(model, row, row.forms[0], "casadi")
     symbols = [casadi.SX.sym(traced.name_in(k), traced.size1_in(k)) for k in range(traced.n_in())]
@@ -99,7 +99,7 @@ def test_automatic_differentiation(name: str) -> None:
 def compare(
     model: Model, row: Function, inputs: dict[str, Array], wanted: list[Array], tolerance: float
 ) -> None:
-    """Every form at one state."""
+    """Compares the derivatives by every form with the wanted ones, at one state."""
     for form in row.forms:
         outputs = run_on_floats(FunctionForm(row, form), model, inputs)
         for ours, theirs, argument in zip(outputs, wanted, row.signature.outputs, strict=True):
@@ -126,4 +126,4 @@ def test_declared_zeros_are_zero(name: str) -> None:
     loops, seen = row.form("columns").loops, set[str]()
     assert loops is not None
     watched(loops(reduce(model)), seen).run(state_of(model, arrays, np.cos, np.sin))
-    assert seen == {"by_q", "by_v", *(["by_tau"] if name != "following" else [])}  # that is one limb
+    assert seen == {"by_q", "by_v", *(["by_tau"] if name != "following" else [])}  # that robot is one limb

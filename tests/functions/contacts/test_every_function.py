@@ -39,7 +39,7 @@ from rbdgen.sweeps.inputs import State, state_of
 FUNCTIONS = {**OF_CONTACTS, **OF_ANCHORED_CONTACTS, **OF_FLOATING_CONTACTS}
 
 TOLERANCE = 1e-9
-"""Of forces where limbs are nearly straight; kinematics alone keep 1e-12, see `test_kinematics`."""
+"""Forces reach it where limbs are nearly straight; kinematics keep 1e-12, see `test_kinematics`."""
 
 TREES = some("chain", "floating tree", "most types")
 
@@ -87,7 +87,7 @@ def test_all_forms_are_one_function(row: Function, name: str) -> None:
 
 @each_row
 def test_rows(row: Function) -> None:
-    """Inputs and outputs have shapes of their kinds; identities are told by the last that takes part."""
+    """Shapes match the kinds of arguments; an identity belongs to the last of the functions that it names."""
     for x in (*row.signature.inputs, *row.signature.outputs):
         assert (x.kind == "columns") == (x.shape[-1] == "nv" and len(x.shape) > 1 and x.shape[0] == "nc"), x
         assert x.unit
@@ -100,7 +100,7 @@ def test_rows(row: Function) -> None:
 
 
 def floating(parents: list[int], on: list[int], kind: ContactKind) -> Model:
-    """No special axes and places; contacts of one kind on these bodies."""
+    """A floating robot with general axes and placements, and with contacts of one kind on these bodies."""
     solid = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
     text = urdf(parents).replace('<link name="root"/>', f'<link name="root">{solid}</link>')
     model = build_robot(parse_urdf(text), base="floating").model
@@ -122,13 +122,13 @@ def test_estimates_are_near_what_is_traced(row: Function) -> None:
 @settings(max_examples=10, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(robots(max_joints=5), st.integers(0, 2**32 - 1))
 def test_joints_that_follow_others(text: str, seed: int) -> None:
-    """Against the robot with all joints free, projected by NumPy."""
+    """The reference is the robot with all joints independent, projected by NumPy."""
     description = with_mimics(parse_urdf(text), np.random.default_rng(seed))
     links = [joint.child for joint in description.joints]
     held: list[Any] = [Frame("a", links[-1], (0.1, 0, 0)), Point("b", links[0], (0, 0.2, 0))]
     held += [Loop("c", links[-1], (0, 0, 0), "world", (0.1, 0.2, 0.3))]
     description = replace(description, contacts=tuple(held))
-    projection = Projection.of(description, "floating")  # so that contacts move whose joints stand still
+    projection = Projection.of(description, "floating")  # contacts also move if their joints are constant
     model = projection.coupled.model
     for row in functions_of(model):
         if row.derivative_of is not None:  # see `test_derivatives`
@@ -144,7 +144,7 @@ def test_joints_that_follow_others(text: str, seed: int) -> None:
 @settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_trees(seed: int) -> None:
-    """Joints of all types in any order, contacts of all kinds, which may say things twice."""
+    """The trees have joints of all types in any order, and contacts of all kinds, which may be redundant."""
     model = with_contacts(random_tree(seed, 5), seed)
     assert_pinocchio_agrees(model, seed)
 

@@ -51,11 +51,11 @@ TOUCHING = {
     "joints of all types": ("some types", 8),
     "between a floating robot and an arm": ("ball beside a base", 3),
 }
-"""The name of the tree, and the seed of what is drawn for it."""
+"""The name of the tree, and the seed of the contacts that are drawn for it."""
 
 
 class Exact:
-    """Functions at a rational state, in every form the same."""
+    """Evaluates functions at a rational state, and asserts that all forms give equal results."""
 
     def __init__(self, model: Model, numbers: Rationals, reduced: Sequence[ReducedModel]) -> None:
         self.model, self.reduced = model, reduced
@@ -73,7 +73,7 @@ class Exact:
         )
 
     def __call__(self, name: str) -> list[Any]:
-        """One object array an output, in the shape of the signature."""
+        """Returns an array of exact numbers for each output, in the shape of the signature."""
         row = ALL[name]
         found = [row.trace(row.forms[0], self.model, self.state)]
         for form in row.forms[1:] if row.of_contacts else ():
@@ -95,14 +95,16 @@ def drawn(name: str) -> Exact:
 
 
 def in_one_frame() -> Exact:
-    """Bodies whose equations stay in their parents' axes, one of them with a loop's rows."""
+    """A robot with bodies whose equations are in their parents' axes; one of them has the rows of a loop."""
     numbers, model = planar((WORLD, 0, 1, 2), "RRRR", (1, 2))
     return Exact(model := with_contacts(model, 10), numbers, [reduce(model, parallel=(1, 2))])
 
 
 @pytest.mark.parametrize("name", [*TOUCHING, "in one frame"])
 def test_equations_hold_exactly(name: str) -> None:
-    """With w = `active`: M a + h = tau + J^T w lambda, w (J a + drift - target) = (w - 1 - mu) lambda."""
+    """The equations with w = `active`: M a + h = tau + J^T w lambda, w (J a + drift - target) = (w - 1 - mu)
+    lambda.
+    """
     at = in_one_frame() if name == "in one frame" else drawn(name)
     model, (mu,) = at.model, at.state.arrays["mu"]
     J = np.array(contact_jacobian(model, at.state.q), object)
@@ -132,7 +134,7 @@ def test_equations_hold_exactly(name: str) -> None:
 
 
 def outputs(model: Model, name: str, inputs: dict[str, Array], form: str = "articulated") -> list[Array]:
-    """Over states."""
+    """Computes the outputs of a form for all states."""
     row = ALL[name]
     return run_on_floats(FunctionForm(row, row.form(form)), model, inputs)
 
@@ -144,7 +146,7 @@ def at_rest_in_contact(model: Model, seed: int = 0) -> dict[str, Array]:
 
 
 def rows_of(model: Model, inputs: dict[str, Array]) -> tuple[Array, Array]:
-    """J and drift."""
+    """Returns J and the drift at the first state."""
     q = coordinates(model, list(inputs["q"][0]), np.cos, np.sin)
     drift = contact_motion(model, q, list(inputs["v"][0]))[1]
     return np.array(contact_jacobian(model, q), float), np.array(drift, float)
@@ -198,7 +200,7 @@ def test_forces_as_published() -> None:
 
 @pytest.mark.parametrize("name", ["mixed", "closed"])
 def test_masks_are_fewer_contacts(name: str) -> None:
-    """Every set of contacts is as a robot that has no others; what does not hold has forces of 0."""
+    """The active contacts act as if the robot had no others; the forces of inactive contacts are 0."""
     model = robot_with_contacts(name).model
     inputs = random_inputs(model, ALL["contact_aba"].signature, 1)
     for mask in product((0.0, 1.0), repeat=len(model.contacts)):
@@ -216,7 +218,7 @@ def test_masks_are_fewer_contacts(name: str) -> None:
 
 
 def test_anchors_are_where_contacts_come_from() -> None:
-    """e is 0 at the anchors, and grows as contacts move and turn."""
+    """The error e is 0 at the anchors, and its rate is the velocity J v of the contacts."""
     model = robot_with_contacts("mixed").model
     inputs = at_rest_in_contact(model, 2)
     q, v, step = inputs["q"][0], inputs["v"][0], 1e-5
@@ -284,24 +286,24 @@ def test_chosen_counts(golden: Callable[[str, str], None]) -> None:
 
 
 def stretched() -> Model:
-    """Every leg of the quadruped straight: its own forces alone have a singular G, all together do not."""
+    """The quadruped with straight legs: G is singular for the forces of one leg alone, but not for all."""
     return robot_with_contacts("quadruped").model
 
 
 def on_corners() -> Model:
-    """Four points of a foot: 12 rows, of which 6 say all."""
+    """Four points of one foot: 12 rows of rank 6."""
     held = [Point(f"{x} {y}", "left_sole", (x, y, 0)) for x, y in product((0.1, -0.05), (0.04, -0.04))]
     return rbdgen.load_robot(legs(), base="floating", contacts=held).model
 
 
 def twice() -> Model:
-    """One frame, given twice."""
+    """Two contacts at one and the same frame."""
     held = [Frame(name, "left_sole") for name in ("first", "second")]
     return rbdgen.load_robot(legs(), base="floating", contacts=held).model
 
 
 def in_the_plane() -> rbdgen.RobotBuilder:
-    """A trunk that slides along x and z and turns about y, on two straight legs astride that do so too."""
+    """A planar biped: a trunk that moves in the plane x, z, on two straight legs, one ahead of the other."""
     built = rbdgen.RobotBuilder("planar biped").add_body("ground")
     built.add_body("cart", parent="ground", type="prismatic", axis=(1, 0, 0), **SOLID)
     built.add_body("lift", parent="cart", type="prismatic", axis=(0, 0, 1), **SOLID)
@@ -315,7 +317,8 @@ def in_the_plane() -> rbdgen.RobotBuilder:
 
 
 def on_heels_and_toes() -> Model:
-    """12 rows of two points on each foot: 6 say all, one along a foot twice; nothing moves along y."""
+    """Two points on each foot of the planar biped: no joint moves the 4 rows along y, and of the other 8 rows
+    one of each foot is redundant."""
     held = [
         Point(f"{side} {x}", f"{side}_foot", (x, 0, -0.07))
         for side, x in product(("left", "right"), (0.1, -0.05))
@@ -324,13 +327,13 @@ def on_heels_and_toes() -> Model:
 
 
 def on_plane_soles() -> Model:
-    """12 rows of two frames, half of which nothing can move."""
+    """A frame on each foot of the planar biped: 12 rows, half of which no joint can move."""
     held = [Frame(side, f"{side}_foot", (0, 0, -0.07)) for side in ("left", "right")]
     return rbdgen.load_robot(in_the_plane(), contacts=held).model
 
 
 def least(model: Model, inputs: dict[str, Array]) -> tuple[Array, Array]:
-    """a and the least forces, by pseudo-inverses."""
+    """Computes a and the forces of least norm, by pseudo-inverses."""
     (M,), (h,) = (outputs(model, name, inputs, ALL[name].forms[0].name) for name in ("crba", "nle"))
     J, drift = rows_of(model, inputs)
     free = np.linalg.solve(M[0], inputs["tau"][0] - h[0])
@@ -348,13 +351,13 @@ DEPENDENT: dict[Callable[[], Model], tuple[float, float, float]] = {
 """mu, and the errors of a and lambda in double."""
 
 STRAIGHT = (stretched, on_heels_and_toes, on_plane_soles)
-"""Whose legs are straight at the neutral position."""
+"""The robots whose legs are straight in the neutral configuration, in which they are tested."""
 
 
 @pytest.mark.parametrize("make", DEPENDENT, ids=lambda make: make.__name__)
 def test_dependent_rows(make: Callable[[], Model]) -> None:
-    """Straight legs need no compliance. Rows that say a thing twice do, and share the force; rows that
-    nothing can move do, and have none."""
+    """Straight legs need no compliance. Redundant rows need it, and share the force; rows that no joint can
+    move need it, and have no force."""
     model, (mu, of_a, of_forces) = make(), DEPENDENT[make]
     inputs = at_rest_in_contact(model)
     if make in STRAIGHT:

@@ -1,4 +1,4 @@
-"""Inverse dynamics while contacts stand still: exactly, against the paper's equations, folded, compiled."""
+"""Inverse dynamics with contacts at rest: in rationals, against a paper's equations, and compiled."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def textbook(name: str, model: Model, state: State) -> list[Any]:
 
 @pytest.mark.parametrize("tree", TREES)
 def test_all_forms_are_one_function(tree: str) -> None:
-    """Equal in rationals."""
+    """The results of all forms are equal in rational arithmetic."""
     numbers = Rationals(len(tree))
     model = touching(numbers.model(*TREES[tree]), 3, exact=True)
     reduced = reduce(model, **choices(numbers, model))
@@ -111,7 +111,8 @@ def test_parallel_axes_change_nothing() -> None:
 
 
 def test_equation_of_motion() -> None:
-    """ID(a) = [0; tau] + J^T lambda, exactly, by the recursion that neither M nor h come from."""
+    """ID(a) = [0; tau] + J^T lambda holds exactly, with ID by the recursive Newton-Euler algorithm, which is
+    independent of the M and h that these functions use."""
     numbers = Rationals(2)
     model = touching(numbers.model(*TREES["all"]), 3, exact=True)
     state = exact_state(numbers, model)
@@ -152,7 +153,7 @@ def test_random_trees(seed: int) -> None:
 @settings(max_examples=10, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(robots(max_joints=5), st.integers(0, 2**32 - 1))
 def test_joints_that_follow_others_fold(text: str, seed: int) -> None:
-    """With joint resistance, as in the textbook forms."""
+    """All forms agree with the projected robot, whose joints have resistance."""
     description = with_mimics(parse_urdf(text), np.random.default_rng(seed))
     first, last = description.joints[0].child, description.joints[-1].child
     held = rbdgen.Frame("sole", last, (0.1, 0, 0.2)), rbdgen.Point("heel", first, (0, 0.2, 0))
@@ -164,7 +165,7 @@ def test_joints_that_follow_others_fold(text: str, seed: int) -> None:
 
 
 def test_compiled() -> None:
-    """Loops of the base's own links carry nothing, whatever their share."""
+    """A loop between links of one leg has no force, whatever its share, as the base does not move it."""
     held = [
         rbdgen.Frame("foot", "lower", (0, 0, -0.2)),
         rbdgen.Loop("bar", "upper", (0.1, 0, 0), "lower", (0, 0.1, 0)),

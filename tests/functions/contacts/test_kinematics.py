@@ -1,4 +1,4 @@
-"""How contacts move: differences, exact identities, what stays 0, every choice of axes, counts."""
+"""The motion of contacts: differences, exact identities, what stays 0, every choice of axes, counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from support.functions import OF_CONTACTS
 from support.rationals import Rationals
 from support.states import random_inputs
 
-from rbdgen.functions.function import Form, Function
+from rbdgen.functions.form import Form
+from rbdgen.functions.function import Function
 from rbdgen.model.contacts import Contact
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import reduce
@@ -32,7 +33,7 @@ def first(row: Function, model: Model, inputs: dict[str, Array]) -> list[Array]:
 
 
 def rate(row: Function, model: Model, inputs: dict[str, Array], output: int) -> Array:
-    """The rate of an output along v."""
+    """Differentiates an output along v by central differences."""
     ends = []
     for t in (1e-5, -1e-5):
         moved = {**inputs, "q": model.manifold.integrate(inputs["q"], t * inputs["v"])}
@@ -47,7 +48,7 @@ def linear_rows(model: Model) -> list[int]:
 
 @each_robot
 def test_motion_is_the_rate_of_the_pose_and_drift_the_rate_of_motion(name: str) -> None:
-    """Also for loops anywhere, in the axes of the body that carries both ends."""
+    """This also holds for open loops, whose rows are in the axes of the body that carries both ends."""
     model = robot_with_contacts(name).model
     inputs = random_inputs(model, MOTION.signature, 1, 3)
     velocity, drift = (output[0] for output in first(MOTION, model, inputs))
@@ -82,7 +83,7 @@ def test_exactly(tree: tuple[tuple[int, ...], str]) -> None:
 
 @pytest.mark.parametrize("form", JACOBIAN.forms, ids=lambda form: form.name)
 def test_what_does_not_move_a_contact_has_no_column(form: Form) -> None:
-    """Exact zeros, before anything is simplified: also above a loop that is open."""
+    """Columns of joints that do not move a contact are 0 before any simplification, also above a loop."""
     model = robot_with_contacts("closed").model
     q = coordinates(model, list(model.manifold.random(np.random.default_rng(1))), np.cos, np.sin)
     J = np.array(JACOBIAN.trace(form, model, State(q))[0], object).reshape(-1, model.nv)
@@ -96,7 +97,7 @@ def test_what_does_not_move_a_contact_has_no_column(form: Form) -> None:
 
 
 def moving(model: Model, contact: Contact) -> list[int]:
-    """The degrees of freedom on the way from one end to the other."""
+    """The degrees of freedom on the path from one end of a contact to the other."""
     end = WORLD if contact.second is None else contact.second.body
     passed = [i for part in model.path(contact.first.body, end) for i in part]
     joints = [model.bodies[i].joint for i in passed]
@@ -104,7 +105,8 @@ def moving(model: Model, contact: Contact) -> list[int]:
 
 
 def test_any_axes() -> None:
-    """Turned and slid ones, and bodies with equations in their parent's axes, one that carries a loop."""
+    """Axes are rotated and shifted, and some bodies have their equations in their parents' axes; one of them
+    carries a loop."""
     model = robot_with_contacts("closed").model
     rng = np.random.default_rng(4)
     turning = [body.joint.type.one_axis for body in model.bodies]

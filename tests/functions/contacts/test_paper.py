@@ -31,10 +31,10 @@ Array = NDArray[np.float64]
 N = 6
 
 S = np.eye(N, 12)
-"""What picks the joints."""
+"""The matrix that selects the joints."""
 
 PAPER = [*range(6, 12), 3, 4, 5, 0, 1, 2]
-"""Where the paper's rows stand in ours."""
+"""The places of the paper's rows in ours."""
 
 
 def two_legs() -> Model:
@@ -64,7 +64,7 @@ INPUTS |= {
 def ours(name: str, **changed: Array) -> list[Array]:
     """The outputs of a function's cheap form."""
     row = lookup(name)
-    form = [form for form in row.forms if not form.compact][-1]
+    form = [form for form in row.forms if not form.for_size][-1]
     inputs = {**INPUTS, **{name: x[None] for name, x in changed.items()}}
     return [output[0] for output in run_on_floats(FunctionForm(row, form), MODEL, inputs)]
 
@@ -84,7 +84,7 @@ class Paper(NamedTuple):
 
 
 def at_state(turning: Callable[[Array], Array] = lambda R: R) -> Paper:
-    """M, C + g, and how contacts move; `turning`: equation 19."""
+    """Computes M, C + g, J and the drift by Pinocchio; `turning` is the rotation of equation 19."""
     q, v = INPUTS["q"][0], INPUTS["v"][0]
     model = model_of_numbers(MODEL)
     frames = [
@@ -176,7 +176,7 @@ def equation_7(forces: Array) -> Array:
 
 
 def test_world_coordinates() -> None:
-    """29 and 30; 19 as printed turns the wrong way."""
+    """Equations 29 and 30 hold; equation 19 as printed has the rotation transposed."""
     (Mw,), (hw,) = ours("crba_world"), ours("nle_world")
     assert close(Mw[np.ix_(PAPER, PAPER)], RIGHT.M)
     assert close(hw[PAPER], RIGHT.C)
@@ -199,7 +199,7 @@ def test_known_forces() -> None:
 
 
 def test_forces_of_the_sample_before() -> None:
-    """3, 6, 7 and 17. Without contact forces 17 would give other torques, so that they take part."""
+    """Equations 3, 6, 7 and 17 hold. Equation 17 would give other torques without the contact forces."""
     _, _, _, M22 = RIGHT.blocks
     forces = equation_3(INPUTS["tau_previous"][0])
     (found,) = ours("contact_forces")
@@ -213,9 +213,9 @@ def test_forces_of_the_sample_before() -> None:
 
 
 def test_what_the_controller_remembers() -> None:
-    """d tau / d tau_previous is S bar^T J^T G^-1 J M^-1 S^T: a mean of old and new torques.
+    """d tau / d tau_previous is S bar^T J^T G^-1 J M^-1 S^T, so that torques are a mean of old and new ones.
 
-    Its eigenvalues lie within 0 and 1; forces that contacts hold up among themselves stay as they are.
+    The eigenvalues lie between 0 and 1. Those of internal forces are 1, so the controller keeps them.
     """
     M, _, J, _, _ = RIGHT
     offset, _ = ours("contact_control", tau_previous=np.zeros(N))
@@ -230,7 +230,7 @@ def test_what_the_controller_remembers() -> None:
 
 
 def test_an_inactive_contact_is_not_there() -> None:
-    """For any weight, the torques are those for the forces that act."""
+    """For any weight of a contact, the torques are those of inverse dynamics with the forces that act."""
     for sole in (0.0, 0.3):
         tau, forces = ours("contact_control", active=np.array([sole, 1.0]), mu=np.array([1e-3]))
         assert close(tau, ours("contact_rnea", forces=forces)[0])
@@ -238,7 +238,7 @@ def test_an_inactive_contact_is_not_there() -> None:
 
 
 def test_least_forces_move_the_robot_as_wanted() -> None:
-    """Accelerations that contacts allow come back from forward dynamics: contact_aba's own are such."""
+    """From the torques for an acceleration that contacts allow, forward dynamics gives it back."""
     a, _ = ours("contact_aba")
     tau, _, a_base = ours("contact_rnea_least", a_joints=a[6:], share=np.array([1, 0.01, 1]))
     assert close(a_base, a[:6])

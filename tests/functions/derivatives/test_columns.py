@@ -1,4 +1,4 @@
-"""Forms in loops: what they say of zeros is true, and leaving these out changes no result."""
+"""The zeros that forms in loops declare are zeros, and leaving them out changes no result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TREES = some("fork", "two chains", "tree", "floating tree")
 
 @pytest.mark.parametrize("tree", TREES)
 def test_declared_zeros_are_zero(tree: str) -> None:
-    """The form with external forces has all loops of the other one."""
+    """The form with external forces is tested, as it has all loops of the form without."""
     r = Rationals(len(tree))
     model = r.model(*TREES[tree])
     assert WITH_FORCES.form.loops is not None
@@ -63,7 +63,7 @@ def test_zeros_left_out_change_no_result(name: str) -> None:
 
 
 def test_a_limb_has_one_body() -> None:
-    """Legs of three dofs on a base of six: as many loops as limbs, and bodies shared by dq and dv."""
+    """The base and the four legs have an inverse each; the loops for dq and dv share their bodies."""
     _, lean = programs(COLUMNS, "quadruped12")
     inverses = [loop for loop in lean.loops if loop.name == "inverse"]
     assert [loop.count for loop in inverses] == [6, 3, 3, 3, 3]

@@ -78,7 +78,7 @@ def test_automatic_differentiation_with_external_forces(form: Form, base: Base) 
 
 
 def zeros(graph: Graph, output: int, n: int) -> NDArray[np.bool_]:
-    """Which entries of a matrix are the constant 0 in the graph, so that no operation is spent on them."""
+    """Entries of a matrix that are the constant 0 in the graph, so that no operation is spent on them."""
     nodes = [graph.nodes[element] for element in graph.outputs[output].elements]
     return np.array([node.op == "const" and node.value == 0 for node in nodes]).reshape(n, n)
 

@@ -1,4 +1,4 @@
-"""Derivatives of forward dynamics with columns of chains as lanes: exact, and the same bits in a batch."""
+"""Derivatives of forward dynamics with columns of chains as lanes are exact, with equal bits in a batch."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from rbdgen.pipeline import design
 from rbdgen.pipeline.design import batch_program
 from rbdgen.pipeline.request import Request
 from rbdgen.selection import choose
+from rbdgen.selection.limits import Limits
 from rbdgen.selection.trace import trace_program
 from rbdgen.sweeps.inputs import State
 
@@ -54,7 +55,7 @@ def test_only_a_base_is_a_program(name: str) -> None:
 
 
 def test_joints_on_the_world_alone() -> None:
-    """Chains that carry nothing: neither the program nor its batch reads an array that nobody writes."""
+    """With single joints on the world, neither the program nor its batch reads an unwritten array."""
     limbs = with_limbs([("revolute",)] * 3, "fixed")
     options = Options(functions=("aba_derivatives",), variants={"aba_derivatives": "vectors"}, engine="graph")
     source = design.design_function((Request(limbs, options), None, None))
@@ -67,8 +68,8 @@ def test_joints_on_the_world_alone() -> None:
 
 @pytest.mark.parametrize("name", ["quadruped12", "humanoid30"])
 def test_lanes_and_bits_of_batches(name: str, golden: Callable[[str, str], None]) -> None:
-    """A batch is at most a tenth more than that of the form that solves columns, to execute, and in rows of
-    columns hardly longer to write down: one straight line would be twice as long."""
+    """A batch executes at most a tenth more operations than that of the form *columns*. Its code is hardly
+    longer, as it loops over rows of columns; one straight line would be twice as long."""
     model = robot(name, "floating").model
     reduced = reduce(model)
     program, columns = (
@@ -87,18 +88,18 @@ def test_lanes_and_bits_of_batches(name: str, golden: Callable[[str, str], None]
 
 
 def test_long_ones_are_left_to_other_forms(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A batch runs them as one straight line, which takes compilers long; where forced there is no batch, nor
-    where loops are short and the line is not."""
+    """A batch would run a long program as one straight line, which takes compilers long. A forced form has no
+    batch then, nor has one whose loops are short and whose straight line is not."""
     inverse = lookup("rnea_derivatives")
     model = reduce(robot("quadruped12", "floating").model)
     program = trace_program(model, inverse, inverse.form("vectors"), "graph")
-    assert choose.pays(program, lanes("double"))
+    assert choose.fills_vectors(program, lanes("double"))
     batch = batch_program(program)
     assert batch is not None
     monkeypatch.setattr(design, "LONGEST_BATCH", batch.length - 1)
     assert program.length < batch.length
     assert batch_program(program) is None
     monkeypatch.undo()
-    monkeypatch.setattr(choose, "LONGEST_FOR_VECTORS", program.cost.total - 1)
-    assert not choose.pays(program, lanes("double"))
+    monkeypatch.setattr(choose, "LIMITS", Limits(longest_for_vectors=program.cost.total - 1))
+    assert not choose.fills_vectors(program, lanes("double"))
     assert batch_program(program) is None

@@ -1,4 +1,4 @@
-"""Derivatives of inverse dynamics with degrees of freedom as lanes: exact, and the same bits in a batch."""
+"""Derivatives of inverse dynamics with degrees of freedom as lanes are exact, with equal bits in a batch."""
 
 from __future__ import annotations
 

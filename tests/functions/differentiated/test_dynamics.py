@@ -44,7 +44,7 @@ MOST = {
     "aba_jvp": (1467, 4704, 9826),
     "aba_hvp": (3603, 11526, 24676),
 }
-"""Operations on the three robots."""
+"""The numbers of operations on the three robots."""
 
 QUICK = [("arm7", name) for name in MOST if name != "aba_hvp"] + [("quadruped12", "rnea_vjp")]
 
@@ -84,7 +84,7 @@ def test_chains_of_all_joint_types(letters: str) -> None:
     [("nle", True), ("gravity", True), ("rnea_fext", True), ("aba", True), ("aba_fext", False)],
 )
 def test_joints_that_follow_and_resist(name: str, mimic: bool) -> None:
-    """Forms along a direction are over the joints that follow none; the slopes of all that resists count."""
+    """Directions are those of the independent joints; the slopes of all resistance terms are included."""
     more = {**SOLID, "damping": 0.3, "friction": 0.2, "stiffness": 2.0}
     arm = rbdgen.RobotBuilder("arm").add_body("base")
     arm.add_body("upper", parent="base", type="revolute", axis=(0, 1, 0), armature=0.1, **more)
@@ -96,7 +96,7 @@ def test_joints_that_follow_and_resist(name: str, mimic: bool) -> None:
 
 @pytest.mark.parametrize("name", ["integrate", "difference"])
 def test_configurations_move_in_their_tangent_space(name: str) -> None:
-    """Results as well; of planar, spherical and floating joints."""
+    """Inputs and results are configurations of planar, spherical and floating joints."""
     check_both_ways(in_a_row("LSF"), name)
 
 
@@ -109,7 +109,7 @@ def test_random_trees(seed: int) -> None:
 
 @pytest.mark.parametrize(("letters", "name"), [("RPS", "rnea"), ("RP", "aba")])
 def test_gradients_change_as_told(letters: str, name: str) -> None:
-    """Along the manifold, in all forms."""
+    """NAME_hvp is the rate of NAME_vjp along the manifold, in all forms."""
     outputs = Interpreted(in_a_row(letters))
     of, vjp, hvp = (lookup(f"{name}{mode}") for mode in ("", "_vjp", "_hvp"))
     inputs = all_inputs(outputs.model, hvp)
@@ -121,7 +121,7 @@ def test_gradients_change_as_told(letters: str, name: str) -> None:
 
 @pytest.mark.parametrize("letters", ["FLP", "SH"])
 def test_in_coordinates(letters: str) -> None:
-    """The gradient in nq numbers along a rate of q is that of the tangent space; rates off it do nothing."""
+    """Gradients and rates of nq elements agree with the tangent space; rates normal to it have no effect."""
     model = in_a_row(letters)
     vjp, jvp = lookup("rnea_vjp"), lookup("rnea_jvp")
     inputs = all_inputs(model, vjp, jvp)
@@ -148,7 +148,7 @@ def in_numbers(model: Model, q: Array, v: Array) -> Array:
 
 
 def off_manifold(model: Model) -> Array:
-    """Which elements of q are those of quaternions."""
+    """The elements of q that belong to quaternions."""
     neutral = np.zeros(model.sizes["nq"], bool)
     for joint in model.manifold.joints:
         if joint.kind in ("spherical", "floating"):
@@ -161,7 +161,7 @@ def off_manifold(model: Model) -> Array:
     few([("arm7", "aba"), ("quadruped12", "rnea")], list(itertools.product(BASES, ("rnea", "aba")))),
 )
 def test_contracted_derivatives(name: str, of: str) -> None:
-    """The chosen forms, against the rows of analytical derivatives."""
+    """The chosen forms agree with products of the matrices of analytical derivatives."""
     model = robot(name, BASES[name]).model  # type: ignore[arg-type]
     full, vjp, jvp = (lookup(f"{of}_{what}") for what in ("derivatives", "vjp", "jvp"))
     inputs = all_inputs(model, vjp, jvp)
@@ -182,14 +182,14 @@ def test_contracted_derivatives(name: str, of: str) -> None:
     few(QUICK, list(itertools.product(BASES, MOST))),
 )
 def test_operations(name: str, function: str) -> None:
-    """No more than these; along a direction there are forms of its own, which are cheaper."""
+    """Pins the operations of the chosen form, which is a form of its own for derivatives along directions."""
     choice = chosen(name, function)
     assert choice.program.cost.total == MOST[function][list(BASES).index(name)]
     assert choice.form == "own_axes"
 
 
 def test_products_with_the_hessian_are_those_of_the_second_derivatives() -> None:
-    """Also for a floating base, where the order of two derivatives matters: q_dot is the later one."""
+    """On a floating base the order of two derivatives matters; the derivative by q_dot is the second one."""
     model = robot("double_pendulum", "floating").model
     second, hvp = lookup("rnea_second"), lookup("rnea_hvp")
     inputs = all_inputs(model, hvp)
@@ -200,7 +200,7 @@ def test_products_with_the_hessian_are_those_of_the_second_derivatives() -> None
     ours = Interpreted(model)(hvp, inputs)
 
     def by(T: Array, x: Array, way: str) -> Array:
-        """A tensor times the weights and a rate along an axis."""
+        """Contracts a tensor with the weights, and along one axis with a rate."""
         return np.asarray(np.einsum(f"sijk,si,s{way}->s{'jk'.replace(way, '')}", T, w, x))
 
     expected = [

@@ -1,4 +1,4 @@
-"""Derivatives along directions of functions of all kinds, those that can have none, and compiled ones."""
+"""Derivatives along directions: of functions of all kinds, compiled and traced; functions without them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rbdgen.model.build import Robot
 
 
 def leg() -> Robot:
-    """Two bodies on a sole, one a frame; damped, with friction and a rotor."""
+    """A trunk and a shank with a sole, a frame and a contact set; the joint has resistance and a rotor."""
     built = rbdgen.RobotBuilder("leg").add_body("trunk", mass=9, com=(0, 0, 0.1), inertia=(0.4, 0.3, 0.2))
     shank = {"damping": 0.3, "friction": 0.2, "armature": 0.1, "type": "revolute", **SOLID}
     built.add_body("shank", parent="trunk", axis=(0, 0.6, 0.8), xyz=(0, 0, -0.4), **shank)
@@ -98,7 +98,7 @@ def test_compiled() -> None:
 
 
 def test_traced() -> None:
-    """The trace for CasADi is what is emitted."""
+    """The function that is traced for CasADi agrees with the emitted one."""
     traced = rbdgen.trace(rbdgen.load_robot("double_pendulum"), "rnea_vjp")
     assert traced.name_in() == ["q", "v", "a", "tau_bar"]
     assert traced.name_out() == ["q_bar", "v_bar", "a_bar"]

@@ -1,4 +1,4 @@
-"""The three faults of the first published listing of the M^-1 recursion, each put back alone and caught.
+"""Each of the three faults in the first published listing of the M^-1 recursion is put back and caught.
 
 Carpentier, Analytical Inverse of the Joint Space Inertia Matrix, LAAS 2018. A fault is one changed
 expression of `minv.py`; M Minv = 1 in exact arithmetic catches each on the smallest tree that shows it, and
@@ -32,8 +32,8 @@ ALL = (ONE, PAIR, CHAIN, BRANCHES_OF_THE_WORLD, FORK, FLOATING_FORK)
 
 
 class Fault(NamedTuple):
-    """An expression of the listing that is wrong, and the robots for which this cannot and must have an
-    effect."""
+    """A wrong expression of the listing, the robots on which it has no effect, and those on which it must
+    have one."""
 
     name: str
     mended: str
@@ -70,7 +70,7 @@ every_fault = pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault
 
 
 def with_fault(fault: Fault) -> ModuleType:
-    """The module `minv`, one expression of it as listed."""
+    """The module `minv` with one expression as it was published."""
     source = Path(minv.__file__).read_text()
     assert source.count(fault.mended) == 1, "the recursion was rewritten: say anew what the fault replaces"
     module = ModuleType("minv_as_listed")

@@ -1,4 +1,4 @@
-"""How frames are chosen, what is said where there are none such, and what a folder tells of them."""
+"""The choice of frames, errors about unknown ones, and their rows in the manifest of a folder."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_unknown_frames_are_refused(frame: str, said: str) -> None:
 
 @pytest.mark.parametrize("given", ["link7", 3, [""], [None]])
 def test_what_is_no_list_of_frames_is_refused(given: Any) -> None:
-    with pytest.raises(OptionError, match=r"give a list, such as \['tool0', 'foot_\*'\]"):
+    with pytest.raises(OptionError, match=r"is not a list of names; give \['tool0', 'foot_\*'\]"):
         rbdgen.load_robot("arm7", frames=given)
 
 
@@ -85,7 +85,7 @@ def test_only_robots_with_chosen_frames_have_the_functions() -> None:
 
 
 def test_they_have_no_form_in_loops() -> None:
-    """Which is told by name, and not offered where a function is too large."""
+    """A form in loops is refused by its name, and is not suggested if a function is too large."""
     robot = rbdgen.load_robot("arm7", frames=["link7"])
     with pytest.raises(OptionError, match=r"'frame_drift_local' has no form 'looped'; choose from: columns,"):
         rbdgen.build(robot, functions=["frame_drift_local"], variants={"frame_drift_local": "looped"})
@@ -153,12 +153,12 @@ def test_places_on_what_was_dropped_are_dropped() -> None:
 
 
 def test_a_loop_may_be_of_any_frame() -> None:
-    """Also of the frame of a joint, which is that of its link."""
+    """A loop may name the frame of a joint, which is that of its link."""
     by_joint, by_link = (rbdgen.load_robot("arm7", loops=[f"{x}=world:point"]) for x in ("joint7", "link7"))
     assert by_joint.model.loops[0].first.body == by_link.model.loops[0].first.body == 6
 
 
-# ---- what is generated
+# ---- generated folders
 
 
 def test_what_is_generated_by_default(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_what_is_generated_by_default(capsys: pytest.CaptureFixture[str], tmp_pa
 
 
 def test_names_of_frames_that_c_does_not_bear(tmp_path: Path) -> None:
-    """Each gets a macro of its own, and none ends a comment."""
+    """Each name gets a unique macro, and no name can end a comment."""
     built = rbdgen.RobotBuilder("odd").add_body("ground")
     built.add_body("tip*/", parent="ground", type="revolute", axis=(0, 0, 1), mass=1, com=(1, 0, 0))
     for name in ("a-b", "a_b", "A B", "tip*", "|"):
@@ -227,7 +227,7 @@ CHECKED = (
 
 
 def test_a_folder_is_checked(tmp_path: Path) -> None:
-    """Compiled, in batches too: with a joint that follows another, a frame of the world, Pinocchio."""
+    """The checks compare a folder with Pinocchio; one joint follows another, and one frame is the world's."""
     path = tmp_path / "gripper.urdf"
     path.write_text(GRIPPER.replace("INERTIAL", SOLID))
     robot = rbdgen.load_robot(path, base="floating", frames=["right", "*_tip", "world"])
@@ -266,7 +266,7 @@ def test_in_other_numbers(options: dict[str, str]) -> None:
 
 
 def test_traced_for_ones_own_work() -> None:
-    """In CasADi, several matrices are one matrix, one below the other."""
+    """CasADi has no arrays of three axes, so several matrices are stacked into one."""
     robot = rbdgen.load_robot("planar3r", frames=["link2", "link3"])
     function = rbdgen.trace(robot, "frame_jacobian_aligned")
     q = [0.3, -0.7, 1.1]

@@ -1,4 +1,4 @@
-"""Functions of frames, in all forms: Pinocchio, differences, what must hold between them exactly, counts."""
+"""All forms of functions of frames agree with Pinocchio, differences and exact identities; counts."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ each_convention = pytest.mark.parametrize("x", CONVENTIONS)
 
 
 def assert_all_forms(model: Model, seed: int, states: int = 2) -> None:
-    """Every form of every function of frames is what Pinocchio says."""
+    """Asserts that every form of every function of frames agrees with Pinocchio."""
     oracle = PinocchioOracle(model_of_numbers(model), model)
     for row in OF_FRAMES.values():
         inputs = random_inputs(model, row.signature, states, seed)
@@ -112,7 +112,7 @@ def test_frames_are_where_pinocchio_reads_them(name: str, base: Base) -> None:
 
 
 class Exact:
-    """Outputs of functions at one rational state, in every form the same."""
+    """Evaluates functions at one rational state, and asserts that all forms give equal results."""
 
     def __init__(self, name: str) -> None:
         numbers = Rationals(7)
@@ -121,7 +121,7 @@ class Exact:
         self.v, self.a = (numbers.numbers(self.model.nv) for _ in range(2))
 
     def __call__(self, name: str, **changed: Any) -> list[Any]:
-        """One object array an output, in the shape of the signature."""
+        """Returns an array of exact numbers for each output, in the shape of the signature."""
         row = OF_FRAMES[name]
         given = {"v": self.v, "a": self.a, **changed}
         taken = {x.name: given[x.name] for x in row.signature.inputs if x.name in given}
@@ -167,7 +167,7 @@ def test_identities_hold_exactly(name: str, x: str) -> None:
 
 @each_convention
 def test_conventions_are_one_motion(x: str) -> None:
-    """Local ones turned by R are aligned; at the world's origin these are the world's."""
+    """A local motion rotated by R is the aligned one; moved to the world's origin, this is the world's."""
     exact = Exact("all")
     R, p = exact("frame_placement")
     for what in ("velocity", "acceleration"):
@@ -180,7 +180,7 @@ def test_conventions_are_one_motion(x: str) -> None:
 
 
 def test_what_does_not_move_a_frame_has_no_column() -> None:
-    """Exact zeros, before anything is simplified; all of it where the frame is the world's."""
+    """Columns of joints that do not move a frame are 0 before any simplification."""
     model = Exact("floating tree").model
     frames = tuple(Frame(f"{body}", body, model.frames[0].placement) for body in (WORLD, 2, 4))
     model = replace(model, frames=frames)
@@ -215,7 +215,7 @@ def central(row: Function, model: Model, inputs: Mapping[str, Array], name: str,
     "row", [row for row in OF_FRAMES.values() if row.derivative_of], ids=lambda x: x.name
 )
 def test_derivatives_are_those_of_the_vectors_returned(row: Function, seed: int) -> None:
-    """Joints of several degrees of freedom below others too, where Pinocchio's own are wrong."""
+    """Some joints of several degrees of freedom are below others; there Pinocchio's derivatives are wrong."""
     model = with_frames(Rationals(seed).model((WORLD, 0, 1, 1, 3), "RSLFH"), seed)
     model = replace(model, bodies=tuple(map(in_floats, model.bodies)))
     assert row.derivative_of is not None
@@ -247,7 +247,7 @@ def test_rate_of_the_jacobian_is_its_difference(x: str) -> None:
 @settings(max_examples=examples(6, 10), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(robots(max_joints=6), st.integers(0, 2**32 - 1), st.sampled_from(BASES))
 def test_columns_of_followers_are_folded(text: str, seed: int, base: Base) -> None:
-    """Against the robot with all joints free, projected by NumPy."""
+    """The reference is the robot with all joints independent, projected by NumPy."""
     description = with_mimics(parse_urdf(text), np.random.default_rng(seed))
     projection = Projection.of(description, base, frames=["*"])
     model = projection.coupled.model
@@ -265,7 +265,7 @@ def test_columns_of_followers_are_folded(text: str, seed: int, base: Base) -> No
 
 @each_row
 def test_rows(row: Function) -> None:
-    """Shapes, and identities told by the last function that takes part."""
+    """Rows have the right shapes, and an identity belongs to the last of the functions that it names."""
     for output in row.signature.outputs:
         assert output.shape[0] == "nf"
         assert (output.kind == "columns") == (output.shape[-1] == "nv")
@@ -279,7 +279,7 @@ def test_rows(row: Function) -> None:
 
 
 def synthetic(parents: list[int], on: list[int]) -> Model:
-    """No special axes and places, and frames that are no special ones."""
+    """A robot with general axes, placements and frames."""
     model = build_robot(parse_urdf(urdf(parents))).model
     frames = (Frame(str(k), body, model.bodies[k].placement) for k, body in enumerate(on))
     return replace(model, frames=tuple(frames))

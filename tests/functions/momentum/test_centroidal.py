@@ -53,7 +53,7 @@ def case(request: pytest.FixtureRequest) -> tuple[Model, State]:
 
 
 def vector(form: FunctionForm, model: Model, state: State) -> list[Any]:
-    if (form.form.compact or form.form.name == "vectors") and not in_loops(model):
+    if (form.form.for_size or form.form.name == "vectors") and not in_loops(model):
         form = textbook(form.function.name)
     (output,) = form.trace(model, state)
     return list(output)
@@ -95,7 +95,7 @@ RATES = {
 
 @parametrize(*RATES)
 def test_rates(form: FunctionForm, case: tuple[Model, State]) -> None:
-    """Each is the rate of another function, in all its forms."""
+    """The result of each form is the rate of another function, in all forms of that one."""
     for slower in forms_of(RATES[form.function.name]):
         assert vector(form, *case) == rates(slower, case), str(slower)
 
@@ -134,7 +134,7 @@ def test_momentum(form: FunctionForm, case: tuple[Model, State]) -> None:
 
 @parametrize("kinetic_energy")
 def test_power(form: FunctionForm, case: tuple[Model, State]) -> None:
-    """dT/dt = v . (tau - gravity), to the last digit."""
+    """dT/dt = v . (tau - gravity), exactly."""
     model, state = case
     tau, gravity = (vector(textbook(name), model, state) for name in ("rnea", "gravity"))
     power = sum(v * (x - g) for v, x, g in zip(state.v, tau, gravity, strict=True))
@@ -164,7 +164,7 @@ def test_far_from_the_origin_of_the_world(form: FunctionForm) -> None:
 
 
 def test_momentum_across_a_fixed_axis() -> None:
-    """A body on an axis of the world has momentum across it, which no joint feels: a point on a wheel."""
+    """A body on a fixed axis has angular momentum normal to it, on which no joint torque depends."""
     numbers = Rationals(2)
     model = numbers.model((WORLD,), "R")
     (body,) = model.bodies
@@ -177,7 +177,7 @@ def test_momentum_across_a_fixed_axis() -> None:
 
 @pytest.mark.parametrize("name", MOMENTUM)
 def test_no_mass_has_no_centre(name: str) -> None:
-    """A rotor's inertia may carry a body of none."""
+    """Bodies without mass, which rotational inertia makes movable, are refused in one line."""
     model = robot("double_pendulum").model
     turning = Inertia(0, ZERO, model.bodies[0].inertia.rotational)
     model = replace(model, bodies=tuple(replace(body, inertia=turning) for body in model.bodies))
@@ -197,7 +197,7 @@ PINNED: dict[str, tuple[str, Base, tuple[str, ...]]] = {
 }
 
 AT_MOST = {"com_jacobian": 135, "centroidal_matrix": 414}
-"""Of the arm."""
+"""The largest counts of the arm."""
 
 
 @pytest.mark.parametrize("table", few(list(PINNED)[:2], PINNED))

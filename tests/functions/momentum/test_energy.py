@@ -51,7 +51,7 @@ def test_half_of_v_M_v(form: FunctionForm, case: tuple[Model, State]) -> None:
 
 @parametrize("potential_energy")
 def test_all_forms_are_equal(form: FunctionForm, case: tuple[Model, State]) -> None:
-    """The constant of what was moved to parents included, to the last digit."""
+    """All forms are exactly equal, with the constant of the masses that base parameters move to parents."""
     assert energy(form, *case) == energy(forms_of("potential_energy")[0], *case)
 
 
@@ -87,7 +87,7 @@ def displaced(q: Coordinate, dof: int, h: Fraction) -> Coordinate:
 
 @parametrize("potential_energy")
 def test_gravity_is_the_slope(form: FunctionForm, case: tuple[Model, State]) -> None:
-    """Central differences in rationals: no rounding, an error of h^2 alone."""
+    """Central differences in rationals have no rounding error, only the truncation error of order h^2."""
     model, state = case
     (gravity,) = forms_of("gravity")[0].trace(model, state)
     h = Fraction(1, 10**6)
@@ -104,7 +104,7 @@ def test_gravity_is_the_slope(form: FunctionForm, case: tuple[Model, State]) -> 
 
 @parametrize("kinetic_energy")
 def test_the_balance_of_power(form: FunctionForm, case: tuple[Model, State]) -> None:
-    """dT/dt = v . (tau - g): what drives acts on T, less what gravity stores."""
+    """dT/dt = v . (tau - g): the kinetic energy changes by the power of the torques that exceed gravity."""
     model, state = case
     (tau,) = forms_of("rnea")[0].trace(model, state)
     (gravity,) = forms_of("gravity")[0].trace(model, state)
@@ -135,7 +135,7 @@ def library(request: pytest.FixtureRequest) -> Library:
 
 
 def test_scalars_from_c(library: Library) -> None:
-    """One state gives an array of no axes, states give one number each; by every way into C."""
+    """One state gives an array of no axes, and several give one number each, by every way of calling C."""
     tolerance = 1e-5 if library.manifest["real"] == "float" else 1e-13
     generator = np.random.default_rng(0)
     q = library.random(generator, (3, 40))

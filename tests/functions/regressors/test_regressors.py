@@ -76,7 +76,7 @@ def base_forms() -> list[FunctionForm]:
 
 
 def run_base(form: FunctionForm, model: Model, inputs: Mapping[str, Array]) -> Array:
-    """(states, nv, nbase)."""
+    """Computes base regressors (states, nv, nbase)."""
     (element,) = run_on_floats(form, model, inputs)
     return element
 
@@ -108,7 +108,7 @@ def subject(request: pytest.FixtureRequest) -> tuple[Model, int | None]:
 
 
 def test_base_parameters(subject: tuple[Model, int | None]) -> None:
-    """Yb (R pi) = Y pi of any pi, in every form; as many columns as torques at other states need."""
+    """Yb (R pi) = Y pi for any pi, in every form; the columns are as many as the rank at other states."""
     model, count = subject
     base = base_parameters(model)
     R = np.array(base.matrix)
@@ -130,7 +130,7 @@ def test_base_parameters(subject: tuple[Model, int | None]) -> None:
 
 
 def test_names_and_khalils_rules() -> None:
-    """A revolute joint about z: Iyy, m c_z and m are not felt beside those of its parent, Ixx - Iyy is."""
+    """For a revolute joint about z, Iyy, m c_z and m merge with those of the parent; Ixx - Iyy does not."""
     model = robot("quadruped12", "floating").model
     base = base_parameters(model)
     R, ten = np.array(base.matrix), ["m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz"]
@@ -153,13 +153,13 @@ def test_pinned_operations() -> None:
 
 
 def test_pinned_as_chosen() -> None:
-    """The puma's, after the passes, where axes near to the joints' own are cheaper than those."""
+    """The chosen forms of the puma after the passes; there, axes close to the joints' own are cheaper."""
     counted = count(robot("puma560"), REGRESSORS)
     assert [cost.total for _, cost in counted.values()] == [948, 873, 184, 39]
 
 
 def test_lengths_that_stay_inputs() -> None:
-    """Factors of the parent's columns are symbols then, of which nothing may ask how large they are."""
+    """Factors of the parent's columns are symbols then, whose magnitude is unknown."""
     pendulum = robot("double_pendulum")
     options = Options(functions=("regressor",), params=("xyz:*",))
     designed, update = design_functions(Request(pendulum, options))

@@ -27,7 +27,7 @@ ROBOTS: dict[str, Base] = {
 
 
 def test_as_traced(golden: Callable[[str, str], None]) -> None:
-    """The cheap forms in axes that RNEA likes best; no pass has run."""
+    """The cheap forms as traced, in the axes that are cheapest for RNEA; no pass has run."""
     lines = [f"{'robot':15}  {'function':11}  {'entries':>7}  {'operations':>10}"]
     for name, base in ROBOTS.items():
         model = robot(name, base).model
@@ -45,7 +45,7 @@ def test_as_traced(golden: Callable[[str, str], None]) -> None:
 
 @pytest.mark.parametrize(("name", "most"), few([("puma560", 4303)], [("arm7", 7327), ("puma560", 4303)]))
 def test_as_chosen(name: str, most: int, golden: Callable[[str, str], None]) -> None:
-    """With searched axes, after the passes; `most` is within 3 per cent of the smallest known count."""
+    """The counts with searched axes, after the passes; `most` is within 3 per cent of the smallest known."""
     ((form, cost),) = count(robot(name, ROBOTS[name]), ["rnea_second"]).values()
     assert cost.total <= most
     golden(f"chosen_counts/second_derivatives_{name}.txt", f"rnea_second: {form}: {cost}\n")

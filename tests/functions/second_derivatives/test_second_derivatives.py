@@ -1,4 +1,4 @@
-"""Second derivatives: exactly, against dual numbers without savings, and against differences."""
+"""Second derivatives in rationals, against dual numbers without savings, and against differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives by parameters that stay inputs: by differences, by the regressor, from C."""
+"""Derivatives with respect to parameters that stay inputs, compared with differences and the regressor."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
     ],
 )
 def test_derivatives_by_parameters(name: str, asked: tuple[str, ...]) -> None:
-    """Central differences of the fourth order of the functions themselves, by every parameter."""
+    """The derivatives agree with fourth-order central differences of the functions in every parameter."""
     described = robot("double_pendulum", "floating") if name == "floating pendulum" else robot("puma560")
     if "armature:*" in asked:
         described = rbdgen.load_robot("puma560", armature=dict.fromkeys(described.joint_names, 0.3))
@@ -73,7 +73,7 @@ def test_derivatives_by_inertia_are_the_regressor() -> None:
 
 
 def test_derivatives_from_c() -> None:
-    """p and its table go together: both, or none."""
+    """A call takes the parameters p together with the table that `update` makes of them, or neither."""
     library = rbdgen.build(rbdgen.load_robot("double_pendulum"), ["rnea", "rnea_dparams"], params=["mass:*"])
     q, v, a = np.random.default_rng(3).normal(size=(3, 2))
     p = 2 * library.parameters.defaults

@@ -60,7 +60,7 @@ def with_parameters() -> Library:
 
 
 def without_vectors() -> Library:
-    """No function does many states at once."""
+    """A library for a target without batch functions, so that every call in C handles one state."""
     return rbdgen.build("double_pendulum", ["step", "difference"], target="portable")
 
 
@@ -84,7 +84,7 @@ def drawn(lib: Library, leading: tuple[int, ...], rows: int = STEPS) -> dict[str
 
 
 def looped(lib: Library, x: dict[str, Array], **table: Array) -> tuple[Array, Array, Array]:
-    """The same by single calls."""
+    """Computes the same rollouts by single calls of `difference` and `step`."""
     q, v, found = x["q"], x["v"], []
     for k in range(STEPS):
         qs, vs = np.split(x["states"][..., k, :], [lib.nq], axis=-1)
@@ -222,7 +222,7 @@ def test_the_function_that_feedback_needs_is_named(pendulum: Library) -> None:
 
 
 def test_many_numbers_of_steps(pendulum: Library) -> None:
-    """Calls of some are kept ready; those of others take their places."""
+    """The calls for a few numbers of steps are kept; those for others replace them."""
     q, v, tau = np.zeros(2), np.zeros(2), np.ones((200, 2))
     whole = pendulum.rollout(q, v, tau, DT)
     for steps in range(1, 200):

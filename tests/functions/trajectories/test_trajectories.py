@@ -22,7 +22,7 @@ from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.passes import TO_C, apply
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.graph.programs.run import run
-from rbdgen.graph.programs.staged import staged
+from rbdgen.graph.programs.trig_stages import in_trig_stages
 from rbdgen.graph.programs.verify import verify_program
 from rbdgen.model.build import build_robot
 from rbdgen.model.model import WORLD, Model
@@ -32,14 +32,14 @@ from rbdgen.selection.trace import trace_graph
 Array = NDArray[Any]
 
 TURNING = Model("turning joints", Rationals(3).model((WORLD, 0, 0, 1), "FLRS").bodies)
-"""Floating; on it planar and revolute; spherical."""
+"""A robot with a floating, a planar, a revolute and a spherical joint."""
 
 NV = TURNING.nv
 
 
 @pytest.fixture(scope="module")
 def compute() -> Callable[..., list[Array]]:
-    """The outputs of a function by its first form; programs are made once."""
+    """Computes the outputs of a function by its first form; programs are made once."""
     known: dict[str, Program] = {}
 
     def outputs(name: str, *inputs: Array | float) -> list[Array]:
@@ -64,7 +64,7 @@ def start() -> tuple[Array, Array, Array]:
 
 
 def test_order_of_convergence(compute: Callable[..., list[Array]]) -> None:
-    """Half the step divides the error by 2^order, also where turns do not commute."""
+    """Half the step size divides the error by 2^order, also where rotations do not commute."""
     q0, v0, tau = start()
 
     def end(name: str, steps: int) -> tuple[Array, Array]:
@@ -121,19 +121,19 @@ def test_derivatives_are_differences_and_the_linearisation(compute: Callable[...
 
 @pytest.mark.parametrize("name", OF_TRAJECTORIES)
 def test_stages_change_no_bit(name: str) -> None:
-    """No angle waits for a sine of its own stage; the operations stay, each once.
+    """The angles of a stage depend on sines of earlier stages only, and no operation is added.
 
-    Of a step of fourth order two evaluations of the dynamics stand in each of two stages: the second and the
-    fourth need accelerations of the stage before alone. The last stage turns the base.
+    A step of fourth order has two evaluations of the dynamics in each of two stages, as the second and the
+    fourth only need accelerations of the stage before. The last stage rotates the base.
     """
     model, row = robot("double_pendulum", "floating").model, lookup(name)
     whole = apply(straight_line(trace_graph(model, row, row.forms[0])), TO_C)
-    parts = staged(whole)
+    parts = in_trig_stages(whole)
     verify_program(parts)
     assert len(parts.loops) == (3 if name == "step_rk4" else 2)
     assert parts.cost == whole.cost
     for loop in parts.loops:
-        assert staged(replace(straight_line(loop.kernel))).straight is not None
+        assert in_trig_stages(replace(straight_line(loop.kernel))).straight is not None
     inputs = model.manifold.random_inputs(row.sized(model).inputs, np.random.default_rng(1), (3,))
     flat = {key: value.reshape(3, -1) for key, value in inputs.items()}
     for ours, expected in zip(run(parts, flat).values(), run(whole, flat).values(), strict=True):
@@ -143,7 +143,7 @@ def test_stages_change_no_bit(name: str) -> None:
 def test_one_stage_stays_as_it_is() -> None:
     model, row = robot("double_pendulum").model, lookup("step")
     whole = straight_line(trace_graph(model, row, row.forms[0]))
-    assert staged(whole) is whole
+    assert in_trig_stages(whole) is whole
 
 
 def test_joints_that_follow_others() -> None:
@@ -178,7 +178,7 @@ def small() -> Library:
 @pytest.mark.parametrize("count", [1, 3, 35])
 @pytest.mark.parametrize("name", ["step", "step_rk4"])
 def test_rollouts_are_steps_bit_for_bit(library: Library, name: str, count: int) -> None:
-    """q has more elements than vectors have lanes, and v as many, or fewer."""
+    """q has more elements than a vector has lanes; v has as many, or fewer."""
     step, generator = library.functions[name], np.random.default_rng(count)
     q, v = library.random(0, (count,)), generator.uniform(-1, 1, (count, 8))
     tau, dt = generator.uniform(-1, 1, (count, 4, 8)), generator.uniform(1e-4, 1e-3, count)
@@ -202,7 +202,7 @@ def test_rollouts_are_steps_bit_for_bit(library: Library, name: str, count: int)
 @pytest.mark.parametrize("steps", [1, 9, 12])
 @pytest.mark.parametrize("count", [8, 16, 35])
 def test_short_rows_leave_their_neighbours_alone(small: Library, count: int, steps: int) -> None:
-    """A vector holds several rows of two numbers, and states of a few steps leave together."""
+    """A vector holds several rows of two numbers, and states of several steps are stored together."""
     generator = np.random.default_rng(count)
     q, v = generator.standard_normal((2, count, 2))
     tau = generator.standard_normal((count, steps, 2))
@@ -243,7 +243,7 @@ def test_rollouts_pass_nan_through_and_refuse_in_one_line(library: Library) -> N
 
 
 def test_small_machines_have_the_step_alone(tmp_path: Path) -> None:
-    """A loop of as many runs as the caller wants keeps no promise of time."""
+    """Boards get no rollouts: a loop whose length the caller chooses has no bound on its time."""
     given = robot("double_pendulum")
     for target, loops in (("cortex-m4f", False), ("portable", True)):
         options = {"target": target, "real": "float", "compiled": False}

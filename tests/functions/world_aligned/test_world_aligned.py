@@ -41,7 +41,7 @@ def of_world(name: str) -> list[FunctionForm]:
 
 @pytest.mark.parametrize("tree", TREES)
 def test_equation_of_motion(tree: str) -> None:
-    """M_w dnu/dt + h_w = T tau of the same motion; M_w is symmetric, and the mass its corner."""
+    """M_w dnu/dt + h_w = T tau for the same motion; M_w is symmetric, and its linear block is the mass."""
     numbers = Rationals(len(tree))
     model = numbers.model(*TREES[tree])
     n = model.nv
@@ -107,7 +107,7 @@ def test_joints_that_follow_others_fold(text: str, seed: int) -> None:
 
 
 def test_no_more_operations_than_turning_M_and_nle() -> None:
-    """Blocks of M that are not dense are not turned as if they were."""
+    """The rotation of M uses the zeros of its blocks."""
     lib = rbdgen.build(
         rbdgen.load_robot("quadruped12", base="floating"), ["crba", "crba_world", "nle", "nle_world"]
     )

@@ -38,15 +38,15 @@ freedom first.
 
 
 class Freedoms(NamedTuple):
-    """What the step at a body needs to know about freedoms, which are given by their numbers."""
+    """The data on freedoms that the step at a body uses. Freedoms are given by their numbers."""
 
     moves: tuple[tuple[Member, ...], ...]
     """For each degree of freedom of the joint, the freedoms that move it and their multipliers."""
     own: bool
     """Whether each of the joint's degrees of freedom has one freedom, which moves nothing else."""
-    complete: tuple[int, ...]
+    released_with_joint: tuple[int, ...]
     """Freedoms of this joint that are released after it has joined: their other joints are all below it."""
-    met: tuple[int, ...]
+    released_here: tuple[int, ...]
     """Freedoms of other joints for which this is the last body that carries them all."""
 
     def rates(self, y: Mapping[int, Scalar]) -> list[Scalar]:
@@ -55,15 +55,15 @@ class Freedoms(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """A body's change of acceleration relative to that at qdd = 0, and the accelerations of freedoms known
-    there.
+    """The acceleration of a body minus that at qdd = 0, and the accelerations of the freedoms that are known
+    at this body.
     """
 
     motion: Motion
     y: Mapping[int, Scalar]
 
     def named(self, naming: Naming, label: str) -> Changed:
-        """The same with a name for each number of the motion."""
+        """Give each number of the motion a name."""
         return self._replace(motion=self.motion.named(naming, label))
 
 
@@ -75,7 +75,9 @@ def forward_dynamics_embedded(
     fext: Sequence[Force] | None = None,
     naming: Naming = unnamed,
 ) -> list[Scalar]:
-    """qdd of the independent degrees of freedom; q and v of all joints, tau of the independent ones."""
+    """qdd of the independent degrees of freedom. q and v are given for all joints, and tau for the
+    independent degrees of freedom.
+    """
     model, on_followers = reduced.model, [0] * (reduced.nv - len(tau))
     x = State(q, v, tau=[*tau, *on_followers], fext=fext, naming=naming)
     forces = body_forces(accelerated=False, external=fext is not None)
@@ -83,22 +85,25 @@ def forward_dynamics_embedded(
 
 
 def embedded_accelerations(reduced: ReducedModel, x: State, groups: Groups, forces: Outward) -> list[Scalar]:
-    """The change of the accelerations of all degrees of freedom against those that `forces` are for; tau of
-    all of them."""
+    """The accelerations of all degrees of freedom, minus those for which `forces` computes forces. tau is
+    given for all of them.
+    """
     bodies, at_world = released(reduced, x, groups, forces)
     return bodies.run(accelerations(at_world.accelerations(NO_MOTION, {})))["a"]
 
 
 def released(reduced: ReducedModel, x: State, groups: Groups, *before: Sweep) -> tuple[Straight, Released]:
-    """The inward sweep after others, and the freedoms that met in the world. Without `force` it is 0."""
+    """Run the sweeps `before` and then the inward sweep. The result also has the freedoms that are released
+    at the world. If no sweep gave `force`, it is 0.
+    """
     model, bodies = reduced.model, straight(reduced, x)
     carriers = carrying_bodies(model, groups)
     bodies.values |= {"freedoms": freedoms_at(model, groups, carriers), "force": [NO_FORCE] * reduced.nbodies}
     handed_on = bodies.run(*before, EMBEDDED)["handed_on"]
     roots = [i for i, body in enumerate(model.bodies) if body.parent == WORLD]
     rest = accumulated(Subtree.__add__, [handed_on[i] for i in roots])
-    met = tuple(g for g, carrier in enumerate(carriers) if carrier == WORLD)
-    return bodies, rest.released(met)[1]
+    released_here = tuple(g for g, carrier in enumerate(carriers) if carrier == WORLD)
+    return bodies, rest.released(released_here)[1]
 
 
 def carrying_bodies(model: Model, groups: Groups) -> list[int]:
@@ -115,7 +120,7 @@ def carrying_bodies(model: Model, groups: Groups) -> list[int]:
 
 
 def freedoms_at(model: Model, groups: Groups, carriers: Sequence[int]) -> list[Freedoms]:
-    """What each body needs to know about freedoms. For `carriers`, see `carrying_bodies`."""
+    """The `Freedoms` of each body. For `carriers`, see `carrying_bodies`."""
     movers: list[list[Member]] = [[] for _ in range(model.nv)]
     for g, members in enumerate(groups):
         for k, multiple in members:
@@ -125,28 +130,33 @@ def freedoms_at(model: Model, groups: Groups, carriers: Sequence[int]) -> list[F
         moves = tuple(map(tuple, body.joint.slice(movers)))
         numbers = {g for move in moves for g, _ in move}
         here = [g for g, carrier in enumerate(carriers) if carrier == i]
-        complete = tuple(g for g in here if g in numbers)
-        met = tuple(g for g in here if g not in numbers)
+        released_with_joint = tuple(g for g in here if g in numbers)
+        released_here = tuple(g for g in here if g not in numbers)
         own = len(numbers) == len(moves) and all(len(groups[g]) == 1 for g in numbers)
-        found.append(Freedoms(moves, own, complete, met))
+        found.append(Freedoms(moves, own, released_with_joint, released_here))
     return found
 
 
 def hand_on(body: Body, x: Given) -> Gives:
-    """Release the freedoms that met at the body, let the joint join, then release the freedoms that are
-    complete.
+    """Release the freedoms for which this is the last body that carries them, add the joint, then release the
+    freedoms that the joint completes.
     """
     freedoms: Freedoms = x.freedoms
-    subtree, met, complete = x.subtree + Subtree(force=x.force), None, None
-    if freedoms.met:
-        subtree, met = subtree.released(freedoms.met)
+    subtree, released_here, released_with_joint = x.subtree + Subtree(force=x.force), None, None
+    if freedoms.released_here:
+        subtree, released_here = subtree.released(freedoms.released_here)
     for joining in zip(freedoms.moves, body.subspace, body.armature, x.tau, strict=True):
         subtree = subtree.joined(*joining)
-    if freedoms.complete:
+    if freedoms.released_with_joint:
         alone = body if freedoms.own else None
-        subtree, complete = subtree.released(freedoms.complete, alone, x.tau)
+        subtree, released_with_joint = subtree.released(freedoms.released_with_joint, alone, x.tau)
     above = subtree.to_parent(body)
-    return {"subtree": above, "handed_on": above, "met": met, "complete": complete}
+    return {
+        "subtree": above,
+        "handed_on": above,
+        "released_here": released_here,
+        "released_with_joint": released_with_joint,
+    }
 
 
 EMBEDDED = Inward(
@@ -158,33 +168,38 @@ EMBEDDED = Inward(
 
 
 def accelerate(body: Body, x: Given) -> Gives:
-    """The inverse order: the freedoms released at the joint, the motion of the joint, the freedoms that
-    met.
+    """Compute accelerations in the inverse order of `hand_on`: those of the freedoms released with the joint,
+    that of the joint, and those of the freedoms released at the body.
     """
     freedoms: Freedoms = x.freedoms
-    complete: Released | None = x.complete
+    joined: Released | None = x.released_with_joint
     above, y = x.parent
-    if complete is not None and freedoms.own:
-        known = Given(parent=above, a=complete.known(y), scaled=complete.scaled, L=complete.lower)
+    if joined is not None and freedoms.own:
+        known = Given(
+            parent=above,
+            a=joined.known(y),
+            scaled=joined.scaled,
+            L=joined.lower,
+        )
         found = acceleration(body, known)
-        motion, y = found["change"], {**y, **dict(zip(complete.freedoms, found["a"], strict=True))}
+        motion, y = found["change"], {**y, **dict(zip(joined.freedoms, found["a"], strict=True))}
     else:
         motion = motion_to_child(body, above)
-        if complete is not None:
-            y = {**y, **complete.accelerations(motion, y)}
+        if joined is not None:
+            y = {**y, **joined.accelerations(motion, y)}
         motion = motion + relative_motion(body, freedoms.rates(y))
-    if x.met is not None:
-        y = {**y, **x.met.accelerations(motion, y)}
+    if x.released_here is not None:
+        y = {**y, **x.released_here.accelerations(motion, y)}
     return {"a": freedoms.rates(y), "change": Changed(motion, y)}
 
 
-def accelerations(met: Mapping[int, Scalar]) -> Outward:
-    """The sweep that gives `a`. `met` has the accelerations of the freedoms that met in the world."""
+def accelerations(at_world: Mapping[int, Scalar]) -> Outward:
+    """The sweep that computes `a`. `at_world` has the accelerations of the freedoms released at the world."""
     return Outward(
         "accelerations",
         "change",
         accelerate,
-        world=lambda _: Changed(NO_MOTION, met),
-        reads=("placement", "freedoms", "met", "complete"),
+        world=lambda _: Changed(NO_MOTION, at_world),
+        reads=("placement", "freedoms", "released_here", "released_with_joint"),
         gives={"a": Scalar, "change": Changed},
     )

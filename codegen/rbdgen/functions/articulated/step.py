@@ -1,8 +1,8 @@
 """The steps of the articulated-body algorithm (Featherstone 2008, table 7.1) on a `ReducedModel`.
 
 An inward step factors the inertia of a subtree at its joint, which gives one block of M = L^T D L, and hands
-on the inertia that the parent feels. If there are forces, the same step gives D^-1 L^-T u, where u is tau
-less what the forces do, and hands on a force. An outward step gives the accelerations.
+on the inertia that the parent feels. If there are forces, the same step also computes D^-1 L^-T u, where u is
+tau minus the torques of the forces, and hands on a force. An outward step computes the accelerations.
 
 Forward dynamics begin with the outward sweep of inverse dynamics at qdd = 0, which gives each body's bias
 force, including velocity and gravity terms. The unknown is then the change of acceleration relative to that
@@ -33,7 +33,7 @@ from rbdgen.sweeps.sweep import Given, Gives, Inward, Outward, Sum, Sweep
 
 
 def forward_dynamics(external: bool = False) -> tuple[Sweep, ...]:
-    """The sweeps that compute `a` from v, tau and, with `external`, fext.
+    """The sweeps that compute `a` from v and tau and, with `external`, from fext.
 
     Between the last two sweeps `a` holds D^-1 L^-T u with u = tau - S^T p.
     """
@@ -52,8 +52,8 @@ def joint_factor(body: Body, x: Given) -> JointFactor:
 
 
 def hand_on(body: Body, factor: JointFactor, x: Given) -> Gives:
-    """V D^-1, L and 1 / D, and the inertia that the parent feels. Before it is rotated, its components along
-    S are zero.
+    """Compute V D^-1, L and 1 / D, and the inertia that the parent feels. Before this inertia is rotated, its
+    components along S are zero.
     """
     return {
         "scaled": factor.scaled,
@@ -64,7 +64,7 @@ def hand_on(body: Body, factor: JointFactor, x: Given) -> Gives:
 
 
 def articulated(body: Body, x: Given) -> Gives:
-    """D^-1 L^-T u of one joint, and the inertia and bias force that its parent feels."""
+    """Compute D^-1 L^-T u of one joint, and the inertia and the bias force that its parent feels."""
     factor = joint_factor(body, x)
     rates = factor.decoupled([sub(tau, p) for tau, p in zip(x.tau, along_joint(body, x.force), strict=True)])
     # without rotors S^T p + S^T U (S^T U)^-1 (tau - S^T p) = tau

@@ -31,8 +31,8 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class SubtreeInertia:
-    """I: the mass moments of rigid parts, plus what was handed on from bodies where freedoms were
-    released.
+    """The inertia I: the mass moments of rigid parts, plus the inertias that bodies at which freedoms were
+    released handed on.
     """
 
     rigid: MassMoments = NOTHING
@@ -40,7 +40,7 @@ class SubtreeInertia:
 
     @cached_property
     def whole(self) -> ArticulatedInertia:
-        """The sum of both."""
+        """The sum of the two parts."""
         m, h, sigma = self.rigid.mass, self.rigid.first, self.rigid.second
         own = ArticulatedInertia.of(Inertia.from_second_moment(m, h, sigma))
         return own if self.articulated is None else own + self.articulated
@@ -60,7 +60,7 @@ class SubtreeInertia:
         return SubtreeInertia(articulated=inertia_to_parent(body, self.whole))
 
     def named(self, naming: Naming, label: str) -> SubtreeInertia:
-        """The same with a name for each of its numbers."""
+        """Give each of its numbers a name."""
         rigid = named(MassMoments, self.rigid, naming, f"{label}.I")
         if self.articulated is None:
             return SubtreeInertia(rigid)
@@ -74,19 +74,19 @@ class Released(NamedTuple):
     """
 
     freedoms: tuple[int, ...]
-    """Their numbers."""
+    """The numbers of the freedoms that are released."""
     rates: list[Scalar]
     scaled: list[Force]
     lower: list[Scalar]
     """L below its diagonal, row by row."""
     inverse_diagonal: Sequence[Scalar]
-    crossing: Mapping[int, Sequence[Scalar]]
-    """For every freedom that kept waiting, its coefficients."""
+    coupling_to_waiting: Mapping[int, Sequence[Scalar]]
+    """For every freedom that still waits, its coefficients in these equations."""
 
     def known(self, y: Mapping[int, Scalar]) -> list[Scalar]:
         """The part of the right-hand side that does not depend on a."""
         right = list(self.rates)
-        for j, column in self.crossing.items():
+        for j, column in self.coupling_to_waiting.items():
             right = [sub(value, mul(z, y[j])) for value, z in zip(right, column, strict=True)]
         return right
 
@@ -137,8 +137,8 @@ class Subtree:
     ) -> tuple[Subtree, Released]:
         """The subtree without these freedoms.
 
-        `joint` is the body that they move, if they move nothing else. The components along it of what is
-        handed on are then known, such as the torques `tau`.
+        `joint` is the body that they move, if they move nothing else. Along its joint, the components of what
+        is handed on are then known: those of the force are the torques `tau`.
         """
         S, rotors = (joint.subspace, joint.armature) if joint else ((), ())
         H = [[self.H.get(_pair(i, j), 0) for j in freedoms] for i in freedoms]
@@ -177,7 +177,7 @@ class Subtree:
         )
 
     def named(self, naming: Naming, label: str) -> Subtree:
-        """The same with a name for each of its numbers."""
+        """Give each of its numbers a name."""
         return Subtree(
             self.inertia.named(naming, label),
             self.force.named(naming, f"{label}.p"),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from rbdgen.functions.arguments import Q, V, square
 from rbdgen.functions.configurations.manifold import (
     difference,
     difference_derivatives,
@@ -13,7 +14,8 @@ from rbdgen.functions.configurations.manifold import (
     integrate_derivatives,
     integrated,
 )
-from rbdgen.functions.function import Form, Function, Identity, Outputs, Q, V, square
+from rbdgen.functions.form import Form, Outputs
+from rbdgen.functions.function import Function, Identity
 from rbdgen.functions.resistance import model_of
 from rbdgen.model.model import Model
 from rbdgen.signature import Argument, Signature
@@ -32,7 +34,7 @@ def _form(outputs: Callable[[Model, State], Outputs]) -> tuple[Form, ...]:
     def trace(robot: Any, x: State) -> Outputs:
         return outputs(model_of(robot), x)
 
-    return (Form("exponential", _SOURCE, trace, over="independent"),)
+    return (Form("exponential", _SOURCE, trace, degrees="independent"),)
 
 
 def _ends(x: State) -> tuple[Any, Any]:

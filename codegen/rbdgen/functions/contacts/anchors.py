@@ -1,9 +1,10 @@
-"""Anchored contacts, which are pulled back to where they were made: J a + drift + mu lambda = -kp e - kd J v.
+"""Anchored contacts, which are pulled back to the poses at which they were made.
 
-The anchor of a contact is its pose when it was made: x0, and R0 for a frame. The error e is x - x0 and, for a
-frame, half the sum of r0_k x r_k over the columns of R0 and R. This is the axis of the rotation from R0 to R,
-times the sine of its angle. Closed loops can be anchored as points only; their x is the position of end 1
-minus that of end 2, seen from the last body that carries both.
+They satisfy J a + drift + mu lambda = -kp e - kd J v. The anchor of a contact is its pose when it was made:
+x0, and R0 for a frame. The error e is x - x0 and, for a frame, also half the sum of r0_k x r_k over the
+columns of R0 and R. This half sum is the axis of the rotation from R0 to R, times the sine of its angle.
+Closed loops can be anchored only as points. Their x is the position of end 1 minus that of end 2, seen from
+the last body that carries both.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ def apart(model: Model, q: Sequence[Coordinate], values: Sequence[Scalar]) -> li
 
 
 def apart_in_own_axes(reduced: ReducedModel, contacts: Contacts, values: Sequence[Scalar]) -> list[Scalar]:
-    """The same with every row in its own axes. Anchors in the world are transformed to the bodies of their
-    contacts.
+    """The errors e of all rows, each in its own axes. Anchors in the world are transformed to the bodies of
+    their contacts.
     """
     placed = reduced.contacts_on(contacts.bodies)
     found: list[Scalar] = []

@@ -1,11 +1,13 @@
 """Dynamics constrained by contacts, with articulated bodies: M is factored joint by joint and never formed.
 
-One inward sweep of the articulated-body algorithm gives L, D and V of every joint (Featherstone 2008, table
-7.1). Unit forces in the contacts and tau - h are carried inward over the same joints, which gives L^-T J^T
-and L^-T (tau - h). The contact forces are eliminated last, see `multipliers.py`. An outward sweep gives a.
+One inward sweep of the articulated-body algorithm computes L, D and V of every joint (Featherstone 2008,
+table 7.1). Unit forces in the contacts and tau - h are carried inward over the same joints, which gives L^-T
+J^T and L^-T (tau - h). The contact forces are eliminated last, see `multipliers.py`. An outward sweep
+computes a.
 
 The linear velocity of a floating base and gravity affect the whole robot alike, so both are left out. The
-unknown is a' = vdot + w x v - R^T g of the base; with it M, h, J and the drift depend on neither.
+unknown acceleration of the base is a' = vdot + w x v - R^T g. With this unknown, M, h, J and the drift do not
+depend on the linear velocity or on gravity.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from rbdgen.sweeps.sweep import Given, Gives, Outward
 
 
 def turning_base(body: Body, x: Given) -> Gives:
-    """A floating base that only rotates, without gravity."""
+    """The step of a floating base that only rotates, without gravity."""
     motion = BodyMotion(ZERO, relative_motion(body, x.v).angular, ZERO)
     return {"motion": motion, "force": inertial_force(body.moments, motion)}
 
@@ -71,17 +73,17 @@ def delassus(reduced: ReducedModel, x: State) -> list[list[Scalar]]:
     return Multipliers(carried, values["inverse_D"]).G(x.naming)
 
 
-def contact_forces(reduced: ReducedModel, x: State, *, held: bool = False) -> list[Scalar]:
-    """lambda; with `held`, for anchored contacts."""
-    return _constrained(reduced.in_metres, x, held=held)[1]
+def contact_forces(reduced: ReducedModel, x: State, *, anchored: bool = False) -> list[Scalar]:
+    """lambda. With `anchored`, the contacts are anchored."""
+    return _constrained(reduced.in_metres, x, anchored=anchored)[1]
 
 
 def contact_dynamics(
-    reduced: ReducedModel, x: State, *, held: bool = False
+    reduced: ReducedModel, x: State, *, anchored: bool = False
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """a and lambda; with `held`, for anchored contacts."""
+    """a and lambda. With `anchored`, the contacts are anchored."""
     reduced = reduced.in_metres
-    driver, forces, rates = _constrained(reduced, x, held=held)
+    driver, forces, rates = _constrained(reduced, x, anchored=anchored)
     a = _accelerations(driver, rates)
     for i, body in enumerate(reduced.model.bodies):
         if body.floats:
@@ -92,14 +94,14 @@ def contact_dynamics(
 
 
 def _constrained(
-    reduced: ReducedModel, x: State, *, held: bool
+    reduced: ReducedModel, x: State, *, anchored: bool
 ) -> tuple[Straight, list[Scalar], list[Scalar]]:
     """The bodies, lambda, and D^-1 L^-T (tau - h + J^T lambda)."""
     driver = straight(reduced, x)
-    values = driver.run(BIAS, UPWARD, PUSHED, *([VELOCITIES] if held else []))
+    values = driver.run(BIAS, UPWARD, PUSHED, *([VELOCITIES] if anchored else []))
     contacts, weights = Contacts(reduced, driver), activity(reduced.model.contacts, x)
     wanted = [neg(value) for value in contacts.accelerations()]
-    if held:
+    if anchored:
         pull = pulled(x, apart_in_own_axes(reduced, contacts, x.arrays["anchor"]), contacts.velocities())
         wanted = [add(a, b) for a, b in zip(pull, wanted, strict=True)]
     right = [mul(w, value) for w, value in zip(weights, wanted, strict=True)]

@@ -1,92 +1,58 @@
 """Contact kinematics in chosen axes, computed from the ends of contacts up to the body that carries both.
 
-Only a few vectors go from body to body, so no two rotations are multiplied. The velocity of a point needs
-only the angular velocities of bodies: it gains w x p at each body on the way up. What goes down are the
-accelerations (Luh, Walker and Paul 1980).
+Only a few vectors are carried from body to body, so rotations are not multiplied with each other. The
+velocity of a point needs only the angular velocities of the bodies: w x p is added at each body on the way
+up. Accelerations are carried down from the carrier to the ends (Luh, Walker and Paul 1980).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
-from rbdgen.functions.contacts.on_bodies import End, Held, held_contacts, inward, on_frames
-from rbdgen.functions.contacts.relative import Rows, between, flattened
-from rbdgen.functions.inverse_dynamics.classical import BodyMotion
-from rbdgen.functions.kinematics.columns import Path, columns_from_root
+from rbdgen.functions.contacts.on_bodies import End, Held, acceleration, held_contacts, motion_inward
+from rbdgen.functions.contacts.relative import Rows
+from rbdgen.functions.inverse_dynamics.classical import BodyMotion, moved
 from rbdgen.functions.kinematics.outward import CLASSICAL
-from rbdgen.functions.kinematics.placement import FromRoot
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import ReducedBody, ReducedModel
-from rbdgen.spatial.ops import NO_MOTION, ZERO, Motion, Transform
-from rbdgen.spatial.scalar import Naming, Scalar, unnamed
+from rbdgen.spatial.ops import NO_MOTION, ZERO, Motion
+from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.bodies import Body, relative_motion
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.straight import Straight, straight
-from rbdgen.sweeps.sweep import Given, Gives
+from rbdgen.sweeps.sweep import Given
+
+T = TypeVar("T")
 
 AT_REST = BodyMotion(ZERO, ZERO, ZERO)
 
 
-def contact_pose(
-    reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed
-) -> tuple[list[Scalar], list[Scalar]]:
-    """The position (m) and rotation of every contact."""
-    reduced = reduced.in_metres
-    poses = []
-    for k, held in enumerate(held_contacts(reduced, reduced.at(q))):
-        seen = FromRoot.at(on_frames(reduced, k), q, naming, held.carrier)
-        R, p = between(seen.placements())
-        poses.append(Transform(R, held.axes.to_child(p)))
-    return flattened(poses)
-
-
 def contact_jacobian(reduced: ReducedModel, q: Sequence[Coordinate]) -> Rows:
-    """J, rows x nv, in m. Columns are carried from body to body, which takes fewer operations for points."""
-    reduced = reduced.in_metres
-    bodies = reduced.at(q)
-    contacts = held_contacts(reduced, bodies)
-    return _jacobian(reduced.nv, contacts, [[columns(bodies, end) for end in x.ends] for x in contacts])
-
-
-def contact_jacobian_from_root(
-    reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed
-) -> Rows:
-    """The same matrix with columns computed directly in the axes of the root. This takes fewer operations for
-    frames, whose angular rows are columns of rotations.
+    """J, rows x nv, with lengths in m. Columns are carried from body to body, which takes fewer operations
+    for points.
     """
     reduced = reduced.in_metres
-    contacts = held_contacts(reduced, reduced.at(q))
-    paths = [
-        columns_from_root(on_frames(reduced, k), q, "aligned", naming, held.carrier)
-        for k, held in enumerate(contacts)
-    ]
-    return _jacobian(reduced.nv, contacts, [[by_freedom(path) for path in ends if path] for ends in paths])
-
-
-Columns = dict[int, Motion]
-"""The motion of an end at unit rate of each degree of freedom."""
-
-
-def _jacobian(nv: int, contacts: Sequence[Held], seen: Sequence[Sequence[Columns]]) -> Rows:
-    """J from the columns of the ends of every contact."""
+    bodies = reduced.at(q)
     rows: Rows = []
-    for held, ends in zip(contacts, seen, strict=True):
-        block: Rows = [[0] * nv for _ in range(held.rows.stop - held.rows.start)]
+    for held in held_contacts(reduced, bodies):
+        ends = [columns(bodies, end) for end in held.ends]
+        block: Rows = [[0] * reduced.nv for _ in range(held.rows.stop - held.rows.start)]
         for dof in set().union(*ends):
-            entries = held.of([columns.get(dof, NO_MOTION) for columns in ends])
+            entries = held.of([own.get(dof, NO_MOTION) for own in ends])
             for row, value in zip(block, entries, strict=True):
                 row[dof] = value
         rows += block
     return rows
 
 
-def columns(bodies: Sequence[ReducedBody], end: End) -> Columns:
+def columns(bodies: Sequence[ReducedBody], end: End) -> dict[int, Motion]:
     """The columns of the degrees of freedom between the carrier of a contact and its end, in the carrier's
     axes.
     """
-    found: Columns = {}
+    found: dict[int, Motion] = {}
     p = end.point
     for i in reversed(end.path):
         body = bodies[i]
@@ -98,64 +64,57 @@ def columns(bodies: Sequence[ReducedBody], end: End) -> Columns:
     return found
 
 
-def by_freedom(path: Path) -> Columns:
-    """The columns of a path."""
-    return {dof: S for joint, own in path for dof, S in enumerate(own, joint.idx_v)}
-
-
 def contact_motion(reduced: ReducedModel, x: State) -> tuple[list[Scalar], list[Scalar]]:
     """J v and dJ/dt v of every row, in m."""
     reduced = reduced.in_metres
-    contacts = held_contacts(reduced, reduced.at(x.q))
-    seen = {root: Seen.by(root, reduced, x) for root in (held.carrier for held in contacts)}
+    driver: Straight = straight(reduced, x)
+    driver.run(replace(CLASSICAL, reads=[name for name in CLASSICAL.reads if name != "a"]))
     rates: list[Scalar] = []
     drifts: list[Scalar] = []
-    for held in contacts:
-        own = seen[held.carrier]
-        rates += held.of(list(map(own.velocity, held.ends)))
-        drifts += held.of(list(map(own.acceleration, held.ends)))
+    for held in held_contacts(reduced, driver.bodies):
+        motions = [motions_along(driver, held, end) for end in held.ends]
+        rates += held.of([velocity(driver, *pair) for pair in zip(held.ends, motions, strict=True)])
+        drifts += held.of(
+            [
+                motion_inward(driver.bodies, end.path, acceleration(end, along[-1]))
+                for end, along in zip(held.ends, motions, strict=True)
+            ]
+        )
     return rates, drifts
 
 
-@dataclass(frozen=True)
-class Seen:
-    """Bodies and their motions at a = 0 relative to one of them, or to the world."""
+def motions_along(driver: Straight, held: Held, end: End) -> list[BodyMotion]:
+    """The motions at a = 0 of the carrier, which is at rest, and of the bodies between it and an end.
 
-    root: int
-    """The body that stands still, or WORLD."""
-    bodies: Sequence[ReducedBody]
-    motion: Sequence[BodyMotion]
-    v: Sequence[Scalar]
-    """The velocities of the joints."""
+    If the carrier is the world, a sweep has computed them already.
+    """
+    return along_path(driver, held, end, "motion", AT_REST, moved)
 
-    @classmethod
-    def by(cls, root: int, reduced: ReducedModel, x: State) -> Seen:
-        """The motions at a state."""
-        driver: Straight = straight(reduced, x)
-        still = None if root == WORLD else driver.bodies[root]
 
-        def step(body: Body, given: Given) -> Gives:
-            return {"motion": AT_REST} if body is still else CLASSICAL.step(body, given)
+def along_path(
+    driver: Straight, held: Held, end: End, name: str, still: T, step: Callable[[Body, Given], T]
+) -> list[T]:
+    """The values that a step computes from the carrier to the body of an end. The value at the carrier is
+    `still`.
 
-        sweep = replace(CLASSICAL, step=step, reads=[name for name in CLASSICAL.reads if name != "a"])
-        return cls(root, driver.bodies, driver.run(sweep)["motion"], x.v)
+    If the carrier is the world, a sweep has computed them under this name.
+    """
+    found = [still]
+    for i in end.path:
+        if held.carrier == WORLD:
+            found.append(driver.values[name][i])
+            continue
+        joint = driver.bodies[i].joint
+        v = list(joint.slice(driver.inputs["v"]))
+        found.append(step(driver.bodies[i], Given(parent=found[-1], v=v, a=[0] * joint.nv)))
+    return found
 
-    def of(self, i: int) -> BodyMotion:
-        """The motion of a body, or of the root."""
-        return AT_REST if i == self.root else self.motion[i]
 
-    def velocity(self, end: End) -> Motion:
-        """The velocity of an end's point, and the angular velocity of its axes, in the axes of the root."""
-        own = self.of(end.body)
-        rate, w = own.w.cross(end.point), own.w
-        for i in reversed(end.path):
-            body, up = self.bodies[i], self.bodies[i].rotation.to_parent
-            rate = rate + relative_motion(body, body.joint.slice(self.v)).linear
-            rate, w = up(rate) + self.of(body.parent).w.cross(body.translation), up(w)
-        return Motion(w, rate)
-
-    def acceleration(self, end: End) -> Motion:
-        """Their classical acceleration."""
-        own = self.of(end.body)
-        wdot, a = own.wdot, own.a + own.U.apply(end.point)
-        return Motion(inward(self.bodies, end.path, wdot), inward(self.bodies, end.path, a))
+def velocity(driver: Straight, end: End, motions: Sequence[BodyMotion]) -> Motion:
+    """The velocity of an end's point, and the angular velocity of its axes, in the axes of the carrier."""
+    rate, w = motions[-1].w.cross(end.point), motions[-1].w
+    for i, above in zip(reversed(end.path), reversed(motions[:-1]), strict=True):
+        body, up = driver.bodies[i], driver.bodies[i].rotation.to_parent
+        rate = rate + relative_motion(body, body.joint.slice(driver.inputs["v"])).linear
+        rate, w = up(rate) + above.w.cross(body.translation), up(w)
+    return Motion(w, rate)

@@ -1,4 +1,4 @@
-"""Dynamics constrained by contacts from M, J and the drift, with the equations as they are written:
+"""Dynamics constrained by contacts, from M, J and the drift. The following equations are solved directly:
 
     M a + h = tau + J^T lambda,  J a + drift + mu lambda = 0,
     (J M^-1 J^T + mu 1) lambda = -drift - J M^-1 (tau - h)
@@ -36,14 +36,14 @@ def delassus(robot: Robot, x: State) -> Rows:
     return multipliers(inertia(robot, x), jacobian(robot, x)).G(x.naming)
 
 
-def contact_dynamics(robot: Robot, x: State, *, held: bool = False) -> tuple[list[Scalar], list[Scalar]]:
-    """a of the independent degrees of freedom, and lambda; with `held`, for anchored contacts."""
+def contact_dynamics(robot: Robot, x: State, *, anchored: bool = False) -> tuple[list[Scalar], list[Scalar]]:
+    """a of the independent degrees of freedom, and lambda. With `anchored`, the contacts are anchored."""
     model, M = model_of(robot), inertia(robot, x)
     u = [sub(t, b) for t, b in zip(x.tau, bias(robot, x), strict=True)]
     J, weights = jacobian(robot, x), activity(model.contacts, x)
     velocity, drift = motion(robot, x)
     wanted = list(map(neg, drift))
-    if held:
+    if anchored:
         pull = pulled(x, apart(model, x.q, x.arrays["anchor"]), velocity)
         wanted = [add(a, b) for a, b in zip(pull, wanted, strict=True)]
     right = [mul(w, value) for w, value in zip(weights, wanted, strict=True)]
@@ -64,7 +64,9 @@ def contact_impulse(robot: Robot, x: State) -> tuple[list[Scalar], list[Scalar]]
 def pushed(
     model: Model, x: State, M: LDL, J: Rows, right: Sequence[Scalar], u: Sequence[Scalar]
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """M^-1 (u + J^T lambda) and lambda, such that J times the former is `right`, up to softness."""
+    """M^-1 (u + J^T lambda) and lambda, where lambda is such that J times the former is `right`, except for
+    the compliance of contacts.
+    """
     soft = softness(model.contacts, x)
     forces = multipliers(M, J).forces(right, M.scale(M.back_substitute(u)), soft, x.naming)
     pushes = [dot(list(column), forces) for column in zip(*J, strict=True)]
@@ -106,5 +108,5 @@ def multipliers(M: LDL, J: Rows) -> Multipliers:
 
 
 def weighted(weights: Sequence[Scalar], J: Rows) -> Rows:
-    """Every row times its weight."""
+    """Multiply every row by its weight."""
     return [[mul(w, value) for value in row] for w, row in zip(weights, J, strict=True)]

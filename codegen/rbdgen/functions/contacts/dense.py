@@ -1,9 +1,10 @@
-"""Dynamics constrained by contacts in numbers, from M, h, J and the drift by Pinocchio or by other functions.
+"""Dynamics constrained by contacts, computed numerically. Pinocchio or other functions give M, h, J and the
+drift.
 
     [M   -J^T] [  a   ]   [tau - h]
     [J    mu ] [lambda] = [-drift ]
 
-is solved as it stands, over any leading axes. Rows of J and of the right-hand side are multiplied by
+is solved as a dense system, over any leading axes. Rows of J and of the right-hand side are multiplied by
 `active`.
 """
 
@@ -19,7 +20,7 @@ from rbdgen.functions.function import Call, symmetric
 
 
 class Equations(NamedTuple):
-    """The terms of the equations at a state. Without v there are only M and J."""
+    """The terms of the equations at a state. If v is not given, only M and J are present."""
 
     M: Any
     """(nv, nv)"""
@@ -32,7 +33,7 @@ class Equations(NamedTuple):
     drift: Any = None
     """dJ/dt v, (nc)"""
     pose: tuple[Any, Any] = (None, None)
-    """Of the contacts: position (K, 3) and rotation (K, 3, 3)."""
+    """The positions (K, 3) and the rotations (K, 3, 3) of the contacts."""
 
 
 Solve = Callable[[Equations, Mapping[str, Any]], Any]
@@ -40,7 +41,7 @@ Solve = Callable[[Equations, Mapping[str, Any]], Any]
 
 
 def of_pinocchio(of: Solve) -> Callable[[Any, Any, Any, Mapping[str, Any]], Any]:
-    """The field `pinocchio` of a row: the equations by Pinocchio."""
+    """Make the field `pinocchio` of a row. The terms of the equations are computed by Pinocchio."""
 
     def asked(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
         held = Contacts.at(pin, model, data, x)
@@ -55,7 +56,9 @@ def of_pinocchio(of: Solve) -> Callable[[Any, Any, Any, Mapping[str, Any]], Any]
 
 
 def of_functions(of: Solve) -> Callable[[Call, Mapping[str, Any]], Any]:
-    """The field `projected` of a row: the equations by other functions of the robot."""
+    """Make the field `projected` of a row. The terms of the equations are computed by other functions of the
+    robot.
+    """
 
     def projected(call: Call, x: Mapping[str, Any]) -> Any:
         M, J = call("crba"), call("contact_jacobian")
@@ -82,15 +85,15 @@ def forces(at: Equations, x: Mapping[str, Any]) -> Any:
     return dynamics(at, x)[1]
 
 
-def held_dynamics(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
+def anchored_dynamics(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
     """a and lambda for anchored contacts."""
     kp, kd = x["gains"][..., :1], x["gains"][..., 1:]
     return _solved(at, x, x["tau"] - at.h, -at.drift - kp * _apart(at, x) - kd * at.velocity)
 
 
-def held_forces(at: Equations, x: Mapping[str, Any]) -> Any:
+def anchored_forces(at: Equations, x: Mapping[str, Any]) -> Any:
     """lambda for anchored contacts."""
-    return held_dynamics(at, x)[1]
+    return anchored_dynamics(at, x)[1]
 
 
 def _apart(at: Equations, x: Mapping[str, Any]) -> Any:

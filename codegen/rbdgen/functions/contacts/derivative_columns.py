@@ -1,20 +1,21 @@
 """Derivatives of forward dynamics in contact, solved column by column.
 
-All quantities are in the axes of the contacts' links. There the rows of a contact, its force, and the
-external forces in the derivatives of inverse dynamics turn with the body, so none of them changes with q. Let
-u be one of q, v (in the tangent space) and tau, dID the derivatives of inverse dynamics at these a and
-lambda, and c = J a + drift at this a. Then
+All quantities are in the axes of the contacts' links. In these axes the rows of a contact, its force, and the
+external forces in the derivatives of inverse dynamics turn with the body, so they do not change with the
+orientation of the body. Let u be one of q (in the tangent space), v and tau, dID the derivative of inverse
+dynamics with respect to u at fixed a and lambda, and dc that of c = J a + drift at fixed a. Then
 
     t = W^T b,  dlambda = C (-dc - Y t),  da = W (D^-1 t + Y^T dlambda),     b = dtau - dID
 
-where M = L^T D L (Featherstone 2008, section 6.5), W = L^-1, Y = J W D^-1, and C = (G + mu)^-1 with G = J
-M^-1 J^T is a product of such factors, too. In world axes, the force also turns with its link: R (dlambda + s
-x lambda), where s is the angular part of the column of J. The system that is solved here is that of
-Carpentier, Budhiraja and Mansard, RSS 2021.
+where M = L^T D L (Featherstone 2008, section 6.5), W = L^-1, Y = J W D^-1 and G = J M^-1 J^T. C = (G + mu)^-1
+is applied as a product of triangular and diagonal factors, too. In world axes the force also turns with its
+link, and its derivative is R (dlambda + s x lambda), where s is the angular part of the column of J. The
+system that is solved here is that of Carpentier, Budhiraja and Mansard, RSS 2021.
 
-A first straight line computes all that does not depend on the column. Then the same sparse products run for
-every column, so that neighbouring columns can be the lanes of a vector. The unknown of a floating base is its
-classical acceleration, which does not depend on its linear velocity (see `derivatives/known_columns.py`).
+First, straight-line code computes the quantities that do not depend on the column. Then the same sparse
+products run for every column, so that neighbouring columns can be the lanes of a vector. The unknown of a
+floating base is its classical acceleration, which does not depend on its linear velocity (see
+`derivatives/known_columns.py`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rbdgen.access import Access, MatrixView, column, whole
-from rbdgen.functions.contacts.system import System, anchored, torque_derivatives
+from rbdgen.functions.contacts.system import System, torque_derivatives, with_anchors
 from rbdgen.functions.derivatives.columns import (
     by_rows,
     limbs,
@@ -42,21 +43,25 @@ from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 
-def contact_aba_derivatives_columns(reduced: ReducedModel, *, held: bool = False) -> LoopedForm:
+def contact_aba_derivatives_columns(reduced: ReducedModel, *, anchored: bool = False) -> LoopedForm:
     """The loops for da_dq, da_dv, da_dtau (nv, nv) and dlambda_dq, dlambda_dv, dlambda_dtau (nc, nv).
 
-    Inputs are q, v, tau, active, mu and, with `held` (anchored contacts), gains and anchor.
+    Inputs are q, v, tau, active, mu and, if contacts are `anchored`, gains and anchor.
     """
-    model, known = reduced.model, known_columns(reduced, held=held)
+    model, known = reduced.model, known_columns(reduced, anchored=anchored)
     nv, nc, count = model.coupling.independent, model.sizes["nc"], len(model.contacts)
-    anchored = {"gains": whole("gains", 2), "anchor": whole("anchor", model.sizes["nanchor"])}
+    anchors = {"gains": whole("gains", 2), "anchor": whole("anchor", model.sizes["nanchor"])}
     columns = known.unknown["v"]
     solver = Solver(model)
     prepared = FormLoop(
         "prepare",
-        lambda x: {**prepare(reduced, x, columns, held=held), **known.values(x), **unfelt(known, nc)[1]},
+        lambda x: {
+            **prepare(reduced, x, columns, anchored=anchored),
+            **known.values(x),
+            **unfelt(known, nc)[1],
+        },
         inputs=("q", "v", "tau"),
-        reads={"active": whole("active", count), "mu": whole("mu", 1), **(anchored if held else {})},
+        reads={"active": whole("active", count), "mu": whole("mu", 1), **(anchors if anchored else {})},
         writes={
             **{name: access for name, access in solver.shared.items() if name != "W"},
             **{name: MatrixView(name, nv).block(range(size), columns) for name, size in solver.rows.items()},
@@ -82,16 +87,17 @@ def contact_aba_derivatives_columns(reduced: ReducedModel, *, held: bool = False
     return LoopedForm((*loops, *known.shifts()), outputs, scratch)
 
 
-def known_columns(reduced: ReducedModel, *, held: bool) -> KnownColumns:
-    """The columns of floating bases' positions and linear velocities. Anchored contacts pull by these two, so
-    that none is known. Attitude changes gravity, to which all contacts react, so that its columns are never
-    known.
+def known_columns(reduced: ReducedModel, *, anchored: bool) -> KnownColumns:
+    """The columns that need no solve: those by the position and by the linear velocity of floating bases.
+
+    Anchored contacts react to both, so there are no such columns then. The attitude changes gravity, to which
+    all contacts react, so its columns always need a solve.
     """
-    return KnownColumns(reduced, 0, 0) if held else KnownColumns(reduced, KNOWN_BY_V, KNOWN_BY_V)
+    return KnownColumns(reduced, 0, 0) if anchored else KnownColumns(reduced, KNOWN_BY_V, KNOWN_BY_V)
 
 
 def unfelt(known: KnownColumns, nc: int) -> tuple[dict[str, Access], Arrays]:
-    """Where the same columns of the forces' derivatives lie, and their values, which are 0."""
+    """The places of the same columns in the derivatives of the forces, and their values, which are 0."""
     places = {
         f"unfelt_{u}": MatrixView(f"dlambda_d{u}", known.nv).block(range(nc), columns)
         for u, columns in known.known.items()
@@ -101,11 +107,11 @@ def unfelt(known: KnownColumns, nc: int) -> tuple[dict[str, Access], Arrays]:
 
 
 class Solver:
-    """Solves for a column of the whole system, from what `prepare` gives.
+    """Solves for a column of the whole system, from the results of `prepare`.
 
-    `shared` says where the arrays lie that all columns read. `rows` gives the number of rows of each matrix
-    of columns, and `zeros` the elements that are 0 in each of its columns. `felt` lists, for every row of a
-    contact, the degrees of freedom for which its row of J L^-1 may be nonzero.
+    `shared` gives the places of the arrays that all columns read. `rows` gives the number of rows of each
+    matrix of columns, and `zeros` the elements that are 0 in each of its columns. For every row of a contact,
+    `felt` lists the degrees of freedom at which its row of J L^-1 may be nonzero.
     """
 
     def __init__(self, model: Model) -> None:
@@ -134,8 +140,8 @@ class Solver:
     def loop(
         self, name: str, trace: Callable[[Arrays], Arrays], read: Sequence[str], columns: Sequence[int]
     ) -> FormLoop:
-        """The loop over columns of both outputs by q, v or tau. `read` names the matrices whose columns it
-        reads.
+        """The loop over columns of both outputs for one of q, v and tau. `read` names the matrices of which
+        it reads columns.
         """
         nv, nc = self.nv, self.nc
         return FormLoop(
@@ -151,7 +157,7 @@ class Solver:
         )
 
     def by_q(self, x: Arrays) -> Arrays:
-        """A column by q; the force also turns with its link."""
+        """A column of the derivatives with respect to q. The force also turns with its link."""
         found = self.column(x, transposed_times(by_rows(self.ancestors, x["W"]), x["b_q"]), x["c_q"])
         forces = [add(own, turn) for own, turn in zip(found["l"], x["turned"], strict=True)]
         return {"x": found["x"], "l": self.to_world(x, forces)}
@@ -161,12 +167,12 @@ class Solver:
         return {"x": found["x"], "l": self.to_world(x, found["l"])}
 
     def by_tau(self, x: Arrays) -> Arrays:
-        """A column by tau: W^T times a unit vector is a row of W."""
+        """A column of the derivatives with respect to tau. W^T times a unit vector is a row of W."""
         found = self.column(x, x["transposed_W"], [0] * len(self.felt))
         return {"x": found["x"], "l": self.to_world(x, found["l"])}
 
     def column(self, x: Arrays, t: Sequence[Scalar], c: Sequence[Scalar]) -> dict[str, list[Scalar]]:
-        """The column of both outputs in the axes of the links, by the equations at the top of this file."""
+        """The column of both outputs in the axes of the links, from the equations at the top of this file."""
         entries = iter(x["Y"])
         Y = [{k: next(entries) for k in dofs} for dofs in self.felt]
         missing = [
@@ -183,8 +189,8 @@ class Solver:
         }
 
     def to_world(self, x: Arrays, forces: Sequence[Scalar]) -> list[Scalar]:
-        """Forces of contacts with the world, from their links' axes to world axes; those of closed loops stay
-        as they are.
+        """Rotate the forces of contacts with the world from the axes of their links to world axes. Forces of
+        closed loops are not changed.
         """
         rest, entries, found = iter(forces), iter(x["R"]), []
         for contact in self.contacts:
@@ -204,10 +210,10 @@ def moving_dofs(model: Model, contact: Contact) -> set[int]:
     return {groups[k] for joint in paths for k in range(joint.idx_v, joint.idx_v + joint.nv)}
 
 
-def prepare(reduced: ReducedModel, x: State, columns: Sequence[int], *, held: bool) -> Arrays:
-    """All that does not depend on the column, and the right-hand sides of these columns."""
+def prepare(reduced: ReducedModel, x: State, columns: Sequence[int], *, anchored: bool) -> Arrays:
+    """Compute the quantities that do not depend on the column, and the right-hand sides of these columns."""
     model, coupling, nv = reduced.model, reduced.model.coupling, reduced.model.nv
-    s = System.of(reduced, x, held=held)
+    s = System.of(reduced, x, anchored=anchored)
     b_q, b_v = torque_derivatives(reduced, s, x)
     c_q, c_v, turned, R = [], [], [], []
     for own, forces in s.each():
@@ -216,7 +222,7 @@ def prepare(reduced: ReducedModel, x: State, columns: Sequence[int], *, held: bo
         c_v += list(map(coupling.folded, by_v))
         turned += list(map(coupling.folded, own.turned(forces, nv)))
         if own.contact.second is None:
-            R += [value for row in own.rotation for value in row]
+            R += [value for row in own.pose.rotation for value in row]
     linear = KnownColumns(reduced).known["v"]
     b_v, c_v = ([[0 if k in linear else x for k, x in enumerate(row)] for row in rows] for rows in (b_v, c_v))
     given = {
@@ -229,8 +235,8 @@ def prepare(reduced: ReducedModel, x: State, columns: Sequence[int], *, held: bo
     }
     minus = {"b_q": b_q, "b_v": b_v, "c_q": c_q, "c_v": c_v}
     right = {"turned": turned, **{name: [list(map(neg, row)) for row in m] for name, m in minus.items()}}
-    if held:
-        pulls = [own.pull_derivatives(x, anchor) for own, anchor in anchored(s.rows, x)]
+    if anchored:
+        pulls = [own.pull_derivatives(x, anchor) for own, anchor in with_anchors(s.rows, x)]
         for u, name in enumerate(("c_q", "c_v")):
             rows = (coupling.folded(row) for pull in pulls for row in pull[u])
             right[name] = [list(map(sub, *pair)) for pair in zip(right[name], rows, strict=True)]

@@ -8,31 +8,33 @@ from typing import Any
 
 import numpy as np
 
+from rbdgen.functions.arguments import TAU, Q, V, square
 from rbdgen.functions.contacts.arguments import ACTIVE, MU, jacobian
 from rbdgen.functions.contacts.derivative_columns import contact_aba_derivatives_columns
 from rbdgen.functions.contacts.derivatives import contact_aba_derivatives
 from rbdgen.functions.contacts.forward_rows import ANCHOR, GAINS
-from rbdgen.functions.function import TAU, Call, Form, Function, Identity, Q, V, in_loops, square
+from rbdgen.functions.form import Form, in_loops
+from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.functions.needs import ANCHORED, CONTACTS
 from rbdgen.signature import Signature
 
 
 def _held_by_torques(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Both sides of the constraint differentiated by tau, J da/dtau = -mu dlambda/dtau, with all contacts
-    active."""
+    """Both sides of J da/dtau = -mu dlambda/dtau, the derivative of the constraint with respect to tau, with
+    all contacts active."""
     by_torque = call("contact_aba_derivatives", active=np.ones_like(x["active"]))
     moved = call("contact_jacobian") @ by_torque.da_dtau
     return moved, -x["mu"][..., None] * by_torque.dlambda_dtau
 
 
-def _derivatives(*, held: bool) -> Function:
-    suffix = "_held" if held else ""
+def _derivatives(*, anchored: bool) -> Function:
+    suffix = "_held" if anchored else ""
     name = f"contact_aba_derivatives{suffix}"
     still = Identity("J da/dtau + mu dlambda/dtau = 0", ("contact_jacobian", name), _held_by_torques)
     return Function(
         Signature(
             name,
-            (Q, V, TAU, ACTIVE, MU, *((GAINS, ANCHOR) if held else ())),
+            (Q, V, TAU, ACTIVE, MU, *((GAINS, ANCHOR) if anchored else ())),
             (
                 square("da_dq", "1/s^2, 1/(m s^2), m/s^2", "derivative of a along q, in its tangent space"),
                 square("da_dv", "1/s, 1/(m s), m/s", "derivative of a by v"),
@@ -42,31 +44,31 @@ def _derivatives(*, held: bool) -> Function:
                 jacobian("dlambda_dtau", "1/m, 1", "derivative of lambda by tau"),
             ),
         ),
-        "derivatives of forward dynamics with contacts" + (" that are pulled to anchors" if held else ""),
+        "derivatives of forward dynamics with contacts" + (" that are pulled to anchors" if anchored else ""),
         (
             Form(
                 "world",
                 "Carpentier, Budhiraja and Mansard, RSS 2021",
-                partial(contact_aba_derivatives, held=held),
-                over="independent",
+                partial(contact_aba_derivatives, anchored=anchored),
+                degrees="independent",
             ),
             in_loops(
                 "the same in the axes of the contacts' links; one product runs for every column",
-                partial(contact_aba_derivatives_columns, held=held),
+                partial(contact_aba_derivatives_columns, anchored=anchored),
                 "columns",
-                compact=False,
-                over="independent",
+                for_size=False,
+                degrees="independent",
             ),
         ),
         operations=lambda size: 1767 * size.bodies + 737 * size.rows + 59 * size.connected,
-        identities=() if held else (still,),
+        identities=() if anchored else (still,),
         derivative_of=f"contact_aba{suffix}",
-        needs=(ANCHORED if held else CONTACTS,),
+        needs=(ANCHORED if anchored else CONTACTS,),
     )
 
 
-CONTACT_ABA_DERIVATIVES = _derivatives(held=False)
+CONTACT_ABA_DERIVATIVES = _derivatives(anchored=False)
 
-CONTACT_ABA_DERIVATIVES_HELD = _derivatives(held=True)
+CONTACT_ABA_DERIVATIVES_HELD = _derivatives(anchored=True)
 
 ROWS: tuple[Function, ...] = (CONTACT_ABA_DERIVATIVES, CONTACT_ABA_DERIVATIVES_HELD)

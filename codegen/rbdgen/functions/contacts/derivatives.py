@@ -1,12 +1,13 @@
 """Derivatives of forward dynamics in contact, in the axes of the bodies from which contacts are seen.
 
-M a + h = tau + J^T lambda and J a + d + mu lambda = 0 hold at every value of u, which is one of q, v and tau.
-With dID the derivative of inverse dynamics at fixed a and lambda, and dd that of J a + d at fixed a, da and
-dlambda therefore solve a system of the same form:
+M a + h = tau + J^T lambda and J a + d + mu lambda = 0 hold at every value of u, where u is one of q, v and
+tau. Let dID be the derivative of inverse dynamics with respect to u at fixed a and lambda, and dd that of J a
++ d at fixed a. Then da and dlambda solve a system of the same form:
 
     M da = dtau - dID + J^T dlambda,    J da + dd + mu dlambda = 0
 
-Carpentier, Budhiraja and Mansard, RSS 2021. The contact forces contribute -d(J^T lambda)/dq to dID.
+This follows Carpentier, Budhiraja and Mansard, RSS 2021. The contact forces contribute -d(J^T lambda)/dq to
+dID.
 """
 
 from __future__ import annotations
@@ -17,28 +18,29 @@ from dataclasses import replace
 from rbdgen.functions.contacts.anchors import anchors
 from rbdgen.functions.contacts.composite import contact_dynamics, inertia, jacobian, pushed, weighted
 from rbdgen.functions.contacts.multipliers import activity
-from rbdgen.functions.contacts.row_derivatives import Rows, contact_rows
+from rbdgen.functions.contacts.relative import Rows
+from rbdgen.functions.contacts.row_derivatives import contact_rows
 from rbdgen.functions.derivatives.one_frame import rnea_derivatives
-from rbdgen.functions.function import Outputs, flat
+from rbdgen.functions.form import Outputs, flat
 from rbdgen.functions.resistance import add_to_diagonal, less, slopes
 from rbdgen.model.model import Model
 from rbdgen.spatial.scalar import Scalar, add, neg, sub, unnamed
 from rbdgen.sweeps.inputs import State
 
 
-def contact_aba_derivatives(model: Model, x: State, *, held: bool = False) -> Outputs:
-    """da_dq, da_dv, da_dtau (nv, nv) and dlambda_dq, dlambda_dv, dlambda_dtau (nc, nv), row-major.
+def contact_aba_derivatives(model: Model, x: State, *, anchored: bool = False) -> Outputs:
+    """Compute da_dq, da_dv, da_dtau (nv, nv) and dlambda_dq, dlambda_dv, dlambda_dtau (nc, nv), row-major.
 
-    With `held`, contacts are anchored, which adds kp e + kd J v to J a + d.
+    With `anchored`, contacts are anchored, which adds kp e + kd J v to J a + d.
     """
     coupling, n = model.coupling, model.coupling.independent
-    a, forces = contact_dynamics(model, replace(x, tau=less(model, x)), held=held)
+    a, forces = contact_dynamics(model, replace(x, tau=less(model, x)), anchored=anchored)
     x = replace(x, a=coupling.extended(a), naming=unnamed)
     M, J = inertia(model, x), weighted(activity(model.contacts, x), jacobian(model, x))
     tau_q, tau_v = torque_derivatives(model, x, forces)
     each = [own.acceleration_derivatives(x.v, x.a) for own in contact_rows(model, x)]
     d_q, d_v = ([row for rows in each for row in rows[u]] for u in (0, 1))
-    if held:
+    if anchored:
         pulls = pull_derivatives(model, x)
         d_q, d_v = (
             [[add(*pair) for pair in zip(*rows, strict=True)] for rows in zip(d, pull, strict=True)]

@@ -1,18 +1,20 @@
 """Inverse dynamics of a floating base: first the base is fixed, then it is released.
 
-A fixed base only rotates, at its angular velocity: the acceleration of its origin less gravity is zero.
-Therefore neither its attitude nor its linear velocity enters, and the algorithm is `rnea_classical`. This
-leaves a force F and a moment N at the base. They accelerate the robot as one rigid body of mass m, first
-moment h and inertia J, and every joint feels the inertia of its subtree:
+The base is fixed such that it rotates at its constant angular velocity and the acceleration of its origin,
+less gravity, is zero. Neither its attitude nor its linear velocity matters then, and the algorithm is
+`rnea_classical`. A force F and a moment N remain at the base. Once the base is released, they accelerate the
+robot as one rigid body of mass m, first moment h and inertia J, which adds a torque at every joint:
 
     (J + [h x][h x]/m) wdot = -N + h x F/m,  a = -(F + wdot x h)/m,  tau_i += (I_i S_i) . X_i (wdot, a)
 
-where I_i is the composite inertia at joint i. Featherstone 2008, section 9.5, in another order.
+where I_i is the composite inertia at joint i. This is the algorithm of Featherstone 2008, section 9.5, in
+another order.
 
-Contacts at rest determine the acceleration of the base. With weights W and c, what the contacts'
-accelerations lack, its least-squares value is K^-1 J_b^T W c, where K = J_b^T W J_b. The least forces that
-carry a wrench f at the base are W J_b K^-1 f. K is the spatial inertia of point masses W at the contacts'
-points; about their centre it is a mass and a 3 x 3 rotational inertia.
+Contacts at rest determine the acceleration of the base. Let W be weights, J_b the base's columns of J, and c
+the accelerations that the contacts lack while the base is fixed. The least-squares acceleration of the base
+is K^-1 J_b^T W c with K = J_b^T W J_b. The smallest forces that support a wrench f at the base are W J_b K^-1
+f. K is the spatial inertia of point masses W at the contact points. About their centre it consists of a mass
+and a 3 x 3 rotational inertia.
 """
 
 from __future__ import annotations
@@ -27,13 +29,14 @@ from rbdgen.functions.contacts.arguments import LAMBDA
 from rbdgen.functions.contacts.on_bodies import (
     End,
     Held,
+    acceleration,
     held_contacts,
-    inward,
     less_felt,
+    motion_inward,
     on_end,
     seen_from,
 )
-from rbdgen.functions.function import Outputs
+from rbdgen.functions.form import Outputs
 from rbdgen.functions.inertia_matrix.moments import unit_forces
 from rbdgen.functions.inverse_dynamics.classical import BodyMotion, inertial_force, moved
 from rbdgen.functions.momentum.energy import half
@@ -76,10 +79,11 @@ class Solid:
 
 
 class Floating:
-    """A robot at a state with its base fixed.
+    """A robot at a state, with its base fixed.
 
-    `bodies` and `contacts` are placed at the state's position, `up` is minus gravity in the axes of the base,
-    `motions` has one motion per body, and `subtrees` the mass moments of each body's subtree.
+    `bodies` and `contacts` are placed at the configuration of the state. `up` is minus gravity in the axes of
+    the base. `motions` has one motion per body, and `subtrees` has the mass moments of the subtree of each
+    body.
     """
 
     def __init__(self, reduced: ReducedModel, x: State) -> None:
@@ -107,7 +111,9 @@ class Floating:
         return found
 
     def collected(self, on_bodies: Sequence[Force]) -> tuple[list[Scalar], Force]:
-        """The torques that move the bodies against these forces, and the force that remains at the base."""
+        """The torques for the motions of the bodies under these forces on them, and the force that remains at
+        the base.
+        """
         forces = [
             inertial_force(body.moments, motion) - own
             for body, motion, own in zip(self.bodies, self.motions, on_bodies, strict=True)
@@ -124,7 +130,7 @@ class Floating:
         return tau, forces[0]
 
     def let_go(self, base: Motion, tau: list[Scalar]) -> None:
-        """Add the torques for the base's acceleration, in place."""
+        """Add the torques that the acceleration of the released base causes, in place."""
         motions: list[Motion | None] = [base]
         for i, body in enumerate(self.bodies[1:], 1):
             above = None if body.parent == WORLD else motions[body.parent]
@@ -138,9 +144,7 @@ class Floating:
 
     def seen(self, end: End, path: Sequence[int]) -> Motion:
         """The acceleration of an end, less gravity, in the axes of the body before the path."""
-        motion = self.motions[end.body]
-        linear = motion.a + motion.U.apply(end.point)
-        return Motion(inward(self.bodies, path, motion.wdot), inward(self.bodies, path, linear))
+        return motion_inward(self.bodies, path, acceleration(end, self.motions[end.body]))
 
     def acceleration(self, base: Motion) -> list[Scalar]:
         """The acceleration of the base: vdot = a + R^T g - w x v, and wdot."""
@@ -172,18 +176,19 @@ class Support(NamedTuple):
     end: End
     """The end on a limb of the base."""
     other: End | None
-    """The other end of a closed loop, if it is on a body that hangs on the world beside the base."""
+    """The other end of a closed loop, if it is on a body that is connected to the world beside the base."""
     point: Vector
-    """Its position in the base's axes."""
+    """The position of the contact in the base's axes."""
     share: Sequence[Scalar]
-    """The weight of its force and, if it has one, that of its moment."""
+    """The weight of the contact's force and, if it has a moment, that of the moment."""
 
 
 class Stance:
     """All contacts that hold the base.
 
-    `center` is the weighted mean of their points, from the base's origin. About it the force and the moment
-    of a wrench are carried independently. The points of `supports` are relative to it.
+    `center` is the weighted mean of their points, relative to the base's origin. About this point, the force
+    and the moment of a wrench are supported independently of each other. The points of `supports` are
+    relative to it.
     """
 
     def __init__(self, robot: Floating) -> None:
@@ -215,9 +220,7 @@ class Stance:
         return Motion(turn(there.angular), turn(there.linear))
 
     def forces(self, wrench: Force) -> list[Force]:
-        """The least forces that carry a wrench at the base, at the contacts' points and in the base's
-        axes.
-        """
+        """The smallest forces at the contact points that support a wrench at the base, in the base's axes."""
         y = self._moved(Force(wrench.moment - self.center.cross(wrench.force), wrench.force))
         at_points = (
             Motion(y.angular, y.linear + y.angular.cross(support.point)) for support in self.supports

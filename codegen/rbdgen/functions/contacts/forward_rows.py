@@ -8,23 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from rbdgen.functions.arguments import TAU, A, Q, V
 from rbdgen.functions.contacts import articulated, composite, dense
 from rbdgen.functions.contacts.arguments import ACTIVE, LAMBDA, MU, rows
+from rbdgen.functions.form import Form, Outputs, cheap, flat, where_coupled
 from rbdgen.functions.forward_dynamics.rows import RESISTED
-from rbdgen.functions.function import (
-    TAU,
-    A,
-    Call,
-    Form,
-    Function,
-    Identity,
-    Outputs,
-    Q,
-    V,
-    cheap,
-    flat,
-    where_coupled,
-)
+from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.functions.needs import ANCHORED, CONTACTS
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
@@ -60,9 +49,9 @@ def _forms(
     carried = "articulated bodies; unit forces are transformed to the root; Featherstone 2008, table 7.1"
     moments = "the first form with mass moments, for robots with followers"
     return (
-        Form("composite", source, textbook, over="independent"),
+        Form("composite", source, textbook, degrees="independent"),
         cheap("articulated", carried, cheaper, "tree"),
-        cheap("moments", moments, textbook, "independent", worth=where_coupled),
+        cheap("moments", moments, textbook, "independent", worth_trying=where_coupled),
     )
 
 
@@ -120,27 +109,27 @@ def _of_impulse(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
 # ---- the rows
 
 
-def _forces(*, held: bool) -> Function:
-    name = "contact_forces_held" if held else "contact_forces"
-    solved = dense.held_forces if held else dense.forces
+def _forces(*, anchored: bool) -> Function:
+    name = "contact_forces_held" if anchored else "contact_forces"
+    solved = dense.anchored_forces if anchored else dense.forces
     return Function(
-        Signature(name, (Q, V, TAU, ACTIVE, MU, *((GAINS, ANCHOR) if held else ())), (LAMBDA,)),
-        "contact forces" + (" of contacts that are pulled to anchors" if held else ""),
+        Signature(name, (Q, V, TAU, ACTIVE, MU, *((GAINS, ANCHOR) if anchored else ())), (LAMBDA,)),
+        "contact forces" + (" of contacts that are pulled to anchors" if anchored else ""),
         _forms(
-            lambda robot, x: [composite.contact_dynamics(robot, x, held=held)[1]],
-            lambda reduced, x: [articulated.contact_forces(reduced, x, held=held)],
+            lambda robot, x: [composite.contact_dynamics(robot, x, anchored=anchored)[1]],
+            lambda reduced, x: [articulated.contact_forces(reduced, x, anchored=anchored)],
         ),
-        operations=_operations(515, 18) if held else _operations(509, 15),
+        operations=_operations(515, 18) if anchored else _operations(509, 15),
         pinocchio=dense.of_pinocchio(solved),
         projected=dense.of_functions(solved),
         resistance=RESISTED,
-        needs=(ANCHORED if held else CONTACTS,),
+        needs=(ANCHORED if anchored else CONTACTS,),
     )
 
 
-def _dynamics(*, held: bool) -> Function:
-    name = "contact_aba_held" if held else "contact_aba"
-    solved = dense.held_dynamics if held else dense.dynamics
+def _dynamics(*, anchored: bool) -> Function:
+    name = "contact_aba_held" if anchored else "contact_aba"
+    solved = dense.anchored_dynamics if anchored else dense.dynamics
     plain = (
         Identity("M a + h = tau + J^T lambda", ("rnea", "contact_jacobian", name), _of_motion),
         Identity(
@@ -148,18 +137,19 @@ def _dynamics(*, held: bool) -> Function:
         ),
     )
     return Function(
-        Signature(name, (Q, V, TAU, ACTIVE, MU, *((GAINS, ANCHOR) if held else ())), (A, LAMBDA)),
+        Signature(name, (Q, V, TAU, ACTIVE, MU, *((GAINS, ANCHOR) if anchored else ())), (A, LAMBDA)),
         "forward dynamics with contacts, and contact forces"
-        + (", with contacts pulled to anchors" if held else ""),
+        + (", with contacts pulled to anchors" if anchored else ""),
         _forms(
-            partial(composite.contact_dynamics, held=held), partial(articulated.contact_dynamics, held=held)
+            partial(composite.contact_dynamics, anchored=anchored),
+            partial(articulated.contact_dynamics, anchored=anchored),
         ),
-        operations=_operations(547, 20) if held else _operations(541, 18),
+        operations=_operations(547, 20) if anchored else _operations(541, 18),
         pinocchio=dense.of_pinocchio(solved),
         projected=dense.of_functions(solved),
         resistance=RESISTED,
-        identities=() if held else plain,
-        needs=(ANCHORED if held else CONTACTS,),
+        identities=() if anchored else plain,
+        needs=(ANCHORED if anchored else CONTACTS,),
     )
 
 
@@ -190,9 +180,9 @@ DELASSUS = Function(
     needs=(CONTACTS,),
 )
 
-CONTACT_FORCES = _forces(held=False)
+CONTACT_FORCES = _forces(anchored=False)
 
-CONTACT_ABA = _dynamics(held=False)
+CONTACT_ABA = _dynamics(anchored=False)
 
 CONTACT_IMPULSE = Function(
     Signature(
@@ -216,9 +206,9 @@ CONTACT_IMPULSE = Function(
     needs=(CONTACTS,),
 )
 
-CONTACT_FORCES_HELD = _forces(held=True)
+CONTACT_FORCES_HELD = _forces(anchored=True)
 
-CONTACT_ABA_HELD = _dynamics(held=True)
+CONTACT_ABA_HELD = _dynamics(anchored=True)
 
 ROWS: tuple[Function, ...] = (
     DELASSUS,

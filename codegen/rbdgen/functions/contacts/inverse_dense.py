@@ -1,4 +1,4 @@
-"""Inverse dynamics in contact in numbers, from M, h, J and the drift by Pinocchio or by other functions.
+"""Inverse dynamics in contact, computed numerically. Pinocchio or other functions give M, h, J and the drift.
 
 All functions work over any leading axes. Least squares use the Moore-Penrose inverse.
 """

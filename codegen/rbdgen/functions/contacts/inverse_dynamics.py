@@ -2,14 +2,14 @@
 
     M a + h = [0; tau] + J^T lambda,  J a + drift = 0
 
-The first six rows belong to the base (b below) and have no torque; the others are those of the joints (j). If
-lambda is known, the base's rows give a_b, and the joints' rows give tau: Nakanishi, Mistry, Schaal, Inverse
-Dynamics Control with Floating Base and Constraints, ICRA 2007, eq. 10 and 11, with misprints corrected (M12
-M22^-1 for M22^-1 M21, and its inverse in eq. 10).
+The first six rows belong to the base (index b below) and have no torque. The others belong to the joints
+(index j). If lambda is known, the rows of the base determine a_b, and the rows of the joints determine tau.
+See Nakanishi, Mistry, Schaal, Inverse Dynamics Control with Floating Base and Constraints, ICRA 2007, eq. 10
+and 11, with misprints corrected (M12 M22^-1 for M22^-1 M21, and its inverse in eq. 10).
 
-With more contacts than the base needs, lambda is determined only up to internal forces. `contact_control`
-takes the forces that the torques of the previous sample cause (eq. 6 and 17); `contact_rnea_least` takes the
-smallest weighted forces.
+If there are more contacts than the base needs, lambda is determined only up to internal forces.
+`contact_control` uses the forces that the torques of the previous sample cause (eq. 6 and 17).
+`contact_rnea_least` uses the smallest weighted forces.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from functools import cached_property
 
 from rbdgen.functions.contacts import kinematic_rows
 from rbdgen.functions.contacts.arguments import LAMBDA
-from rbdgen.functions.function import Function, Outputs
+from rbdgen.functions.form import Outputs
+from rbdgen.functions.function import Function
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.resistance import model_of
@@ -42,7 +43,7 @@ CRBA = resisting(inertia_matrix.CRBA)
 class Terms:
     """The terms of the equation of motion and of contacts, over the independent degrees of freedom.
 
-    On a `Model` they are computed by the textbook's forms, on a `ReducedModel` by those on mass moments.
+    On a `Model` they are computed by the textbook's forms, and on a `ReducedModel` by those on mass moments.
     """
 
     robot: Model | ReducedModel

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from rbdgen.functions.arguments import Q, V
 from rbdgen.functions.contacts import dense, forward_rows, inverse_dense
 from rbdgen.functions.contacts.arguments import ACTIVE, LAMBDA, MU
 from rbdgen.functions.contacts.floating import contact_rnea_floating, contact_rnea_least_floating
 from rbdgen.functions.contacts.inverse_dynamics import contact_rnea, contact_rnea_least
 from rbdgen.functions.contacts.multipliers import activity
-from rbdgen.functions.function import Form, Function, Outputs, Q, V, cheap, where_coupled
+from rbdgen.functions.form import Form, Outputs, cheap, where_coupled
+from rbdgen.functions.function import Function
 from rbdgen.functions.needs import CONTACTS, FLOATING_WITH_JOINTS, STANCE
 from rbdgen.functions.resistance import model_of
 from rbdgen.functions.resisting import resisting
@@ -48,14 +50,14 @@ CONTACT_RNEA = Function(
     Signature("contact_rnea", (Q, V, A_JOINTS, LAMBDA), (TAU_JOINTS, A_BASE)),
     "joint torques and base acceleration for given contact forces",
     (
-        Form("block", f"{_PAPER}, eq. 10 and 11", contact_rnea, over="independent"),
+        Form("block", f"{_PAPER}, eq. 10 and 11", contact_rnea, degrees="independent"),
         cheap(
             "composite",
             "inverse dynamics for a base at rest, then the base's acceleration from the composite inertia",
             contact_rnea_floating,
             "tree",
         ),
-        cheap("moments", _ON_MOMENTS, contact_rnea, "independent", worth=where_coupled),
+        cheap("moments", _ON_MOMENTS, contact_rnea, "independent", worth_trying=where_coupled),
     ),
     operations=lambda size: 500 * size.bodies + 48 * size.ancestors,
     pinocchio=dense.of_pinocchio(inverse_dense.contact_rnea),
@@ -71,7 +73,7 @@ CONTACT_RNEA_LEAST = Function(
             "block",
             "weighted least squares for a_base and lambda, from M, J and drift",
             contact_rnea_least,
-            over="independent",
+            degrees="independent",
         ),
         cheap(
             "composite",
@@ -79,7 +81,7 @@ CONTACT_RNEA_LEAST = Function(
             contact_rnea_least_floating,
             "tree",
         ),
-        cheap("moments", _ON_MOMENTS, contact_rnea_least, "independent", worth=where_coupled),
+        cheap("moments", _ON_MOMENTS, contact_rnea_least, "independent", worth_trying=where_coupled),
     ),
     operations=lambda size: 700 * size.bodies + 48 * size.ancestors,
     pinocchio=dense.of_pinocchio(inverse_dense.contact_rnea_least),
@@ -94,7 +96,9 @@ CONTACT_RNEA_LEAST = Function(
 def _with_forces_before(
     forces: Form, rnea: Callable[[Any, State], Outputs]
 ) -> Callable[[Any, State], Outputs]:
-    """Computes the contact forces that the previous torques cause, and then the torques for these forces."""
+    """Make a form that computes the contact forces that the previous torques cause, and then the torques for
+    these forces.
+    """
 
     def trace(robot: Any, x: State) -> Outputs:
         before = replace(x, tau=[*[0] * BASE, *x.arrays["tau_previous"]])
@@ -116,7 +120,7 @@ CONTACT_CONTROL = Function(
             "block",
             f"{_PAPER}, eq. 6 and 17",
             _with_forces_before(FORCES.forms[0], contact_rnea),
-            over="independent",
+            degrees="independent",
         ),
         cheap(
             "composite",
@@ -129,7 +133,7 @@ CONTACT_CONTROL = Function(
             _ON_MOMENTS,
             _with_forces_before(FORCES.form("moments"), contact_rnea),
             "independent",
-            worth=where_coupled,
+            worth_trying=where_coupled,
         ),
     ),
     operations=lambda size: FORCES.operations(size) + 50 * size.bodies,

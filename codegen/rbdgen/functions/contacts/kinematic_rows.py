@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from rbdgen.functions.arguments import Q, V
 from rbdgen.functions.contacts import climbing, relative
 from rbdgen.functions.contacts.arguments import jacobian, rows
 from rbdgen.functions.contacts.pinocchio import Contacts
-from rbdgen.functions.function import Call, Form, Function, Identity, Q, V, cheap, flat
+from rbdgen.functions.form import Form, cheap, flat
+from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.functions.needs import CONTACTS
 from rbdgen.signature import Argument, Signature
 
@@ -19,7 +21,7 @@ _CLIMBING = "the same in body axes chosen by count, from the contacts toward the
 
 
 def _asked(of: Callable[[Contacts], Any]) -> Callable[[Any, Any, Any, Mapping[str, Any]], Any]:
-    """The field `pinocchio` of a row: an output computed from contacts by Pinocchio."""
+    """Make the field `pinocchio` of a row, which computes an output from the contacts by Pinocchio."""
     return lambda pin, model, data, x: of(Contacts.at(pin, model, data, x))
 
 
@@ -58,7 +60,7 @@ CONTACT_POSE = Function(
         cheap(
             "from_root",
             "the same in body axes chosen by count, row by row",
-            lambda reduced, x: climbing.contact_pose(reduced, x.q, x.naming),
+            lambda reduced, x: relative.contact_pose(reduced, x.q, x.naming),
         ),
     ),
     operations=lambda size: 134 * size.holders,
@@ -75,7 +77,7 @@ CONTACT_JACOBIAN = Function(
         cheap(
             "from_root",
             "the same in body axes chosen by count, row by row",
-            lambda reduced, x: [flat(climbing.contact_jacobian_from_root(reduced, x.q, x.naming))],
+            lambda reduced, x: [flat(relative.contact_jacobian(reduced, x.q, x.naming))],
         ),
     ),
     operations=lambda size: 136 * size.holders + 10 * size.contacts,

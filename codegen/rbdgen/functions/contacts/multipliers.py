@@ -1,12 +1,14 @@
-"""Contact forces as multipliers: G lambda = right with G = J M^-1 J^T, from rows of y = L^-T J^T.
+"""Contact forces as Lagrange multipliers: the solution of G lambda = right with G = J M^-1 J^T.
 
-With M = L^T D L, G = y D^-1 y^T and M^-1 J^T lambda = L^-1 D^-1 y^T lambda. The forces are eliminated last
-and all at once, so it suffices that all rows together are independent: a stretched leg alone has a singular
-G.
+The rows of y = (L^-T J^T)^T = J L^-1 are given, one for each row of J. With M = L^T D L, G = y D^-1 y^T and
+M^-1 J^T lambda = L^-1 D^-1 y^T lambda. All forces are eliminated at once after the joints. It therefore
+suffices that all rows together are independent, although the part of G that belongs to a stretched leg alone
+can be singular.
 
-A contact that is not active has a zero row on both sides and 1 on the diagonal: its force is exactly 0, and
-all other results are as without it. `mu` on the diagonal makes contacts compliant: J a + drift + mu lambda =
-0. For a, this is one step of the proximal method (Carpentier, Budhiraja and Mansard, RSS 2021).
+A contact that is not active has a zero row on both sides and 1 on the diagonal. Its force is then exactly 0,
+and all other results are the same as without the contact. `mu` on the diagonal makes contacts compliant: J a
++ drift + mu lambda = 0. For a, this is one step of the proximal method (Carpentier, Budhiraja and Mansard,
+RSS 2021).
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub
 from rbdgen.sweeps.inputs import State
 
 Entries = Mapping[int, Scalar]
-"""A row of y by degrees of freedom; all others are 0."""
+"""The entries of a row of y, by degrees of freedom. Entries that are not stored are 0."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,6 @@ def activity(contacts: Sequence[Contact], x: State) -> list[Scalar]:
 
 
 def softness(contacts: Sequence[Contact], x: State) -> list[Scalar]:
-    """What is added to the diagonal of G for every row: mu + 1 - active."""
+    """The value mu + 1 - active for every row, which is added to the diagonal of G."""
     (mu,) = x.arrays["mu"]
     return [add(mu, sub(1, w)) for w in activity(contacts, x)]

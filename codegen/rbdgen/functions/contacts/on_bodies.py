@@ -1,4 +1,4 @@
-"""Where contacts act: their ends on the bodies of a reduced model, and the paths to them.
+"""The ends of contacts on the bodies of a reduced model, and the paths to them.
 
 A contact's force is in the axes of its carrier, which is the world or, for a closed loop, the last body that
 carries both ends. Only joints between the carrier and an end feel it; all other entries of J^T lambda are 0.
@@ -7,9 +7,10 @@ carries both ends. Only joints between the carrier and an end feel it; all other
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from rbdgen.functions.inverse_dynamics.classical import BodyMotion
 from rbdgen.model.reduce import ReducedBody, ReducedModel
 from rbdgen.spatial.ops import Force, Motion, Vector
 from rbdgen.spatial.planar import FactoredRotation
@@ -25,7 +26,7 @@ class End(NamedTuple):
     path: tuple[int, ...]
     """The bodies between the carrier (which is not included) and this end's body."""
     point: Vector
-    """Its position in the axes of the last body of the path."""
+    """The position of the contact in the axes of the last body of the path."""
 
     @property
     def body(self) -> int:
@@ -37,19 +38,19 @@ class Held:
     """A contact on bodies at a position."""
 
     rows: slice
-    """Its rows in an array over the rows of all contacts."""
+    """The rows of the contact in an array over the rows of all contacts."""
     carrier: int
     axes: FactoredRotation
     """The axes of its rows, on the `carrier`."""
     ends: tuple[End, ...]
 
     def force(self, values: Sequence[Scalar]) -> Force:
-        """Its force, taken from the values of all contacts, in the axes of the reduced carrier."""
+        """The force of this contact in the axes of the reduced carrier, from the values of all contacts."""
         own = values[self.rows]
         return Force(*(self.axes.to_parent(Vector(*part)) for part in (own[3:], own[:3])))
 
     def of(self, motions: Sequence[Motion]) -> list[Scalar]:
-        """Its rows of motions of its ends, which are given in the axes of the reduced carrier."""
+        """The rows of this contact from the motions of its ends, given in the axes of the reduced carrier."""
         found: list[Scalar] = [0] * (self.rows.stop - self.rows.start)
         for end, motion in zip(self.ends, motions, strict=True):
             w, v = self.axes.to_child(motion.angular), self.axes.to_child(motion.linear)
@@ -73,23 +74,28 @@ def held_contacts(reduced: ReducedModel, bodies: Sequence[ReducedBody]) -> list[
     return found
 
 
-def on_frames(reduced: ReducedModel, k: int) -> ReducedModel:
-    """The model with the ends of contact k as its chosen frames."""
-    return replace(reduced, frames=reduced.contacts[k][1:])
-
-
 def outward(bodies: Sequence[ReducedBody], path: Sequence[int], v: Vector) -> Vector:
-    """A vector given in the axes before the path, in the axes of the path's last body."""
+    """Rotate a vector from the axes before the path to the axes of the path's last body."""
     for i in path:
         v = bodies[i].rotation.to_child(v)
     return v
 
 
 def inward(bodies: Sequence[ReducedBody], path: Sequence[int], v: Vector) -> Vector:
-    """A vector given in the axes of the path's last body, in the axes before the path."""
+    """Rotate a vector from the axes of the path's last body to the axes before the path."""
     for i in reversed(path):
         v = bodies[i].rotation.to_parent(v)
     return v
+
+
+def motion_inward(bodies: Sequence[ReducedBody], path: Sequence[int], m: Motion) -> Motion:
+    """Rotate a motion from the axes of the path's last body to the axes before the path."""
+    return Motion(inward(bodies, path, m.angular), inward(bodies, path, m.linear))
+
+
+def acceleration(end: End, m: BodyMotion) -> Motion:
+    """The classical acceleration of an end's point, and the angular acceleration, in the axes of its body."""
+    return Motion(m.wdot, m.a + m.U.apply(end.point))
 
 
 def seen_from(bodies: Sequence[ReducedBody], path: Sequence[int], point: Vector) -> Vector:
@@ -102,15 +108,17 @@ def seen_from(bodies: Sequence[ReducedBody], path: Sequence[int], point: Vector)
 def on_end(bodies: Sequence[ReducedBody], end: End, given: Force, before: int = 0) -> Force:
     """The force about the origin of an end's body, from a force at the contact's point and a moment.
 
-    Both are given in the axes of the carrier or, with `before`, in those after so many first bodies of the
-    path.
+    Both are given in the axes of the carrier or, if `before` is positive, in those of the last of the first
+    `before` bodies of the path.
     """
     n, f = (outward(bodies, end.path[before:], part) for part in (given.moment, given.force))
     return Force(end.point.cross(f) + n, f)
 
 
 def less_felt(bodies: Sequence[ReducedBody], path: Sequence[int], force: Force, tau: list[Scalar]) -> None:
-    """Subtract from torques, in place, the torques of a path's joints for a force on its last body."""
+    """Subtract, in place, the torques that a force on the last body of a path has at the joints of the
+    path.
+    """
     for i in reversed(path):
         body = bodies[i]
         for k, felt in enumerate(along_joint(body, force), body.joint.idx_v):

@@ -1,12 +1,14 @@
 """Poses and motions of contacts, from columns of Jacobians.
 
-A contact with the world is the motion of a place on the robot: that of its point, in world axes, and for a
-frame also the rotation of its body. A closed loop is the motion of a place on one body relative to a place on
-another, seen from the last body a that carries both, in the axes of a: e = R_a^T (x1 - x2), w1 - w2. Joints
-above a move both ends alike, so their columns are exactly 0, even if the loop is open.
+The rows of a contact with the world are the motion of a place on the robot: the motion of its point, in world
+axes, and for a frame also the rotation of its body. The rows of a closed loop are the motion of a place on
+one body relative to a place on another. It is seen from the last body a that carries both, in the axes of a:
+the rate of R_a^T (x1 - x2), and w1 - w2. Joints above a move both ends alike, so their columns are exactly 0,
+even if the loop is open.
 
-Ends are world-aligned frames of `kinematics`, and the two ends of a closed loop are subtracted. Accelerations
-are classical.
+The ends are world-aligned frames of `kinematics`, and the two ends of a closed loop are subtracted.
+Accelerations are classical. On a `Model` the ends are computed by the textbook's algorithms, and on a
+`ReducedModel` by those in chosen axes.
 
 Featherstone, Rigid Body Dynamics Algorithms, 2008, sections 8.1 and 8.2.
 """
@@ -15,85 +17,106 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
-from rbdgen.functions.kinematics.columns import Path, columns, jacobian
+from rbdgen.functions.kinematics.columns import Passed, Path, columns, columns_from_root, jacobian
 from rbdgen.functions.kinematics.motion import drift, velocity
-from rbdgen.functions.kinematics.placement import in_world
+from rbdgen.functions.kinematics.placement import FromRoot, in_world
+from rbdgen.functions.resistance import model_of
 from rbdgen.model.contacts import Contact
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import Model
+from rbdgen.model.reduce import PlacedFrame, ReducedModel
 from rbdgen.spatial.ops import Motion, Transform
 from rbdgen.spatial.scalar import Naming, Scalar, sub, unnamed
+
+Robot: TypeAlias = Model | ReducedModel
 
 Rows = list[list[Scalar]]
 
 
 def contact_pose(
-    model: Model, q: Sequence[Coordinate], naming: Naming = unnamed
+    robot: Robot, q: Sequence[Coordinate], naming: Naming = unnamed
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Position and rotation of every contact, (K, 3) and (K, 3, 3), see `between`."""
-    poses = []
-    for contact in model.contacts:
-        ends = replace(model, frames=contact.ends)
-        poses.append(between(in_world(ends, q, naming, model.seen_from(contact).body)[1]))
-    return flattened(poses)
+    """Position and rotation of every contact, (K, 3) and (K, 3, 3), row-major, see `poses`."""
+    found = poses(robot, q, naming)
+    return [x for pose in found for x in pose.translation], [x for R, _ in found for row in R for x in row]
 
 
-def between(ends: Sequence[Transform]) -> Transform:
-    """The pose of a contact. For a closed loop it is x1 - x2, and the rotation of link 1 in the axes of link
-    2.
+def poses(robot: Robot, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[Transform]:
+    """The pose of every contact. For a closed loop it is x1 - x2, and the rotation of link 1 in the axes of
+    link 2.
     """
-    first, *second = ends
-    for other in second:
-        return Transform(other.rotation.T @ first.rotation, first.translation - other.translation)
-    return first
+    found = []
+    for k in range(len(model_of(robot).contacts)):
+        first, *second = places(robot, k, q, naming)
+        for other in second:
+            first = Transform(other.rotation.T @ first.rotation, first.translation - other.translation)
+        found.append(first)
+    return found
 
 
-def flattened(poses: Sequence[Transform]) -> tuple[list[Scalar], list[Scalar]]:
-    """Positions and rotations, row-major."""
-    return [x for pose in poses for x in pose.translation], [x for R, _ in poses for row in R for x in row]
+def places(robot: Robot, k: int, q: Sequence[Coordinate], naming: Naming) -> list[Transform]:
+    """The ends of contact k, seen from the body that carries them, with positions in the axes of its rows."""
+    if isinstance(robot, Model):
+        contact = robot.contacts[k]
+        return in_world(replace(robot, frames=contact.ends), q, naming, robot.seen_from(contact).body)[1]
+    frames, axes = on_frames(robot, k, q)
+    found = FromRoot.at(frames, q, naming, axes.parent).placements()
+    return [Transform(R, axes.rotation.to_child(p)) for R, p in found]
 
 
-def contact_jacobian(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> Rows:
+def paths(robot: Robot, k: int, q: Sequence[Coordinate], naming: Naming) -> list[Path]:
+    """The columns of each end of contact k, in the axes of its rows."""
+    if isinstance(robot, Model):
+        contact = robot.contacts[k]
+        ends = replace(robot, frames=contact.ends)
+        return columns(ends, q, "aligned", naming, robot.seen_from(contact).body)
+    frames, axes = on_frames(robot, k, q)
+    turn = axes.rotation.to_child
+    return [
+        [Passed(joint, tuple(Motion(turn(S.angular), turn(S.linear)) for S in own)) for joint, own in path]
+        for path in columns_from_root(frames, q, "aligned", naming, axes.parent)
+    ]
+
+
+def on_frames(reduced: ReducedModel, k: int, q: Sequence[Coordinate]) -> tuple[ReducedModel, PlacedFrame]:
+    """The model with the ends of contact k as its chosen frames, in m, and the axes of its rows."""
+    reduced = reduced.in_metres
+    axes = reduced.contacts_on(reduced.at(q))[k].axes
+    return replace(reduced, frames=reduced.contacts[k][1:]), axes
+
+
+def contact_jacobian(robot: Robot, q: Sequence[Coordinate], naming: Naming = unnamed) -> Rows:
     """J, rows x nv: J v is the velocity of the contacts."""
-    return jacobian_of(model, [paths(model, contact, q, naming) for contact in model.contacts])
-
-
-def jacobian_of(model: Model, ends: Sequence[Sequence[Path]]) -> Rows:
-    """J from the columns of the ends of every contact."""
-    rows: Rows = []
-    for contact, paths in zip(model.contacts, ends, strict=True):
-        sides = [jacobian(path, model.nv) for path in paths]
-        block = [less(*entries) for entries in zip(*sides, strict=True)]
-        rows += [block[k * model.nv : (k + 1) * model.nv] for k in range(contact.rows)]
+    model, rows = model_of(robot), list[list[Scalar]]()
+    for k, contact in enumerate(model.contacts):
+        rows += of_ends(contact, [jacobian(path, model.nv) for path in paths(robot, k, q, naming)])
     return rows
 
 
 def contact_motion(
-    model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
+    robot: Robot, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
 ) -> tuple[list[Scalar], list[Scalar]]:
     """J v and dJ/dt v of every row: velocities, and accelerations at a = 0 without gravity."""
     rates: list[Scalar] = []
     drifts: list[Scalar] = []
-    for contact in model.contacts:
-        ends = paths(model, contact, q, naming)
-        rates += held(contact, [velocity(path, v) for path in ends])
-        drifts += held(contact, [drift(path, v, "aligned", naming) for path in ends])
+    for k, contact in enumerate(model_of(robot).contacts):
+        ends = paths(robot, k, q, naming)
+        rates += of_motions(contact, [velocity(path, v) for path in ends])
+        drifts += of_motions(contact, [drift(path, v, "aligned", naming) for path in ends])
     return rates, drifts
 
 
-def paths(model: Model, contact: Contact, q: Sequence[Coordinate], naming: Naming) -> list[Path]:
-    """The columns of each end."""
-    ends = replace(model, frames=contact.ends)
-    return columns(ends, q, "aligned", naming, model.seen_from(contact).body)
-
-
-def held(contact: Contact, ends: Sequence[Motion]) -> list[Scalar]:
+def of_motions(contact: Contact, ends: Sequence[Motion]) -> list[Scalar]:
     """The rows of a contact from the motions of its ends."""
-    six = zip(*((*end.linear, *end.angular) for end in ends), strict=True)
-    return [less(*entries) for entries in six][: contact.rows]
+    return [row[0] for row in of_ends(contact, [[*m.linear, *m.angular] for m in ends])]
 
 
-def less(first: Scalar, *second: Scalar) -> Scalar:
-    """The value of the first end, minus that of the second end if there is one."""
-    return sub(first, *second) if second else first
+def of_ends(contact: Contact, ends: Sequence[Sequence[Scalar]]) -> Rows:
+    """The rows of a contact from a row-major matrix of six rows for each end: those of the first end, minus
+    those of the second end if there is one.
+    """
+    width = len(ends[0]) // 6
+    entries = [sub(*pair) for pair in zip(*ends, strict=True)] if ends[1:] else list(ends[0])
+    return [entries[k : k + width] for k in range(0, width * contact.rows, width)]

@@ -1,4 +1,4 @@
-"""Forward dynamics in contact, solved in axes that turn with the contacts, as the derivatives need it."""
+"""Forward dynamics in contact, solved in axes that turn with the contacts, for use by the derivatives."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rbdgen.functions.contacts.anchors import anchors
-from rbdgen.functions.contacts.in_link_axes import turning_rows
 from rbdgen.functions.contacts.multipliers import softness
-from rbdgen.functions.contacts.row_derivatives import Anchor, ContactRows, Rows
+from rbdgen.functions.contacts.relative import Rows
+from rbdgen.functions.contacts.row_derivatives import Anchor, ContactRows, turning_rows
 from rbdgen.functions.derivatives import solved
 from rbdgen.functions.derivatives.solved import Solved, named
 from rbdgen.model.reduce import ReducedModel
@@ -33,7 +33,7 @@ class System:
     forces: Sequence[Scalar]
 
     @classmethod
-    def of(cls, reduced: ReducedModel, x: State, *, held: bool) -> System:
+    def of(cls, reduced: ReducedModel, x: State, *, anchored: bool) -> System:
         model, coupling, naming = reduced.model, reduced.model.coupling, x.naming
         free, still = Solved.at(reduced, x), [0] * model.nv
         factor = free.factor
@@ -47,8 +47,8 @@ class System:
             G[k][k] = add(G[k][k], soft)
         admittance = ldl(G, naming=naming)
         t = factor.back_substitute(free.torques)
-        if held:
-            pulls = [value for own, anchor in anchored(contacts, x) for value in own.pull(x, anchor)]
+        if anchored:
+            pulls = [value for own, anchor in with_anchors(contacts, x) for value in own.pull(x, anchor)]
             drift = [add(*pair) for pair in zip(drift, pulls, strict=True)]
         forces = admittance.solve([neg(add(d, dot(row, t))) for d, row in zip(drift, Y, strict=True)])
         forces = named(forces, naming, "lambda")
@@ -59,14 +59,14 @@ class System:
         return cls(contacts, free, Y, admittance, coupling.extended(a), forces)
 
     def each(self) -> Iterator[tuple[ContactRows, list[Scalar]]]:
-        """Every contact and its forces."""
+        """Iterate over the contacts, each with its forces."""
         rest = iter(self.forces)
         for own in self.rows:
             yield own, [next(rest) for _ in range(own.contact.rows)]
 
 
-def anchored(rows: Sequence[ContactRows], x: State) -> Iterator[tuple[ContactRows, Anchor]]:
-    """Every contact and its anchor."""
+def with_anchors(rows: Sequence[ContactRows], x: State) -> Iterator[tuple[ContactRows, Anchor]]:
+    """Iterate over the contacts, each with its anchor."""
     return zip(rows, anchors([own.contact for own in rows], x.arrays["anchor"]), strict=True)
 
 

@@ -7,19 +7,18 @@ A unit force in a row is carried inward in the same way as a bias force. At ever
 f, and f - V D^-1 y goes on to the parent. The values y along the way are a row of L^-T J^T.
 
 A closed loop has two opposite unit forces, which meet at the body that carries both ends. If all joints were
-rigid they would cancel there. Their values for rigid joints are therefore subtracted, so that only the part
-that the joints below caused goes on.
+rigid, the two forces would cancel there. Their values for rigid joints are therefore subtracted, so that only
+the part that is due to the joints below is passed on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from rbdgen.functions.contacts.climbing import along_path, motions_along
 from rbdgen.functions.contacts.multipliers import Entries
-from rbdgen.functions.contacts.on_bodies import End, Held, held_contacts, inward, outward
-from rbdgen.functions.inverse_dynamics.classical import BodyMotion, moved
+from rbdgen.functions.contacts.on_bodies import End, Held, acceleration, held_contacts, inward, outward
 from rbdgen.model.articulated import combination
 from rbdgen.model.contacts import Contact
 from rbdgen.model.model import WORLD
@@ -38,11 +37,9 @@ from rbdgen.sweeps.bodies import (
 from rbdgen.sweeps.straight import Straight
 from rbdgen.sweeps.sweep import Given
 
-AT_REST = BodyMotion(ZERO, ZERO, ZERO)
-
 
 def moved_on(body: Body, x: Given) -> Motion:
-    """The velocity of a body from that of its parent."""
+    """Compute the velocity of a body from that of its parent."""
     return motion_to_child(body, x.parent) + relative_motion(body, x.v)
 
 
@@ -77,7 +74,7 @@ class Rows:
 
 
 class Contacts:
-    """The contacts of a reduced model, on bodies at a state over which sweeps ran.
+    """The contacts of a reduced model, on bodies at a state for which sweeps have been run.
 
     `own` says whether rows of contacts with the world are in the axes of their bodies.
     """
@@ -96,8 +93,8 @@ class Contacts:
             self.rows.append(Rows(contact, held, tuple(axes), turned))
 
     def given(self, values: Sequence[Scalar]) -> list[Scalar]:
-        """Values of all rows in the axes that users know: those of the world or of a closed loop's
-        carrier.
+        """Rotate the values of all rows to the axes that users know, which are those of the world or of the
+        carrier of a closed loop.
         """
         found: list[Scalar] = []
         for rows in self.rows:
@@ -111,38 +108,26 @@ class Contacts:
 
         The bodies' `motion` includes minus gravity, `up`, as if the world accelerated. It is subtracted here.
         """
-        values = self.driver.values
 
-        def acceleration(held: Held, end: End) -> Motion:
-            if held.carrier == WORLD:
-                own, up = values["motion"][end.body], values["up"][end.body]
-            else:
-                own, up = self._seen(end, AT_REST, moved), ZERO
-            return Motion(own.wdot, own.a + own.U.apply(end.point) - up)
+        def of(held: Held, end: End) -> Motion:
+            own = acceleration(end, motions_along(self.driver, held, end)[-1])
+            up = self.driver.values["up"][end.body] if held.carrier == WORLD else ZERO
+            return Motion(own.angular, own.linear - up)
 
-        return self._of_all(acceleration)
+        return self._of_all(of)
 
     def velocities(self) -> list[Scalar]:
         """J v."""
 
-        def velocity(held: Held, end: End) -> Motion:
-            known = self.driver.values["velocity"]
-            own = known[end.body] if held.carrier == WORLD else self._seen(end, NO_MOTION, moved_on)
+        def of(held: Held, end: End) -> Motion:
+            own: Motion = along_path(self.driver, held, end, "velocity", NO_MOTION, moved_on)[-1]
             return Motion(own.angular, own.linear + own.angular.cross(end.point))
 
-        return self._of_all(velocity)
+        return self._of_all(of)
 
     def _of_all(self, motion: Callable[[Held, End], Motion]) -> list[Scalar]:
         moving = ([motion(rows.held, end) for end in rows.held.ends] for rows in self.rows)
         return [value for rows, motions in zip(self.rows, moving, strict=True) for value in rows.of(motions)]
-
-    def _seen(self, end: End, still: Any, step: Callable[[Body, Given], Any]) -> Any:
-        """The motion of an end's body relative to the carrier of its contact."""
-        for i in end.path:
-            joint = self.bodies[i].joint
-            v = list(joint.slice(self.driver.inputs["v"]))
-            still = step(self.bodies[i], Given(parent=still, v=v, a=[0] * joint.nv))
-        return still
 
     def carried(self, weights: Sequence[Scalar] | None = None) -> list[Entries]:
         """A row of L^-T J^T for every row of the contacts, each times its weight."""
@@ -177,7 +162,7 @@ class Contacts:
         return force_to_parent(body, with_joint_force(body, rest, [0] * body.joint.nv))
 
     def _by_themselves(self, ends: Sequence[End], forces: Sequence[Sequence[Force]]) -> list[Force]:
-        """The sum of a closed loop's forces on its carrier if all joints between were rigid."""
+        """The sum of a closed loop's forces on its carrier if all joints between the two were rigid."""
         total = [NO_FORCE] * len(forces[0])
         for end, own in zip(ends, forces, strict=True):
             for n, force in enumerate(own):

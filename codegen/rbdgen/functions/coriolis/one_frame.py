@@ -15,8 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from rbdgen.functions.derivatives.one_frame import Rows, in_common_frame, placed, placed_bodies, turning_part
+from rbdgen.functions.derivatives.one_frame import Rows, placed_bodies
+from rbdgen.functions.derivatives.singh import BMatrix, Moving, Unturned, in_common_frame, placed
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import Model
 from rbdgen.model.moments import MassMoments
@@ -26,12 +28,10 @@ from rbdgen.spatial.ops import (
     NO_TRANSFORM,
     ZERO,
     Force,
-    Matrix,
     Motion,
     Transform,
     Vector,
 )
-from rbdgen.spatial.planar import FactoredRotation
 from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
 from rbdgen.sweeps.bodies import Body
 from rbdgen.sweeps.records import Each
@@ -40,34 +40,14 @@ from rbdgen.sweeps.sweep import Freedoms, Given, Gives, Inward, Outward, Pairs, 
 
 
 @dataclass(frozen=True, slots=True)
-class Moving:
-    """A body in the common frame: its pose and its velocity."""
-
-    rotation: Matrix
-    translation: Vector
-    v: Motion
-
-    def turned(self, rotation: FactoredRotation) -> Moving:
-        """The same body with its axes rotated."""
-        return Moving(Matrix(*map(rotation.to_parent, self.rotation)), self.translation, self.v)
-
-
-@dataclass(frozen=True, slots=True)
-class Composite:
-    """The mass moments of a subtree, and its B as (Bt, l): B = [[Bt, 0], [-l x, 0]] with the linear momentum
-    l.
-    """
+class Composite(Unturned):
+    """The mass moments of a subtree, and its B."""
 
     moments: MassMoments
-    momentum: Vector
-    Bt: Matrix
+    B: BMatrix
 
     def __add__(self, other: Composite) -> Composite:
-        return Composite(self.moments + other.moments, self.momentum + other.momentum, self.Bt + other.Bt)
-
-    def turned(self, _: FactoredRotation) -> Composite:
-        """The same composite: in the common frame it does not depend on a body's axes."""
-        return self
+        return Composite(self.moments + other.moments, self.B + other.B)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +70,14 @@ class Column:
 def coriolis_sweeps(
     world: Callable[[Given], Moving] | None = None, by_own_motion: bool = False
 ) -> tuple[Sweep, ...]:
-    """The sweeps that compute `C` from v. `world` gives the pose of the world in the common frame. For
-    `by_own_motion`, see `step_by_own_motion`.
+    """The sweeps that compute `C` from v.
+
+    `world` gives the pose of the world in the common frame, and `by_own_motion` is the `own` of `step`.
     """
     outward = Outward(
         "outward",
         "motion",
-        step_by_own_motion if by_own_motion else step,
+        partial(step, own=by_own_motion),
         world=world or (lambda _: Moving(IDENTITY, ZERO, NO_MOTION)),
         reads=("placement", "moments", "v"),
         gives={"motion": Moving, "direction": Each(Direction), "composite": Composite},
@@ -108,20 +89,17 @@ def coriolis_sweeps(
     return outward, inward, columns, entries
 
 
-def step(body: Body, x: Given) -> Gives:
-    """The motion and the composite of a body, and the directions of its joint."""
-    return _moved(body, placed(body, x), x.parent.v, x)
+def step(body: Body, x: Given, *, own: bool = False) -> Gives:
+    """The motion and the composite of a body, and the directions of its joint.
 
-
-def step_by_own_motion(body: Body, x: Given) -> Gives:
-    """The same for a joint with one degree of freedom, where S' may use the velocity of the body in place of
-    its parent's. Where velocities are sums that are stored, those of parents need no arrays then.
+    With `own`, S' uses the velocity of the body instead of its parent's, which makes no difference for a
+    joint with one degree of freedom. If velocities are stored as sums, those of parents then need no arrays.
     """
-    return _moved(body, placed(body, x), x.parent.v, x, own=True)
+    return _moved(body, placed(body, x), x.parent.v, x, own=own)
 
 
 def base_step(body: Body, x: Given) -> Gives:
-    """The same for a floating base, whose frame is the common one. The world does not move in it."""
+    """The step of a floating base, whose frame is the common one. The world does not move in this frame."""
     return _moved(body, NO_TRANSFORM, NO_MOTION, x)
 
 
@@ -131,20 +109,18 @@ def _moved(body: Body, frame: Transform, v: Motion, x: Given, *, own: bool = Fal
     # the motion of a joint with one degree of freedom does not change its own S
     seen = velocity if own or len(columns) > 1 else v
     moments = in_common_frame(body.moments, *frame)
-    momentum = moments.apply(velocity).force
     return {
         "motion": Moving(*frame, velocity),
         "direction": [Direction(S, seen.cross(S)) for S in columns],
-        "composite": Composite(moments, momentum, turning_part(moments, velocity)),
+        "composite": Composite(moments, BMatrix.of(moments, velocity)),
     }
 
 
 def column(x: Given) -> Gives:
     """The forces of a degree of freedom from which entries are computed."""
     S, rate, part = x.direction.S, x.direction.rate, x.composite
-    B_S = Force(part.Bt.apply(S.angular), S.angular.cross(part.momentum))
-    turning = part.Bt.T.apply(S.angular) + part.momentum.cross(S.linear)
-    return {"column": Column(part.moments.apply(S), B_S + part.moments.apply(rate), turning)}
+    moving = part.B.apply(S) + part.moments.apply(rate)
+    return {"column": Column(part.moments.apply(S), moving, part.B.transposed(S))}
 
 
 def own(x: Given) -> Gives:

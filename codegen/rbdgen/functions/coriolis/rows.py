@@ -7,24 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from rbdgen.functions.arguments import Q, V, square
 from rbdgen.functions.coriolis.local import CORIOLIS_MATRIX
 from rbdgen.functions.coriolis.one_frame import coriolis, coriolis_sweeps
-from rbdgen.functions.function import (
-    Call,
-    Form,
-    Function,
-    Identity,
-    Q,
-    V,
-    flat,
-    in_loops,
-    square,
-    swept,
-    swept_in_loops,
-)
+from rbdgen.functions.form import Form, flat, swept, swept_in_lanes, swept_in_loops
+from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.signature import Signature
-from rbdgen.sweeps.distributed import by_freedoms
-from rbdgen.sweeps.freedoms import freedoms_fill
 
 
 def _product(matrix: Any, vector: Any) -> Any:
@@ -60,17 +48,14 @@ CORIOLIS = Function(
             "Echeandia and Wensing, 2021",
             lambda model, x: [flat(coriolis(model, x.q, x.v, x.naming))],
         ),
-        swept("local", "the same in the bodies' own axes, with mass moments", ("C",), CORIOLIS_MATRIX),
+        swept(
+            "local", "the same in the bodies' own axes, with mass moments", {"C": "dtau_dv"}, CORIOLIS_MATRIX
+        ),
         swept_in_loops(
             "one_frame in loops over bodies and pairs of degrees of freedom", ("C",), coriolis_sweeps()
         ),
-        in_loops(
-            "one_frame, with degrees of freedom as SIMD lanes",
-            by_freedoms(("C",), *coriolis_sweeps(by_own_motion=True)),
-            "vectors",
-            compact=False,
-            over="tree",
-            worth=freedoms_fill,
+        swept_in_lanes(
+            "one_frame, with degrees of freedom as SIMD lanes", ("C",), coriolis_sweeps(by_own_motion=True)
         ),
     ),
     operations=lambda size: 460 * size.bodies + 31 * size.ancestors,

@@ -1,10 +1,10 @@
 """Derivatives with respect to external forces, which are Jacobians of all bodies.
 
 A force f on a body has the power f . J v. Therefore tau = ID(q, v, a) - J^T f and a = FD(q, v, tau) + M^-1
-J^T f, which are both linear in f (Featherstone 2008, section 2.4 on power, and table 5.1). A row of J^T is
-the velocities of all bodies when one joint alone moves at unit rate. A row of M^-1 J^T is their velocities
-when the joint rates are the same row of M^-1. Either is computed by an outward sweep, without solving for
-columns.
+J^T f, which are both linear in f (Featherstone 2008, section 2.4 on power, and table 5.1). A row of J^T
+consists of the velocities of all bodies if one joint alone moves at unit rate. A row of M^-1 J^T consists of
+their velocities if the joint rates are the same row of M^-1. An outward sweep computes either of them, so no
+columns have to be solved for.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Seen: TypeAlias = Callable[[int, Motion], Motion]
 
 
 def unit_rates(nv: int, rate: Scalar) -> Rows:
-    """Rows of joint rates in each of which one joint alone moves, at this rate."""
+    """Rows of joint rates. In each row only one joint moves, at this rate."""
     return [[rate if k == j else 0 for k in range(nv)] for j in range(nv)]
 
 
@@ -49,7 +49,7 @@ def motions_by_rates(
 def motions_by_rates_local(
     reduced: ReducedModel, q: Sequence[Coordinate], rates: Rows, naming: Naming = unnamed
 ) -> list[list[Scalar]]:
-    """The same, computed in the bodies' own axes."""
+    """The rows of `motions_by_rates`, computed in the bodies' own axes."""
     bodies = reduced.at(q)
 
     def seen(i: int, motion: Motion) -> Motion:
@@ -80,14 +80,14 @@ def _motions(
 def aba_fext_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, `da_dfext` from inputs q, v, tau, fext.
 
-    These are the loops of `aba_derivatives_columns`, then one with a run for every row of M^-1.
+    These are the loops of `aba_derivatives_columns`, followed by a loop with a run for every row of M^-1.
     """
     model, form = reduced.model, aba_derivatives_columns(reduced)
     nv, width = model.coupling.independent, 6 * len(model.visible)
     angles = whole("angles", 2 * model.nbodies)
 
     def torques(x: State) -> Arrays:
-        """The first loop's results, and the sines and cosines that all later runs share."""
+        """Compute the results of the first loop, and the sines and cosines that all later runs share."""
         return {**first.trace(x), "angles": [value for q_i in x.q for value in angle_of(q_i) or (0, 0)]}
 
     def motions(x: State) -> Arrays:
@@ -115,8 +115,8 @@ def aba_fext_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
 
 
 def _other_trees(ancestors: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """For every degree of freedom, those in other trees: M^-1 is 0 between trees that are joined by the world
-    alone.
+    """For every degree of freedom, those in other trees. M^-1 is 0 between trees that only the world
+    connects.
     """
     roots = [above[-1] if above else k for k, above in enumerate(ancestors)]
     return tuple(tuple(k for k, other in enumerate(roots) if other != root) for root in roots)

@@ -1,15 +1,15 @@
 """Derivatives of forward dynamics, solved column by column.
 
 dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24), on a `ReducedModel`
-and in loops. First come M = L^T D L (Featherstone 2008, section 6.5), W = L^-1, qdd and dID/du. Then the same
-sparse products
+and in loops. The first step computes M = L^T D L (Featherstone 2008, section 6.5), W = L^-1, qdd and dID/du.
+The second step solves for every column b of -dID/dq and -dID/dv by the same sparse products
 
     x = W D^-1 W^T b
 
-run for every column b of -dID/dq and -dID/dv, and x = W D^-1 w for every row w of W gives M^-1. All columns
-take the same operations, so that neighbouring columns can be the lanes of a vector. W is as sparse as L: W_ij
-is nonzero only if j is i or an ancestor of i. A substitution with L would be a chain of dependent operations
-along every limb, whereas the rows of a product do not depend on each other.
+The third step computes M^-1: its columns are x = W D^-1 w for every row w of W. All columns take the same
+operations, so neighbouring columns can be the lanes of a vector. W is as sparse as L: W_ij is nonzero only if
+j is i or an ancestor of i. A substitution with L would be a chain of dependent operations along every limb,
+whereas the rows of a product do not depend on each other.
 
 A floating base's linear velocity and attitude enter only through the base's own linear acceleration; those
 columns are known without a solve.
@@ -88,8 +88,8 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
 
 
 def related_dofs(ancestors: Ancestors) -> list[frozenset[int]]:
-    """For every degree of freedom k: itself, its ancestors and its descendants. Column k of dID/du is zero
-    elsewhere.
+    """The ancestors and descendants of every degree of freedom k, and k itself. Column k of dID/du is zero in
+    all other rows.
     """
     related = [{k, *above} for k, above in enumerate(ancestors)]
     for k, above in enumerate(ancestors):
@@ -99,13 +99,13 @@ def related_dofs(ancestors: Ancestors) -> list[frozenset[int]]:
 
 
 def limbs(ancestors: Ancestors, related: Sequence[frozenset[int]]) -> list[set[int]]:
-    """For every degree of freedom k, the columns in which row k of W may be nonzero; they are equal within a
-    limb.
+    """The columns in which row k of W may be nonzero, for every degree of freedom k. All rows of a limb have
+    the same columns.
 
-    A limb is a set of degrees of freedom with the same related ones, for example the joints of one leg. Its
-    columns are its own degrees of freedom and their ancestors. Row k is also zero at those degrees of freedom
-    of its limb that are below k. These columns are kept, so that all rows of a limb take the same operations
-    and can be lanes of one vector.
+    A limb is a set of degrees of freedom whose sets of related degrees of freedom are equal, for example the
+    joints of one leg. The columns of a limb are its degrees of freedom and their ancestors. They include
+    some zeros, at the degrees of freedom of the limb that are below k, so that all rows of a limb take the
+    same operations and can be lanes of one vector.
     """
     limbs: dict[frozenset[int], set[int]] = {}
     for k, above in enumerate(ancestors):
@@ -114,7 +114,7 @@ def limbs(ancestors: Ancestors, related: Sequence[frozenset[int]]) -> list[set[i
 
 
 def without(nv: int, dofs: Set[int]) -> tuple[int, ...]:
-    """All degrees of freedom but these."""
+    """All degrees of freedom except these."""
     return tuple(i for i in range(nv) if i not in dofs)
 
 
@@ -135,7 +135,7 @@ def _torques(reduced: ReducedModel, x: State, known: KnownColumns) -> Arrays:
 
 
 def by_rows(ancestors: Ancestors, entries: Sequence[Scalar]) -> Rows:
-    """W by rows, from its entries below the diagonal."""
+    """The rows of W, made from its entries below the diagonal."""
     below = iter(entries)
     return [{i: 1, **{j: next(below) for j in above}} for i, above in enumerate(ancestors)]
 

@@ -3,19 +3,19 @@
 Carpentier and Mansard, RSS 2018, eq. 24: dFD/du = -M^-1 dID/du at a = FD(q, v, tau), and dFD/dtau = M^-1.
 
 A floating base's linear velocity is left out of dID, and its effect is added at the end. Otherwise M^-1 would
-divide the rounding errors of forces m w v by m l^2, and bodies of 1e-13 m would keep two digits at 1 m/s.
+divide the rounding errors of forces m w v by m l^2, and results for bodies of 1e-13 m would have only two
+correct digits at 1 m/s.
 
-In loops, the sweeps for qdd, for dID/du and for M^-1 come first, then the product of a row and a column runs
-for every entry. The three share scratch arrays of the same name, one after the other.
+In loops, the sweeps for qdd, for dID/du and for M^-1 come first. Then the product of a row and a column is
+computed for every entry. The three groups of sweeps use scratch arrays of the same name, one after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from rbdgen.access import Access, MatrixView, column, element, whole
+from rbdgen.access import MatrixView, column, element, whole
 from rbdgen.functions.articulated.step import forward_dynamics
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, Rows, derivatives, rnea_derivatives
 from rbdgen.functions.forward_dynamics.articulated_body import aba
@@ -64,10 +64,10 @@ def aba_derivatives(
     naming: Naming = unnamed,
     resistance: Slopes | None = None,
 ) -> ForwardDynamicsDerivatives:
-    """dFD/dq, dFD/dv and dFD/dtau over the independent degrees of freedom; arguments as in `aba`.
+    """dFD/dq, dFD/dv and dFD/dtau over the independent degrees of freedom. The arguments are those of `aba`.
 
-    `fext` turns with the bodies. tau is without the torques of joint resistance, whose derivatives are
-    `resistance`.
+    `fext` turns with the bodies. tau does not include the torques of joint resistance, whose derivatives are
+    given as `resistance`.
     """
     coupling = model.coupling
     forward = aba if coupling.is_trivial else forward_dynamics_composite
@@ -115,9 +115,9 @@ def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:
         accelerations = loops_with_less(reduced, accelerations)
         torques = loops_with_added(reduced, torques, slopes)
     parts = (
-        _renamed(accelerations, {"a": "qdd"}),
-        _renamed(torques, {"a": "qdd"}),
-        _renamed(minv_looped(reduced), {"Minv": "da_dtau"}),
+        accelerations.renamed({"a": "qdd"}),
+        torques.renamed({"a": "qdd"}),
+        minv_looped(reduced).renamed({"Minv": "da_dtau"}),
     )
     first, *others = parts
     loops = [*first.loops, *(s for part in others for s in part.loops if s.name != "joints")]
@@ -135,18 +135,8 @@ def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:
     )
 
 
-def _renamed(form: LoopedForm, names: Mapping[str, str]) -> LoopedForm:
-    """The same loops with arrays replaced by the ones that `names` gives."""
-
-    def moved(accesses: Mapping[str, Access]) -> dict[str, Access]:
-        return {name: replace(at, array=names.get(at.array, at.array)) for name, at in accesses.items()}
-
-    loops = (replace(s, reads=moved(s.reads), writes=moved(s.writes)) for s in form.loops)
-    return replace(form, loops=tuple(loops))
-
-
 def _product(nv: int, result: str, right: str) -> FormLoop:
-    """-M^-1 times a matrix, entry by entry."""
+    """The loop that multiplies a matrix by -M^-1, entry by entry."""
     entries = [(i, k) for i in range(nv) for k in range(nv)]
     return FormLoop(
         "product",
@@ -161,7 +151,7 @@ def _product(nv: int, result: str, right: str) -> FormLoop:
 
 
 def _base_velocity(nv: int, joint: Joint) -> FormLoop:
-    """The effect of a floating base's velocity, added to the rows of its linear acceleration."""
+    """The loop that adds the effect of a floating base's velocity to the rows of its linear acceleration."""
     block = MatrixView("da_dv", nv).block(range(3), range(BASE))
 
     def trace(x: State) -> Arrays:

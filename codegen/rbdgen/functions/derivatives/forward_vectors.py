@@ -1,9 +1,10 @@
 """Derivatives of forward dynamics with degrees of freedom, then columns, as the lanes of vectors.
 
 dFD/du = -M^-1 dID/du at qdd = FD(q, v, tau) (Carpentier and Mansard, RSS 2018, eq. 24). dID/du is computed by
-the sweeps of `one_frame.py`, but bodies are placed once for all steps. Without joint accelerations, sweeps
-give the composites, the unit forces and the bias. Chains of joints then give qdd, and further sweeps what qdd
-adds to motions and forces. Last come the columns of -M^-1 dID/dq, -M^-1 dID/dv and M^-1, chain by chain.
+the sweeps of `one_frame.py`, except that bodies are placed only once for all steps. First, sweeps without
+joint accelerations compute the composites, the unit forces and the bias. Then qdd is solved for, chain by
+chain (see `inertia_matrix/chains.py`), and further sweeps compute the terms that qdd adds to motions and
+forces. Last, the columns of -M^-1 dID/dq, -M^-1 dID/dv and M^-1 are solved for, again chain by chain.
 
 A floating base's linear velocity and attitude are left out and added at the end, as in `columns.py`.
 """
@@ -17,14 +18,14 @@ from rbdgen.access import MatrixView, whole
 from rbdgen.functions.derivatives.columns import related_dofs
 from rbdgen.functions.derivatives.known_columns import KNOWN_BY_V, KnownColumns
 from rbdgen.functions.derivatives.one_frame import COLUMNS, base_step, column, derivatives
-from rbdgen.functions.inertia_matrix.chain_columns import ChainColumns
-from rbdgen.functions.inertia_matrix.chains import ROOM, ROOT, ChainLanes, split
+from rbdgen.functions.inertia_matrix.chains import ROOM, ChainLanes
 from rbdgen.functions.resistance import Added, by_position, by_velocity, less, loops_with_added
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import NO_MOTION, Force, Motion, Vector
 from rbdgen.spatial.scalar import Scalar, add, neg, sub
 from rbdgen.sweeps.base_line import Totals
 from rbdgen.sweeps.bodies import Body, Jointed
+from rbdgen.sweeps.columns import ROOT, split
 from rbdgen.sweeps.distributed import Between, Distributed
 from rbdgen.sweeps.freedoms import FreedomLanes
 from rbdgen.sweeps.inputs import State
@@ -50,8 +51,8 @@ OUTWARD, COMPOSITES, _, ENTRIES = derivatives(SOLVED, by_own_motion=True)
 
 
 def turning_base(body: Body, x: Given) -> Gives:
-    """A floating base without linear velocity and without accelerations. Its columns by linear velocity and
-    by attitude are known, so their entries are left out.
+    """The step of a floating base without linear velocity and without accelerations. Its columns by linear
+    velocity and by attitude are known, so their entries are left out.
     """
     gives = base_step(body, Given(v=[0, 0, 0, *x.v[3:]], a=[0] * BASE, upward=x.upward, fext=None))
     shifts, turns = gives["direction"][:3], gives["direction"][3:]
@@ -60,7 +61,7 @@ def turning_base(body: Body, x: Given) -> Gives:
 
 
 def with_rotor(body: Body, x: Given) -> Gives:
-    """What a body gives, and the inertia of the rotors of its joint."""
+    """The step of a body, which also gives the inertia of the rotors of its joint."""
     return {**OUTWARD.step(body, x), "rotor": list(body.armature)}
 
 
@@ -74,9 +75,9 @@ MOTIONS = replace(
 
 
 def unit_forces(x: Given) -> Gives:
-    """S, the force t1 of a unit acceleration of the joint, its torque, and the bias."""
+    """Compute S, the force t1 of a unit acceleration of the joint, its torque, and the bias."""
     S = x.direction.S
-    t1 = x.composite.inertia.apply(S)
+    t1 = x.composite.moments.apply(S)
     return {
         "S": S,
         "unit": Wrench(t1.force, t1.moment),
@@ -96,7 +97,7 @@ UNIT_FORCES = Freedoms(
 
 
 def change(_: Jointed, x: Given) -> Gives:
-    """What qdd adds to the acceleration of a body."""
+    """Compute the term that qdd adds to the acceleration of a body."""
     return {"change": sum((d.S * a for d, a in zip(x.direction, x.a, strict=True)), x.parent)}
 
 
@@ -106,7 +107,7 @@ CHANGES = Outward(
 
 
 def weight(x: Given) -> Gives:
-    """What the acceleration of a joint adds to the forces on its ancestors."""
+    """Compute the term that the acceleration of a joint adds to the forces on its ancestors."""
     return {"weight": Force(x.unit.moment, x.unit.force) * x.a}
 
 
@@ -116,7 +117,7 @@ WEIGHTS_BELOW = Inward("weights_below", {"weight": Sum(Force)}, lambda _, x: {"w
 
 
 def at_accelerations(x: Given) -> Gives:
-    """The directions and the composite at qdd.
+    """Compute the directions and the composite at qdd.
 
     qdd changes the force on a subtree by the unit forces t1 of the subtree's joints, times their
     accelerations, and by the composite inertia times the change of the parent's acceleration.
@@ -124,7 +125,7 @@ def at_accelerations(x: Given) -> Gives:
     d, still = x.direction, x.composite
     above = x.change - d.S * x.a
     psi2 = (x.motion.a + above).cross(d.S) + x.motion.v.cross(d.psi1)
-    force = still.force + x.weight + still.inertia.apply(above)
+    force = still.force + x.weight + still.moments.apply(above)
     return {"direction": replace(d, psi2=psi2), "composite": replace(still, force=force)}
 
 
@@ -142,7 +143,7 @@ def aba_derivatives_vectors(reduced: ReducedModel) -> LoopedForm:
     chains = ChainLanes(lanes)
 
     def solve(totals: Totals) -> list[FormLoop]:
-        base = [_base(chains, totals)] if chains.based else []
+        base = [_base(chains, totals)] if lanes.first else []
         return [*chains.blocks(), _rows(lanes), *chains.factor(), *base, chains.accelerations()]
 
     accelerations = Between("accelerations", ("S", "unit", "own", "bias"), ("a",), solve, ("composite",))
@@ -151,14 +152,14 @@ def aba_derivatives_vectors(reduced: ReducedModel) -> LoopedForm:
     Distributed(lanes, (*without, accelerations, *with_them), block=False).run()
     resisted = loops_with_added(reduced, lanes.form({}), RESISTED)
     lanes.loops, lanes.tables = list(resisted.loops), dict(resisted.tables)
-    known, shift = _known(lanes) if chains.based else ([], [])
+    known, shift = _known(lanes) if lanes.first else ([], [])
     by_state, by_torque = _solves(chains)
     lanes.loops += [*known, *by_state, *shift, *by_torque]
     return lanes.form(dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv))
 
 
 def _rows(lanes: FreedomLanes) -> FormLoop:
-    """A row for every joint: its unit force, followed by its bias minus its torque."""
+    """The loop that writes a row for every joint: its unit force, followed by its bias minus its torque."""
     n = lanes.count
 
     def trace(x: State) -> Arrays:
@@ -231,10 +232,10 @@ def _solves(chains: ChainLanes) -> tuple[list[FormLoop], list[FormLoop]]:
     def by_torque(k: int, column: int) -> bool:
         return not above[column].isdisjoint(rows[k])
 
-    dq = ChainColumns(chains, "dtau_dq", "da_dq", first, by_state)
-    dv = ChainColumns(chains, "dtau_dv", "da_dv", KNOWN_BY_V if first else 0, by_state)
-    dtau = ChainColumns(chains, "minus_one", "da_dtau", first, by_torque)
-    return [*dq.loops(), *dv.loops()], [*dtau.loops(), *(_by_base_force(lanes) if first else [])]
+    by_q = chains.columns("dtau_dq", "da_dq", first, by_state)
+    by_v = chains.columns("dtau_dv", "da_dv", KNOWN_BY_V if first else 0, by_state)
+    by_tau = chains.columns("minus_one", "da_dtau", first, by_torque)
+    return [*by_q, *by_v], [*by_tau, *(_by_base_force(lanes) if first else [])]
 
 
 def _by_base_force(lanes: FreedomLanes) -> list[FormLoop]:

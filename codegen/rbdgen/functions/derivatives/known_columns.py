@@ -23,7 +23,7 @@ from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop
 
 KNOWN_BY_Q, KNOWN_BY_V = 6, 3
-"""How many of a floating base's columns, counted from the first, need no solve: of dFD/dq and of dFD/dv."""
+"""The numbers of leading columns of dFD/dq and of dFD/dv that need no solve on a floating base."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class KnownColumns:
 
     reduced: ReducedModel
     by_q: int = KNOWN_BY_Q
-    """How many of a base's columns of da_dq are known."""
+    """The number of known columns of da_dq of a base."""
     by_v: int = KNOWN_BY_V
-    """How many of a base's columns of da_dv are known."""
+    """The number of known columns of da_dv of a base."""
 
     @property
     def nv(self) -> int:
@@ -65,7 +65,7 @@ class KnownColumns:
 
     @property
     def writes(self) -> dict[str, Access]:
-        """Where the known columns lie, and the terms to add, which lie in a scratch array."""
+        """The places of the known columns, and of the terms to add, which are in a scratch array."""
         known = {
             f"known_d{u}": MatrixView(f"da_d{u}", self.nv).block(range(self.nv), some)
             for u, some in self.known.items()
@@ -78,7 +78,7 @@ class KnownColumns:
         return {"shift": len(self.shifted)} if self.shifted else {}
 
     def values(self, x: State) -> Arrays:
-        """What `writes` places, at a state."""
+        """The values at a state for the places in `writes`."""
         da_dq, da_dv = ([[0] * self.nv for _ in range(self.nv)] for _ in range(2))
         add_base_terms(self.reduced, x.q, x.v, da_dq, da_dv)
         values = {
@@ -89,7 +89,7 @@ class KnownColumns:
         return {name: values[name] for name in self.writes}
 
     def shifts(self) -> list[FormLoop]:
-        """The loop that adds the terms to the columns that were solved."""
+        """The loop that adds the terms to the columns that were solved for."""
         if not self.shifted:
             return []
         solved = MatrixView("da_dv", self.nv).entries(self.shifted)

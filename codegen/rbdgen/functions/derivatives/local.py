@@ -1,12 +1,12 @@
-"""Derivatives of inverse dynamics in the bodies' own axes, velocities relative to each frame's origin.
+"""Derivatives of inverse dynamics in the bodies' own axes, with velocities relative to each frame's origin.
 
-On a `ReducedModel`, for the subtree of body j seen from its origin: F = int r'' dm and N = int r x r'' dm
-(r'' the acceleration less gravity), l2 = 2 int r' dm and K2 = 2 int r' r^T dm. A change of q_j moves the
-subtree by S = (s_w, s_v), for example turns it about z; S is fixed in the body, and its rates Psi1, Psi2 and
-dS/dt follow from velocity and acceleration. The field of accelerations that the change adds, integrated over
-the subtree, gives the columns of dID/dq, dID/dv and M; what the same field of an ancestor's change does to
-tau_j gives the rows. Composites and rates are those of Singh, Russell and Wensing, RA-L 2022, in another
-frame.
+The model is a `ReducedModel`. The subtree of body j, seen from the origin of j, has the composites F = int
+r'' dm, N = int r x r'' dm, l2 = 2 int r' dm and K2 = 2 int r' r^T dm, where r'' is the acceleration less
+gravity. A change of q_j moves the subtree by S = (s_w, s_v), for example by a rotation about z. S is fixed in
+the body, and its rates Psi1, Psi2 and dS/dt follow from velocity and acceleration. The change adds a field of
+accelerations to the subtree. Its integral over the subtree gives the columns of dID/dq, dID/dv and M. The
+effect on tau_j of the field that the change of an ancestor adds gives the rows. Composites and rates are
+those of Singh, Russell and Wensing, RA-L 2022, in another frame.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, InverseDynamicsDerivatives
+from rbdgen.functions.derivatives.singh import BMatrix
 from rbdgen.functions.inverse_dynamics.classical import BodyMotion, carried, inertial_force, moved
+from rbdgen.functions.momentum.rates import origin_rate
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.moments import MassMoments
 from rbdgen.model.reduce import ReducedBody, ReducedModel
@@ -43,17 +45,22 @@ class Subtree:
         )
 
     @property
-    def Q(self) -> Matrix:
-        """tr(K2) 1 - K2: int r x (z' x r') dm is Q z' / 2."""
+    def B(self) -> BMatrix:
+        """The map from a motion m to 2 int r x (m_w x r') dm and 2 int m_w x r' dm. Its Bt is tr(K2) 1 -
+        K2.
+        """
         (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (tuple(row) for row in self.K2)
-        return Matrix(
+        Bt = Matrix(
             Vector(add(yy, zz), neg(xy), neg(xz)),
             Vector(neg(yx), add(xx, zz), neg(yz)),
             Vector(neg(zx), neg(zy), add(xx, yy)),
         )
+        return BMatrix(self.l2, Bt)
 
     def to_parent(self, body: ReducedBody, twice_rate: Vector) -> Subtree:
-        """About the parent's origin, in its axes; `twice_rate`: 2 p', p from there to this origin."""
+        """The composites about the parent's origin, in the parent's axes. `twice_rate` is 2 p', where p is
+        the vector from the parent's origin to this one.
+        """
         R, p = body.rotation, body.translation
         turned = self.moments.rotated(R)
         moments = turned.translated(p)
@@ -64,9 +71,9 @@ class Subtree:
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """A column S of a motion subspace, and how it changes, in its body's axes.
+    """A column S of a motion subspace and its rates, in the body's axes.
 
-    A prime is the parent's motion at the body's origin, (w_J, u) that of the joint itself:
+    A prime marks the parent's motion at the body's origin, and (w_J, u) is the motion of the joint itself:
 
         psi1 = (w' x s_w, w' x s_v + s_w x u)
         psi2 = (U' s_w, U' s_v + a' x s_w + 2 (w' x s_w) x u)
@@ -80,7 +87,9 @@ class Direction:
 
 
 def along_axis(S: Motion, motion: BodyMotion) -> Direction:
-    """Of a joint about or along z: its own motion does not change z, w' x z = w x z and U' z = U z."""
+    """The direction of a joint about or along z. The motion of the joint does not change z, so w' x z = w x z
+    and U' z = U z.
+    """
     w, a, U = motion.w, motion.a, motion.U
     turning, sliding = S.angular.z, S.linear.z
     rate, acceleration = Vector(w.y, neg(w.x), 0), Vector(U[0].z, U[1].z, U[2].z)
@@ -90,7 +99,9 @@ def along_axis(S: Motion, motion: BodyMotion) -> Direction:
 
 
 def in_any_way(S: Motion, above: BodyMotion, own: Motion, w: Vector) -> Direction:
-    """Of any joint; `above`: the parent's motion at this origin, `own`: the joint's, in the body's axes."""
+    """The direction of any joint. `above` is the parent's motion at this origin and `own` that of the joint,
+    both in the body's axes.
+    """
     (turn, slide), u = (S.angular, S.linear), own.linear
     rate = above.w.cross(turn)
     psi1 = Motion(rate, above.w.cross(slide) + turn.cross(u))
@@ -101,9 +112,10 @@ def in_any_way(S: Motion, above: BodyMotion, own: Motion, w: Vector) -> Directio
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What changes of one degree of freedom j add to the force on the subtree, by `a_j`, `v_j` and `q_j`.
+    """The derivatives of the force on the subtree with respect to `a_j`, `v_j` and `q_j` of one degree of
+    freedom j.
 
-    `row`: 2 int r' x s dm of the unit field s of j, which ancestors' changes meet in tau_j.
+    `row` is 2 int r' x s dm for the unit field s of j. It gives the effect of ancestors' changes on tau_j.
     """
 
     by_a: Force
@@ -125,7 +137,7 @@ def rnea_derivatives_local(
     fext: Sequence[Force] | None = None,
     naming: Naming = unnamed,
 ) -> InverseDynamicsDerivatives:
-    """dID/dq, dID/dv and M, and tau itself on the way; arguments as in `rnea_classical`.
+    """dID/dq, dID/dv and M, and tau as a by-product. The arguments are those of `rnea_classical`.
 
     The external forces `fext` turn with the bodies.
     """
@@ -135,7 +147,9 @@ def rnea_derivatives_local(
 
 
 def derivatives_in_own_axes(external: bool = False) -> tuple[Sweep, ...]:
-    """The sweeps that give `dtau_dq`, `dtau_dv`, `dtau_da` and `tau` of v, a and (if `external`) fext."""
+    """The sweeps that compute `dtau_dq`, `dtau_dv`, `dtau_da` and `tau` from v and a and, with `external`,
+    from fext.
+    """
     outward = Outward(
         "outward",
         "motion",
@@ -151,14 +165,16 @@ def derivatives_in_own_axes(external: bool = False) -> tuple[Sweep, ...]:
 
 
 def step(body: ReducedBody, x: Given) -> Gives:
-    """A body's motion, the directions of its joint, the rate of its origin, and its own composites."""
+    """Compute the motion of a body, the directions of its joint, twice the rate of its origin, and its own
+    composites.
+    """
     motion = moved(body, x)
     force = inertial_force(body.moments, motion)
     return {
         "motion": motion,
         "direction": directions_of(body, x.parent, x.v, motion),
-        "rate": origin_rate(body, x.parent, x.v),
-        "subtree": own_subtree(body, motion, force if x.fext is None else force - x.fext),
+        "rate": origin_rate(body, x.parent.w * 2, relative_motion(body, x.v).linear * 2),
+        "subtree": own_subtree(body.moments, motion.w * 2, force if x.fext is None else force - x.fext),
     }
 
 
@@ -173,47 +189,32 @@ def directions_of(
     return [in_any_way(S, above, own, motion.w) for S in body.subspace]
 
 
-def origin_rate(body: ReducedBody, parent: BodyMotion, v: Sequence[Scalar]) -> Vector:
-    """2 p', where p leads from the parent's origin to this one, in the parent's axes: 2 w x p + 2 R u."""
-    own = relative_motion(body, v).linear * 2
-    slid: Vector = body.axis * own.z if body.joint.type.one_axis else body.rotation.to_parent(own)
-    return (parent.w * 2).cross(body.translation) + slid
-
-
-def own_subtree(body: ReducedBody, motion: BodyMotion, force: Force) -> Subtree:
-    """A body by itself: K2 = 2 [w x] Sigma, l2 = 2 w x h."""
-    twice = motion.w * 2
-    own = body.moments
-    return Subtree(own, force, twice.cross(own.first), Matrix.skew(twice) @ own.second)
+def own_subtree(own: MassMoments, twice_w: Vector, force: Force) -> Subtree:
+    """The composites of a single body: K2 = 2 [w x] Sigma, l2 = 2 w x h."""
+    return Subtree(own, force, twice_w.cross(own.first), Matrix.skew(twice_w) @ own.second)
 
 
 # ---- inward
 
 
 def own_column(direction: Direction, subtree: Subtree) -> Column:
-    """What changes of a degree of freedom take at its own body, which turns with them."""
-    S, psi1, moments = direction.S, direction.psi1, subtree.moments
-    l2, Q = subtree.l2, subtree.Q
-
-    def turned(m: Motion) -> Force:
-        """2 int r x (m_w x r') dm and 2 int m_w x r' dm."""
-        return Force(Q.apply(m.angular), m.angular.cross(l2))
-
+    """The column of a degree of freedom, for its own body, which turns with it."""
+    S, moments, B = direction.S, subtree.moments, subtree.B
     return Column(
         moments.apply(S),
-        moments.apply(direction.by_velocity) + turned(S),
-        moments.apply(direction.psi2) + turned(psi1),
-        Q.T.apply(S.angular) + l2.cross(S.linear),
+        moments.apply(direction.by_velocity) + B.apply(S),
+        moments.apply(direction.psi2) + B.apply(direction.psi1),
+        B.transposed(S),
     )
 
 
 def with_turned_force(own: Column, S: Motion, force: Force) -> Column:
-    """The column that ancestors see: for them the force on the subtree moves too, by S x* f."""
+    """The column for ancestors. With respect to them the force on the subtree also moves, by S x* f."""
     return replace(own, by_q=own.by_q + S.cross_force(force))
 
 
 def own_entries(body: ReducedBody, x: Given) -> Gives:
-    """The entries between the degrees of freedom of one joint; the columns that its ancestors see."""
+    """Compute the entries between the degrees of freedom of one joint, and the columns for its ancestors."""
     columns = [own_column(direction, x.subtree) for direction in x.direction]
     return {
         "tau": along_joint(body, x.subtree.force),
@@ -246,7 +247,7 @@ def carry(body: ReducedBody, column: Column, x: Given) -> Column:
 
 
 def entries_above(_: object, x: Given) -> Gives:
-    """The entries between a degree of freedom and those of a joint above it, both ways."""
+    """Compute the entries between a degree of freedom and those of a joint above it, in both orders."""
     column, inertial = x.column, [direction.S.dot(x.column.by_a) for direction in x.direction]
     return {
         "dtau_da": inertial,

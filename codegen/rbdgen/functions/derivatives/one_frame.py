@@ -5,18 +5,19 @@ RA-L 2022, and Carpentier and Mansard, RSS 2018, Alg. 2-3. The common frame has 
 origin at the first joint. On a floating base it is the base's own frame, in which the base's six columns are
 unit vectors and its quaternion affects gravity only. In a common frame, composite quantities are plain sums.
 
-An outward sweep computes the directions of all degrees of freedom and every body's composite, an inward sweep
-the composites of subtrees. Then the forces t1 to t4 of each degree of freedom j follow, and last the entries
-between j and each degree of freedom above it.
+An outward sweep computes the directions of all degrees of freedom and the composite of every body, and an
+inward sweep computes the composites of subtrees. Then the forces t1 to t4 of each degree of freedom j are
+computed, and last the entries between j and each degree of freedom above it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
-from rbdgen.model.inertia import Inertia
+from rbdgen.functions.derivatives.singh import BMatrix, Moving, Unturned, in_common_frame, placed
 from rbdgen.model.joints import Coordinate, Joint
 from rbdgen.model.model import Body as ModelBody
 from rbdgen.model.model import Model
@@ -29,11 +30,9 @@ from rbdgen.spatial.ops import (
     Force,
     Matrix,
     Motion,
-    Symmetric,
     Transform,
     Vector,
 )
-from rbdgen.spatial.planar import FactoredRotation
 from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
 from rbdgen.sweeps.bodies import Body
 from rbdgen.sweeps.records import Each
@@ -58,59 +57,22 @@ class InverseDynamicsDerivatives(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Moving:
+class Accelerated(Moving):
     """A body in the common frame: its pose, its velocity and its acceleration."""
 
-    rotation: Matrix
-    translation: Vector
-    v: Motion
     a: Motion
-
-    def turned(self, rotation: FactoredRotation) -> Moving:
-        """The same body with its axes rotated."""
-        return Moving(Matrix(*map(rotation.to_parent, self.rotation)), self.translation, self.v, self.a)
 
 
 @dataclass(frozen=True, slots=True)
-class Composite:
-    """The inertia of a subtree as (m, h, Sigma), its force f, and the 6 x 6 matrix B of Singh et al. as (Bt,
-    l).
+class Composite(Unturned):
+    """The mass moments of a subtree, its force f, and its B."""
 
-    Bt = -([w x] Sigma + [h x][v x]), summed over bodies, and l is the linear momentum. B = [[Bt, 0], [-l x,
-    0]] maps motions to forces.
-    """
-
-    mass: Scalar
-    first_moment: Vector
-    second_moment: Symmetric
+    moments: MassMoments
     force: Force
-    momentum: Vector
-    Bt: Matrix
+    B: BMatrix
 
     def __add__(self, other: Composite) -> Composite:
-        return Composite(
-            add(self.mass, other.mass),
-            self.first_moment + other.first_moment,
-            self.second_moment + other.second_moment,
-            self.force + other.force,
-            self.momentum + other.momentum,
-            self.Bt + other.Bt,
-        )
-
-    def turned(self, _: FactoredRotation) -> Composite:
-        """The same composite: in the common frame it does not depend on a body's axes."""
-        return self
-
-    @property
-    def inertia(self) -> Inertia:
-        return Inertia.from_second_moment(self.mass, self.first_moment, self.second_moment)
-
-    def B(self, m: Motion) -> Force:
-        return Force(self.Bt.apply(m.angular), m.angular.cross(self.momentum))
-
-    def B_transposed(self, m: Motion) -> Vector:
-        """The angular part of B^T m; the linear part is 0."""
-        return self.Bt.T.apply(m.angular) + self.momentum.cross(m.linear)
+        return Composite(self.moments + other.moments, self.force + other.force, self.B + other.B)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +87,7 @@ class Direction:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The forces t1 to t4 of a degree of freedom j. `t4` is the angular part alone; `turned` is t3 + S x*
+    """The forces t1 to t4 of a degree of freedom j. `t4` is only the angular part, and `turned` is t3 + S x*
     f.
     """
 
@@ -138,7 +100,7 @@ class Column:
 
 def derivatives(
     outputs: Sequence[str] = OUTPUTS,
-    world: Callable[[Given], Moving] | None = None,
+    world: Callable[[Given], Accelerated] | None = None,
     beside: bool = False,
     external: bool = False,
     by_own_motion: bool = False,
@@ -147,15 +109,15 @@ def derivatives(
 
     `world` gives the motion of the world in the common frame. With `beside`, motion is seen from a frame that
     translates with the floating base, see `base_seen_beside`. With `external`, the sweeps also read fext,
-    whose forces turn with their bodies. For `by_own_motion`, see `step_by_own_motion`.
+    whose forces turn with their bodies. `by_own_motion` is the `own` of `moved`.
     """
     outward = Outward(
         "outward",
         "motion",
-        step_by_own_motion if by_own_motion else step,
-        world=world or (lambda x: Moving(IDENTITY, ZERO, NO_MOTION, Motion(ZERO, x.upward))),
+        partial(step, own=by_own_motion),
+        world=world or (lambda x: Accelerated(IDENTITY, ZERO, NO_MOTION, Motion(ZERO, x.upward))),
         reads=("placement", "moments", "upward", "v", "a", *(("fext",) if external else ())),
-        gives={"motion": Moving, "direction": Each(Direction), "composite": Composite},
+        gives={"motion": Accelerated, "direction": Each(Direction), "composite": Composite},
         base=base_seen_beside if beside else base_step,
     )
     entries = Pairs(
@@ -170,39 +132,27 @@ def derivatives(
     return outward, INWARD, COLUMNS, entries
 
 
-def step(body: Body, x: Given) -> Gives:
-    """The motion and the composite of a body, and the directions of its joint."""
-    return moved(body, placed(body, x), x.parent.v, x.parent.a, x)
+def step(body: Body, x: Given, *, own: bool = False) -> Gives:
+    """Compute the motion and the composite of a body, and the directions of its joint.
 
-
-def step_by_own_motion(body: Body, x: Given) -> Gives:
-    """The same for a joint with one degree of freedom, whose Psi1 and Psi2 may use the motion of the body in
-    place of its parent's: what the joint adds to the motion cancels. Where these motions are sums that are
-    stored, those of parents need no arrays then.
+    For `own`, see `moved`.
     """
-    return moved(body, placed(body, x), x.parent.v, x.parent.a, x, own=True)
-
-
-def placed(body: Body, x: Given) -> Transform:
-    """The pose of a body in the common frame, from that of its parent."""
-    R, p = x.parent.rotation, x.parent.translation
-    return Transform(
-        Matrix(*map(body.rotation.to_child, R)).named(x.naming, "R"),
-        (R.apply(body.translation) + p).named(x.naming, "p"),
-    )
+    return moved(body, placed(body, x), x.parent.v, x.parent.a, x, own=own)
 
 
 def base_step(body: Body, x: Given) -> Gives:
-    """The same for a floating base, whose frame is the common one. The world does not move in it."""
+    """The step of a floating base, whose frame is the common one. The world does not move in this frame."""
     upward = Motion(ZERO, body.rotation.to_child(x.upward))
     return moved(body, NO_TRANSFORM, NO_MOTION, upward, x)
 
 
 def moved(body: Body, frame: Transform, v: Motion, a: Motion, x: Given, *, own: bool = False) -> Gives:
-    """What a body gives in this frame; v and a are those of the parent.
+    """The values that the step gives for a body in this frame. v and a are those of the parent.
 
-    Psi1 = v x S and Psi2 = a x S + v x Psi1 use the parent's motion, or with `own` that of the body. S itself
-    changes with the motion of the body.
+    Psi1 = v x S and Psi2 = a x S + v x Psi1 use the parent's motion. For a joint with one degree of freedom
+    they may use the motion of the body instead, because the terms that the joint adds cancel. They do so with
+    `own`. If motions are stored as sums, those of parents then need no arrays. The rate of S itself is due to
+    the motion of the body.
     """
     columns = [frame.motion_to_parent(S) for S in body.subspace]
     velocity = sum((S * rate for S, rate in zip(columns, x.v, strict=True)), v)
@@ -218,7 +168,7 @@ def moved(body: Body, frame: Transform, v: Motion, a: Motion, x: Given, *, own: 
         )
         for S, psi1 in zip(columns, psi, strict=True)
     ]
-    moving = Moving(*frame, velocity, acceleration)
+    moving = Accelerated(*frame, velocity, acceleration)
     composite = own_composite(body.moments, moving)
     if x.fext is not None:
         composite = replace(composite, force=composite.force - frame.force_to_parent(x.fext))
@@ -226,8 +176,8 @@ def moved(body: Body, frame: Transform, v: Motion, a: Motion, x: Given, *, own: 
 
 
 def base_seen_beside(body: Body, x: Given) -> Gives:
-    """A floating base seen from a frame that translates with it: it rotates, and it accelerates by vdot + w x
-    v.
+    """The step of a floating base seen from a frame that translates with it. There the base rotates, and it
+    accelerates by vdot + w x v.
 
     tau depends on the base's linear velocity through this classical acceleration alone. The effect of v on it
     is left out of dtau_dv, because terms that cancel would leave rounding errors there.
@@ -240,48 +190,29 @@ def base_seen_beside(body: Body, x: Given) -> Gives:
     return {**gives, "direction": [*(replace(d, velocity_column=NO_MOTION) for d in shifts), *turns]}
 
 
-def own_composite(own: MassMoments, moving: Moving) -> Composite:
+def own_composite(own: MassMoments, moving: Accelerated) -> Composite:
     """The quantities of one body in the common frame; the moments are given in its own frame.
 
-    The force of a body is I a + v x* I v, and v x* I v = B v by the definition of B by Singh et al.
+    The force of a body is I a + v x* I v, and v x* I v = B v by the definition of B.
     """
-    v = moving.v
-    common = in_common_frame(own, moving.rotation, moving.translation)
-    inertia = Inertia.from_second_moment(common.mass, common.first, common.second)
-    momentum = inertia.apply(v).force
-    Bt = turning_part(common, v)
-    force = inertia.apply(moving.a)
-    own_body = Composite(common.mass, common.first, common.second, force, momentum, Bt)
-    return replace(own_body, force=own_body.force + own_body.B(v))
-
-
-def in_common_frame(own: MassMoments, R: Matrix, p: Vector) -> MassMoments:
-    """The moments in the common frame of a body with this pose."""
-    h = R.apply(own.first)
-    shifted = h + p * own.mass
-    sigma = R.congruence(own.second) + Matrix.outer(shifted, p) + Matrix.outer(p, h)
-    return MassMoments(own.mass, shifted, sigma)
-
-
-def turning_part(moments: MassMoments, v: Motion) -> Matrix:
-    """Bt of one body."""
-    skew = Matrix.skew
-    return -(skew(v.angular) @ moments.second + skew(moments.first) @ skew(v.linear))
+    moments = in_common_frame(own, moving.rotation, moving.translation)
+    B = BMatrix.of(moments, moving.v)
+    return Composite(moments, moments.apply(moving.a) + B.apply(moving.v), B)
 
 
 INWARD = Inward("inward", {"composite": Sum(Composite)}, lambda _, x: {"composite": x.composite})
 
 
 def column(x: Given) -> Gives:
-    """t1 to t4 of a degree of freedom, and its torque as a by-product."""
+    """Compute t1 to t4 of a degree of freedom, and its torque as a by-product."""
     d, subtree = x.direction, x.composite
-    inertia = subtree.inertia
-    t1 = inertia.apply(d.S)
-    t2 = subtree.B(d.S) * 2 + inertia.apply(d.velocity_column)
-    t3 = subtree.B(d.psi1) * 2 + inertia.apply(d.psi2)
+    moments, B = subtree.moments, subtree.B
+    t1 = moments.apply(d.S)
+    t2 = B.apply(d.S) * 2 + moments.apply(d.velocity_column)
+    t3 = B.apply(d.psi1) * 2 + moments.apply(d.psi2)
     turned = t3 + d.S.cross_force(subtree.force)
     return {
-        "column": Column(t1, t2, t3, turned, subtree.B_transposed(d.S) * 2),
+        "column": Column(t1, t2, t3, turned, B.transposed(d.S) * 2),
         "tau": d.S.dot(subtree.force),
     }
 
@@ -365,7 +296,7 @@ def rnea_derivatives(
     """
     first = model.bodies[0]
     R, p = first.transform(q[0]) if model.is_floating else Transform(IDENTITY, first.placement.translation)
-    world = Moving(R.T, -R.T.apply(p), NO_MOTION, Motion(ZERO, R.T.apply(-model.gravity)))
+    world = Accelerated(R.T, -R.T.apply(p), NO_MOTION, Motion(ZERO, R.T.apply(-model.gravity)))
     line = Straight(placed_bodies(model, q), {"v": v, "a": a}, Given(upward=-model.gravity), fext, naming)
     sweeps = derivatives(world=lambda _: world, beside=beside, external=fext is not None)
     values = line.run(*sweeps, TORQUES)

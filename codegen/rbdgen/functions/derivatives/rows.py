@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdgen.functions.arguments import FEXT, TAU, A, Q, V, square
 from rbdgen.functions.derivatives.by_forces import (
     aba_fext_derivatives_columns,
     motions_by_rates,
@@ -23,30 +24,12 @@ from rbdgen.functions.derivatives.forward import (
 from rbdgen.functions.derivatives.forward_vectors import aba_derivatives_vectors
 from rbdgen.functions.derivatives.local import derivatives_in_own_axes, rnea_derivatives_local
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives, rnea_derivatives
-from rbdgen.functions.function import (
-    FEXT,
-    TAU,
-    A,
-    Call,
-    Form,
-    Function,
-    Identity,
-    Outputs,
-    Q,
-    V,
-    cheap,
-    flat,
-    in_loops,
-    square,
-    swept,
-    swept_in_loops,
-    symmetric,
-)
+from rbdgen.functions.form import Form, Outputs, cheap, flat, in_loops, swept, swept_in_lanes, swept_in_loops
+from rbdgen.functions.function import Call, Function, Identity, symmetric
 from rbdgen.functions.resistance import Added, by_acceleration, by_position, by_velocity, less, slopes
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import Argument, Signature
-from rbdgen.sweeps.distributed import by_freedoms
 from rbdgen.sweeps.freedoms import freedoms_fill
 from rbdgen.sweeps.inputs import State
 
@@ -145,8 +128,7 @@ def _by_inverse_dynamics_with_forces(call: Call, _: object) -> Any:
 
 
 def _balance(call: Call, _: object) -> Any:
-    """The change of the torques at constant a, and the negative of what the change of a adds; they are
-    equal."""
+    """Both sides of dID/du = -M da/du, the changes of the torques at constant a and by the change of a."""
     *by_state, M, by_fext = call("rnea_fext_derivatives", a=call("aba_fext"))
     da_dq, da_dv, _, da_dfext = call("aba_fext_derivatives")
     sides = M @ da_dq, M @ da_dv, np.einsum("kij,kjbc->kibc", M, da_dfext)
@@ -184,13 +166,8 @@ RNEA_DERIVATIVES = Function(
         swept_in_loops(
             "one_frame in loops over bodies and pairs of degrees of freedom", OUTPUTS, derivatives()
         ),
-        in_loops(
-            "one_frame, with degrees of freedom as SIMD lanes",
-            by_freedoms(OUTPUTS, *derivatives(by_own_motion=True)),
-            "vectors",
-            compact=False,
-            over="tree",
-            worth=freedoms_fill,
+        swept_in_lanes(
+            "one_frame, with degrees of freedom as SIMD lanes", OUTPUTS, derivatives(by_own_motion=True)
         ),
     ),
     operations=lambda size: 760 * size.bodies + 69 * size.ancestors,
@@ -210,26 +187,28 @@ ABA_DERIVATIVES = Function(
     Signature("aba_derivatives", (Q, V, TAU), BY_FORWARD_DYNAMICS),
     "analytical derivatives of forward dynamics",
     (
-        Form("product", _PRODUCT, lambda model, x: list(map(flat, _product(model, x))), over="independent"),
+        Form(
+            "product", _PRODUCT, lambda model, x: list(map(flat, _product(model, x))), degrees="independent"
+        ),
         cheap(
             "factor_factor",
             _FACTOR,
             lambda reduced, x: list(map(flat, aba_derivatives_factored(reduced, x))),
             "independent",
         ),
-        in_loops(_COLUMNS, aba_derivatives_columns, "columns", compact=False, over="independent"),
+        in_loops(_COLUMNS, aba_derivatives_columns, "columns", for_size=False, degrees="independent"),
         in_loops(
             "eq. 24, with degrees of freedom, then columns, as SIMD lanes",
             aba_derivatives_vectors,
             "vectors",
-            compact=False,
-            over="tree",
-            worth=freedoms_fill,
+            for_size=False,
+            degrees="tree",
+            worth_trying=freedoms_fill,
         ),
         in_loops(
             "eq. 24, from the looped forms of aba, rnea_derivatives and minv",
             aba_derivatives_looped,
-            over="tree",
+            degrees="tree",
         ),
     ),
     operations=lambda size: (
@@ -293,14 +272,14 @@ ABA_FEXT_DERIVATIVES = Function(
     ),
     "analytical derivatives of aba_fext, also by fext",
     (
-        Form("product", f"{_PRODUCT}; {_RESPONSES}", _product_fext, over="independent"),
+        Form("product", f"{_PRODUCT}; {_RESPONSES}", _product_fext, degrees="independent"),
         cheap("factor_factor", _FACTOR, _factored_fext, "independent"),
         in_loops(
             f"{_COLUMNS}, and a sweep for every row of M^-1",
             aba_fext_derivatives_columns,
             "columns",
-            compact=False,
-            over="independent",
+            for_size=False,
+            degrees="independent",
         ),
     ),
     operations=lambda size: (

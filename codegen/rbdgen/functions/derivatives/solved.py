@@ -1,6 +1,6 @@
 """Forward dynamics at a state, solved by one factor of M, and the derivatives of the torques there.
 
-This is what all derivatives of forward dynamics on a `ReducedModel` begin with. M = L^T D L is computed from
+All derivatives of forward dynamics on a `ReducedModel` begin with these steps. M = L^T D L is computed from
 composite mass moments (Featherstone 2008, section 6.5). A floating base's linear velocity is left out, see
 `known_columns.py`.
 """
@@ -60,14 +60,14 @@ class Solved:
         return named(self.factor.solve(self.torques), self.x.naming, "qdd")
 
     def minus_solved(self, column: Sequence[Scalar]) -> list[Scalar]:
-        """-M^-1 times a column: L^-T by substitution, which saves what zeros of the column save, then W
-        D^-1."""
+        """-M^-1 times a column. L^-T is applied by substitution, which skips the zeros of the column, and
+        then W D^-1."""
         z = self.factor.back_substitute([neg(value) for value in column])
         return scaled_product(self.W, self.factor.inverse_diagonal, z)
 
 
 def torque_derivatives(reduced: ReducedModel, x: State, taken: Iterable[Rows] = ()) -> tuple[Rows, Rows]:
-    """dID/dq and dID/dv over the independent degrees of freedom, joint resistance included.
+    """dID/dq and dID/dv over the independent degrees of freedom, with joint resistance.
 
     `taken` are matrices over all degrees of freedom, which are subtracted from dID/dq.
     """

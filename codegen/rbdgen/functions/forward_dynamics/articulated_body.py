@@ -21,7 +21,7 @@ def aba(
     fext: Sequence[Force] | None = None,
     naming: Naming = unnamed,
 ) -> list[Scalar]:
-    """qdd = FD(q, v, tau), in rad/s^2 or m/s^2; arguments as in `rnea`."""
+    """qdd = FD(q, v, tau), in rad/s^2 or m/s^2; the arguments are those of `rnea`."""
     transforms = [body.transform(q_i) for body, q_i in zip(model.bodies, q, strict=True)]
     drift, bias = velocity_terms(model, transforms, v, fext, naming)
     articulated = [ArticulatedInertia.of(body.inertia) for body in model.bodies]

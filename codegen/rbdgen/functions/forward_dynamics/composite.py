@@ -28,7 +28,9 @@ def forward_dynamics_composite(
     fext: Sequence[Force] | None = None,
     naming: Naming = unnamed,
 ) -> list[Scalar]:
-    """qdd of the independent degrees of freedom; q and v of all joints, tau of the independent ones."""
+    """qdd of the independent degrees of freedom. q and v are given for all joints, and tau for the
+    independent degrees of freedom.
+    """
     factor = factored(model, crba(model, q, naming), naming)
     bias = model.coupling.folded(rnea(model, q, v, [0] * model.nv, fext, naming))
     return factor.solve([sub(t, b) for t, b in zip(tau, bias, strict=True)])
@@ -42,7 +44,7 @@ def composite_moments(
     fext: Sequence[Force] | None = None,
     naming: Naming = unnamed,
 ) -> list[Scalar]:
-    """The same on mass moments."""
+    """qdd, computed with the algorithms on mass moments."""
     factor = factored(reduced.model, crba_composite(reduced, q, naming), naming)
     bias = reduced.model.coupling.folded(rnea_classical(reduced, q, v, [0] * reduced.nv, fext, naming))
     return factor.solve([sub(t, b) for t, b in zip(tau, bias, strict=True)])

@@ -7,27 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from rbdgen.functions.arguments import FEXT, TAU, A, Q, V
 from rbdgen.functions.articulated.embedded import forward_dynamics_embedded
 from rbdgen.functions.articulated.step import forward_dynamics
+from rbdgen.functions.form import Form, cheap, swept, swept_in_loops, where_coupled, where_factors_pay
 from rbdgen.functions.forward_dynamics.along import acceleration_rates
 from rbdgen.functions.forward_dynamics.articulated_body import aba
 from rbdgen.functions.forward_dynamics.composite import composite_moments, forward_dynamics_composite
-from rbdgen.functions.function import (
-    FEXT,
-    TAU,
-    A,
-    Call,
-    Form,
-    Function,
-    Identity,
-    Q,
-    V,
-    cheap,
-    swept,
-    swept_in_loops,
-    where_coupled,
-    where_factors_pay,
-)
+from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.functions.resistance import Added, torque
 from rbdgen.signature import Signature
 
@@ -39,14 +26,14 @@ def _aba(external: bool) -> tuple[Form, ...]:
             "articulated",
             "Featherstone 2008, table 7.1",
             lambda model, x: [aba(model, x.q, x.v, x.tau, x.fext, x.naming)],
-            over="tree",
+            degrees="tree",
         ),
         Form(
             "composite",
             "M a = tau - nle by a factor of M over independent joints; Featherstone 2008, section 6.5",
             lambda model, x: [forward_dynamics_composite(model, x.q, x.v, x.tau, x.fext, x.naming)],
-            over="independent",
-            worth=where_coupled,
+            degrees="independent",
+            worth_trying=where_coupled,
         ),
         swept(
             "bias",
@@ -60,14 +47,14 @@ def _aba(external: bool) -> tuple[Form, ...]:
             "M a = tau - nle, with mass moments",
             lambda reduced, x: [composite_moments(reduced, x.q, x.v, x.tau, x.fext, x.naming)],
             "independent",
-            worth=where_factors_pay,
+            worth_trying=where_factors_pay,
         ),
         cheap(
             "embedded",
             "as bias, with embedded constraints of followers; Jain, Robot and Multibody Dynamics, 2011",
             lambda reduced, x: [forward_dynamics_embedded(reduced, x.q, x.v, x.tau, x.fext, x.naming)],
             "independent",
-            worth=where_coupled,
+            worth_trying=where_coupled,
         ),
         swept_in_loops("the bias form in loops over bodies", ("a",), sweeps, "tree"),
     )

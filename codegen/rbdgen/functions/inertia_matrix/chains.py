@@ -1,18 +1,19 @@
-"""M x = -b by articulated bodies, one chain of joints at a time, with right-hand sides as the lanes of
+"""Solve M x = -b by articulated bodies, one chain of joints at a time, with right-hand sides as the lanes of
 vectors.
 
-This is Featherstone 2008, chapter 7, with joints of any number of degrees of freedom: an unbranched chain of
-joints, such as a leg, is treated as one joint. Let C be the block of M of a chain (computed with
-articulated-body inertias where other chains hang on its end), U the forces on the carrier of the chain at
-unit accelerations of its joints, and a the acceleration of the carrier:
+This is the algorithm of Featherstone 2008, chapter 7, for joints of any number of degrees of freedom: an
+unbranched chain of joints, such as a leg, is treated as one joint. The carrier of a chain is the chain, the
+base or the world to which its first joint is attached. Let C be the block of M of a chain, computed with
+articulated-body inertias if other chains hang on its end. Let U be the forces on the carrier at unit
+accelerations of the joints, and a the acceleration of the carrier. Then
 
     x = -C^-1 b + K a,   K = -C^-1 U^T        the accelerations of the joints
     f = K^T b                                 the part of b that is handed on to the carrier
     U K                                       the change of the carrier's inertia
 
-All quantities are in one common frame, so a and f have the same values along a tree. The base is the last
-chain, with six unit motions. All that does not depend on a right-hand side is computed once; then columns of
-right-hand sides are lanes.
+All quantities are in one common frame, so motions and forces need no transformation from body to body. The
+base is the last chain, with six unit motions. Quantities that do not depend on a right-hand side are computed
+once. Then the columns of right-hand sides are processed as lanes.
 """
 
 from __future__ import annotations
@@ -25,18 +26,16 @@ from rbdgen.access import TOP_LEFT, Access, BlockViews, MatrixView, Place, eleme
 from rbdgen.functions.inertia_matrix.inverse import inverse
 from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.scalar import Scalar, add, dot, neg
+from rbdgen.sweeps.columns import ROOT, ChainTree, Columns, Nonzero, split, total
 from rbdgen.sweeps.freedoms import WIDE, FreedomLanes, ancestor_pairs, cover
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop
-from rbdgen.sweeps.sweep import BASE
+from rbdgen.sweeps.sweep import BASE, Given, Gives
 
 ROOM: Final = WIDE
-"""The width of a row: six numbers of a force or of K, and one of the right-hand side of qdd, padded to a
-vector.
+"""The width of a row, which has six numbers of a force or of K and one number of the right-hand side of qdd,
+and is padded to a whole vector.
 """
-
-ROOT: Final = -1
-"""The carrier of a chain that no other chain carries."""
 
 LINEAR_FIRST: Final = (3, 4, 5, 0, 1, 2)
 """The components of a motion in the order of a base's degrees of freedom; the permutation is its own
@@ -46,71 +45,53 @@ inverse.
 Rows = Sequence[Sequence[Scalar]]
 
 
-@dataclass(frozen=True)
-class Chain:
-    """An unbranched chain of joints, which are counted as lanes. `carrier` is the number of the chain that
-    carries it.
-    """
-
-    joints: range
-    carrier: int
-
-    @property
-    def size(self) -> int:
-        """The number of degrees of freedom."""
-        return len(self.joints)
+# ---- a right-hand side
 
 
-def chains_of(parents: Sequence[int]) -> list[Chain]:
-    """The chains of a tree of joints. Every chain comes after its carrier."""
-    children = [[k for k, above in enumerate(parents) if above == j] for j in range(len(parents))]
-    found: list[Chain] = []
-    of: dict[int, int] = {}
-    for k, above in enumerate(parents):
-        if k in of:
-            continue
-        end = k + 1
-        while children[end - 1] == [end]:
-            end += 1
-        of |= dict.fromkeys(range(k, end), len(found))
-        found.append(Chain(range(k, end), of[above] if above >= 0 else ROOT))
-    return found
+def solve_inward(x: Given) -> Gives:
+    """Compute -C^-1 b and f. They include the force of the chains on this one."""
+    b = list(map(add, x.b, times(x.S, x.force)))
+    return {"solved": times(x.inverse, b), "passed": list(map(add, x.force, times(transposed(x.K), b)))}
+
+
+def solve_outward(x: Given) -> Gives:
+    """Compute x and the acceleration of the end of the chain."""
+    found = [dot([1, *K], [own, *x.moved]) for own, K in zip(x.own, x.K, strict=True)]
+    return {"x": found, "moved": list(map(add, x.moved, times(transposed(x.S), found)))}
+
+
+# ---- the loops
 
 
 @dataclass
 class ChainLanes:
     """The loops over a robot's chains, on the arrays of `lanes`.
 
-    They read for every joint `S`, `unit` (its force at unit acceleration), `own` (its entry on the diagonal
-    of M) and a row of `rows`: the six numbers of `unit`, and b for qdd. `C` has the blocks of M, one chain
-    after the other. `on` lists the chains that a chain carries, and `levels` lists the chains by their depth.
+    For every joint they read `S`, the force `unit` at unit acceleration, the entry `own` on the diagonal of
+    M, and a row of `rows`, which has the six numbers of `unit` and then b for qdd. `C` holds the blocks of M,
+    one chain after the other.
     """
 
     lanes: FreedomLanes
 
     def __post_init__(self) -> None:
-        self.chains = chains_of(self.lanes.parents)
-        numbers = range(len(self.chains))
-        self.on = {c: [k for k in numbers if self.chains[k].carrier == c] for c in (ROOT, *numbers)}
-        self.levels = [[ROOT]]
-        while below := [c for k in self.levels[-1] for c in self.on[k]]:
-            self.levels.append(below)
+        self.tree = ChainTree(self.lanes.parents, self.lanes.first)
+        self.chains, self.on = self.tree.chains, self.tree.on
         self.C, self.inverse = (
-            BlockViews(name, tuple(chain.size for chain in self.chains)) for name in ("C", "inverse")
+            BlockViews(name, tuple(len(chain.joints) for chain in self.chains)) for name in ("C", "inverse")
         )
         self.K, self.rows, self.backs = (MatrixView(name, ROOM) for name in ("K", "rows", "back"))
-        self.based = bool(self.lanes.first)
         rows = ROOM * self.lanes.count
         self.lanes.sizes |= {"rows": rows, "K": rows, "C": self.C.total, "inverse": self.C.total}
         self.lanes.sizes |= {"back": BASE * ROOM * len(self.chains), "a": self.lanes.reduced.nv}
-        if self.based:
+        if self.lanes.first:
             self.lanes.sizes |= {"base_inverse": BASE**2, "base_right": BASE, "base_change": BASE}
 
     # ---- blocks of M
 
     def blocks(self) -> list[FormLoop]:
-        """The entries of M between joints of a chain, computed in rows of lanes and then copied to their
-        places.
+        """The loops that compute the entries of M between joints of a chain, in rows of lanes, and then copy
+        them to their places.
         """
         lanes = self.lanes
         wide = min(WIDE, lanes.count)
@@ -162,23 +143,18 @@ class ChainLanes:
         """The six numbers of one joint in each run."""
         return MatrixView(array, self.lanes.stride).block(order, (0,), [(0, j) for j in joints])
 
-    # ---- what does not depend on right-hand sides
+    # ---- quantities that do not depend on right-hand sides
 
     def factor(self) -> list[FormLoop]:
-        """-C^-1, K and U K of all chains. Chains that carry no others come first."""
+        """The loops that compute -C^-1, K and U K of all chains. Chains that carry no others come first."""
         inner = [k for k in reversed(range(len(self.chains))) if self.on[k]]
         ends = [k for k in range(len(self.chains)) if not self.on[k]]
-        loops = [loop for alike in self.alike(ends) for loop in self._factor_ends(alike)]
+        loops = [loop for alike in self.tree.alike(ends) for loop in self._factor_ends(alike)]
         return [*loops, *map(self._factor_inner, inner)]
 
-    def alike(self, chains: Sequence[int]) -> list[list[int]]:
-        """The chains, grouped by their number of joints."""
-        sizes = dict.fromkeys(self.chains[k].size for k in chains)
-        return [[k for k in chains if self.chains[k].size == size] for size in sizes]
-
     def _factor_ends(self, alike: Sequence[int]) -> list[FormLoop]:
-        """The factors of chains of one size that carry no others. The numbers of a row are lanes."""
-        size = self.chains[alike[0]].size
+        """The loops that factor chains of one size that carry no others. The numbers of a row are lanes."""
+        size = self.tree.size(alike[0])
         inverses = FormLoop(
             "inverse",
             lambda x: {"new_inverse": _minus_inverse(triangle(x.arrays["C"]))},
@@ -211,37 +187,29 @@ class ChainLanes:
         return [inverses, coupling]
 
     def _factor_inner(self, k: int) -> FormLoop:
-        """The factors of a chain that carries others, which change the inertia of its end."""
+        """The straight line that factors a chain that carries others, which change the inertia of its end."""
         chain, carried = self.chains[k], self.on[k]
-        n = chain.size
+        n = len(chain.joints)
 
         def trace(x: State) -> Arrays:
             backs = [split(x.arrays[f"back_{c}"], BASE + 1) for c in carried]
             back = [[total(b[i][j] for b in backs) for j in range(BASE + 1)] for i in range(BASE)]
-            S = split(x.arrays["S"], BASE)
-            rows = [
-                [add(own, dot(S_j, column)) for own, column in zip(row, zip(*back, strict=True), strict=True)]
-                for row, S_j in zip(split(x.arrays["row"], BASE + 1), S, strict=True)
-            ]
-            felt = [[dot(S_j, line[:BASE]) for line in back] for S_j in S]
-            C = triangle(x.arrays["C"])
-            inverse = _minus_inverse(
-                [[add(C[i][j], dot(S[i], felt[j])) for j in range(i + 1)] for i in range(n)]
-            )
-            K = [[dot(row, column) for column in zip(*rows, strict=True)] for row in split(inverse, n)]
-            gone = [
-                [
-                    add(back[i][j], dot([row[i] for row in rows], [row[j] for row in K]))
-                    for j in range(i, BASE + 1)
-                ]
+            S, C = split(x.arrays["S"], BASE), triangle(x.arrays["C"])
+            rows = plus(split(x.arrays["row"], BASE + 1), product(S, back))
+            felt = [times([line[:BASE] for line in back], S_j) for S_j in S]
+            lower = [[add(C[i][j], dot(S[i], felt[j])) for j in range(i + 1)] for i in range(n)]
+            inverse = _minus_inverse(lower)
+            K = product(split(inverse, n), rows)
+            U, columns = transposed(rows), transposed(K)
+            gone = {
+                (i, j): add(back[i][j], dot(U[i], columns[j]))
                 for i in range(BASE)
-            ]
+                for j in range(i, BASE + 1)
+            }
             return {
                 "new_inverse": inverse,
                 "new_K": [value for row in K for value in row],
-                "new_back": [
-                    gone[min(i, j)][max(i, j) - min(i, j)] for i in range(BASE) for j in range(BASE + 1)
-                ],
+                "new_back": [gone[min(i, j), max(i, j)] for i in range(BASE) for j in range(BASE + 1)],
             }
 
         return FormLoop(
@@ -270,6 +238,28 @@ class ChainLanes:
             [(c, j) for j in joints for c in LINEAR_FIRST], starts
         )
 
+    def columns(self, right: str, result: str, first: int, nonzero: Nonzero) -> list[FormLoop]:
+        """The loops that solve for the columns of `right`, from `first` on, into `result`, both nv x nv."""
+        steps, sizes = (solve_inward, solve_outward), self.lanes.sizes
+        constants = {"inverse": self._inverses, "K": self._gains, "S": self._subspaces}
+        return Columns(self.tree, *steps, constants, sizes, right, result, first, nonzero).loops()
+
+    def _inverses(self, alike: Sequence[int]) -> Access:
+        """-C^-1 of chains of one size, or of the base."""
+        if alike[0] == ROOT:
+            return whole("base_inverse", BASE**2)
+        return self.inverse.entries(square(self.tree.size(alike[0])), alike)
+
+    def _gains(self, alike: Sequence[int]) -> Access:
+        """K of chains of one size."""
+        firsts = [(self.chains[k].joints[0], 0) for k in alike]
+        return self.K.block(range(self.tree.size(alike[0])), range(BASE), firsts)
+
+    def _subspaces(self, alike: Sequence[int]) -> Access:
+        """S of chains of one size."""
+        starts = [(0, self.chains[k].joints[0]) for k in alike]
+        return self.subspaces(range(self.tree.size(alike[0])), starts)
+
     def base_inverse(self, inertia: Rows, backs: Sequence[Rows]) -> list[Scalar]:
         """Minus the inverse of the articulated-body inertia of a base, whose own `inertia` is given as a
         lower triangle.
@@ -279,47 +269,37 @@ class ChainLanes:
         )
 
     def accelerations(self) -> FormLoop:
-        """The straight line that computes qdd, starting with that of the base."""
+        """The straight line that computes qdd, from the base to the ends of chains."""
         lanes, nv = self.lanes, self.lanes.reduced.nv
         inner = [j for k, chain in enumerate(self.chains) for j in chain.joints if self.on[k]]
         roots = self.on[ROOT]
 
         def trace(x: State) -> Arrays:
             rows = split(x.arrays.get("K", ()), BASE + 1)
-            S = dict(zip(inner, split(x.arrays["S"], BASE) if inner else (), strict=True))
+            S = dict.fromkeys(range(lanes.count), [0] * BASE)
+            S |= zip(inner, split(x.arrays.get("S", ()), BASE), strict=True)
             a: dict[int, list[Scalar]] = {ROOT: [0] * BASE}
-            if self.based:
-                right = [
-                    add(own, total(x.arrays[f"back_{k}"][(BASE + 1) * i + BASE] for k in roots))
-                    for i, own in enumerate(x.arrays["base_right"])
-                ]
-                a[ROOT] = [dot(row, right) for row in split(x.arrays["base_inverse"], BASE)]
-            qdd = list(a[ROOT]) if self.based else []
-            for k, chain in enumerate(self.chains):
-                own = [add(dot(rows[j][:BASE], a[chain.carrier]), rows[j][BASE]) for j in chain.joints]
+            if self.lanes.first:
+                forces = [[x.arrays[f"back_{k}"][(BASE + 1) * i + BASE] for k in roots] for i in range(BASE)]
+                right = list(map(add, x.arrays["base_right"], map(total, forces)))
+                a[ROOT] = times(split(x.arrays["base_inverse"], BASE), right)
+            qdd = list(a[ROOT]) if self.lanes.first else []
+            for k, (joints, carrier) in enumerate(self.chains):
+                own = [add(dot(rows[j][:BASE], a[carrier]), rows[j][BASE]) for j in joints]
+                a[k] = list(map(add, a[carrier], times(transposed([S[j] for j in joints]), own)))
                 qdd += own
-                if self.on[k]:
-                    a[k] = [
-                        add(value, dot([S[j][c] for j in chain.joints], own))
-                        for c, value in enumerate(a[chain.carrier])
-                    ]
-            found: dict[str, Sequence[Scalar]] = {"new_a": qdd}
-            return {**found, "new_base": [a[ROOT][c] for c in LINEAR_FIRST]} if self.based else found
+            base = {"new_base": [a[ROOT][c] for c in LINEAR_FIRST]} if self.lanes.first else {}
+            return {"new_a": qdd, **base}
 
         reads = {"K": self.K.block(range(lanes.count), range(BASE + 1))} if lanes.count else {}
         if inner:
             reads["S"] = self.subspaces(inner)
         writes = {"new_a": whole("a", nv)}
-        if self.based:
+        if self.lanes.first:
             reads |= {f"back_{k}": self.back(k) for k in roots}
             reads |= {name: whole(name, lanes.sizes[name]) for name in ("base_inverse", "base_right")}
             writes["new_base"] = whole("base_change", BASE)
         return FormLoop("accelerations", trace, writes, reads)
-
-
-def split(values: Sequence[Scalar], width: int) -> list[list[Scalar]]:
-    """The values in rows of this width."""
-    return [list(values[k : k + width]) for k in range(0, len(values), width)]
 
 
 def triangle(values: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -330,17 +310,24 @@ def triangle(values: Sequence[Scalar]) -> list[list[Scalar]]:
     return rows
 
 
-def times(rows: Rows, vector: Sequence[Scalar]) -> list[Scalar]:
-    """A matrix times a vector."""
-    return [dot(list(row), list(vector)) for row in rows]
+def times(A: Rows, x: Sequence[Scalar]) -> list[Scalar]:
+    """A x."""
+    return [dot(list(row), list(x)) for row in A]
 
 
-def total(values: Iterable[Scalar]) -> Scalar:
-    """The sum of the values."""
-    found: Scalar = 0
-    for value in values:
-        found = add(found, value)
-    return found
+def product(A: Rows, B: Rows) -> list[list[Scalar]]:
+    """A B."""
+    return [times(transposed(B), row) for row in A]
+
+
+def transposed(A: Rows) -> list[list[Scalar]]:
+    """A^T."""
+    return [list(column) for column in zip(*A, strict=True)]
+
+
+def plus(A: Rows, B: Rows) -> list[list[Scalar]]:
+    """A + B."""
+    return [list(map(add, *rows)) for rows in zip(A, B, strict=True)]
 
 
 def _minus_inverse(lower: Rows) -> list[Scalar]:

@@ -1,10 +1,12 @@
 """The inverse of the joint-space inertia matrix, computed in two ways.
 
-`minv_recursive`: Carpentier, Analytical Inverse of the Joint Space Inertia Matrix, LAAS 2018, with three
-errors of its first listing corrected: Minv[i, i] is set before it is used, the force that goes to the parent
-is added to the parent's, and the outward pass runs over all columns from i on.
+`minv_recursive` follows Carpentier, Analytical Inverse of the Joint Space Inertia Matrix, LAAS 2018, with
+three errors of its first listing corrected. Here Minv[i, i] is set before it is used, the force that is
+passed to the parent is added to the force of the parent, and the outward pass runs over all columns from i
+on.
 
-`minv_factored`: CRBA, sparse L^T D L (Featherstone 2008, section 6.5), and the inverse along the tree.
+`minv_factored` uses CRBA, the sparse factors L^T D L (Featherstone 2008, section 6.5), and the inverse along
+the tree.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ from rbdgen.sweeps.records import named
 def minv_recursive(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[list[Scalar]]:
     """M(q)^-1, nv x nv, full symmetric.
 
-    The quantities have these meanings at v = 0 without gravity: F_i tau is the articulated bias force of body
-    i in the ABA; row i times tau after the inward pass is D_i^-1 u_i; and P_i tau is a_i for a tau that is
-    zero before i.
+    The quantities have the following meanings at v = 0 without gravity. F_i tau is the articulated bias force
+    of body i in the ABA. After the inward pass, row i of Minv times tau is D_i^-1 u_i. P_i tau is a_i for a
+    tau that is zero before i.
     """
     transforms = [body.transform(q_i) for body, q_i in zip(model.bodies, q, strict=True)]
     Minv: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]

@@ -1,9 +1,11 @@
 """The inverse of the joint-space inertia matrix by articulated bodies, for robots on which joints follow
 others.
 
-As in `minv_hybrid`, the inward sweep of forward dynamics factors M = L^T D L. Row g of W = L^-1 consists of
-the effects of a unit torque on freedom g on the freedoms that are released after it, on the way to the root.
-Then Minv = W D^-1 W^T.
+A freedom is an independent degree of freedom, which may move several joints. It is released, that is
+eliminated, at a body that the inward sweep reaches, see `articulated/embedded.py`. The inward sweep of
+forward dynamics factors M = L^T D L, as in `minv_hybrid`. Row g of W = L^-1 holds the effects that a unit
+torque on freedom g has on the freedoms that are released after it on the way to the root. Then Minv = W D^-1
+W^T.
 """
 
 from __future__ import annotations
@@ -28,8 +30,9 @@ from rbdgen.sweeps.inputs import State
 
 @dataclass
 class Load:
-    """What remains of a unit torque on its way to the root: a force on the current body, and torques on
-    waiting freedoms. `row` collects the effects on released freedoms, which are a row of W.
+    """The remainder of a unit torque on its way to the root: a force on the current body, and torques on
+    freedoms that are not released yet. `row` collects the effects on released freedoms, which form a row of
+    W.
     """
 
     u: dict[int, Scalar]
@@ -37,7 +40,7 @@ class Load:
     row: dict[int, Scalar] = field(default_factory=dict)
 
     def join(self, body: Jointed, freedoms: Freedoms) -> None:
-        """Add the effect of the force on the freedoms of the joint."""
+        """Add the effect of the force to the torques on the freedoms that move the joint."""
         for move, S in zip(freedoms.moves, body.subspace, strict=True):
             for g, k in move:
                 self.u[g] = sub(self.u.get(g, 0), mul(k, S.dot(self.force)))
@@ -47,7 +50,7 @@ class Load:
         felt = back_substituted(freedoms.lower, [self.u.get(g, 0) for g in freedoms.freedoms])
         self.row |= dict(zip(freedoms.freedoms, felt, strict=True))
         self.force = self.force + combination(freedoms.scaled, felt)
-        for j, column in freedoms.crossing.items():
+        for j, column in freedoms.coupling_to_waiting.items():
             self.u[j] = sub(self.u.get(j, 0), dot(list(column), felt))
 
 
@@ -58,7 +61,7 @@ def minv_embedded(
     groups = reduced.model.coupling.groups
     bodies, at_world = released(reduced, State(q, tau=[0] * reduced.nv, naming=naming), groups)
     given, inverse_D = bodies.values, [0] * len(groups)
-    for freedoms in filter(None, (*given["met"], *given["complete"], at_world)):
+    for freedoms in filter(None, (*given["released_here"], *given["released_with_joint"], at_world)):
         for g, value in zip(freedoms.freedoms, freedoms.inverse_diagonal, strict=True):
             inverse_D[g] = value
     carriers = enumerate(carrying_bodies(reduced.model, groups))
@@ -77,15 +80,15 @@ def _row(
     """The row of W for freedom g, which is released at the body `carrier`."""
     load, i = Load({g: 1}), carrier
     while i != WORLD:
-        body, freedoms, complete = bodies[i], given["freedoms"][i], given["complete"][i]
-        if g not in freedoms.complete:
-            if given["met"][i]:
-                load.release(given["met"][i])
+        body, freedoms, joined = bodies[i], given["freedoms"][i], given["released_with_joint"][i]
+        if g not in freedoms.released_with_joint:
+            if given["released_here"][i]:
+                load.release(given["released_here"][i])
             load.join(body, freedoms)
-        if complete:
-            load.release(complete)
+        if joined:
+            load.release(joined)
             if freedoms.own:
-                load.force = with_joint_force(body, load.force, [int(k == g) for k in complete.freedoms])
+                load.force = with_joint_force(body, load.force, [int(k == g) for k in joined.freedoms])
         load.force = force_to_parent(body, load.force).named(naming, f"force[{g},{i}]")
         i = body.parent
     load.release(at_world)

@@ -1,13 +1,13 @@
 """The inverse of the joint-space inertia matrix on a reduced model, computed in two ways.
 
-`minv_hybrid`, for trees: the inward sweep of the articulated-body algorithm yields W = L^-1 of M = L^T D L
-directly. A unit torque at degree of freedom j reaches the joint i of an ancestor with a component f_z along
-the joint; then W_ji = -f_z. With D of the same sweep, Minv = W D^-1 W^T, so Minv_ij is the sum of W_ik W_jk /
-D_k over the common ancestors k. A joint with several degrees of freedom has S^T U = L^T D L and W_ji = -(L^-T
-S^T f)^T. There is no outward sweep over columns.
+`minv_hybrid` is for trees. The inward sweep of the articulated-body algorithm yields W = L^-1 of M = L^T D L
+directly: a unit torque at degree of freedom j reaches the joint i of an ancestor as a force with component
+f_z along the joint, and W_ji = -f_z. With D of the same sweep, Minv = W D^-1 W^T. Minv_ij is therefore the
+sum of W_ik W_jk / D_k over the common ancestors k. A joint with several degrees of freedom has S^T U = L^T D
+L and W_ji = -(L^-T S^T f)^T. No outward sweep over columns is needed.
 
-`minv_composite`, for short chains: CRBA with composite mass moments, sparse L^T D L, and the inverse along
-the tree.
+`minv_composite` is for short chains. It uses CRBA with composite mass moments, the sparse factors L^T D L,
+and the inverse along the tree.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from rbdgen.sweeps.sweep import BASE_LOWER, Climb, Given, Gives, carry_force
 
 
 def factor(body: Body, x: Given) -> Gives:
-    """L and 1 / D of a joint, its own block of W, and the forces that unit torques at the joint leave for the
-    parent.
+    """Compute L and 1 / D of a joint, its own block of W, and the forces that unit torques at the joint exert
+    on the parent.
 
     The force for degree of freedom k is U D^-1 e_k. Without rotors its component along the joint is e_k.
     """
@@ -58,7 +58,7 @@ def response(above: Jointed, x: Given) -> Gives:
 
 
 def remainder(above: Jointed, x: Given) -> Force:
-    """The force of a unit torque that goes on from an ancestor to the root.
+    """The force of a unit torque that an ancestor passes on toward the root.
 
     Its components along a joint without rotors are zero, because the joint moves freely.
     """
@@ -104,10 +104,10 @@ def minv_hybrid(
 def between_limbs(
     reduced: ReducedModel, W: Sequence[dict[int, Scalar]], weights: Sequence[Scalar], lanes: Lanes
 ) -> list[list[Scalar | None]]:
-    """W diag(weights) W^T between the limb in each lane and the limbs 1, 2, ... lanes ahead, with nv rows for
-    each.
+    """W diag(weights) W^T between the limb in each lane and the limbs 1, 2, ... lanes ahead. Each distance
+    has nv rows.
 
-    None stands for entries that are not between limbs, and for entries that are mirror images of others.
+    Entries that are not between limbs, and entries that are mirror images of others, are None.
     """
     limbs = [body.joint for i, body in enumerate(reduced.bodies) if i in lanes.bodies]
     inside = {k for joint in limbs for k in range(joint.idx_v, joint.idx_v + joint.nv)}
@@ -120,7 +120,7 @@ def between_limbs(
         for i in inside if 2 * distance <= lanes.count else ():
             for j in inside:
                 opposite = 2 * distance == lanes.count
-                if opposite and i == j:  # its own mirror, in the lanes of the other half
+                if opposite and i == j:  # the mirror image is this entry in the lanes of the other half
                     block[i][j] = dot(
                         [mul(value, turned[i][k]) for k, value in above[i].items()],
                         [weights[k] for k in above[i]],
@@ -133,7 +133,9 @@ def between_limbs(
 
 
 def minv_looped(reduced: ReducedModel) -> LoopedForm:
-    """The loops for output `Minv`, nv x nv, from input q: the same W and D, then one column per run."""
+    """The loops for output `Minv`, nv x nv, from input q. W and D come first, then each run computes a
+    column.
+    """
     nv, ancestors = reduced.nv, reduced.ancestors
 
     def product(x: State) -> Mapping[str, Sequence[Scalar]]:

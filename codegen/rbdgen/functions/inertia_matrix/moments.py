@@ -1,9 +1,9 @@
 """The joint-space inertia matrix from composite mass moments.
 
 This is the composite-rigid-body algorithm (Featherstone 2008, table 6.2) on a `ReducedModel`. A composite is
-(m, h, Sigma). It is moved to the parent by planar rotations and by h' = h + m p, Sigma' = Sigma + h' p^T + p
-h^T. Forces of unit accelerations can be read off: for a rotation about z, n = (-Sigma_xz, -Sigma_yz, Sigma_xx
-+ Sigma_yy) and f = (-h_y, h_x, 0).
+(m, h, Sigma): mass, first moment and second moment. It is moved to the parent by planar rotations and by h' =
+h + m p, Sigma' = Sigma + h' p^T + p h^T. The force of a unit acceleration is read off from it: for a rotation
+about z, n = (-Sigma_xz, -Sigma_yz, Sigma_xx + Sigma_yy) and f = (-h_y, h_x, 0).
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def unit_forces(body: Jointed, subtree: MassMoments) -> list[Force]:
 
 
 def composite(body: Body, x: Given) -> Gives:
-    """The mass moments of a subtree, for the parent, and the forces at unit accelerations of its joint."""
+    """Compute the mass moments of a subtree for the parent, and the forces at unit accelerations of the
+    joint.
+    """
     forces = unit_forces(body, x.composite)
     moved = x.composite.rotated(body.rotation).translated(body.translation)
     own = [along_joint(body, force) for force in forces]

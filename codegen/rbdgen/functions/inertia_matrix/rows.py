@@ -6,21 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from rbdgen.functions.function import (
-    Call,
-    Form,
-    Function,
-    Identity,
-    Q,
-    cheap,
-    flat,
-    in_loops,
-    square,
-    swept,
-    swept_in_loops,
-    symmetric,
-    where_coupled,
-)
+from rbdgen.functions.arguments import Q, square
+from rbdgen.functions.form import Form, cheap, flat, in_loops, swept, swept_in_loops, where_coupled
+from rbdgen.functions.function import Call, Function, Identity, symmetric
 from rbdgen.functions.inertia_matrix.composite import crba
 from rbdgen.functions.inertia_matrix.inverse import minv_factored, minv_recursive
 from rbdgen.functions.inertia_matrix.inverse_embedded import minv_embedded
@@ -59,13 +47,13 @@ MINV = Function(
             "recursive",
             "Carpentier, LAAS 2018, corrected",
             lambda model, x: [flat(minv_recursive(model, x.q, x.naming))],
-            over="tree",
+            degrees="tree",
         ),
         Form(
             "factored",
             "CRBA, then the sparse factors L^T D L; Featherstone 2008, section 6.5",
             lambda model, x: [flat(minv_factored(model, x.q, x.naming))],
-            over="independent",
+            degrees="independent",
         ),
         cheap(
             "moments",
@@ -78,28 +66,28 @@ MINV = Function(
             "Minv = W D^-1 W^T, factored by the inward pass of articulated bodies",
             lambda reduced, x: [flat(minv_hybrid(reduced, x.q, x.naming, x.lanes))],
             "tree",
-            swept=True,
+            can_use_limbs=True,
         ),
         cheap(
             "embedded",
             "as hybrid, with embedded constraints of followers; Jain, Robot and Multibody Dynamics, 2011",
             lambda reduced, x: [flat(minv_embedded(reduced, x.q, x.naming))],
             "independent",
-            worth=where_coupled,
+            worth_trying=where_coupled,
         ),
         in_loops(
             "as hybrid, with columns of W D^-1 W^T as SIMD lanes",
             minv_vectors,
             "vectors",
-            compact=False,
-            over="tree",
-            worth=columns_fill,
-            swept=True,
+            for_size=False,
+            degrees="tree",
+            worth_trying=columns_fill,
+            can_use_limbs=True,
         ),
         in_loops(
             "as hybrid, factored in loops over bodies; one product runs for every column",
             minv_looped,
-            over="tree",
+            degrees="tree",
         ),
     ),
     operations=lambda size: 290 * size.bodies + 67 * size.ancestors + 29 * size.connected,

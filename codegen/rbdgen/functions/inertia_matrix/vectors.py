@@ -1,9 +1,10 @@
 """The inverse of the joint-space inertia matrix with its columns as the lanes of vectors.
 
 W and D are those of `minv_hybrid`, and Minv = W D^-1 W^T. Entry (i, j) is a sum over the common ancestors of
-i and j, where each counts as its own ancestor. Eight neighbouring columns share a vector, and a row and such
-a block of columns have a path from the root in common. The sum over one path is one straight line, which runs
-for every row and block that share the path. Entries left of the diagonal are copied from those right of it.
+i and j, where i and j count as their own ancestors. Neighbouring columns form a block, which fills a vector.
+The degrees of freedom over which the entries of a row and a block are summed form a path from the root. One
+loop computes the sums for all rows and blocks that share a path. Entries left of the diagonal are copied from
+those right of it.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.scalar import dot, mul
 from rbdgen.sweeps.freedoms import WIDE
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm, cleared
 from rbdgen.sweeps.straight import straight
 
 Path = tuple[int, ...]
 
 MOST: Final = 128
-"""Columns. With more, two further matrices on the stack would exceed 128 KiB each, too much for a thread."""
+"""The largest number of columns. With more, two further matrices on the stack would exceed 128 KiB each,
+which is too much for a thread.
+"""
 
 
 def columns_fill(model: Model) -> bool:
@@ -37,8 +40,8 @@ def columns_fill(model: Model) -> bool:
 
 @dataclass(frozen=True)
 class Blocks:
-    """The degrees of freedom in blocks of `wide` neighbours, named by the first one. The last block may
-    overlap the previous one.
+    """The degrees of freedom in blocks of `wide` neighbours. A block is named by its first degree of freedom,
+    and the last block may overlap the previous one.
 
     A chain is a sequence of degrees of freedom without a branch. A block meets a chain if it has degrees of
     freedom of the chain or below it.
@@ -71,8 +74,8 @@ class Blocks:
         return any(j == top or top in ancestors[j] for j in range(block, block + self.wide))
 
     def path(self, i: int, block: int) -> Path:
-        """The degrees of freedom of the chains that contain i or lie above it and that the block meets, from
-        the root on.
+        """The degrees of freedom over which the entries of row i and a block are summed, from the root on.
+        They are the ancestors of i and the chain of i, as far as the block meets their chains.
         """
         own = {*self.reduced.ancestors[i], *self.chains[i]}
         return tuple(k for k in sorted(own) if self.meets(k, block))
@@ -88,7 +91,9 @@ class Blocks:
 
     @cached_property
     def met(self) -> list[tuple[int, int]]:
-        """Pairs of a degree of freedom and a block that meets its chain: there vectors of W^T are read."""
+        """The pairs of a degree of freedom and a block that meets its chain. At these, vectors of W^T are
+        read.
+        """
         return [(k, block) for k in range(self.reduced.nv) for block in self.firsts if self.meets(k, block)]
 
     def matrix(self, array: str) -> MatrixView:
@@ -96,12 +101,12 @@ class Blocks:
         return MatrixView(array, self.reduced.nv)
 
     def vectors(self, array: str, rows: Sequence[int], at: Iterable[tuple[int, int]]) -> Access:
-        """Where these rows of a matrix lie, run by run, for the blocks at (row, block)."""
+        """The places of these rows of a matrix in each run, for the blocks at (row, block)."""
         lanes = [(row, block + lane) for row, block in at for lane in range(self.wide)]
         return self.matrix(array).block(rows, (0,), lanes)
 
     def numbers(self, array: str, rows: Sequence[int], columns: Iterable[int]) -> Access:
-        """The same with one column for all lanes of a block."""
+        """The places of these rows in each run, with one column for all lanes of a block."""
         lanes = [(0, column) for column in columns for _ in range(self.wide)]
         return self.matrix(array).block(rows, (0,), lanes)
 
@@ -112,17 +117,16 @@ def minv_vectors(reduced: ReducedModel) -> LoopedForm:
     products = [_product(blocks, path, at) for path, at in blocks.by_path.items()]
     loops = (_clear(blocks), _factor(reduced), _scale(blocks), *products, *_mirror(blocks))
     scratch = {"W": size, "scaled": size, "inverse_D": reduced.nv}
-    return LoopedForm(loops, {"Minv": size}, scratch, by_freedom=True)
+    return LoopedForm(loops, {"Minv": size}, scratch, lanes_are_freedoms=True)
 
 
 def _clear(blocks: Blocks) -> FormLoop:
-    """Zeros wherever vectors of W^T are read."""
-    zeros = blocks.vectors("W", (0,), blocks.met)
-    return FormLoop("clear", lambda _: {"zero": [0]}, {"zero": zeros}, count=len(zeros.offsets))
+    """The loop that writes zeros wherever vectors of W^T are read."""
+    return cleared(blocks.vectors("W", (0,), blocks.met))
 
 
 def _factor(reduced: ReducedModel) -> FormLoop:
-    """W^T and 1 / D."""
+    """The straight line that computes W^T and 1 / D."""
     nv, entries = reduced.nv, [(i, k) for i, above in enumerate(reduced.ancestors) for k in (i, *above)]
 
     def trace(x: State) -> Arrays:
@@ -135,7 +139,7 @@ def _factor(reduced: ReducedModel) -> FormLoop:
 
 
 def _scale(blocks: Blocks) -> FormLoop:
-    """D^-1 W^T."""
+    """The loop that computes D^-1 W^T."""
     scaled = blocks.vectors("scaled", (0,), blocks.met)
     return FormLoop(
         "scale",
@@ -150,7 +154,7 @@ def _scale(blocks: Blocks) -> FormLoop:
 
 
 def _product(blocks: Blocks, path: Path, at: Sequence[tuple[int, int]]) -> FormLoop:
-    """The entries of rows and blocks that share this path."""
+    """The loop that computes the entries of rows and blocks that share this path."""
     row = blocks.numbers("W", path, [i for i, _ in at])
     block = blocks.vectors("scaled", path, [(0, block) for _, block in at])
     entries = blocks.vectors("Minv", (0,), at)
@@ -164,7 +168,9 @@ def _product(blocks: Blocks, path: Path, at: Sequence[tuple[int, int]]) -> FormL
 
 
 def _mirror(blocks: Blocks) -> list[FormLoop]:
-    """Entries left of the diagonal: first within the blocks on it, then whole blocks."""
+    """The loops that write entries left of the diagonal: first those within the blocks on it, then those of
+    whole blocks.
+    """
     every, firsts, wide = range(blocks.wide), blocks.firsts, blocks.wide
     right = [(max(0, min(row, block - wide)), block) for block in firsts for row in range(0, block, wide)]
     full, half = [(i, j) for i in every for j in every], [(i, j) for j in every for i in range(j)]
@@ -173,7 +179,9 @@ def _mirror(blocks: Blocks) -> list[FormLoop]:
 
 
 def _transposed(blocks: Blocks, at: Sequence[Place], entries: Sequence[Place]) -> FormLoop:
-    """Entries (i, j) of the squares that start at these rows and columns, copied to their mirror images."""
+    """The loop that copies the entries (i, j) of the squares that start at these rows and columns to their
+    mirror images.
+    """
     Minv = blocks.matrix("Minv")
     right, left = Minv.entries(entries, at), Minv.entries(map(_mirrored, entries), map(_mirrored, at))
     return FormLoop(

@@ -1,8 +1,9 @@
 """The rate of change of the torques of inverse dynamics along a direction (q_dot, v_dot, a_dot).
 
-All quantities are in the axes of their body, in which S and the moments are constant; d denotes a rate of
+All quantities are in the axes of their body, in which S and the moments are constant, and d denotes a rate of
 change along the direction. (phi, lam) is S q_dot and (w_J, u) is S v. A prime marks a quantity of the parent
-in the body's axes; all else is as in `classical.py`. Instead of dwdot, a body hands on g = dwdot - w x dw:
+in the body's axes. All other symbols are those of `classical.py`. Instead of dwdot, a body hands on g = dwdot
+- w x dw:
 
     dw = dw' + w' x phi + dw_J
     g  = g' - U'^T phi + (2 dw - dw_J) x w_J + dwdot_J
@@ -10,9 +11,9 @@ in the body's axes; all else is as in `classical.py`. Instead of dwdot, a body h
     dU = [g x] + 2 [w x][dw x]
     da = da' + dU' p + a' x phi + U' lam + 2 (dw - dw_J) x u + 2 w' x du + dw_J x u + w_J x du + dudot
 
-where a' is taken at the body's origin. The force that a joint hands on turns with it: df + (phi, lam) x* f.
-Differentiation of the straight-line code takes more operations: for dwdot, and for the sums w dw^T + dw w^T
-in dU.
+where a' is taken at the body's origin. The force that a joint hands on turns with the joint, so its rate is
+df + (phi, lam) x* f. Differentiation of the straight-line code would take more operations, namely for dwdot
+and for the sums w dw^T + dw w^T in dU.
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ def torque_rates(reduced: ReducedModel, x: State) -> list[Scalar]:
 
 
 def rates_at(reduced: ReducedModel, x: State, sweeps: Straight) -> list[Scalar]:
-    """The same over all degrees of freedom, for sweeps that gave the `motion` of every body and in `force`
-    the force on its subtree.
+    """The torque rates over all degrees of freedom. The sweeps have computed the `motion` of every body, and
+    the `force` on its subtree.
     """
     bodies, values, still = sweeps.bodies, sweeps.values, [0] * reduced.nv
     along = {of: reduced.model.coupling.extended(x.arrays[of + DOT]) for of in SLOPES if of + DOT in x.arrays}

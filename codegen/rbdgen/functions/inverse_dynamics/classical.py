@@ -55,7 +55,7 @@ class Still:
 
 
 class Accelerated(Protocol):
-    """What the inertial force is linear in: `a` and `U` as in `BodyMotion`, and `squares`.
+    """The quantities in which the inertial force is linear: `a` and `U` of `BodyMotion`, and `squares`.
 
     U_yy - U_zz = squares_z - squares_y, and so on cyclically.
     """

@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rbdgen.functions.function import (
-    FEXT,
-    TAU,
-    A,
-    Form,
-    Function,
-    Identity,
-    Outputs,
-    Q,
-    V,
-    cheap,
-    swept,
-    swept_in_loops,
-)
+from rbdgen.functions.arguments import FEXT, TAU, A, Q, V
+from rbdgen.functions.form import Form, Outputs, cheap, swept, swept_in_loops
+from rbdgen.functions.function import Function, Identity
 from rbdgen.functions.inverse_dynamics.along import torque_rates
 from rbdgen.functions.inverse_dynamics.classical import inverse_dynamics
 from rbdgen.functions.inverse_dynamics.newton_euler import gravity_torque, nonlinear_effects, rnea

@@ -73,7 +73,7 @@ def columns_from_root(
     naming: Naming = unnamed,
     root: int = WORLD,
 ) -> list[Path]:
-    """The same columns in world axes (aligned or world), in m."""
+    """The columns of all frames in world axes (aligned or world), in m."""
     seen = FromRoot.at(reduced, q, naming, root)
     paths = []
     for k, frame in enumerate(seen.frames):
@@ -91,7 +91,7 @@ def columns_from_root(
 
 
 def columns_from_tip(reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[Path]:
-    """The same columns in local axes, in m."""
+    """The columns of all frames in local axes, in m."""
     reduced = reduced.in_metres
     bodies = reduced.at(q)
     paths = []

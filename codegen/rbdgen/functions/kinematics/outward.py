@@ -21,7 +21,7 @@ from rbdgen.spatial.ops import NO_MOTION, ZERO, Motion
 from rbdgen.sweeps.bodies import Body, motion_to_child, relative_motion
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.straight import straight
-from rbdgen.sweeps.sweep import Given, Gives, Outward
+from rbdgen.sweeps.sweep import Given, Gives, Outward, without
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ CLASSICAL = replace(
     world=lambda _: BodyMotion(ZERO, ZERO, ZERO),
     gives={"motion": BodyMotion},
 )
-"""The same sweep with the classical acceleration of each body's origin."""
+"""The sweep of motions with the classical acceleration of each body's origin."""
 
 
 class Frames:
@@ -67,11 +67,10 @@ class Frames:
 
     def __init__(self, reduced: ReducedModel, x: State, sweep: Outward) -> None:
         driver = straight(reduced.in_metres, x)
-        if not x.a:
-            sweep = replace(sweep, reads=[name for name in sweep.reads if name != "a"])
+        sweeps = (sweep,) if x.a else without((sweep,), "a")
         self.bodies: Sequence[ReducedBody] = driver.bodies
         self.frames = reduced.in_metres.frames_on(self.bodies)
-        moving = driver.run(sweep)["motion"]
+        moving = driver.run(*sweeps)["motion"]
         self.motion = {WORLD: sweep.world(driver.world), **dict(enumerate(moving))}
 
     def velocities(self, convention: Convention) -> list[Motion]:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from rbdgen.functions.function import A, Call, Form, Function, Identity, Outputs, Q, V, cheap, flat
+from rbdgen.functions.arguments import A, Q, V
+from rbdgen.functions.form import Form, Outputs, cheap, flat
+from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.functions.kinematics.columns import (
     CONVENTIONS,
     Convention,

@@ -53,7 +53,7 @@ class Moving:
     columns: Sequence[Motion]
     """The motions S of its joint."""
     column_rates: Sequence[Motion]
-    """Their rates S'."""
+    """The rates S' of these motions."""
     inertia: Inertia
     inertia_rate: Inertia
     """The rate of its inertia, as an inertia whose mass is 0."""

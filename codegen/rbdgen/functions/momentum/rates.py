@@ -26,17 +26,20 @@ def angular_velocities(bodies: Sequence[ReducedBody], v: Sequence[Scalar], namin
 def origin_rates(bodies: Sequence[ReducedBody], w: Sequence[Vector], v: Sequence[Scalar]) -> list[Vector]:
     """For each body, the rate of p, from the origin of its parent to its own, in the parent's axes."""
     return [
-        origin_rate(body, ZERO if body.parent == WORLD else w[body.parent], body.joint.slice(v))
+        origin_rate(
+            body,
+            ZERO if body.parent == WORLD else w[body.parent],
+            relative_motion(body, body.joint.slice(v)).linear,
+        )
         for body in bodies
     ]
 
 
-def origin_rate(body: ReducedBody, above: Vector, v: Sequence[Scalar]) -> Vector:
+def origin_rate(body: ReducedBody, above: Vector, u: Vector) -> Vector:
     """The rate of p for one body: w x p + R u.
 
-    `above` is the parent's angular velocity w, and the joint's velocities `v` move the origin at u.
+    `above` is the parent's angular velocity w, and u the velocity at which the joint moves the origin.
     """
-    u = relative_motion(body, v).linear
     slid: Vector = body.axis * u.z if body.joint.type.one_axis else body.rotation.to_parent(u)
     return above.cross(body.translation) + slid
 

@@ -7,20 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rbdgen.functions.function import (
-    A,
-    Call,
-    Form,
-    Function,
-    Identity,
-    Outputs,
-    Q,
-    V,
-    cheap,
-    flat,
-    swept,
-    swept_in_loops,
-)
+from rbdgen.functions.arguments import A, Q, V
+from rbdgen.functions.form import Form, Outputs, cheap, flat, swept, swept_in_loops
+from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.functions.momentum import in_the_world, subtrees
 from rbdgen.functions.momentum.energy import KINETIC, POTENTIAL, kinetic_energy, potential_energy
 from rbdgen.functions.resistance import Added, rotor_energy, spring_energy

@@ -60,7 +60,7 @@ class Point:
         return Point(add(self.mass, other.mass), self.first + other.first)
 
     def to_parent(self, body: ReducedBody) -> Point:
-        """The same about the parent's origin, in the parent's axes."""
+        """Move the record to the parent's origin and axes."""
         return Point(self.mass, body.rotation.to_parent(self.first) + body.translation * self.mass)
 
 
@@ -79,8 +79,9 @@ class Rates:
         return Rates(self.moments + other.moments, self.first + other.first, second)
 
     def to_parent(self, body: ReducedBody, p_rate: Vector) -> Rates:
-        """The same for the parent. `p_rate` is the rate of the vector from its origin to this one, in its
-        axes.
+        """Move the record to the parent's origin and axes.
+
+        `p_rate` is the rate of the vector from the parent's origin to this one, in the parent's axes.
         """
         R, p = body.rotation, body.translation
         turned = self.moments.rotated(R)
@@ -168,7 +169,7 @@ class Whole:
 
 
 def per_mass(reduced: ReducedModel) -> ReducedModel:
-    """The same robot with a mass of 1 and lengths in m: its first moment is its centre of mass."""
+    """The robot with a mass of 1 and lengths in m, whose first moment is its centre of mass."""
     scale = reciprocal(mul(total_mass(reduced.model), reduced.unit_length))
     return replace(
         reduced,

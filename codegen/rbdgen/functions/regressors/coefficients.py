@@ -64,7 +64,7 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class Unfelt:
-    """What a joint does not feel of its body, in the parent's axes.
+    """The moments of a body that its joint does not feel, in the parent's axes.
 
     `alone` has single columns, and `rod` is the sum of Ixx and Iyy if it is unfelt.
     """
@@ -74,7 +74,7 @@ class Unfelt:
 
     @staticmethod
     def by(body: AlignedBody) -> Unfelt:
-        """What the joint of a body does not feel of it."""
+        """The moments of a body that its joint does not feel."""
         alone = {column: moved for column, unit in enumerate(_UNITS) if (moved := _handed_on(body, unit))}
         return Unfelt(alone, None if IXX in alone else _handed_on(body, _ROD))
 

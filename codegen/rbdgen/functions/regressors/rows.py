@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rbdgen.functions.function import A, Form, Function, Outputs, Q, V, cheap, flat
+from rbdgen.functions.arguments import A, Q, V
+from rbdgen.functions.form import Form, Outputs, cheap, flat
+from rbdgen.functions.function import Function
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.regressors import bodies, moments
 from rbdgen.functions.regressors.base import base_parameters
@@ -117,9 +119,9 @@ REGRESSOR_BASE = Function(
             "bodies",
             _TEXTBOOK,
             lambda model, x: _base_columns(model, bodies.regressor(model, x.q, x.v, x.a, x.naming)),
-            over="independent",
+            degrees="independent",
         ),
-        cheap("moments", _CHEAP, _cheap_base, over="independent"),
+        cheap("moments", _CHEAP, _cheap_base, degrees="independent"),
     ),
     operations=lambda size: 296 * size.ancestors - 95 * size.bodies,
     of_joint_frames=True,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from rbdgen.model.angles import TracedAngle
-from rbdgen.model.joints import Angle, Attitude, Coordinate, Joint, PlanarPose, Pose, ScrewPosition
+from rbdgen.model.joints import Angle, Attitude, Coordinate, Joint, PlanarPose, Pose, ScrewPosition, Turning
 from rbdgen.spatial.dual import Dual
-from rbdgen.spatial.ops import IDENTITY, Matrix, Vector
+from rbdgen.spatial.ops import IDENTITY, ZERO, Matrix, Vector
 from rbdgen.spatial.quaternion import KnownRotation, Quaternion, rotation_of
 from rbdgen.spatial.scalar import Scalar, neg
 
@@ -15,26 +15,30 @@ from rbdgen.spatial.scalar import Scalar, neg
 def dual_coordinate(joint: Joint, q: Coordinate) -> Coordinate:
     """The coordinate of a joint as dual numbers, whose variables are the numbers of its degrees of
     freedom."""
-    first = joint.idx_v
-
-    def dual(value: Scalar, *slopes: Scalar) -> Dual:
-        return Dual(value, dict(enumerate(slopes, first)))
-
+    type, first = joint.type, joint.idx_v
     if isinstance(q, Angle):
-        return _angle(q, dual)
+        return _angle(q, lambda value, slope: Dual(value, {first: slope}))
     if isinstance(q, ScrewPosition):
-        return ScrewPosition(dual(q.turned, 1), _angle(q.angle, dual))
+        angle = _angle(q.angle, lambda value, slope: Dual(value, {first: slope}))
+        return ScrewPosition(Dual(q.turned, {first: 1}), angle)
+    if not isinstance(type, Turning):
+        return Dual(q, {first: 1})
+    moves = type.moves
+
+    def dual(value: Scalar, linear: Iterable[Scalar], angular: Iterable[Scalar]) -> Dual:
+        """A number with its slopes along motions of the body, in the body's axes."""
+        slopes = [*linear, *angular]
+        return Dual(value, {first + k: slopes[move] for k, move in enumerate(moves)})
+
     if isinstance(q, PlanarPose):
         c, s = q.angle.cos, q.angle.sin
-        turned = _angle(q.angle, lambda value, slope: dual(value, 0, 0, slope))
-        return PlanarPose(dual(q.x, c, neg(s)), dual(q.y, s, c), turned)
+        turned = _angle(q.angle, lambda value, slope: dual(value, ZERO, (0, 0, slope)))
+        return PlanarPose(dual(q.x, (c, neg(s), 0), ZERO), dual(q.y, (s, c, 0), ZERO), turned)
     if isinstance(q, Attitude):
         return Attitude(_turning(q.quaternion, dual))
-    if isinstance(q, Pose):
-        R = rotation_of(q.quaternion)
-        position = (dual(value, *row) for value, row in zip(q.position, R, strict=True))
-        return Pose(Vector(*position), _turning(q.quaternion, lambda x, *slopes: dual(x, 0, 0, 0, *slopes)))
-    return dual(q, 1)
+    R = rotation_of(q.quaternion)
+    position = (dual(value, row, ZERO) for value, row in zip(q.position, R, strict=True))
+    return Pose(Vector(*position), _turning(q.quaternion, dual))
 
 
 def _angle(q: Angle, dual: Callable[[Scalar, Scalar], Dual]) -> Angle:
@@ -57,7 +61,7 @@ def _turning(quaternion: Quaternion, dual: Callable[..., Dual]) -> KnownRotation
     rows = (
         Vector(
             *(
-                dual(x, *(row.dot(about.cross(e)) for about in IDENTITY))
+                dual(x, ZERO, (row.dot(about.cross(e)) for about in IDENTITY))
                 for x, e in zip(row, IDENTITY, strict=True)
             )
         )

@@ -73,7 +73,7 @@ def aba_second(reduced: ReducedModel, x: State) -> ForwardSecond:
 
 
 def aba_second_without_savings(model: Model, x: State) -> ForwardSecond:
-    """The same with M^-1 as a matrix, and with every column computed from it."""
+    """Second derivatives with M^-1 as a matrix, from which every column is computed."""
     coupling, torques = model.coupling, less(model, x)
     Minv = inverse(factored(model, crba(model, x.q, x.naming), x.naming))
     qdd = forward_dynamics_composite(model, x.q, x.v, torques, naming=x.naming)

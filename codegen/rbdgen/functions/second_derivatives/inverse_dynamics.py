@@ -85,8 +85,9 @@ def expansion(reduced: ReducedModel, x: State) -> Expansion:
 
 
 def expansion_without_savings(model: Model, x: State) -> Expansion:
-    """The same by dual numbers alone: the textbook's derivatives, differentiated by all coordinates and
-    velocities."""
+    """The expansion by dual numbers alone: the textbook's derivatives, differentiated by all coordinates and
+    velocities.
+    """
     n = model.nv
     q = [dual_coordinate(body.joint, q_i) for body, q_i in zip(model.bodies, x.q, strict=True)]
     v = [Dual(value, {n + k: 1}) for k, value in enumerate(x.v)]

@@ -7,19 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from rbdgen.functions.arguments import TAU, A, Q, V
 from rbdgen.functions.derivatives import rows as derivatives
-from rbdgen.functions.function import (
-    TAU,
-    A,
-    Call,
-    Form,
-    Function,
-    Identity,
-    Outputs,
-    Q,
-    V,
-    cheap,
-)
+from rbdgen.functions.form import Form, Outputs, cheap
+from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.functions.resisting import resisting
 from rbdgen.functions.second_derivatives.forward_dynamics import aba_second, aba_second_without_savings
 from rbdgen.functions.second_derivatives.inverse_dynamics import expansion, expansion_without_savings
@@ -40,7 +31,7 @@ def _flat(model: Model, tensors: Sequence[Tensor]) -> Outputs:
 
 
 def _plain(source: str, tensors: Callable[[Model, State], Sequence[Tensor]]) -> Form:
-    return Form("automatic", source, lambda model, x: _flat(model, tensors(model, x)), over="independent")
+    return Form("automatic", source, lambda model, x: _flat(model, tensors(model, x)), degrees="independent")
 
 
 def _cheap(source: str, tensors: Callable[[ReducedModel, State], Sequence[Tensor]]) -> Form:

@@ -6,8 +6,10 @@ itself takes fewer operations than the product -M^-1 dID/dp.
 
 from __future__ import annotations
 
+from rbdgen.functions.arguments import TAU, A, Q, V
+from rbdgen.functions.form import Outputs, cheap
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
-from rbdgen.functions.function import TAU, A, Function, Outputs, Q, V, cheap
+from rbdgen.functions.function import Function
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.resisting import resisting
 from rbdgen.model.reduce import ReducedModel
@@ -37,7 +39,7 @@ RNEA_DPARAMS = Function(
             "reverse",
             "reverse differentiation of RNEA",
             lambda reduced, x: _differentiated(inverse_dynamics.RNEA, reduced, x),
-            over="independent",
+            degrees="independent",
         ),
     ),
     operations=lambda size: 296 * size.ancestors + 400 * size.bodies,
@@ -56,7 +58,7 @@ ABA_DPARAMS = Function(
             "reverse",
             "reverse differentiation of ABA",
             lambda reduced, x: _differentiated(forward_dynamics.ABA, reduced, x),
-            over="independent",
+            degrees="independent",
         ),
     ),
     operations=lambda size: 600 * size.connected + 1500 * size.bodies,

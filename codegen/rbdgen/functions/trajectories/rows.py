@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from rbdgen.functions.arguments import TAU, Q, V
 from rbdgen.functions.configurations.rows import Q_NEXT
 from rbdgen.functions.derivatives import rows as derivatives
+from rbdgen.functions.form import Form, Outputs, flat
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
-from rbdgen.functions.function import TAU, Form, Function, Identity, Outputs, Q, V, flat
+from rbdgen.functions.function import Function, Identity
 from rbdgen.functions.resistance import model_of
 from rbdgen.functions.resisting import resisting
 from rbdgen.functions.trajectories.steps import (
@@ -41,7 +43,7 @@ def _stepping(step: Callable[[Model, State, Forward], Outputs], method: str) -> 
 
                 return step(model_of(robot), x, forward)
 
-            yield replace(form, source=f"{method}; {form.source}", trace=trace)
+            yield replace(form, source=f"{method}; {form.source}", trace=trace, swept=None)
 
 
 def _differentiated() -> Iterator[Form]:
@@ -64,7 +66,7 @@ def _differentiated() -> Iterator[Form]:
                 matrices = semi_implicit_derivatives(model, x, acceleration, ByState(*parts))
                 return [flat(matrix) for matrix in matrices]
 
-            yield replace(form, trace=trace)
+            yield replace(form, trace=trace, swept=None)
 
 
 def _step(name: str, step: Callable[[Model, State, Forward], Outputs], method: str, stages: int) -> Function:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rbdgen.functions.function import Call, Form, Function, Identity, Q, V, cheap, flat, square, symmetric
+from rbdgen.functions.arguments import Q, V, square
+from rbdgen.functions.form import Form, cheap, flat
+from rbdgen.functions.function import Call, Function, Identity, symmetric
 from rbdgen.functions.needs import FLOATING
 from rbdgen.functions.resistance import Added, torque
 from rbdgen.functions.world_aligned.turned import (

@@ -1,4 +1,4 @@
-"""Joint types, one file each: how a joint's coordinates place its body, and the motions that it allows.
+"""Joint types, one file each, with the placement of the body and the motions that the joint allows.
 
 `JOINT_TYPES` has the types without parameters, by name. A helical joint has a pitch, see `Helical`. A
 universal joint is two revolute joints in series.

@@ -31,7 +31,7 @@ class Angle(NamedTuple):
 
 
 class ScrewPosition(NamedTuple):
-    """How far a helical joint has turned, in rad and as an `Angle`."""
+    """The angle of a helical joint, in rad (`turned`) and as an `Angle`."""
 
     turned: Scalar
     angle: Angle
@@ -83,7 +83,7 @@ def angle_of(q: Coordinate) -> Angle | None:
 
 
 def with_angle(q: Coordinate, angle: Angle) -> Coordinate:
-    """The same coordinate with another angle. A coordinate without an angle is returned as it is."""
+    """Replace the angle of the coordinate. A coordinate without an angle is returned as it is."""
     if isinstance(q, Angle):
         return angle
     return q._replace(angle=angle) if isinstance(q, (ScrewPosition, PlanarPose)) else q

@@ -1,4 +1,4 @@
-"""A floating joint, which does not constrain its body; that of a floating base is one."""
+"""A floating joint, which does not constrain its body, such as the joint of a floating base."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Floating(Turning):
 
     name = "floating"
     kind = "floating"
-    nq = 7
+    elements = ("length",) * 3 + ("quaternion",) * 4
+    layout = "q: x y z, quaternion x y z w; v: linear, angular, in body axes"
     nv = 6
     moves = (0, 1, 2, 3, 4, 5)
     free = True

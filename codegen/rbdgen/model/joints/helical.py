@@ -25,6 +25,7 @@ class Helical(JointType):
 
     name = "helical"
     kind = "screw"
+    elements = ("full_turn",)
 
     def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:
         return (Motion(axis, axis * self.pitch),)

@@ -10,13 +10,13 @@ from rbdgen.description.schema import Limit
 from rbdgen.model.joints.coordinates import Coordinate
 from rbdgen.model.joints.joint_type import JointType
 from rbdgen.model.joints.resistance import NONE, Resistance
-from rbdgen.signature import JointCoordinates
+from rbdgen.runtime.space import JointCoordinates
 from rbdgen.spatial.ops import Motion, Transform, Vector
 from rbdgen.spatial.scalar import Scalar
 
 
 class Follows(NamedTuple):
-    """How a joint follows another: q = multiplier q[idx_q] and v = multiplier v[idx_v]."""
+    """The joint that this one follows, so that q = multiplier q[idx_q] and v = multiplier v[idx_v]."""
 
     idx_q: int
     idx_v: int
@@ -29,8 +29,8 @@ class Joint:
     axis.
 
     The joint's frame is that of its child body. At q = 0 it is at the joint's placement in the parent. Limits
-    are stored but never enforced. `resistance` is that of each of its degrees of freedom. Joints that follow
-    others come after all that do not.
+    are stored but never enforced. `resistance` applies to each degree of freedom. In a model, the joints that
+    follow others come after all other joints.
     """
 
     name: str
@@ -52,13 +52,13 @@ class Joint:
 
     @property
     def armature(self) -> tuple[Scalar, ...]:
-        """The inertia of rotors, one number per degree of freedom."""
+        """The reflected inertia of the rotor, once for each degree of freedom."""
         return (self.resistance.armature,) * self.nv
 
     @property
     def coordinates(self) -> JointCoordinates:
-        """Its elements of q and v, and their kind."""
-        return JointCoordinates(self.name, self.type.kind, self.idx_q, self.nq, self.idx_v, self.nv)
+        """The joint's elements of q and v, and the space of these coordinates."""
+        return JointCoordinates(self.name, self.type.space, self.idx_q, self.idx_v)
 
     def slice(self, vector: Sequence[Scalar]) -> Sequence[Scalar]:
         """This joint's elements of a vector over all degrees of freedom."""
@@ -70,5 +70,5 @@ class Joint:
         return self.type.motion_subspace(self.axis)
 
     def transform(self, q: Coordinate) -> Transform:
-        """The pose at q of the joint's frame, in its frame at q = 0."""
+        """The pose of the joint's frame at q, relative to the same frame at q = 0."""
         return self.type.transform(self.axis, q)

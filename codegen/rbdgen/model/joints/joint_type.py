@@ -1,18 +1,30 @@
-"""What each joint type defines."""
+"""The properties and functions that each joint type defines."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import ClassVar, NamedTuple
+from functools import partial
+from typing import ClassVar, Final, NamedTuple
+
+import numpy as np
 
 from rbdgen.model.joints.coordinates import Angle, Coordinate
 from rbdgen.model.moments import MassMoments
-from rbdgen.signature import CoordinatesKind
+from rbdgen.runtime.space import Element, Space
+from rbdgen.runtime.straight_line import sign_of
 from rbdgen.spatial.exponential import Elementary, Logarithm
 from rbdgen.spatial.ops import ZERO, Motion, Transform, Vector
 from rbdgen.spatial.quaternion import Quaternion
 from rbdgen.spatial.scalar import Scalar, add, sub
+
+
+def _angle(x: Scalar) -> Angle:
+    return Angle(np.cos(x), np.sin(x))
+
+
+OF_ARRAYS: Final = Elementary(_angle, np.sqrt, sign_of)
+"""The elementary functions of numbers, arrays of numbers, and scalars under construction."""
 
 
 class Displacement(NamedTuple):
@@ -30,12 +42,16 @@ class JointType(ABC):
     """A type of moving joint, whose motion subspace S is constant in the child's axes."""
 
     name: ClassVar[str]
-    kind: ClassVar[CoordinatesKind]
-    """The space of its elements of q."""
-    nq: ClassVar[int] = 1
-    """The number of elements of q."""
+    kind: ClassVar[str]
+    """The name of the space of its elements of q. Types with the same space have the same name for it."""
+    elements: ClassVar[tuple[Element, ...]]
+    """The kinds of its elements of q, in order."""
+    layout: ClassVar[str] = ""
+    """A description of the elements of q and v; empty if there is one of each."""
     nv: ClassVar[int] = 1
     """The number of elements of v."""
+    flat: ClassVar[bool] = True
+    """Whether v is the rate of q."""
     one_axis: ClassVar[bool] = True
     """Whether it only turns about one axis or slides along it, so that its body's axes may be chosen with z
     on it.
@@ -47,17 +63,36 @@ class JointType(ABC):
     resists: ClassVar[bool] = True
     """Whether damping, friction and rotors can act on its degrees of freedom."""
 
+    @property
+    def nq(self) -> int:
+        """The number of elements of q."""
+        return len(self.elements)
+
+    @property
+    def space(self) -> Space:
+        """The space of its elements of q, for numbers, arrays of numbers, and scalars under construction."""
+        return Space(
+            self.kind,
+            self.elements,
+            self.nv,
+            self.layout,
+            self.flat,
+            partial(self.integrate, functions=OF_ARRAYS),
+            partial(self.difference, functions=OF_ARRAYS),
+            partial(self.velocities, angle=_angle),
+        )
+
     @abstractmethod
     def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:
         """S, one motion per degree of freedom. `axis` has unit length and is in the child's axes."""
 
     @abstractmethod
     def transform(self, axis: Vector, q: Coordinate) -> Transform:
-        """The pose at q of the joint's frame, in its frame at q = 0."""
+        """The pose of the joint's frame at q, relative to the same frame at q = 0."""
 
     @abstractmethod
     def displacement(self, q: Coordinate) -> Displacement:
-        """The same for a joint with z on its axis."""
+        """The pose of the body at q, relative to that at q = 0, for a joint with z on its axis."""
 
     @abstractmethod
     def coordinate(self, q: Sequence[Scalar], angle: Callable[[Scalar], Angle]) -> Coordinate:
@@ -115,6 +150,7 @@ class Turning(JointType):
     moves: ClassVar[tuple[int, ...]]
     """For each element of v, its index in [linear x y z, angular x y z] in body axes."""
     one_axis = False
+    flat = False
 
     @abstractmethod
     def displaced(
@@ -129,12 +165,12 @@ class Turning(JointType):
         return Motion(angular, linear)
 
     def velocity(self, motion: Motion) -> list[Scalar]:
-        """The elements of v for such a motion."""
+        """The elements of v for a motion of the body in its own axes; the inverse of `motion`."""
         both = [*motion.linear, *motion.angular]
         return [both[k] for k in self.moves]
 
     def difference(
         self, start: Sequence[Scalar], end: Sequence[Scalar], functions: Elementary
     ) -> Sequence[Scalar]:
-        """The velocity, which turns by at most half a turn."""
+        """The velocity that leads from `start` to `end` in one second, by at most half a turn."""
         return self.velocity(Logarithm(*self.displaced(start, end, functions), functions).motion)

@@ -24,7 +24,8 @@ class Planar(Turning):
 
     name = "planar"
     kind = "planar"
-    nq = 3
+    elements = ("length", "length", "angle")
+    layout = "q: x y angle; v: linear along x and y of the body, angular"
     nv = 3
     moves = (0, 1, 5)
     resists = False

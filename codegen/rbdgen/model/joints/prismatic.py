@@ -19,6 +19,7 @@ class Prismatic(JointType):
 
     name = "prismatic"
     kind = "slide"
+    elements = ("length",)
 
     def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:
         return (Motion(ZERO, axis),)

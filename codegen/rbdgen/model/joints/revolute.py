@@ -20,6 +20,7 @@ class Revolute(JointType):
 
     name = "revolute"
     kind = "angle"
+    elements = ("angle",)
     turns = True
 
     def motion_subspace(self, axis: Vector) -> tuple[Motion, ...]:

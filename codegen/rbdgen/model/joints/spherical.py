@@ -30,7 +30,8 @@ class Spherical(Turning):
 
     name = "spherical"
     kind = "spherical"
-    nq = 4
+    elements = ("quaternion",) * 4
+    layout = "q: quaternion x y z w; v: angular, in body axes"
     nv = 3
     moves = (3, 4, 5)
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rbdgen.functions.function import Form, Function, Identity, Outputs, Q, V, cheap, flat
-from rbdgen.functions.inertia_matrix import rows as inertia_matrix
-from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
-from rbdgen.functions.loops.eliminated import (
+from rbdgen.functions.arguments import Q, V
+from rbdgen.functions.closed_loops.eliminated import (
     Eliminated,
     OfTree,
     loop_aba,
@@ -19,7 +17,11 @@ from rbdgen.functions.loops.eliminated import (
     loop_motion,
     loop_rnea,
 )
-from rbdgen.functions.loops.relative_motion import loop_drift, loop_jacobian, loop_position
+from rbdgen.functions.closed_loops.relative_motion import loop_drift, loop_jacobian, loop_position
+from rbdgen.functions.form import Form, Outputs, cheap, flat
+from rbdgen.functions.function import Function, Identity
+from rbdgen.functions.inertia_matrix import rows as inertia_matrix
+from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.needs import INDEPENDENT, LOOPS
 from rbdgen.functions.resisting import resisting
 from rbdgen.model.model import Model
@@ -31,7 +33,7 @@ from rbdgen.sweeps.inputs import State
 def _form(trace: Callable[[Model, State], Outputs]) -> Form:
     """The only form of a function of the kinematics of loops; it folds the columns of followers itself."""
     source = "frame 2 as seen from frame 1; Featherstone 2008, chapter 8"
-    return Form("relative", source, trace, over="independent")
+    return Form("relative", source, trace, degrees="independent")
 
 
 LOOP_POSITION = Function(
@@ -122,7 +124,7 @@ def _forms(trace: Callable[[OfTree, Model | ReducedModel, State], Outputs]) -> t
     """A form that uses the textbook's functions of the tree, and one that uses the cheap ones."""
     source = "dependent velocities eliminated; Featherstone 2008, chapters 3 and 8"
     return (
-        Form("embedded", source, lambda model, x: trace(_TEXTBOOK, model, x), over="independent"),
+        Form("embedded", source, lambda model, x: trace(_TEXTBOOK, model, x), degrees="independent"),
         cheap(
             "moments",
             f"{source}; with mass moments",

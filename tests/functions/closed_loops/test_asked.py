@@ -1,4 +1,4 @@
-"""How closed loops are asked for, and what is said where they make no sense."""
+"""Options that request closed loops, and the refusals of wrong ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.functions import OF_LOOPS
+from support.functions import OF_CLOSED_LOOPS
 from support.linkages import four_bar
 
 import rbdgen
@@ -69,7 +69,7 @@ def test_a_loop_to_what_was_dropped_is_told() -> None:
 
 def test_only_robots_with_loops_have_the_functions(capsys: pytest.CaptureFixture[str]) -> None:
     plain = rbdgen.load_robot(four_bar())
-    assert not set(OF_LOOPS) & set(rows_of(plain.model))
+    assert not set(OF_CLOSED_LOOPS) & set(rows_of(plain.model))
     said = "'loop_drift' needs closed loops, which 'four_bar' does not have; give loops=\\['FRAME1=FRAME2'\\]"
     with pytest.raises(OptionError, match=said):
         rbdgen.build(plain, functions=["loop_drift"])
@@ -77,7 +77,7 @@ def test_only_robots_with_loops_have_the_functions(capsys: pytest.CaptureFixture
         rbdgen.trace(plain, "loop_drift")
     assert main(["list"]) == 0
     printed = capsys.readouterr().out
-    assert all(f"{name}(q" in printed for name in OF_LOOPS)
+    assert all(f"{name}(q" in printed for name in OF_CLOSED_LOOPS)
 
 
 def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Dynamics by independent velocities: against multipliers, Pinocchio and projections; what is refused."""
+"""Dynamics in independent velocities agree with multipliers, Pinocchio and projections, or are refused."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from rbdgen.checks.check import check
 from rbdgen.cli import main
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.errors import OptionError
-from rbdgen.functions.loops.independent import closed_positions
+from rbdgen.functions.closed_loops.independent import closed_positions
 from rbdgen.functions.table import TABLE
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import Robot, build_robot
+from rbdgen.model.closed_loops import Loop
 from rbdgen.model.frames import Frame
-from rbdgen.model.loops import Loop
 from rbdgen.model.reduce import reduce
 from rbdgen.model.tree_size import tree_size
 from rbdgen.selection.axes import operations
@@ -147,7 +147,7 @@ def test_forward_dynamics_is_that_of_multipliers(name: str, tmp_path: Path) -> N
         ),
         (
             "crank_joint",
-            r"independent 'crank_joint' makes no sense; give a list of joints, such as \['crank'\]",
+            r"independent 'crank_joint' is not a list; give a list of joints, such as \['crank'\]",
         ),
     ],
 )
@@ -157,7 +157,7 @@ def test_what_makes_no_sense(independent: Any, said: str) -> None:
 
 
 def test_a_joint_that_says_nothing_of_the_others_is_refused() -> None:
-    """Two carts on rails go together, whatever the wheel on one of them does."""
+    """The loop makes two carts on rails move together, and leaves the wheel on one of them free."""
     built = rbdgen.RobotBuilder("rails").add_body("ground")
     slide: dict[str, Any] = {"type": "prismatic", "axis": (1, 0, 0), "mass": 1.0}
     built.add_body("left", parent="ground", **slide)
@@ -186,7 +186,7 @@ def test_a_loop_that_cannot_close_is_refused() -> None:
 
 
 def test_compiled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The folder tells the choice, passes its checks, and gives what the textbook's forms give."""
+    """The manifest lists the choice, the checks pass, and results are those of the textbook forms."""
     robot = load("two legs", tmp_path)
     folder = rbdgen.generate(robot, tmp_path, functions=["rnea", *BY_INDEPENDENT])
     library = rbdgen.load(folder)
@@ -212,7 +212,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize("name", BY_INDEPENDENT)
 def test_estimates_are_near_what_is_traced(name: str) -> None:
-    """For two limbs with general axes and places, which meet at a point."""
+    """The robot has two limbs with general axes and placements, which meet at a point."""
     model = build_robot(parse_urdf(urdf([-1, 0, 1, 2, -1, 4, 5, 6]))).model
     anchors = (Frame(str(body), body, model.bodies[body - 1].placement) for body in (3, 7))
     model = replace(model, loops=(Loop(*anchors, "point"),), independent=(0, 1, 2, 3, 4))
@@ -222,7 +222,7 @@ def test_estimates_are_near_what_is_traced(name: str) -> None:
 
 
 def test_pinned(golden: Callable[[str, str], None]) -> None:
-    """Operations of the cheap forms' plain traces, and of the open tree for comparison."""
+    """Pins the operations of the cheap forms as traced, and those of the open tree for comparison."""
     lines = []
     for count in (1, 4):
         loops = [f"heel{k}=tip{k}:point" for k in range(count)]
@@ -235,7 +235,7 @@ def test_pinned(golden: Callable[[str, str], None]) -> None:
             counts = {
                 f"{name}-{form.name}": operations(reduced, rows[name], form)
                 for name, form in forms
-                if form.reduced and form.loops is None and form.worth(robot.model)
+                if form.reduced and form.loops is None and form.worth_trying(robot.model)
             }
             lines.append(f"legs {count}: {counts}\n")
     golden("operation_counts/loops.txt", "".join(lines))

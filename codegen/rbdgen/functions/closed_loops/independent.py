@@ -1,8 +1,8 @@
 """Independent rows and velocities of closed loops, found numerically by ranks in closed positions.
 
-A planar four-bar that is closed by a frame has six rows, of which three are redundant. The rank is that of
-most closed positions. It is lower in single ones, such as a stretched four-bar, which no choice of rows can
-avoid.
+A planar four-bar linkage that is closed by a frame has six rows, of which three are redundant. The rank is
+taken to be that of most closed positions. In singular positions, such as that of a stretched four-bar
+linkage, it is lower for any choice of rows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rbdgen.functions.loops.relative_motion import loop_jacobian, loop_position, walk
+from rbdgen.functions.closed_loops.relative_motion import loop_jacobian, loop_position, walk
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import Model
 from rbdgen.sweeps.inputs import coordinates
@@ -29,19 +29,21 @@ LONGEST_STEP = 0.5
 """The norm of a step over all velocities, in rad or m: far from a solution, full steps may lead astray."""
 
 ENOUGH = 8
-"""Once there are so many closed positions, no more are sought."""
+"""The number of closed positions after which the search ends."""
 
 CLOSED = 1e-10
-"""In rad or m, or in lengths of the robot if it is longer than 1 m: a loop with a smaller gap is closed."""
+"""A loop with a smaller gap is closed. The gap is in rad or m, or in lengths of the robot if that is longer
+than 1 m.
+"""
 
 DEPENDENT = 1e-7
 """A singular value that is smaller than this, relative to the largest, counts as 0."""
 
 
 def independent_rows(model: Model) -> tuple[int, ...] | None:
-    """As many rows of `loop_jacobian` as its rank, independent in closed positions, in order.
+    """A largest set of rows of `loop_jacobian` that are independent in closed positions, in order.
 
-    They are chosen by a QR factorisation with pivoting. None if no closed position was found.
+    They are chosen by a QR factorisation with pivoting. The result is None if no closed position was found.
     """
     q = closed_positions(model)
     if not len(q):
@@ -105,7 +107,9 @@ def _length(model: Model) -> float:
 
 
 def _pivots(jacobian: _Array, rank: int) -> tuple[int, ...]:
-    """The rows that a QR factorisation of the transpose picks: each time the longest of what is left."""
+    """The rows that a QR factorisation of the transpose picks. Each time it takes the row with the longest
+    remainder.
+    """
     left, rows = jacobian.copy(), []
     for _ in range(rank):
         longest = int(np.argmax(np.linalg.norm(left, axis=1)))
@@ -123,7 +127,7 @@ def _least(jacobians: _Array, rows: tuple[int, ...]) -> float:
 
 
 def _coordinates(model: Model, q: _Array) -> list[Coordinate]:
-    """Coordinates with an array over positions for each number."""
+    """The coordinates of the joints, whose numbers are arrays over positions."""
     return coordinates(model, list(q.T), np.cos, np.sin)
 
 

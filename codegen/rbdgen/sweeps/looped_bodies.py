@@ -71,7 +71,7 @@ class Rows:
         return tuple(value for row in self._kept for value in row)
 
     def place(self, runs: Runs) -> Access:
-        """Where the rows of these bodies lie."""
+        """The places of the rows of these bodies."""
         width = len(self.varying)
         where: Sequence[int] = range(len(self.rows))
         if len(self._kept) < len(self.rows):
@@ -98,7 +98,7 @@ class LoopedBody:
 
 
 class Screw(NamedTuple):
-    """How a joint moves its body about z and along z, and the inertia of its rotor."""
+    """The rates at which a joint turns its body about z and slides it along z, and its rotor's inertia."""
 
     turning: Scalar
     sliding: Scalar
@@ -228,7 +228,7 @@ class LoopedBodies:
         return column(name, BASE, nv, self.freedoms)
 
     def constants(self, runs: Runs, *tables: Rows) -> dict[str, Access]:
-        """Where the rows of these tables for these bodies lie."""
+        """The places of the rows of these tables for these bodies."""
         return {rows.name: rows.place(runs) for rows in tables if rows.varying}
 
     def joints(self, runs: Runs) -> dict[str, Access]:
@@ -385,14 +385,6 @@ def _below(body: AlignedBody, turn: Angle) -> AlignedBody:
 
 
 def screw(body: AlignedBody) -> Screw:
-    """How a body's joint moves it about z and along z."""
+    """The motion of a body by its joint, about z and along z."""
     (S,) = body.joint.type.motion_subspace(Vector(0, 0, 1))
     return Screw(S.angular.z, S.linear.z, body.joint.resistance.armature)
-
-
-def cleared(array: str, size: int) -> FormLoop:
-    """A loop that fills a scratch array or an output with zeros, for sums or for outputs of which few
-    elements are written.
-    """
-    zero = Access(array, (0,), tuple(range(size)))
-    return FormLoop("clear", lambda _: {"zero": [0]}, writes={"zero": zero}, count=size)

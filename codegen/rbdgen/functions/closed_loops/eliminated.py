@@ -1,4 +1,4 @@
-"""The dynamics of a robot with closed loops, by its independent velocities.
+"""The dynamics of a robot with closed loops, in terms of its independent velocities.
 
 When loops are closed, Jc v = 0 determines the dependent velocities v_d from the independent ones v_i:
 
@@ -9,15 +9,15 @@ so
 
     M_i = G^T M G,  tau_i = G^T ID(q, G v_i, G a_i + g),
 
-and forward dynamics is M_i a_i + G^T ID(q, G v_i, g) = tau_i. This is as for joints that follow others (see
-`model/coupling.py`), but G depends on q. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapters 3 and
-8; Jain, Robot and Multibody Dynamics, 2011 (constraint embedding).
+and forward dynamics solves M_i a_i + G^T ID(q, G v_i, g) = tau_i. The equations are those for joints that
+follow others (see `model/coupling.py`), except that G depends on q. See Featherstone, Rigid Body Dynamics
+Algorithms, 2008, chapters 3 and 8, and Jain, Robot and Multibody Dynamics, 2011, on constraint embedding.
 
-`loop_aba_embedded` is the articulated-body algorithm with such joints: every velocity waits for the body that
-carries its closed loop.
+`loop_aba_embedded` is the articulated-body algorithm with such joints. Every independent velocity is
+eliminated at the body that carries its closed loop.
 
-Jd^+ uses all rows of Jc, by least squares. It is singular only if the independent velocities do not determine
-the others, no matter which rows are redundant.
+Jd^+ is the least-squares inverse over all rows of Jc, whichever of them are redundant. It fails to exist only
+if the independent velocities do not determine the others.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from functools import cached_property
 from typing import Any
 
 from rbdgen.functions.articulated.embedded import embedded_accelerations
-from rbdgen.functions.function import Form, Function
+from rbdgen.functions.closed_loops.relative_motion import loop_drift, loop_jacobian
+from rbdgen.functions.form import Form
+from rbdgen.functions.function import Function
 from rbdgen.functions.inverse_dynamics.classical import body_forces
-from rbdgen.functions.loops.relative_motion import loop_drift, loop_jacobian
 from rbdgen.functions.resistance import model_of, rotor_torque, terms_of, torque
 from rbdgen.model.coupling import Member
 from rbdgen.model.model import Model
@@ -45,8 +46,8 @@ Rows = list[list[Scalar]]
 
 @dataclass(frozen=True)
 class Eliminated:
-    """The closed loops of a robot at a state. Vectors are over the elements of v; those named `_i` are over
-    the independent ones.
+    """The closed loops of a robot at a state. Vectors have an element for each element of v, or, if their
+    names end in `_i`, for each independent velocity.
     """
 
     model: Model

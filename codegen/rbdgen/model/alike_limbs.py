@@ -12,7 +12,7 @@ from typing import Any, Final
 from rbdgen.model.model import WORLD, Model
 
 LANES: Final = (2, 4, 8)
-"""How many limbs may be the lanes of a vector together."""
+"""The numbers of limbs that may be the lanes of a vector together."""
 
 Limb = tuple[int, ...]
 """The numbers of a limb's bodies, in order."""
@@ -42,8 +42,8 @@ class Limbs:
 
 
 def limbs_in_lanes(model: Model, numbers: Iterable[int] = LANES) -> Iterator[Limbs]:
-    """For each possible number of lanes, the alike limbs that fill them. Other limbs are treated on their
-    own.
+    """The alike limbs that fill the lanes, for each possible number of lanes. Other limbs are treated on
+    their own.
     """
     groups = alike_limbs(model)
     for lanes in numbers:
@@ -55,9 +55,7 @@ def limbs_in_lanes(model: Model, numbers: Iterable[int] = LANES) -> Iterator[Lim
 
 
 def limbs_in_turn(model: Model) -> Iterator[Limbs]:
-    """The same for limbs that are processed one after the other, so that any number of them may go
-    together.
-    """
+    """The alike limbs that are processed one after the other, for each possible number of them in a group."""
     most = max(map(len, alike_limbs(model)), default=1)
     return limbs_in_lanes(model, range(2, most + 1))
 
@@ -82,7 +80,7 @@ def alike_limbs(model: Model) -> list[tuple[Limb, ...]]:
 
 
 def unlike_limbs(model: Model) -> str | None:
-    """Why a robot has no alike limbs, and where the first two limbs differ; None if it has some."""
+    """The reason why a robot has no alike limbs, with the first difference; None if it has some."""
     if alike_limbs(model):
         return None
     for above in (WORLD, *range(model.nbodies)):
@@ -99,7 +97,7 @@ def _children(model: Model, i: int) -> Sequence[int]:
 
 
 def _shapes(model: Model) -> list[Any]:
-    """What alike limbs must share, for every body: the joint types of its subtree."""
+    """The property that alike limbs must share, for every body: the joint types of its subtree."""
     shapes: list[Any] = [None] * model.nbodies
     for i in reversed(range(model.nbodies)):
         body = model.bodies[i]

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from support.closed_loops import Oracle, acceleration_with_closed_loop, drift, jacobian, position
 from support.few import few
-from support.functions import OF_LOOPS
+from support.functions import OF_CLOSED_LOOPS
 from support.linkages import four_bar, two_legs
 from support.rationals import Rationals
 from support.synthetic import urdf
@@ -22,12 +22,12 @@ from rbdgen import RobotBuilder
 from rbdgen.checks.check import check
 from rbdgen.description.schema import LoopKind
 from rbdgen.description.urdf import parse_urdf
-from rbdgen.functions.loops.independent import closed_positions
-from rbdgen.functions.loops.relative_motion import loop_jacobian
+from rbdgen.functions.closed_loops.independent import closed_positions
+from rbdgen.functions.closed_loops.relative_motion import loop_jacobian
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.build import build_robot
+from rbdgen.model.closed_loops import Loop
 from rbdgen.model.frames import Frame
-from rbdgen.model.loops import Loop
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.tree_size import tree_size
 from rbdgen.selection.trace import trace_on
@@ -67,7 +67,7 @@ def some_state(model: Model, seed: int = 3) -> tuple[Array, Array, Array]:
 @each_kind
 @each_tree
 def test_jacobian_is_that_of_pinocchio(name: str, kind: LoopKind) -> None:
-    """Also if the loop is open."""
+    """They agree in configurations that do not close the loop, too."""
     model = tree_with_loop(name, kind)
     q, v, _ = some_state(model)
     np.testing.assert_allclose(jacobian(model, q), Oracle(model, q, v).jacobian(kind), rtol=0, atol=1e-12)
@@ -96,7 +96,7 @@ def test_drift_is_the_rate_of_the_jacobian(name: str, kind: LoopKind) -> None:
 
 @each_tree
 def test_velocity_of_a_point_is_the_rate_of_its_position(name: str) -> None:
-    """Wherever it is."""
+    """The points need not coincide: the loop is open here."""
     model = tree_with_loop(name, "point")
     q, v, _ = some_state(model)
     ends = [position(model, model.manifold.integrate(q, t * v)) for t in (1e-6, -1e-6)]
@@ -105,7 +105,7 @@ def test_velocity_of_a_point_is_the_rate_of_its_position(name: str) -> None:
 
 @each_tree
 def test_velocity_of_a_closed_frame_is_the_rate_of_its_position(name: str) -> None:
-    """Frame 2 is laid on frame 1 where the robot stands."""
+    """Frame 2 is placed so that it coincides with frame 1 in the configuration of the test."""
     model = tree_with_loop(name, "frame")
     q, v, _ = some_state(model)
     (loop,) = model.loops
@@ -126,7 +126,7 @@ def test_position_of_a_frame_is_the_sine_of_the_angle_about_its_axis() -> None:
 
 
 def test_what_carries_both_frames_takes_no_part() -> None:
-    """Its columns are 0 before any simplification."""
+    """The columns of the base, which carries both frames, are 0 before any simplification."""
     model = tree_with_loop("floating", "frame")
     rows = loop_jacobian(model, Rationals(5).coordinates(model))
     assert all(type(value) is int and value == 0 for row in rows for value in row[:6])
@@ -138,7 +138,7 @@ LINKAGES = {
     "four-bar, frame": (four_bar(tilt=(0.3, -0.5, 0.7)).add_loop("tip", "end"), 3, 0),
     "two legs": (two_legs().add_loop("corner", "upper1", "point"), 3, 6),
 }
-"""Each with its rank and the freedoms left."""
+"""Each linkage with the rank of its Jacobian and its number of remaining degrees of freedom."""
 
 
 @pytest.mark.parametrize("name", LINKAGES)
@@ -172,7 +172,7 @@ def test_a_loop_that_cannot_close_is_told() -> None:
 
 
 def test_half_a_turn_is_not_closed() -> None:
-    """The sine of its angle is 0 as well."""
+    """The sine of half a turn is 0, like that of no turn."""
     built = RobotBuilder("slide").add_body("ground")
     built.add_body("cart", parent="ground", type="prismatic", axis=(1, 0, 0), mass=1)
     built.add_body("back", parent="cart", type="fixed", rpy=(0, 0, np.pi))
@@ -186,7 +186,7 @@ def test_half_a_turn_is_not_closed() -> None:
 def test_compiled(engine: str) -> None:
     robot = rbdgen.load_robot(two_legs(), loops=["upper1=corner", "platform=world:point"], base="floating")
     model = robot.model
-    lib = rbdgen.build(robot, functions=list(OF_LOOPS), engine=engine)
+    lib = rbdgen.build(robot, functions=list(OF_CLOSED_LOOPS), engine=engine)
     q, v, _ = some_state(model)
     assert lib.loop_jacobian(q).shape == (9, model.nv)
     np.testing.assert_allclose(lib.loop_position(q), position(model, q), rtol=0, atol=1e-14)
@@ -196,7 +196,7 @@ def test_compiled(engine: str) -> None:
 
 def test_generated_folder_tells_and_checks(tmp_path: Path) -> None:
     robot = rbdgen.load_robot(four_bar(), loops=["tip=end:point"])
-    folder = rbdgen.generate(robot, tmp_path, functions=["rnea", *OF_LOOPS])
+    folder = rbdgen.generate(robot, tmp_path, functions=["rnea", *OF_CLOSED_LOOPS])
     manifest = rbdgen.load(folder).manifest
     assert manifest["nloop"] == 3
     assert manifest["independent_loop_rows"] == [0, 1]
@@ -214,14 +214,14 @@ def test_estimates_are_near_what_is_traced(kind: LoopKind) -> None:
     model = build_robot(parse_urdf(urdf([-1, 0, 1, 2, -1, 4, 5, 6]))).model
     anchors = (Frame(str(body), body, model.bodies[body - 1].placement) for body in (3, 7))
     model = replace(model, loops=(Loop(*anchors, kind),))
-    for row in OF_LOOPS.values():
+    for row in OF_CLOSED_LOOPS.values():
         tracer = GraphEngine()
         counted = tracer.cost(trace_on(tracer, model, row, row.forms[0])).total
         assert 0.8 < row.operations(tree_size(model)) / counted < 1.25, row.name
 
 
 def test_a_long_robot_is_closed_as_well() -> None:
-    """Rounding grows with its lengths."""
+    """The tolerance of closing a loop grows with the lengths of the robot, as rounding does."""
     long = 1e5
     built = RobotBuilder("long").add_body("ground")
     turning: dict[str, Any] = {"type": "revolute", "axis": (0, 0, 1), "mass": 1.0, "com": (1, 0, 0)}
@@ -244,12 +244,12 @@ FOLLOWING = """<robot name="r"><link name="root"/>
 
 
 def test_joints_that_follow_others_fold(tmp_path: Path) -> None:
-    """Jc has a column for each independent joint, and the drift knows what they lead."""
+    """Jc has a column for each independent joint, and the drift includes the joints that follow it."""
     path = tmp_path / "r.urdf"
     inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
     path.write_text(FOLLOWING.replace("INERTIAL", f'<inertial><mass value="1"/>{inertia}</inertial>'))
     robot = rbdgen.load_robot(path, loops=["c=world:point"])
-    lib = rbdgen.build(robot, functions=list(OF_LOOPS))
+    lib = rbdgen.build(robot, functions=list(OF_CLOSED_LOOPS))
     q, v, a = np.random.default_rng(1).normal(size=(3, 2))
     assert lib.loop_jacobian(q).shape == (3, 2)
     e = 1e-4
